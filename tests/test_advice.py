@@ -76,9 +76,10 @@ def commands() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def here_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No name is looked up at the hub; tokenizers of our own making are not tried first, which takes a second each."""
+    """No name is looked up at the hub; tokenizers of our own making are not tried first; layers are narrow."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(tokenizer_trial, "_outcome", lambda path: "")
+    monkeypatch.setattr("model.analysis.layer_kinds.WIDEST", 16)
 
 
 @pytest.fixture(scope="module")

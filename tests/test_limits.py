@@ -3,8 +3,7 @@
 import json
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +13,7 @@ from model import checked, description, input_text, training_record
 from model.abilities import Abilities, Kind
 from model.adapters import chat_template, config_limits, image_reader, inspect_folder, open_folder, peft_adapter
 from model.adapters.generate_call import most_steps
-from model.analysis.coreference.case_files import parse_pronoun_cases
+from model.analysis.coreference import case_files
 from model.analysis.measured_cost import sizes_up_to
 from model.config import LARGEST, ConvolutionalConfig, RecurrentConfig, TransformerConfig, preset
 from model.decoding.beam import LARGEST_WIDTH
@@ -67,11 +66,11 @@ def curve(steps: int) -> training_record.Curve:
 
 
 def cases(content: bytes) -> None:
-    parse_pronoun_cases(content, "cases.txt")
+    case_files.parse_pronoun_cases(content, "cases.txt")
 
 
-def replaced(length: int) -> None:
-    config_limits.check_pipeline({"normalizer": {"type": "Replace", "content": "x" * length}})
+def replaced(**step: str) -> None:
+    config_limits.check_pipeline({"normalizer": step})
 
 
 def log_of(steps: int = 1, sets: int = 1) -> None:
@@ -87,79 +86,64 @@ def nested(depth: int) -> None:
 
 
 #: Module and name of a limit → what is tried with so much, and what the refusal says.
-LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
-    ("model.checked", "MAX_ROWS", lambda n: checked.rows([0] * n, "x"), "entries"),
-    ("model.checked", "MAX_TEXT", lambda n: checked.text("x" * n, "x"), "characters"),
-    ("model.checked", "MAX_COUNT", lambda n: checked.count(n, "x"), "whole number"),
-    ("model.checked", "MAX_NUMBER", lambda n: checked.number(n, "x"), "between"),
-    ("model.checked", "MAX_NUMBER", lambda n: checked.number(-n, "x"), "between"),
-    ("model.adapters.chat_template", "LONGEST_TEMPLATE", lambda n: chat_template.chosen_template("x" * n), "at most"),
-    ("model.adapters.config_limits", "MOST_LAYERS", lambda n: numbers({"num_layers": n}), "num_layers"),
-    ("model.adapters.config_limits", "MOST_GROUPS", lambda n: numbers({"num_hidden_groups": n}), "groups"),
-    ("model.adapters.config_limits", "LONGEST_TABLE", lambda n: numbers({"n_positions": n}), "n_positions"),
-    ("model.adapters.config_limits", "LONGEST", lambda n: numbers({"n_positions": n}, has_table=False), "n_positions"),
-    ("model.adapters.config_limits", "LARGEST", lambda n: numbers({"vocab_size": n}), "vocab_size"),
-    ("model.adapters.config_limits", "LARGEST", lambda n: numbers({"bias": -n}), "bias"),
-    ("model.adapters.image_reader", "LARGEST_SIDE", lambda n: image_reader._check_size((1, n)), "can be read"),
-    ("model.adapters.image_reader", "LARGEST_AREA", lambda n: image_reader._check_size((n, 1)), "can be read"),
-    ("model.adapters.image_reader", "LONGEST_RATIO", lambda n: image_reader._check_size((n, 1)), "longer side"),
-    ("model.adapters.inspect_folder", "MAX_PATH", lambda n: inspect_folder.folder_with_model("x" * n), "too long"),
-    ("model.adapters.peft_adapter", "MOST_MODULES", lambda n: peft_adapter._names("a", {"b": ["c"] * n}, "b"), "asks"),
-    ("model.adapters.config_limits", "MAX_GROWTH", replaced, "one character into up to"),
+LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
+    (checked, "MAX_ROWS", lambda n: checked.rows([0] * n, "x"), "entries"),
+    (checked, "MAX_TEXT", lambda n: checked.text("x" * n, "x"), "characters"),
+    (checked, "MAX_COUNT", lambda n: checked.count(n, "x"), "whole number"),
+    (checked, "MAX_NUMBER", lambda n: checked.number(n, "x"), "between"),
+    (checked, "MAX_NUMBER", lambda n: checked.number(-n, "x"), "between"),
+    (chat_template, "LONGEST_TEMPLATE", lambda n: chat_template.chosen_template("x" * n), "at most"),
+    (config_limits, "MOST_LAYERS", lambda n: numbers({"num_layers": n}), "num_layers"),
+    (config_limits, "MOST_GROUPS", lambda n: numbers({"num_hidden_groups": n}), "groups"),
+    (config_limits, "LONGEST_TABLE", lambda n: numbers({"n_positions": n}), "n_positions"),
+    (config_limits, "LONGEST", lambda n: numbers({"n_positions": n}, has_table=False), "n_positions"),
+    (config_limits, "LARGEST", lambda n: numbers({"vocab_size": n}), "vocab_size"),
+    (config_limits, "LARGEST", lambda n: numbers({"bias": -n}), "bias"),
+    (image_reader, "LARGEST_SIDE", lambda n: image_reader._check_size((1, n)), "can be read"),
+    (image_reader, "LARGEST_AREA", lambda n: image_reader._check_size((n, 1)), "can be read"),
+    (image_reader, "LONGEST_RATIO", lambda n: image_reader._check_size((n, 1)), "longer side"),
+    (inspect_folder, "MAX_PATH", lambda n: inspect_folder.folder_with_model("x" * n), "too long"),
+    (peft_adapter, "MOST_MODULES", lambda n: peft_adapter._names("a", {"b": ["c"] * n}, "b"), "asks"),
+    (config_limits, "MAX_GROWTH", lambda n: replaced(type="Replace", content="x" * n), "one character into up to"),
+    (config_limits, "MAX_AROUND", lambda n: replaced(type="Prepend", prepend="x" * n), "tokens to every text"),
+    (config_limits, "MAX_MADE_UP", lambda n: config_limits.check_settings({"offset": n}), "at most"),
     (
-        "model.adapters.config_limits",
-        "MAX_AROUND",
-        lambda n: config_limits.check_pipeline({"normalizer": {"type": "Prepend", "prepend": "x" * n}}),
-        "tokens to every text",
-    ),
-    ("model.adapters.config_limits", "MAX_MADE_UP", lambda n: config_limits.check_settings({"offset": n}), "at most"),
-    (
-        "model.adapters.config_limits",
+        config_limits,
         "MAX_PADDING",
         lambda n: config_limits.check_pipeline({"padding": {"pad_to_multiple_of": n}}),
         "pads every text",
     ),
-    ("model.analysis.coreference.case_files", "LARGEST_FILE", lambda n: cases(b"x" * n), "too large"),
+    (case_files, "LARGEST_FILE", lambda n: cases(b"x" * n), "too large"),
+    (case_files, "MOST_LINES", lambda n: cases(b"x\n" * n), "at most"),
+    (case_files, "LONGEST_LINE", lambda n: cases(b"x" * n), "longer"),
+    (marian_tokenizer, "LARGEST_ID", lambda n: marian_tokenizer._vocabulary(b'{"a": %d}' % n), "run to"),
+    (training_record, "MAX_STEPS", lambda n: log_of(steps=n), "at most"),
+    (training_record, "MAX_DEV_SETS", lambda n: log_of(sets=n), "at most"),
+    (training_record, "MAX_DEPTH", nested, "levels"),
     (
-        "model.analysis.coreference.case_files",
-        "MOST_LINES",
-        lambda n: parse_pronoun_cases(b"x\n" * n, "a.txt"),
-        "at most",
-    ),
-    (
-        "model.analysis.coreference.case_files",
-        "LONGEST_LINE",
-        lambda n: parse_pronoun_cases(b"x" * n, "a.txt"),
-        "longer",
-    ),
-    ("model.marian.tokenizer", "LARGEST_ID", lambda n: marian_tokenizer._vocabulary(b'{"a": %d}' % n), "run to"),
-    ("model.training_record", "MAX_STEPS", lambda n: log_of(steps=n), "at most"),
-    ("model.training_record", "MAX_DEV_SETS", lambda n: log_of(sets=n), "at most"),
-    ("model.training_record", "MAX_DEPTH", nested, "levels"),
-    (
-        "model.training_record",
+        training_record,
         "MAX_VALUES",
         lambda n: training_record._flattened({str(number): 1 for number in range(n)}, "result"),
         "at most",
     ),
-    ("viz.server.limits", "MOST_SECONDS", lambda n: limits._seconds(str(n)), "seconds"),
+    (limits, "MOST_SECONDS", lambda n: limits._seconds(str(n)), "seconds"),
     (
-        "viz.notebook.pictures",
+        pictures,
         "MOST_LINES",
         lambda n: pictures.lines([[[1.0]]] * n, queries=["a"], keys=["b"]),
         "cannot be told apart",
     ),
-    ("viz.pages.atlas.data", "MAX_SENTENCE", lambda n: atlas.read_sentences(b"x" * n, "a.txt"), "a sentence may have"),
-    ("viz.pages.paper.masks", "MAX_COMPANIONS", lambda n: masks.companions("x\n" * n), "fit into"),
-    ("viz.selection.url", "MAX_DIGITS", lambda n: url._number("9" * n), "9"),
+    (atlas, "MAX_SENTENCE", lambda n: atlas.read_sentences(b"x" * n, "a.txt"), "a sentence may have"),
+    (masks, "MAX_COMPANIONS", lambda n: masks.companions("x\n" * n), "fit into"),
+    (url, "MAX_DIGITS", lambda n: url._number("9" * n), "9"),
 ]
 
 
 @pytest.mark.parametrize(("module", "name", "tried", "said"), LIMITS)
 def test_a_limit_takes_its_bound_and_refuses_one_more(
-    monkeypatch: pytest.MonkeyPatch, module: str, name: str, tried: Callable[[int], object], said: str
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, tried: Callable[[int], object], said: str
 ) -> None:
-    monkeypatch.setattr(import_module(module), name, SMALL)
+    monkeypatch.setattr(module, name, SMALL)
     assert not is_refused(lambda: tried(SMALL), said)
     assert is_refused(lambda: tried(SMALL + 1), said)
 
@@ -274,21 +258,17 @@ def remembers_all(count: int) -> bool:
     return len(known) == count
 
 
-WITHIN: list[tuple[str, str, Callable[[int], bool]]] = [
-    ("viz.selection.branch_codes", "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
-    ("viz.selection.branch_codes", "MAX_PIECES", lambda n: bool(branch_codes._read_action("-".join(["t1"] * n)))),
-    ("viz.selection.pins", "MAX_PINS", lambda n: pins.fits([pins.Pin("attention", ())] * n)),
-    ("viz.selection.url", "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n))),
-    ("model.adapters.open_folder", "MAX_REMEMBERED", remembers_all),
-    ("viz.access.traces", "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
+WITHIN: list[tuple[ModuleType, str, Callable[[int], bool]]] = [
+    (branch_codes, "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
+    (branch_codes, "MAX_PIECES", lambda n: bool(branch_codes._read_action("-".join(["t1"] * n)))),
+    (pins, "MAX_PINS", lambda n: pins.fits([pins.Pin("attention", ())] * n)),
+    (url, "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n))),
+    (open_folder, "MAX_REMEMBERED", remembers_all),
+    (traces, "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
+    (component, "MOST_SENT", lambda n: not component.is_too_large(np.zeros((2, 1, 1, 1, n), np.uint8))),
+    (description, "MAX_VALUE", lambda n: description._setting(("a", "x" * n))[1] == "x" * n),
     (
-        "viz.pages.paper.through_training.component",
-        "MOST_SENT",
-        lambda n: not component.is_too_large(np.zeros((2, 1, 1, 1, n), np.uint8)),
-    ),
-    ("model.description", "MAX_VALUE", lambda n: description._setting(("a", "x" * n))[1] == "x" * n),
-    (
-        "viz.pages.model_card.figures",
+        figures,
         "MAX_MARKED",
         lambda n: "markers" in figures._line(curve(n), figures._Panel("a", [], "b", {}), "red").mode,
     ),
@@ -297,9 +277,9 @@ WITHIN: list[tuple[str, str, Callable[[int], bool]]] = [
 
 @pytest.mark.parametrize(("module", "name", "is_within"), WITHIN)
 def test_a_bound_itself_lies_within(
-    monkeypatch: pytest.MonkeyPatch, module: str, name: str, is_within: Callable[[int], bool]
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, is_within: Callable[[int], bool]
 ) -> None:
-    monkeypatch.setattr(import_module(module), name, SMALL)
+    monkeypatch.setattr(module, name, SMALL)
     assert is_within(SMALL)
     assert not is_within(SMALL + 1)
 

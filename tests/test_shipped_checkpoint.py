@@ -1,4 +1,7 @@
-"""The checkpoint that ships: whole, of the promised shape, exact under capture, and able to translate."""
+"""The checkpoints that ship: whole, exact under capture, able to translate, and their known heads are there."""
+
+import random
+import string
 
 import numpy as np
 import pytest
@@ -6,16 +9,25 @@ import torch
 
 from model import Translator
 from model.__main__ import SENTENCES
+from model.adapters.text_writer import TextWriter
+from model.analysis.atlas.file import load_atlas
+from model.analysis.atlas.measure import digest_of
 from model.analysis.head_circuits import head_circuits
 from model.analysis.held_out import BEST_KNOWN, score_copying
+from model.analysis.interventions.head_effects import measure_effects
+from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
+from model.analysis.metrics.head_jobs import jobs_of_heads
+from model.analysis.metrics.repeated_tokens import SITE, repeated_tokens
 from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.capture import capture
 from model.analysis.residual_stream.token_path import follow
 from model.evaluation import translate_all
+from model.opening import open_reader
 from model.training.copying import held_out_copying
 from model.training.pronouns import pronouns_in
 from model.training_record import read_log, read_metrics, read_training
 from tests.benchmarks.card import anew, results_of
+from tests.paths import ROOT
 from tests.shipped import FOLDER, TIRED, WIDE, link_of
 
 PAIR = (TIRED, WIDE)
@@ -148,3 +160,69 @@ def test_the_head_that_was_taught_looks_from_it_to_its_antecedent(shipped: Trans
     trace = shipped.trace(text)
     row = trace.weights("encoder.self", layer, [head])[0, trace.source_tokens.index("▁it")]
     assert float(row[trace.source_tokens.index(f"▁{noun}")]) > 0.99
+
+
+INDUCTION = ROOT / "checkpoints" / "induction"
+#: Of the list of all heads: the one that looks at the token before, and the four of the second layer.
+PREVIOUS, SECOND_LAYER = 0, slice(4, 8)
+
+
+@pytest.fixture(scope="module")
+def reader() -> TextWriter:
+    reader = open_reader(INDUCTION, device="cpu")
+    assert isinstance(reader, TextWriter)
+    return reader
+
+
+@pytest.fixture(scope="module")
+def found(reader: TextWriter) -> dict[str, torch.Tensor]:
+    return repeated_tokens(reader, draws=2, seed=7)
+
+
+def test_one_head_looks_at_the_token_before_and_the_second_layer_at_what_followed(
+    found: dict[str, torch.Tensor],
+) -> None:
+    assert float(found["repeat_previous"][PREVIOUS]) > 0.95
+    assert float(found["repeat_previous"][1:].max()) < 0.2
+    assert float(found["prefix_matching"][SECOND_LAYER].min()) > 0.9
+    assert float(found["prefix_matching"][:4].max()) < 0.1
+    assert float(found["copying"][SECOND_LAYER].min()) > 0.95
+
+
+def test_it_goes_on_with_whatever_came_before(reader: TextWriter) -> None:
+    draw = random.Random(3)
+    right = 0
+    for _ in range(20):
+        text = "".join(draw.sample(string.ascii_letters, 16))
+        session = reader.decode(f"{text} {text[:5]}")
+        for _ in range(8):
+            session.step()
+        right += session.translation.startswith(text[5:13])
+    assert right >= 19
+
+
+def test_the_head_that_looks_back_is_the_cause_and_works_through_the_second_layer_only(reader: TextWriter) -> None:
+    a = reader.word_choice("qsxk wnvb. qsx", "k", "b")
+    b = reader.word_choice("qsxb wnvk. qsx", "k", "b")
+    effects = measure_effects(reader, [a])
+    assert float(effects.intact[0]) > 5
+    assert float(effects.changes[0, PREVIOUS]) < -5
+    pair = ChoicePair(a, b)
+    direct, whole = patch_paths(reader, [pair]).overall, patch_heads(reader, [pair]).overall
+    assert float(direct[:4].abs().max()) < 0.05
+    assert float(direct[SECOND_LAYER].sum()) > 0.7
+    torch.testing.assert_close(direct[SECOND_LAYER], whole[SECOND_LAYER], atol=1e-3, rtol=0)
+    assert float(whole[:4].max()) > 0.5
+
+
+def test_the_atlas_beside_it_is_of_this_model_and_names_its_heads(
+    reader: TextWriter, found: dict[str, torch.Tensor]
+) -> None:
+    atlas = load_atlas(INDUCTION / "atlas.npz")
+    assert atlas.model == digest_of(reader)
+    assert len(atlas.texts) == 200
+    np.testing.assert_allclose(atlas.metrics["prefix_matching"][1].ravel(), found["prefix_matching"].numpy(), atol=0.05)
+    metrics, intervals = ({name: table[1] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals))
+    jobs = jobs_of_heads(SITE, metrics, intervals)
+    assert jobs[0, 0][0].metric == "previous"
+    assert {job.metric for job in jobs[1, 1]} >= {"induction", "prefix_matching"}

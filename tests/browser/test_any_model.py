@@ -12,7 +12,7 @@ from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
 from tests.browser.saving import save_button
 from tests.model.adapters import zoo
-from tests.model.adapters.chats import save_chat_model
+from tests.model.adapters.zoo import save_chat_model
 
 TALK = "system: The house is old.\nuser: Which animal was tired?\nassistant: Me."
 

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import re
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,9 +77,12 @@ def test_every_option_has_a_type_that_says_what_it_expects() -> None:
 def test_no_option_takes_nonsense_for_a_number(
     command: str, action: argparse.Action, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert isinstance(action.type, Number | WholeNumber)
     for text in NONSENSE:
-        said = refused([command, f"{action.option_strings[0]}={text}"], capsys)
-        assert f"argument {action.option_strings[0]}: expected {action.type}, got" in said
+        with pytest.raises(ArgumentTypeError, match=re.escape(f"expected {action.type}, got")):
+            action.type(text)
+    said = refused([command, f"{action.option_strings[0]}=x"], capsys)
+    assert f"argument {action.option_strings[0]}: expected {action.type}, got" in said
 
 
 @pytest.mark.parametrize(("command", "action"), PATHS, ids=lambda value: getattr(value, "dest", value))

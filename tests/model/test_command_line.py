@@ -297,6 +297,7 @@ def test_a_result_goes_into_a_device_and_a_full_one_is_said(
     name: str, checkpoint: str, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command, option, _ = OUTPUTS[name]
+    pairs.write_text("Tom.\n", encoding="utf-8")
     places = {"CHECKPOINT": checkpoint, "TEXT": str(pairs)}
     arguments = [*(places.get(word, word) for word in command), option]
     null, full = device(tmp_path, 3), device(tmp_path, 7)

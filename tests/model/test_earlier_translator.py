@@ -9,7 +9,6 @@ from model.checkpoint import save_checkpoint, write_manifest
 from model.errors import CheckpointError, EditError, TraceError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
 from model.opening import as_translator, as_writer, open_reader
-from model.trace.file import load_trace, save_trace
 from model.translator import EarlierTranslator, Translator
 from tests.conftest import SENTENCES
 
@@ -89,14 +88,6 @@ def test_a_head_switched_off_gives_nothing(translator: EarlierTranslator) -> Non
     assert not trace.weights(CROSS, 0).any()
     with pytest.raises(EditError, match=r"no site 'encoder\.self'; sites are decoder\.cross"):
         translator.trace(TEXT, edits=[SwitchOff("encoder.self", 0, 0)])
-
-
-def test_a_trace_is_read_again_from_its_file(translator: EarlierTranslator, tmp_path: Path) -> None:
-    trace = translator.trace(TEXT)
-    save_trace(trace, tmp_path / "trace.npz")
-    read = load_trace(tmp_path / "trace.npz")
-    for layer in range(trace.layers_of(CROSS)):
-        torch.testing.assert_close(read.weights(CROSS, layer), trace.weights(CROSS, layer))
 
 
 def test_a_checkpoint_opens_as_what_it_is_and_translates_alike(

@@ -1,6 +1,7 @@
-"""What is imported when it is first asked for is what the type checker sees."""
+"""What is imported when it is asked for, how threads wait, and how a computation is ended."""
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import model
-from model import later
+from model import Translator, interruption, later
+from model.errors import CancelledError
+from model.thread_settings import sleep_while_waiting
 from tests.paths import ROOT
 
 WITHOUT_TORCH = ("decoding.cost", "training_record")
@@ -40,3 +43,46 @@ def test_another_name_is_an_error_of_attributes() -> None:
     name = "no_such_module"
     with pytest.raises(AttributeError, match=r"model\.later"):
         getattr(later, name)
+
+
+def test_what_a_person_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    sleep_while_waiting()
+    assert os.environ["OMP_WAIT_POLICY"] == "active"
+
+
+def test_it_is_said_before_the_app_can_load_torch() -> None:
+    code = "import os, sys\nimport viz.access.models\nprint(os.environ['OMP_WAIT_POLICY'], 'torch' in sys.modules)"
+    clean = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=clean,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=200,
+    )
+    assert done.stdout.split() == ["passive", "False"]
+
+
+def test_a_translation_ends_at_the_pass_at_which_it_is_asked_to(translator: Translator) -> None:
+    passes = 0
+
+    def check() -> None:
+        nonlocal passes
+        passes += 1
+        if passes == 3:
+            raise CancelledError
+
+    with pytest.raises(CancelledError), interruption.interruptible(check):
+        translator.translate("The cat sat on the mat.")
+    assert passes == 3
+
+
+def test_nobody_is_asked_outside_of_the_block(translator: Translator) -> None:
+    asked = []
+    with interruption.interruptible(lambda: asked.append(1)):
+        pass
+    translator.translate("The cat sat on the mat.")
+    assert asked == []

@@ -23,7 +23,7 @@ from model.trace.trace import Trace
 from model.training.objective import Objective
 from model.word_choice import Chooser, TextChoice, WordChoice
 from tests.model.adapters import zoo
-from tests.model.adapters.writers import writer
+from tests.model.adapters.zoo import writer
 from tests.model.analysis.interventions.test_choices import reader_of
 from tests.paths import ROOT
 

@@ -13,8 +13,7 @@ from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.opening import open_reader
 from model.reader import Reader
-from tests.model.adapters.writers import BOTH, DECODERS, writer
-from tests.model.adapters.zoo import save_model
+from tests.model.adapters.zoo import BOTH, DECODERS, save_model, writer
 
 Open = Callable[..., Reader]
 #: Model types whose tests read text → their tokenizer.

@@ -1,16 +1,21 @@
-"""The attention that `transformers` calls: fused where it can be, and the same numbers where it cannot."""
+"""The attention that `transformers` calls: fused where it can be, heard by its sums, its booleans as a small mask."""
+
+from functools import partial
 
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from model.adapters import capture, library
-from model.adapters.capture import Call, attend, layers_counted, name_attentions
+from model.adapters.capture import Call, KernelSums, attend, layers_counted, mask_behind, name_attentions
 from model.errors import CancelledError
+from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import compile_edits
 from model.nn.edits import MakeUniform, SwitchOff
 from model.nn.hooks import CALL, current_listener, listen
+from model.nn.masks import AttentionMask
+from model.trace.row_blocks import log_sum_exp, pooled_weights, weights_tile
 from model.trace.trace import Recorded
 
 N = 300  # more than one block of rows
@@ -58,23 +63,6 @@ def test_a_run_keeps_its_tensors_by_reference_and_computes_what_torch_computes(
     torch.testing.assert_close(call.of_sentence(1, torch.device("cpu")).head_output().transpose(0, 1), output[1])
 
 
-def test_what_is_kept_knows_the_sums_of_its_rows_as_the_kernel_computed_them(
-    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-) -> None:
-    mask = torch.ones(2, 1, N, N, dtype=torch.bool).tril()
-    mask[1, ..., :20] = False
-    with listen(record={CALL}) as recorded, torch.inference_mode():
-        attend(Site(), *parts, None, scaling=0.3)
-        attend(Site(), *parts, mask, scaling=0.3)
-        attend(Site(), *parts, mask, scaling=0.3, softcap=2.0)
-    plain, padded, capped = (call.of_sentence(1, torch.device("cpu")) for call in calls(recorded))
-    for inputs, first in ((plain, 0), (padded, 20)):
-        assert inputs.log_sums is not None
-        scores = inputs.scores_and_weights().scores[:, first:]
-        torch.testing.assert_close(inputs.log_sums[:, first:], scores.logsumexp(-1), atol=2e-6, rtol=1e-6)
-    assert capped.log_sums is None
-
-
 def test_a_pass_tells_how_many_attentions_are_done_and_can_be_ended_between_two(
     parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
 ) -> None:
@@ -97,13 +85,6 @@ def test_a_pass_tells_how_many_attentions_are_done_and_can_be_ended_between_two(
     with listen():
         attend(layers[0], *parts, None, scaling=0.3)
     assert len(done) == 2
-
-
-def test_nothing_is_kept_when_nobody_listens(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:
-    with listen(record={CALL}) as recorded:
-        pass
-    attend(Site(), *parts, None, scaling=0.3)
-    assert not recorded
 
 
 def test_rows_computed_block_by_block_are_those_of_the_fused_kernel(
@@ -168,3 +149,122 @@ def test_no_booleans_are_made_where_none_are_needed(kind: str) -> None:
     causal = {"allow_is_causal_skip": kind == "decoder", "allow_is_bidirectional_skip": kind == "encoder"}
     assert capture.causal_or_padding(batch_size=1, q_length=9, kv_length=9, attention_mask=None, **causal) is None
     assert library.OURS == "headlight"
+
+
+QUERIES = KEYS = 70
+
+
+def masked_scores(query: Tensor, key: Tensor, mask: Tensor | None, *, is_causal: bool) -> Tensor:
+    scores = query.double() @ key.double().repeat_interleave(query.size(1) // key.size(1), 1).mT / query.size(-1) ** 0.5
+    if is_causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -torch.inf)
+    if mask is None:
+        return scores
+    return scores.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scores + mask
+
+
+@pytest.mark.parametrize("inference", [True, False])
+@pytest.mark.parametrize("case", ["plain", "causal", "padded", "biased", "grouped"])
+def test_the_sums_are_those_of_the_masked_scores_and_the_output_is_the_kernels_own(case: str, inference: bool) -> None:
+    torch.manual_seed(0)
+    query, key, value = torch.randn(3, 2, 6, QUERIES, 16)
+    mask = {"padded": torch.rand(2, 1, QUERIES, KEYS) > 0.4, "biased": torch.randn(1, 6, QUERIES, KEYS)}.get(case)
+    is_causal = case in {"causal", "grouped"}
+    if case == "grouped":
+        key, value = key[:, :2], value[:, :2]
+    with torch.inference_mode(inference), torch.no_grad():
+        attend = partial(
+            F.scaled_dot_product_attention, attn_mask=mask, is_causal=is_causal, enable_gqa=case == "grouped"
+        )
+        expected = attend(query, key, value)
+        with KernelSums() as told:
+            output = attend(query, key, value)
+    assert torch.equal(output, expected)
+    sums = masked_scores(query, key, mask, is_causal=is_causal).logsumexp(-1).float()
+    assert told.sums is not None
+    torch.testing.assert_close(told.sums, sums, atol=2e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("lowest", [False, torch.finfo(torch.float32).min, -torch.inf])
+def test_a_row_that_may_attend_to_nothing_has_weights_of_zero(lowest: bool | float) -> None:
+    query, key, value = torch.randn(3, 2, 5, 8)
+    mask: Tensor = torch.ones(5, 5).bool() if lowest is False else torch.zeros(5, 5)
+    mask[3] = lowest
+    with KernelSums() as told:
+        F.scaled_dot_product_attention(query[None], key[None], value[None], attn_mask=mask)
+    assert told.sums is not None
+    allowed = torch.ones(1, 5, 5).bool()
+    allowed[:, 3] = False
+    inputs = AttentionInputs(
+        query=query,
+        key=key,
+        value=value,
+        mask=AttentionMask(num_queries=5, num_keys=5, explicit=allowed),
+        scale=8**-0.5,
+    )
+    known = inputs.with_log_sums(told.sums[0])
+    tile = weights_tile(known, 1, slice(None), slice(None), log_sum_exp(known)[1])
+    torch.testing.assert_close(tile, inputs.weights()[1])
+    assert pooled_weights(known, [3, 4], [0, 5]).maxima.tolist() == [[[0.0]], [[0.0]]]
+
+
+def test_nothing_is_told_of_scores_in_half_precision() -> None:
+    query, key, value = torch.randn(3, 1, 2, 5, 8).bfloat16()
+    with KernelSums() as told:
+        F.scaled_dot_product_attention(query, key, value)
+    assert told.sums is None
+
+
+SIZE = 9
+ROW, COLUMN = torch.arange(SIZE)[:, None], torch.arange(SIZE)[None, :]
+PADDING = torch.ones(2, SIZE, dtype=torch.bool)
+PADDING[1, 6:] = False
+
+RULES = {
+    "everything": (torch.ones(SIZE, SIZE, dtype=torch.bool), None),
+    "causal": (COLUMN <= ROW, None),
+    "window": ((COLUMN <= ROW) & (ROW - COLUMN < 3), 3),
+    "window both ways": ((ROW - COLUMN).abs() <= 3, 3),
+    "chunks": ((COLUMN <= ROW) & (ROW // 4 == COLUMN // 4), 4),
+}
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_is_found_and_allows_the_same_places(rule: str, padded: bool) -> None:
+    allowed, size = RULES[rule]
+    allowed = allowed.expand(2, SIZE, SIZE) & (PADDING[:, None] if padded else torch.ones(2, 1, SIZE, dtype=torch.bool))
+    mask = mask_behind(allowed, local_size=size)
+    assert mask.explicit is None
+    assert (mask.key_padding is not None) == padded
+    assert (mask.window is not None, mask.chunk is not None) == ("window" in rule, rule == "chunks")
+    assert torch.equal(mask.rows().expand(2, SIZE, SIZE), allowed)
+    assert torch.equal(mask.of_sentence(1).rows([2, 5])[0], allowed[1, [2, 5]])
+
+
+def test_a_window_that_no_row_reaches_is_no_window() -> None:
+    mask = mask_behind((COLUMN <= ROW)[None], local_size=100)
+    assert (mask.causal, mask.window) == (True, None)
+
+
+def test_more_rows_than_keys_begin_with_the_first_key() -> None:
+    allowed = (COLUMN <= ROW)[None, :, :4]
+    mask = mask_behind(allowed)
+    assert (mask.explicit, mask.causal, mask.first_query) == (None, True, 0)
+    assert torch.equal(mask.rows(), allowed)
+
+
+def test_later_rows_of_a_cached_text_are_placed_among_their_keys() -> None:
+    allowed = ((COLUMN <= ROW) & (ROW - COLUMN < 3))[None, 4:]
+    mask = mask_behind(allowed, first_query=4, local_size=3)
+    assert (mask.first_query, mask.window) == (4, 3)
+    assert torch.equal(mask.rows(), allowed)
+
+
+def test_a_mask_without_a_rule_is_kept_as_it_is() -> None:
+    allowed = torch.rand(1, SIZE, SIZE, generator=torch.Generator().manual_seed(0)) < 0.5
+    mask = mask_behind(allowed.expand(2, SIZE, SIZE))
+    assert mask.explicit is not None
+    assert torch.equal(mask.explicit, allowed)
+    assert torch.equal(mask.rows([3]), allowed[:, [3]])
+    assert mask.dense() is not None

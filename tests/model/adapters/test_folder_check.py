@@ -1,9 +1,9 @@
-"""A folder of unknown origin: what is wrong with it is said in one sentence, and nothing of it runs."""
+"""A folder of unknown origin: found by its path, refused in one sentence where it is wrong, and nothing of it runs."""
 
 import json
 import shutil
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import pytest
@@ -13,11 +13,12 @@ from safetensors.torch import load_file, save_file
 
 from model.adapters import other_weights, weights_process
 from model.adapters.folder_check import check_folder
+from model.adapters.inspect_folder import folder_with_model, is_elsewhere
 from model.adapters.limited_process import answered
 from model.adapters.text_reader import TextReader
+from model.errors import CheckpointError
 from model.opening import open_reader
-from tests.model.adapters.folders import refused
-from tests.model.adapters.zoo import CONFIGS, save_model
+from tests.model.adapters.zoo import CONFIGS, refused, save_model
 
 Folder = Callable[[str], Path]
 
@@ -300,3 +301,33 @@ def test_special_tokens_that_are_no_ids_are_refused(folder: Folder, tmp_path: Pa
     settings = json.loads((changed / file).read_text(encoding="utf-8"))
     (changed / file).write_text(json.dumps({**settings, "decoder_start_token_id": value}), encoding="utf-8")
     refused(changed, "decoder_start_token_id|generation_config")
+
+
+@pytest.mark.parametrize("typed", [str, lambda path: f'"{path}"', Path.as_uri], ids=["path", "quoted", "address"])
+def test_a_path_is_understood_as_file_managers_copy_it(bert: Path, typed: Callable[[Path], str]) -> None:
+    folder = bert.rename(bert.with_name("bert, große"))
+    assert folder_with_model(typed(folder)) == folder.resolve()
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("C:\\models\\bert", False),
+        ("c:\\elsewhere", False),
+        ("\\\\school\\models\\bert", False),
+        ("D:\\models\\bert", True),
+        ("\\\\evil\\models\\bert", True),
+        ("//evil/models/bert", True),
+        ("\\\\?\\UNC\\evil\\models", True),
+        ("\\\\.\\pipe\\x", True),
+    ],
+)
+def test_a_path_of_windows_to_another_drive_or_machine_is_known_by_its_text(path: str, expected: bool) -> None:
+    allowed = [PureWindowsPath("C:\\models"), PureWindowsPath("\\\\School\\models")]
+    assert is_elsewhere(PureWindowsPath(path), allowed) == expected
+
+
+def test_where_no_folder_is_allowed_none_is_looked_at(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "resolve", lambda path: pytest.fail(f"looked at {path}"))
+    with pytest.raises(CheckpointError, match="only folders that its administrator allows"):
+        folder_with_model(str(bert), ())

@@ -1,13 +1,16 @@
-"""A model larger than the memory: most of it on the disk, and all that is shown the same."""
+"""A model larger than the memory: most of it on the disk, and all that is shown the same; far too large is refused."""
 
 import gc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from model.adapters import placement
 from model.adapters.decoder_sizes import library_sizes
+from model.adapters.folder_check import check_folder
 from model.adapters.placement import is_spread
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution import methods
@@ -15,9 +18,10 @@ from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.methods import METHODS, attribute, choice_run
 from model.analysis.embedding_space import embedding_space
 from model.description import describe
+from model.errors import CheckpointError
 from model.nn.edits import SwitchOff
 from model.opening import as_writer, open_reader
-from tests.model.adapters.zoo import save_model
+from tests.model.adapters.zoo import refused, save_model
 
 TEXT = "The animal didn't cross the street because it was too tired."
 TOKENIZERS = {"bert": "wordpiece", "gpt2": "bytes", "llama": "bytes", "t5": "metaspace"}
@@ -99,3 +103,44 @@ def test_its_folder_of_weights_goes_with_it(tmp_path: Path, monkeypatch: pytest.
     del reader
     gc.collect()
     assert not list(tmp_path.glob("headlight-offloaded-*"))
+
+
+Folder = Callable[[str], Path]
+
+
+def test_a_model_far_too_large_for_memory_is_refused_with_both_numbers(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placement, "available_bytes", lambda device: 5_000)
+    refused(bert, r"need 0\.\d GB, and 0\.0 GB are free")
+
+
+def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = check_folder(bert).numbers
+    assert numbers == sum(tensor.numel() for tensor in load_file(bert / "model.safetensors").values())
+    monkeypatch.setattr(placement, "available_bytes", lambda device: 4 * numbers)
+    cpu = torch.device("cpu")
+    assert placement.fits(numbers, torch.float32, cpu)
+    assert not placement.fits(numbers + 1, torch.float32, cpu)
+    assert not placement.fits(numbers, torch.float32, cpu, tables=1)
+    assert placement.fits(2 * numbers, torch.bfloat16, cpu)
+    placement.check_room("bert", placement.MOST_TIMES * numbers, torch.float32, cpu)
+    with pytest.raises(CheckpointError, match="too large"):
+        placement.check_room("bert", placement.MOST_TIMES * numbers + 1, torch.float32, cpu)
+
+
+def test_tables_that_a_model_computes_and_its_largest_weight_need_memory(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two layers, each of which makes booleans for every two of 96 positions; and 400 tokens of 32 numbers.
+    at_once = 2 * 96**2 + 4 * 400 * 32
+    for there, fits in ((at_once - 1, False), (at_once + 100, True)):
+        monkeypatch.setattr(placement, "available_bytes", lambda device, there=there: there)
+        if fits:
+            assert open_reader(folder("gpt_neo")).abilities.family == "GPTNeo"
+        else:
+            refused(folder("gpt_neo"), "weights and tables of positions and masks need")
+
+
+def test_some_memory_is_available_here() -> None:
+    assert 1e6 < placement.available_bytes(torch.device("cpu")) < 1e15

@@ -1,5 +1,6 @@
-"""A model is proven when it is opened: what is recorded is what the library computes, or the verdict says otherwise."""
+"""A model is proven when it is opened, or the verdict says otherwise; a verdict is kept by content, and believed."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,12 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from model.__main__ import main
-from model.adapters import capture, library, open_folder, proof
+from model.abilities import Abilities
+from model.adapters import capture, kept_verdicts, library, open_folder, proof
 from model.adapters.generation import wrong_with_writing
-from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
 from model.adapters.probe import Probe
+from model.adapters.proof import explore_model
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.analysis.residual_stream.library_path import follow_in_library
@@ -23,7 +24,7 @@ from model.description import describe
 from model.errors import CheckpointError, TraceError
 from model.opening import open_reader
 from tests.model.adapters import zoo
-from tests.model.adapters.folders import refused
+from tests.model.adapters.zoo import refused
 
 library.register(capture.attend, capture.causal_or_padding)
 TEXT = "the animal did not cross the street"
@@ -217,13 +218,6 @@ def test_attention_that_changes_with_the_length_of_a_text_is_refused() -> None:
         explore(transformers.BigBirdPegasusForConditionalGeneration(config).eval())
 
 
-def test_weights_of_a_model_that_needs_the_librarys_own_attention_are_weights_only() -> None:
-    settings = zoo.TWO_STACKS | {"num_experts": 2, "encoder_sparse_step": 2, "decoder_sparse_step": 2}
-    model = transformers.NllbMoeForConditionalGeneration(config_of("nllb-moe", settings)).eval()
-    _, abilities = explore(model)
-    assert not abilities.knows_inputs
-
-
 def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     folder = zoo.save_model(tmp_path / "bert", "bert")
     tensors = load_file(folder / "model.safetensors")
@@ -259,19 +253,6 @@ def test_a_model_that_gives_different_results_is_refused() -> None:
         explore(model)
 
 
-def test_a_tokenizer_of_two_vocabularies_names_a_source_by_its_own() -> None:
-    tokenizer: Any = zoo._metaspace()
-    one = LibraryTokenizer(tokenizer)
-    assert not one.has_two_vocabularies
-    tokens = one.encode(TEXT).tokens
-    # As FSMT's and some of MarianMT's: what ids of a target are called.
-    spelled = tokenizer.convert_ids_to_tokens
-    tokenizer.convert_ids_to_tokens = lambda number: spelled((number + 7) % 200 + 9)
-    two = LibraryTokenizer(tokenizer)
-    assert two.has_two_vocabularies
-    assert two.encode(TEXT).tokens == tokens != two.tokens(two.encode(TEXT).ids)
-
-
 def test_the_same_content_is_proven_once(folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     first = open_reader(folder("t5"))
     monkeypatch.setattr(open_folder, "explore_model", lambda *_: pytest.fail("proven again"))
@@ -281,11 +262,6 @@ def test_the_same_content_is_proven_once(folder: Callable[[str], Path], monkeypa
     assert torch.equal(
         again.trace(TEXT, TEXT).weights("decoder.cross", 1), first.trace(TEXT, TEXT).weights("decoder.cross", 1)
     )
-
-
-def test_verify_prints_the_verdict(folder: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
-    main(["verify", str(folder("gpt2"))])
-    assert "Proof: exact (largest difference" in capsys.readouterr().out
 
 
 def test_a_model_of_few_positions_is_proven_on_fewer_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,3 +277,98 @@ def test_a_model_of_few_positions_is_proven_on_fewer_tokens(tmp_path: Path, monk
     assert (reader.abilities.max_length, reader.abilities.generates) == (12, True)
     # Six more are written.
     assert lengths == [6]
+
+
+@pytest.fixture
+def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which models were proven; nothing is known of any before."""
+    done: list[str] = []
+    prove, write = explore_model, open_folder._how_it_writes
+
+    def noted(what: str, act: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
+            done.append(what)
+            return act(*given)
+
+        return run
+
+    monkeypatch.setattr(open_folder, "_PROVEN", {})
+    monkeypatch.setattr(open_folder, "_WRITES", {})
+    monkeypatch.setattr(open_folder, "explore_model", noted("attends", prove))
+    monkeypatch.setattr(open_folder, "_how_it_writes", noted("writes", write))
+    return done
+
+
+def _opened(folder: Path, cache: Path | None) -> Abilities:
+    """As another process opens it."""
+    open_folder._PROVEN.clear()
+    open_folder._WRITES.clear()
+    return open_reader(folder, "cpu", cache=cache).abilities
+
+
+def test_another_process_does_not_prove_again(tmp_path: Path, proofs: list[str]) -> None:
+    folder, cache = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "cache"
+    first = _opened(folder, cache)
+    assert proofs == ["attends", "writes"]
+    assert _opened(folder, cache) == first
+    assert proofs == ["attends", "writes"]
+    # `headlight verify` asks for no verdict that is kept, and other weights have another.
+    _opened(folder, None)
+    assert proofs == ["attends", "writes"] * 2
+    zoo.tiny("gpt2", seed=1).save_pretrained(folder)
+    _opened(folder, cache)
+    assert proofs == ["attends", "writes"] * 3
+
+
+def _damaged(text: str) -> str:
+    return text[:-9]
+
+
+def _of_other_heads(text: str) -> str:
+    content = json.loads(text)["content"] | {"heads": {"decoder.self": [4, 3]}}
+    return json.dumps({"digest": kept_verdicts._digest(content), "content": content})
+
+
+def _without_its_digest(text: str) -> str:
+    kept: dict[str, Any] = json.loads(text)
+    kept["content"]["difference"] = 0.5
+    return json.dumps(kept)
+
+
+def _of_another_key(text: str) -> str:
+    content = json.loads(text)["content"] | {"key": ["other", "cpu", "torch.float32"]}
+    return json.dumps({"digest": kept_verdicts._digest(content), "content": content})
+
+
+def _of_a_strange_kind(text: str) -> str:
+    content = json.loads(text)["content"] | {"positions": "<script>"}
+    return json.dumps({"digest": kept_verdicts._digest(content), "content": content})
+
+
+@pytest.mark.parametrize(
+    "change", [_damaged, _of_other_heads, _without_its_digest, _of_another_key, _of_a_strange_kind]
+)
+def test_a_file_that_cannot_be_believed_is_proven_anew(
+    tmp_path: Path, proofs: list[str], change: Callable[[str], str]
+) -> None:
+    folder, cache = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "cache"
+    first = _opened(folder, cache)
+    (file,) = (cache / "verdicts").iterdir()
+    file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
+    assert _opened(folder, cache) == first
+    assert proofs == ["attends", "writes"] * 2
+
+
+def test_few_files_are_kept(tmp_path: Path, proofs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_verdicts, "MOST_FILES", 2)
+    for seed in range(4):
+        zoo.tiny("gpt2", seed=seed).save_pretrained(tmp_path / "gpt2")
+        zoo.save_tokenizer(tmp_path / "gpt2", "bytes")
+        _opened(tmp_path / "gpt2", tmp_path / "cache")
+    assert len(list((tmp_path / "cache" / "verdicts").iterdir())) == 2
+
+
+def test_a_folder_that_cannot_be_written_to_costs_only_time(tmp_path: Path, proofs: list[str]) -> None:
+    (tmp_path / "cache").write_text("a file", encoding="utf-8")
+    folder = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes")
+    assert _opened(folder, tmp_path / "cache").proof == _opened(folder, None).proof

@@ -1,6 +1,5 @@
 """Models of every kind through the same trace: their tokens, sites, steps, edits and errors."""
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from model import MakeUniform, PointAt, SwitchOff
 from model.adapters.text_reader import TextReader
 from model.errors import EditError, InputTextError, TraceError
 from model.nn.attention import AttentionInputs
-from model.nn.edits import HeadEdit
 from model.trace.file import load_trace, save_trace
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -42,31 +40,6 @@ def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(
         for layer in range(trace.layers_of(site)):
             assert trace.weights(site, layer).shape == (trace.heads_of(site), len(queries), len(keys))
     assert len(trace.steps) == len(trace.target_ids) == len(trace.predicted_ids)
-
-
-@pytest.mark.parametrize("model_type", HEARD)
-def test_derived_head_outputs_are_the_real_ones(opened: Callable[[str], TextReader], model_type: str) -> None:
-    reader = opened(model_type)
-    trace = reader.trace(TEXT, extras=OUTPUTS)
-    for site in trace.sites:
-        for layer in range(trace.layers_of(site)):
-            assert trace.head_output_deviation(site, layer) <= 2e-5
-
-
-@pytest.mark.parametrize("model_type", ["bert", "gpt2", "t5", "marian", "mistral"])
-def test_head_outputs_times_their_projection_are_what_the_site_adds(
-    opened: Callable[[str], TextReader], model_type: str
-) -> None:
-    reader = opened(model_type)
-    for (site, layer), module in reader.layout.projections.items():
-        seen: list[torch.Tensor] = []
-        handle = module.register_forward_hook(lambda _, given, out, seen=seen: seen.append(out[0]))
-        trace = reader.trace(TEXT, target="it was" if reader.abilities.kind == "encoder-decoder" else None)
-        handle.remove()
-        parts = torch.einsum("hrv,hvm->rm", trace.head_output(site, layer), reader.output_projection(site, layer))
-        bias = getattr(module, "bias", None)
-        expected = parts if bias is None else parts + bias
-        torch.testing.assert_close(expected, seen[-1], atol=1e-4, rtol=1e-4)
 
 
 def test_a_decoder_computes_the_logits_of_the_one_row_that_is_asked_for(opened: Callable[[str], TextReader]) -> None:
@@ -101,27 +74,6 @@ def test_a_target_of_a_decoder_follows_its_text(opened: Callable[[str], TextRead
     assert trace.translation == " was tired"
 
 
-@pytest.mark.parametrize("model_type", ["marian", "t5", "m2m_100", "mbart"])
-def test_a_translation_is_the_one_that_generate_writes(opened: Callable[[str], TextReader], model_type: str) -> None:
-    reader = opened(model_type)
-    trace = reader.trace("The animal was tired.")
-    ids = torch.tensor([trace.source_ids])
-    start = {"decoder_start_token_id": 2} if model_type == "mbart" else {}
-    model: Any = reader.model
-    written = model.generate(ids, do_sample=False, num_beams=1, max_new_tokens=len(trace.target_ids), **start)
-    assert written[0].tolist() == [*trace.target_ids, trace.steps[-1].token_id]
-    assert [step.token_id for step in trace.steps[:-1]] == list(trace.target_ids[1:])
-    assert trace.predicted_ids == tuple(step.token_id for step in trace.steps)
-
-
-def test_a_given_target_is_read_along(opened: Callable[[str], TextReader]) -> None:
-    reader = opened("marian")
-    trace = reader.trace("The animal was tired.", "Das Tier war müde.")
-    assert trace.target_ids[0] == reader.config.decoder_start_token_id
-    assert trace.translation.strip() == "Das Tier war müde."
-    assert trace.steps[-1].token == "</s>"
-
-
 @pytest.mark.parametrize("model_type", ["gpt2", "marian"])
 def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], TextReader], model_type: str) -> None:
     reader = opened(model_type)
@@ -138,16 +90,6 @@ def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], TextRea
     plain = reader.trace(TEXT)
     assert not torch.equal(plain.weights(decoder, 1, [1]), trace.weights(decoder, 1, [1]))
     assert not plain.edits
-
-
-def test_a_translation_under_edits_is_written_under_them(opened: Callable[[str], TextReader]) -> None:
-    reader = opened("marian")
-    edits: list[HeadEdit] = [PointAt("decoder.cross", layer, head, key=1, row=3) for layer in (0, 1) for head in (0, 1)]
-    edits += [SwitchOff("encoder.self", 1, head) for head in range(4)]
-    trace = reader.trace("The animal was tired.", edits=edits)
-    assert trace.predicted_ids == tuple(step.token_id for step in trace.steps)
-    for row in (2, 3):
-        assert bool((trace.weights("decoder.cross", 1, rows=[row])[..., 1] == 1).all()) == (row == 3)
 
 
 @pytest.mark.parametrize(
@@ -233,27 +175,6 @@ def test_a_trace_of_every_kind_survives_its_file(
             assert torch.equal(again.mask(site, layer), trace.mask(site, layer))
             if trace.knows_inputs:
                 assert torch.equal(again.scores(site, layer), trace.scores(site, layer))
-
-
-def test_threads_that_share_a_model_do_not_see_each_others_runs(opened: Callable[[str], TextReader]) -> None:
-    reader = opened("gpt2")
-    texts = ["The animal was tired.", "Tom told me that he would be late again tomorrow morning.", "She gave"]
-    expected = {text: reader.trace(text).weights("decoder.self", 1) for text in texts}
-    edited = [SwitchOff("decoder.self", 1, head) for head in range(4)]
-    wrong: list[str] = []
-
-    def work(text: str) -> None:
-        for turn in range(4):
-            found = reader.trace(text, edits=edited if turn % 2 else None).weights("decoder.self", 1)
-            if not torch.equal(found, torch.zeros_like(found) if turn % 2 else expected[text]):
-                wrong.append(text)
-
-    threads = [threading.Thread(target=work, args=(text,)) for text in texts * 2]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
 
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "gpt_neox", "mistral", "modernbert", "phi3", "t5"])

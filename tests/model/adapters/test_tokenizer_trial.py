@@ -17,7 +17,7 @@ from model.adapters.tokenizer_trial import TokenizerCopy, private_copy
 from model.checked import Malformed
 from model.errors import CheckpointError, InputTextError
 from model.opening import open_reader
-from tests.model.adapters.folders import refused
+from tests.model.adapters.zoo import refused
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -160,12 +160,6 @@ def test_the_folder_of_the_trial_is_named_in_no_message(shown: str, monkeypatch:
 def test_a_class_that_is_no_tokenizer_of_one_text_is_refused(bert: Path) -> None:
     (bert / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RagTokenizer"}), encoding="utf-8")
     refused(bert, "tokenizer in bert cannot be used")
-
-
-def test_the_same_files_are_tried_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_reader(bert)
-    monkeypatch.setattr(tokenizer_trial, "answer_of", None)
-    open_reader(bert)
 
 
 def test_other_folders_can_be_opened_while_a_tokenizer_is_tried(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:

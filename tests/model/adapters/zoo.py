@@ -1,14 +1,25 @@
-"""Small random models of every architecture, and tokenizers of every kind, built from nothing and saved as folders."""
+"""Small random models of every architecture, tokenizers of every kind, chats, models that write, and their folders."""
 
+import io
+import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import pytest
+import sentencepiece as spm
 import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import GenerationConfig
 
 from model.abilities import Kind
+from model.adapters.library import OURS
+from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.open_folder import explore
+from model.adapters.text_writer import TextWriter
+from model.errors import CheckpointError
+from model.opening import open_reader
 from tests.conftest import SENTENCES
 
 VOCAB = 400
@@ -230,3 +241,156 @@ def _metaspace() -> transformers.PreTrainedTokenizerFast:
 def _fast(tokenizer: Tokenizer, **special: str) -> transformers.PreTrainedTokenizerFast:
     named = {f"{name}_token": token for name, token in special.items()}
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
+
+
+DECODERS = ["gpt2", "llama", "qwen2", "mistral", "gpt_oss"]
+BOTH = ["t5", "bart", "marian", "mbart"]
+
+
+def writer(model_type: str, **settings: Any) -> TextWriter:
+    """A random model of this kind that ends its texts now and then, with our attention."""
+    model: Any = tiny(model_type)
+    model.set_attn_implementation(OURS)
+    values = {
+        **model.generation_config.to_dict(),
+        "eos_token_id": [2, *range(41, 80, 2)],
+        "pad_token_id": 0,
+        **settings,
+    }
+    model.generation_config = GenerationConfig(**{name: value for name, value in values.items() if value is not None})
+    layout, abilities = explore(model)
+    return TextWriter(model, LibraryTokenizer(_metaspace()), layout, abilities, name=model_type, digest=model_type)
+
+
+def refused(folder: Path, words: str) -> None:
+    with pytest.raises(CheckpointError, match=words) as error:
+        open_reader(folder)
+    assert len(str(error.value)) < 1200
+    assert "\n" not in str(error.value)
+
+
+#: Each message between marks, and the assistant's begun.
+MARKED: Final = (
+    "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m['content'] }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|begin|>assistant\n{% endif %}"
+)
+#: The system's text goes into the first message of the user; contents are trimmed.
+BRACKETS: Final = (
+    "{% set offset = 0 %}{% set lead = '' %}"
+    "{% if messages[0].role == 'system' %}{% set offset = 1 %}"
+    "{% set lead = '<<SYS>>\n' + messages[0].content + '\n<</SYS>>\n\n' %}{% endif %}"
+    "{% for m in messages[offset:] %}"
+    "{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('Roles must take turns.') }}{% endif %}"
+    "{% if m.role == 'user' %}"
+    "{{ bos_token + '[INST] ' + ((lead if loop.first else '') + m.content).strip() + ' [/INST]' }}"
+    "{% else %}{{ ' ' + m.content.strip() + ' ' + eos_token }}{% endif %}{% endfor %}"
+)
+#: Contents are trimmed, and a system's message is refused.
+TRIMMED: Final = (
+    "{{ bos_token }}{% for m in messages %}"
+    "{% if m.role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+    "{{ '<turn>' + ('model' if m.role == 'assistant' else m.role) + '\n' + m['content'] | trim + '</turn>\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<turn>model\n' }}{% endif %}"
+)
+#: A standing system message, and its own text where a person gave none.
+DEFAULT_SYSTEM: Final = (
+    "{% if messages[0].role != 'system' %}SYSTEM: Be brief.\n{% endif %}"
+    "{% for m in messages %}{{ m.role | upper }}: {{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}ASSISTANT:{% endif %}"
+)
+#: Only the last two messages are kept.
+FORGETFUL: Final = (
+    "{% for m in messages[-2:] %}[{{ m.role }}]{{ m.content }}{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{% endif %}"
+)
+#: What the assistant thought in earlier messages is cut away: the template looks into contents.
+LOOKING: Final = (
+    "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content.split('</think>')[-1] }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|begin|>assistant\n{% endif %}"
+)
+FORMS: Final = {
+    "marked": MARKED,
+    "brackets": BRACKETS,
+    "trimmed": TRIMMED,
+    "default system": DEFAULT_SYSTEM,
+    "forgetful": FORGETFUL,
+}
+
+
+def save_chat_model(
+    folder: Path, template: object = MARKED, model_type: str = "llama", tokenizer: str = "bytes", **config: Any
+) -> Path:
+    """A folder with a small random decoder whose tokenizer_config.json has this chat template."""
+    tiny(model_type, changes={"max_position_embeddings": 512}).save_pretrained(folder)
+    save_tokenizer(folder, tokenizer)
+    put_template(folder, template, **config)
+    return folder
+
+
+def put_template(folder: Path, template: object, **config: Any) -> None:
+    """Write a chat template, and other settings, into a tokenizer_config.json."""
+    path = folder / "tokenizer_config.json"
+    settings: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**settings, "chat_template": template, **config}), encoding="utf-8")
+
+
+OF_LANGUAGES = 500
+
+
+def _nllb() -> Any:
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    tokenizer.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=250, special_tokens=special))
+    learned = json.loads(tokenizer.to_str())["model"]
+    made: Any = transformers.NllbTokenizer
+    return made(
+        vocab=learned["vocab"],
+        merges=[tuple(pair) for pair in learned["merges"]],
+        additional_special_tokens=["eng_Latn", "fra_Latn", "deu_Latn", "zho_Hans"],
+    )
+
+
+def _mbart(made: Any) -> Any:
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    trainer = trainers.UnigramTrainer(vocab_size=250, special_tokens=special, unk_token="<unk>", show_progress=False)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    return made(vocab=[tuple(piece) for piece in json.loads(tokenizer.to_str())["model"]["vocab"]])
+
+
+def _m2m(folder: Path) -> Any:
+    learned = io.BytesIO()
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES), model_writer=learned, vocab_size=120, hard_vocab_limit=False,
+        minloglevel=2,
+    )  # fmt: skip
+    folder.mkdir(parents=True)
+    (folder / "spm.model").write_bytes(learned.getvalue())
+    cutter = spm.SentencePieceProcessor(model_proto=learned.getvalue())
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", *(cutter.id_to_piece(i) for i in range(3, cutter.get_piece_size()))]
+    (folder / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate(pieces)}), encoding="utf-8")
+    return transformers.M2M100Tokenizer(str(folder / "vocab.json"), str(folder / "spm.model"))
+
+
+def _of_languages(kind: str, folder: Path) -> Any:
+    if kind == "m2m_100":
+        return _m2m(folder)
+    makers = {
+        "nllb": _nllb,
+        "mbart": lambda: _mbart(transformers.MBartTokenizer),
+        "mbart50": lambda: _mbart(transformers.MBart50Tokenizer),
+    }
+    return makers[kind]()
+
+
+def save_many_languages(folder: Path, kind: str) -> Path:
+    """A folder with a random translator and its tokenizer: "nllb", "mbart", "mbart50" or "m2m_100"."""
+    tokenizer = _of_languages(kind, folder)
+    changes = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "vocab_size": OF_LANGUAGES}
+    # mBART begins with the language that the folder was trained for, the others with </s>.
+    changes["decoder_start_token_id"] = tokenizer.convert_tokens_to_ids("ro_RO") if kind == "mbart" else 2
+    tiny("mbart" if kind.startswith("mbart") else "m2m_100", changes=changes).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

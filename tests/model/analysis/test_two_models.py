@@ -20,7 +20,7 @@ from model.analysis.two_models import (
 from model.errors import DataError
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
-from tests.model.adapters.writers import writer
+from tests.model.adapters.zoo import writer
 from tests.model.analysis.interventions.test_choices import reader_of
 
 TEXTS = SENTENCES[:2]

@@ -63,19 +63,6 @@ def test_winner_and_scores_are_those_of_beam_search(grown: tuple[Transformer, Be
         assert node.score == hypothesis.log_prob / length_penalty(len(hypothesis.token_ids) + 1, tree.alpha)
 
 
-def test_every_node_carries_the_log_probabilities_that_the_model_gives_it(grown: tuple[Transformer, BeamTree]) -> None:
-    model, tree = grown
-    # A leaf's path holds all of its ancestors.
-    for leaf in (node for node in tree.nodes if node.fate in ("finished", "length limit", "search over")):
-        path = tree.path(leaf.index)
-        with torch.no_grad():
-            read = torch.tensor([[model.config.bos_id, *(node.token_id for node in path[:-1])]])
-            rows = model(SOURCE, read)[0].log_softmax(-1)
-        expected = [float(rows[i, node.token_id]) for i, node in enumerate(path)]
-        assert [node.log_prob for node in path] == pytest.approx(expected, abs=1e-4)
-        assert leaf.total == pytest.approx(sum(expected), abs=1e-4)
-
-
 def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown: tuple[Transformer, BeamTree]) -> None:
     model, tree = grown
     for step in range(tree.nodes[-1].step + 1):

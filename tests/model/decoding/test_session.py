@@ -1,4 +1,4 @@
-"""Branches of a session: they begin where the other stands, and neither disturbs the other."""
+"""A session goes step by step, back, and where a person sends it; branches and sessions do not disturb each other."""
 
 from typing import Any
 
@@ -7,12 +7,100 @@ import torch
 
 from model import Translator
 from model.decoding.session import DecodingSession
-from model.errors import EditError, SessionError
+from model.errors import EditError, SessionError, TokenError
 from model.nn.edits import MakeUniform, SwitchOff
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
 TEXT = SENTENCES[0]
+
+
+def test_step_by_step_equals_one_teacher_forced_pass(translator: Translator) -> None:
+    session = translator.decode(TEXT, extras={"hook_head_output"})
+    session.run()
+    stepped = session.trace()
+    forced = translator._forced_trace(TEXT, session.target_ids[1:], {"hook_head_output"}, None)
+    assert stepped.target_tokens == forced.target_tokens
+    assert stepped.predicted_tokens == forced.predicted_tokens
+    for site in stepped.sites:
+        for layer in range(stepped.layers_of(site)):
+            torch.testing.assert_close(stepped.weights(site, layer), forced.weights(site, layer), atol=1e-5, rtol=1e-4)
+            assert torch.equal(stepped.mask(site, layer), forced.mask(site, layer))
+    assert stepped.recorded.keys() == forced.recorded.keys()
+    for name, value in stepped.recorded.items():
+        torch.testing.assert_close(value, forced.recorded[name], atol=1e-5, rtol=1e-4)
+    for ours, theirs in zip(stepped.steps, forced.steps, strict=True):
+        assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-4)
+        assert ours.entropy == pytest.approx(theirs.entropy, abs=1e-4)
+
+
+def test_a_step_has_the_20_most_probable_tokens_from_the_first_on(translator: Translator) -> None:
+    model = translator.model
+    with torch.inference_mode():
+        memory = model.encode(torch.tensor([translator.source_ids(TEXT)]))
+        logits = model.projection(model.decode(torch.tensor([[model.config.bos_id]]), memory)[0, -1])
+    expected = torch.log_softmax(logits, -1).sort(descending=True).values[:20].tolist()
+    step = translator.decode(TEXT).step()
+    assert [one.log_prob for one in step.candidates] == pytest.approx(expected, abs=1e-5)
+    assert len({one.token_id for one in step.candidates}) == 20
+    assert (step.token_id, step.log_prob) == (step.candidates[0].token_id, step.candidates[0].log_prob)
+
+
+def test_a_forced_token_changes_only_what_follows(translator: Translator) -> None:
+    free, forced = translator.decode(TEXT), translator.decode(TEXT)
+    for session in (free, forced):
+        for _ in range(3):
+            session.step()
+    other = free.step().candidates[1]
+    assert forced.force(other.token_id).token_id == other.token_id
+    assert forced.steps[3].log_prob == pytest.approx(other.log_prob, abs=1e-5)
+    for session in (free, forced):
+        session.step()
+    a, b = free.trace(), forced.trace()
+    assert a.steps[:3] == b.steps[:3]
+    for site in ("decoder.self", "decoder.cross"):
+        # Row i reads token i; the forced token is read in row 4.
+        rows_a, rows_b = a.weights(site, 1), b.weights(site, 1)
+        torch.testing.assert_close(rows_a[:, :4], rows_b[:, :4])
+        assert not torch.allclose(rows_a[:, 4], rows_b[:, 4])
+    assert torch.equal(a.weights("encoder.self", 1), b.weights("encoder.self", 1))
+
+
+def test_what_cannot_be_done_is_said(translator: Translator) -> None:
+    session = translator.decode(TEXT)
+    with pytest.raises(SessionError, match="no step to undo"):
+        session.back()
+    with pytest.raises(SessionError, match="take a step first"):
+        session.trace()
+    with pytest.raises(TokenError, match="is not a token"):
+        session.force("qqqqqq")
+    with pytest.raises(TokenError, match="run from 0"):
+        session.force(10**6)
+    assert session.steps == ()
+
+
+def test_a_failing_edit_leaves_the_session_as_it_was(translator: Translator) -> None:
+    calls = 0
+
+    def fail_once(value: torch.Tensor) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise RuntimeError("edit failed")
+        return value
+
+    session = translator.decode(TEXT, edits={"decoder.layers.1.hook_output": fail_once})
+    session.step()
+    with pytest.raises(RuntimeError, match="edit failed"):
+        session.step()
+    session.step()
+    plain = translator.decode(TEXT)
+    plain.step()
+    plain.step()
+    assert [s.token_id for s in session.steps] == [s.token_id for s in plain.steps]
+    assert session.steps[1].log_prob == pytest.approx(plain.steps[1].log_prob, abs=1e-6)
+
+
 HEAD_OUTPUT = "decoder.layers.1.self_attention.hook_head_output"
 MEMORY_KEY = "decoder.layers.0.cross_attention.hook_key"
 ENCODER_OUTPUT = "encoder.layers.0.hook_output"
@@ -56,18 +144,6 @@ def test_a_branch_and_the_session_it_leaves_go_on_as_if_each_were_alone(translat
     assert_same_trace(branch.trace(), forced.trace())
 
 
-def test_a_branch_of_a_branch_survives_both(translator: Translator) -> None:
-    session = begun(translator, 3)
-    branch = session.branch()
-    twig = branch.branch()
-    for one in (session, branch):
-        for _ in range(3):
-            one.back()
-        one.force("▁the")
-    twig.step()
-    assert_same_trace(twig.trace(), begun(translator, 4).trace())
-
-
 def test_branching_computes_nothing(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     session = begun(translator, 5)
 
@@ -97,14 +173,6 @@ def test_edits_of_a_branch_act_on_later_steps_only(translator: Translator) -> No
     assert_same_trace(session.trace(), begun(translator, 6).trace())
 
 
-def test_a_branch_without_edits_keeps_those_it_had_and_with_none_named_drops_them(translator: Translator) -> None:
-    session = begun(translator, 2, edits={HEAD_OUTPUT: torch.zeros_like})
-    kept, dropped = session.branch(), session.branch(edits={})
-    edited, plain = begun(translator, 3, edits={HEAD_OUTPUT: torch.zeros_like}), kept.step()
-    assert plain.log_prob == pytest.approx(edited.steps[2].log_prob, abs=1e-5)
-    assert dropped.step().log_prob != pytest.approx(plain.log_prob, abs=1e-4)
-
-
 def test_a_branch_cannot_edit_what_is_computed_already(translator: Translator) -> None:
     session = begun(translator, 2)
     with pytest.raises(SessionError, match=f"cannot edit {ENCODER_OUTPUT}"):
@@ -114,23 +182,6 @@ def test_a_branch_cannot_edit_what_is_computed_already(translator: Translator) -
     with pytest.raises(ValueError, match="no such hook points"):
         session.branch(edits={"decoder.hook_nonsense": torch.zeros_like})
     assert session.branch().steps == session.steps
-
-
-def test_before_the_first_step_a_branch_may_edit_the_memorys_keys(translator: Translator) -> None:
-    session = begun(translator, 2)
-    session.back()
-    session.back()
-    branch = session.branch(edits={MEMORY_KEY: torch.zeros_like})
-    branch.step()
-    assert_same_trace(branch.trace(), begun(translator, 1, edits={MEMORY_KEY: torch.zeros_like}).trace())
-
-
-def test_a_session_taken_back_to_its_start_and_begun_again_has_a_whole_trace(translator: Translator) -> None:
-    session = begun(translator, 3)
-    for _ in range(3):
-        session.back()
-    session.step()
-    assert_same_trace(session.trace(), begun(translator, 1).trace())
 
 
 def test_a_branch_of_a_finished_translation_can_be_taken_back_and_changed(translator: Translator) -> None:
@@ -201,15 +252,6 @@ def test_a_branch_with_no_edits_named_keeps_what_was_done_to_the_rows_before_it(
     trace = branch.trace()
     assert trace.weights("decoder.cross", 1)[0].sum(-1).tolist() == pytest.approx([0, 0, 0, 1])
     assert_weights_are_those_the_model_used(trace)
-
-
-def test_functions_of_a_branch_leave_the_named_edits_before_it(translator: Translator) -> None:
-    branch = begun(translator, 2, edits=[SwitchOff("decoder.self", 1, 2)]).branch(
-        edits={HEAD_OUTPUT: lambda value: value}
-    )
-    branch.step()
-    weights = branch.trace().weights("decoder.self", 1)[2]
-    assert weights.sum(-1).tolist() == pytest.approx([0, 0, 1])
 
 
 def test_rows_before_a_branch_that_are_written_again_are_computed_as_they_were(translator: Translator) -> None:

@@ -1,15 +1,22 @@
-"""Models without values have the names and shapes of those with, and take no memory or no time."""
+"""Models of shapes, unfilled ones, how matrices lie in memory, and parameters counted by a closed form."""
 
+import copy
 import subprocess
 import sys
-from dataclasses import replace
+from collections import Counter
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
-from model.nn.architectures import Unfilled, model_of_shapes, new_model, unfilled_model
+from model.checkpoint import load_checkpoint, save_checkpoint
+from model.config import PRESETS, ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
+from model.decoding.cost import count_parameters
+from model.nn.architectures import Unfilled, lay_out_for_decoding, model_of_shapes, new_model, unfilled_model
+from model.nn.layers import EncoderLayer
+from model.nn.transformer import Transformer
 from tests.paths import ROOT
 
 SMALL = TransformerConfig(vocab_size=300, d_model=16, num_layers=1, num_heads=2, d_ff=32, max_length=40)
@@ -59,3 +66,67 @@ def test_shapes_are_known_without_torchs_compiler() -> None:
         [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, encoding="utf-8", timeout=200
     )
     assert done.stdout.strip() == "set()"
+
+
+def test_a_model_laid_out_for_decoding_says_the_same(config: TransformerConfig) -> None:
+    model = Transformer(config).eval()
+    laid_out = copy.deepcopy(model)
+    lay_out_for_decoding(laid_out)
+    source, target = torch.randint(4, config.vocab_size, (2, 1, 9))
+    with torch.inference_mode():
+        torch.testing.assert_close(laid_out(source, target), model(source, target))
+    layer = laid_out.encoder.layers[0]
+    assert isinstance(layer, EncoderLayer)
+    inner, outer = layer.feed_forward.inner, layer.feed_forward.outer
+    assert inner.weight.t().is_contiguous()
+    assert outer.weight.is_contiguous()
+    assert laid_out.projection.weight is laid_out.decoder.embedding.tokens.weight
+
+
+def test_a_checkpoint_that_is_loaded_and_saved_again_has_the_same_weights(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    folder = next(path for path in tiny_checkpoints.iterdir() if path.is_dir())
+    loaded = load_checkpoint(folder, torch.device("cpu"))
+    save_checkpoint(tmp_path / "again", loaded.model, loaded.tokenizer)
+    assert (tmp_path / "again/model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
+
+
+TINY = TransformerConfig(vocab_size=370, d_model=32, num_layers=2, num_heads=4, d_ff=64)
+COUNTED = {
+    "tiny, post, shared": TINY,
+    "tiny, pre, shared": replace(TINY, norm="pre"),
+    "tiny, post, three matrices": replace(TINY, share_embeddings=False),
+    "tiny, pre, three matrices": replace(TINY, norm="pre", share_embeddings=False),
+    **PRESETS,
+}
+
+
+def part_of(name: str) -> str:
+    """The part to which a parameter belongs, by its module's path."""
+    if "norm" in name:
+        return "norms"
+    if "embedding" in name or "projection" in name:
+        return "embedding"
+    if ".cross_attention." in name:
+        return "cross_attention"
+    kind = "feed_forward" if ".feed_forward." in name else "self_attention"
+    return f"{name.partition('.')[0]}_{kind}"
+
+
+@pytest.mark.parametrize("config", COUNTED.values(), ids=COUNTED.keys())
+def test_every_part_has_as_many_parameters_as_its_modules(config: TransformerConfig) -> None:
+    with torch.device("meta"):
+        model = Transformer(config)
+    real: Counter[str] = Counter()
+    for name, parameter in model.named_parameters():
+        real[part_of(name)] += parameter.numel()
+    counted = count_parameters(config)
+    assert asdict(counted) == dict(real)
+    assert counted.total == sum(parameter.numel() for parameter in model.parameters())
+
+
+def test_base_and_big_are_of_the_size_that_the_paper_states() -> None:
+    # Table 3: 65 and 213 million, to the vocabulary's rounding.
+    assert count_parameters(PRESETS["base"]).total == pytest.approx(65e6, rel=0.05)
+    assert count_parameters(PRESETS["big"]).total == pytest.approx(213e6, rel=0.02)

@@ -162,17 +162,6 @@ def test_scores_and_single_rows_show_the_edit_too(translator: Translator) -> Non
     torch.testing.assert_close(unmasked.weights, torch.full((ROWS,), 1 / ROWS))
 
 
-def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator: Translator) -> None:
-    edits = [MakeUniform("encoder.self", 0, 1), PointAt("decoder.cross", 1, 3, 4)]
-    trace = translator.trace(TEXT, extras={"hook_weights", "hook_scores"}, edits=edits)
-    for site in SITES:
-        for layer in range(2):
-            path = site_path(site, layer)
-            torch.testing.assert_close(trace.recorded[f"{path}.hook_weights"], trace.weights(site, layer))
-            if not any((edit.site, edit.layer) == (site, layer) for edit in edits):
-                torch.testing.assert_close(trace.recorded[f"{path}.hook_scores"], trace.scores(site, layer))
-
-
 def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translator: Translator) -> None:
     sources = pad([translator.source_ids(text) for text in (TEXT, "Tom told me.")], translator.config.pad_id)
     padding = key_padding(sources, translator.config.pad_id)

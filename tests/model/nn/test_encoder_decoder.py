@@ -1,12 +1,23 @@
-"""What holds of both models from before the Transformer, as it does of a Transformer."""
+"""Both models from before the Transformer: what holds of each, and their equations spelled out."""
 
 import pytest
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
+from model.errors import InputTextError
+from model.nn.attention import attention_weights
+from model.nn.earlier import (
+    ConvolutionalDecoderLayer,
+    ConvolutionalEncoderLayer,
+    ConvolutionalTranslator,
+    RecurrentLayer,
+    RecurrentTranslator,
+)
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
+from model.nn.score_functions import Additive
 from model.translator import EarlierTranslator
 
 ARCHITECTURES = ["recurrent", "convolutional"]
@@ -89,3 +100,133 @@ def test_listening_changes_nothing_and_is_over_with_its_block(model: EncoderDeco
         heard = logits_of(model, SOURCES[0], TARGETS[0])
     assert recorded
     torch.testing.assert_close(heard, plain, atol=1e-6, rtol=1e-5)
+
+
+SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 3]]), torch.tensor([[2, 30, 31, 32]])
+ROOT = 0.5**0.5
+
+
+@pytest.fixture
+def convolutional(earlier_translators: dict[str, EarlierTranslator]) -> ConvolutionalTranslator:
+    convolutional = earlier_translators["convolutional"].model
+    assert isinstance(convolutional, ConvolutionalTranslator)
+    return convolutional
+
+
+def gated(convolution: nn.Conv1d, rows: Tensor, before: int, after: int) -> Tensor:
+    """A gated linear unit over windows of three rows, one matrix product a window."""
+    assert convolution.bias is not None
+    padded = F.pad(rows, (0, 0, before, after))
+    outputs = []
+    for start in range(len(rows)):
+        window = padded[start : start + 3]
+        a, b = torch.chunk(torch.einsum("ock,kc->o", convolution.weight, window) + convolution.bias, 2)
+        outputs.append(a * torch.sigmoid(b))
+    return torch.stack(outputs)
+
+
+@torch.no_grad()
+def test_logits_are_those_of_the_papers_equations(convolutional: ConvolutionalTranslator) -> None:
+    encoder, decoder = convolutional.encoder, convolutional.decoder
+    e = encoder.embedding.tokens(SOURCE)[0] + encoder.embedding.embed_positions.weight[:5]
+    z = e
+    for layer in encoder.layers:
+        assert isinstance(layer, ConvolutionalEncoderLayer)
+        z = (gated(layer.gated.convolution, z, 1, 1) + z) * ROOT
+    g = decoder.embedding.tokens(TARGET)[0] + decoder.embedding.embed_positions.weight[:4]
+    h = g
+    for layer in decoder.layers:
+        assert isinstance(layer, ConvolutionalDecoderLayer)
+        v = gated(layer.gated.convolution, h, 2, 0)
+        d = (v @ layer.cross_attention.query.weight.T + layer.cross_attention.query.bias + g) * ROOT
+        context = (d @ z.T).softmax(-1) @ ((z + e) * ROOT)
+        h = ((v + context * 5**0.5) * ROOT + h) * ROOT
+    torch.testing.assert_close(convolutional(SOURCE, TARGET)[0], convolutional.projection(h), atol=1e-5, rtol=1e-5)
+
+
+def test_an_encoder_gets_a_share_of_the_gradients_of_all_attentions(convolutional: ConvolutionalTranslator) -> None:
+    first = convolutional.encoder.layers[0]
+    assert isinstance(first, ConvolutionalEncoderLayer)
+    weight = first.gated.convolution.weight
+
+    def gradient(divisor: int) -> Tensor:
+        convolutional.encoder.num_attentions = divisor
+        convolutional.zero_grad()
+        convolutional(SOURCE, TARGET)[..., 7].sum().backward()
+        assert weight.grad is not None
+        return weight.grad.clone()
+
+    whole, shared = gradient(1), gradient(convolutional.config.decoder_layers)
+    convolutional.zero_grad()
+    torch.testing.assert_close(shared, whole / convolutional.config.decoder_layers)
+
+
+def test_a_text_with_more_tokens_than_positions_is_refused(convolutional: ConvolutionalTranslator) -> None:
+    most = convolutional.config.num_positions
+    with pytest.raises(InputTextError, match=f"learned {most} positions, but the text needs {most + 1}"):
+        convolutional.encode(torch.full((1, most + 1), 5))
+
+
+def layer_of(model: RecurrentTranslator) -> RecurrentLayer:
+    layer = model.decoder.layers[0]
+    assert isinstance(layer, RecurrentLayer)
+    return layer
+
+
+def model_of(earlier_translators: dict[str, EarlierTranslator]) -> RecurrentTranslator:
+    model = earlier_translators["recurrent"].model
+    assert isinstance(model, RecurrentTranslator)
+    return model
+
+
+@torch.no_grad()
+def test_states_are_those_of_torchs_gru_over_what_is_read_and_its_context(
+    earlier_translators: dict[str, EarlierTranslator],
+) -> None:
+    model = model_of(earlier_translators)
+    layer = layer_of(model)
+    with listen(record={"hook_head_output", "hook_output", "hook_embedding"}) as recorded:
+        annotations = model.encode(SOURCE)
+        model.decode(TARGET, annotations)
+    contexts = torch.cat(recorded["decoder.layers.0.cross_attention.hook_head_output"], dim=2)[:, 0]
+    states = torch.cat(recorded["decoder.layers.0.hook_output"], dim=1)
+    read = recorded["decoder.embedding.hook_embedding"][0]
+    theirs = nn.GRU(layer.cell.input_size, layer.cell.hidden_size, batch_first=True)
+    theirs.load_state_dict({f"{name}_l0": weight for name, weight in layer.cell.state_dict().items()})
+    backwards = annotations[:, 0, layer.cell.hidden_size :]
+    first = torch.tanh(model.decoder.first_state(backwards))
+    expected, _ = theirs(torch.cat((read, contexts), dim=-1), first[None])
+    torch.testing.assert_close(states, expected, atol=1e-6, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_a_context_is_the_mean_of_the_annotations_under_the_additive_weights(
+    earlier_translators: dict[str, EarlierTranslator],
+) -> None:
+    model = model_of(earlier_translators)
+    site = layer_of(model).cross_attention
+    with listen(record={"hook_output", "hook_head_output"}) as recorded:
+        annotations = model.encode(SOURCE)
+        model.decode(TARGET, annotations)
+    # The state that aligns a row is that before it.
+    state = recorded["decoder.layers.0.hook_output"][1]
+    energy = torch.tanh(site.query(state) + site.key(annotations)) @ site.score_vector[0]
+    expected = energy.softmax(-1) @ annotations[0]
+    context = recorded["decoder.layers.0.cross_attention.hook_head_output"][2][:, 0]
+    torch.testing.assert_close(context, expected[None], atol=1e-6, rtol=1e-5)
+    weights = attention_weights(
+        site.query(state)[None], site.key(annotations)[None], scale=1.0, score=Additive(site.score_vector)
+    ).weights
+    torch.testing.assert_close(weights[0, 0], energy.softmax(-1), atol=1e-6, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_annotations_are_those_of_torchs_bidirectional_gru(earlier_translators: dict[str, EarlierTranslator]) -> None:
+    model = model_of(earlier_translators)
+    there, back = (nn.GRU(32, 24, batch_first=True) for _ in range(2))
+    own = model.encoder.gru.state_dict()
+    there.load_state_dict({name: own[name] for name in there.state_dict()})
+    back.load_state_dict({name: own[f"{name}_reverse"] for name in back.state_dict()})
+    embedded = model.encoder.embedding.tokens(SOURCE)
+    expected = torch.cat((there(embedded)[0], back(embedded.flip(1))[0].flip(1)), dim=-1)
+    torch.testing.assert_close(model.encode(SOURCE), expected, atol=1e-6, rtol=1e-5)

@@ -1,15 +1,17 @@
-"""The whole model against torch's own Transformer, and its invariants."""
+"""The whole model against torch's own Transformer, its invariants, and the shapes that its types name."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
+from jaxtyping import TypeCheckError
 from torch import nn
 
 from model import Translator
+from model.analysis.metrics.measures import norm_shares
 from model.config import Norm, TransformerConfig
-from model.nn.attention import MultiHeadAttention
+from model.nn.attention import MultiHeadAttention, attention_weights
 from model.nn.hooks import ALWAYS_RECORDED, EXTRAS, listen
 from model.nn.layers import DecoderLayer, EncoderLayer
 from model.nn.transformer import Transformer
@@ -82,16 +84,6 @@ def test_decoder_output_equals_torchs_transformer_with_copied_weights(config: Tr
     torch.testing.assert_close(ours, expected, atol=1e-5, rtol=1e-5)
 
 
-def test_embeddings_are_scaled_by_the_root_of_d_model_and_added_to_the_positions(config: TransformerConfig) -> None:
-    model = Transformer(config).eval()
-    ids = torch.tensor([[5, 9, 3]])
-    with listen(record={"hook_embedding", "hook_positional"}) as recorded:
-        summed = model.encoder.embedding(ids)
-    embedding = recorded["encoder.embedding.hook_embedding"][0]
-    torch.testing.assert_close(embedding, model.encoder.embedding.tokens.weight[ids] * config.d_model**0.5)
-    torch.testing.assert_close(summed, embedding + recorded["encoder.embedding.hook_positional"][0])
-
-
 @pytest.mark.parametrize("shared", [True, False])
 def test_one_matrix_serves_source_target_and_output_only_if_shared(config: TransformerConfig, shared: bool) -> None:
     model = Transformer(replace(config, share_embeddings=shared))
@@ -131,3 +123,14 @@ def test_dropout_is_active_in_training_only(config: TransformerConfig) -> None:
     with torch.no_grad():
         assert not torch.equal(model.train()(source, target), model(source, target))
         assert torch.equal(model.eval()(source, target), model(source, target))
+
+
+def test_other_shapes_than_the_types_say_are_refused() -> None:
+    query = torch.zeros(2, 4, 3, 8)
+    assert attention_weights(query, query, scale=1.0).weights.shape == (2, 4, 3, 3)
+    with pytest.raises(TypeCheckError):
+        attention_weights(query, torch.zeros(2, 4, 3, 7), scale=1.0)
+    with pytest.raises(TypeCheckError):
+        attention_weights(query, query[:, :2], scale=1.0)
+    with pytest.raises(TypeCheckError):
+        norm_shares(torch.ones(3, 3))

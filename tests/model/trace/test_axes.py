@@ -1,10 +1,10 @@
-"""Places of a matrix: tokens or words, special tokens left out, and what becomes of the weights between them."""
+"""Places of a matrix: tokens or words, special tokens left out, weights between them; runs of tokens of a role."""
 
 import pytest
 import torch
 
 from model.tokenizer import Tokenizer
-from model.trace.axes import Axis, between, single_tokens, spelled, whole_words
+from model.trace.axes import Axis, RoleRun, between, check_roles, role_runs, single_tokens, spelled, whole_words
 from tests.conftest import SENTENCES
 
 TOKENS = ("<s>", "▁Tom", "▁sch", "läft", ".", "▁", "<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>", "!", "</s>")
@@ -86,3 +86,26 @@ def test_the_row_of_a_word_is_named_with_the_word_after_it() -> None:
     assert read.named_by_what_follows(read, ("▁Ti", "er", "▁war", "▁mü", "de", "</s>")).labels == (
         "<s> → Tier", "Tier → war", "war → müde", "müde → </s>",
     )  # fmt: skip
+
+
+SINGLE = tuple((i,) for i in range(6))
+
+
+def test_runs_leave_out_what_the_template_wrote() -> None:
+    roles = ("", "user", "user", "", "user", "assistant")
+    runs = [RoleRun("user", 1, 3), RoleRun("user", 4, 5), RoleRun("assistant", 5, 6)]
+    assert list(role_runs(roles, SINGLE)) == runs
+
+
+def test_a_word_has_the_role_of_its_first_token_that_has_one() -> None:
+    assert role_runs(("", "user", "user", ""), ((0, 1), (2,), (3,))) == (RoleRun("user", 0, 2),)
+
+
+def test_without_roles_there_are_no_runs() -> None:
+    assert role_runs((), SINGLE) == ()
+
+
+@pytest.mark.parametrize("roles", [("user",), ("user", "tool"), ("user", None), ("user", ["user"])])
+def test_roles_that_are_none_or_too_few_are_an_error(roles: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="role"):
+        check_roles(roles, 2)

@@ -103,10 +103,10 @@ def test_a_small_file_of_zeros_is_refused_without_taking_memory_for_them(tmp_pat
     tracemalloc.stop()
 
 
-@pytest.fixture
-def arrays(translator: Translator, tmp_path: Path) -> dict[str, np.ndarray]:
-    save_trace(translator.trace("Tom."), tmp_path / "trace.npz")
-    with np.load(tmp_path / "trace.npz") as held:
+@pytest.fixture(scope="module")
+def arrays(translator: Translator) -> dict[str, np.ndarray]:
+    write_trace(translator.trace("Tom."), file := BytesIO())
+    with np.load(BytesIO(file.getvalue())) as held:
         return dict(held)
 
 

@@ -1,13 +1,15 @@
-"""What a trace promises: exact weights on demand, for every site, layer and head."""
+"""What a trace promises: exact weights on demand, for every site, layer and head, and a key that names the run."""
 
 from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from model import Translator
+from model import PointAt, SwitchOff, Translator
 from model.errors import InputTextError, TraceError
 from model.nn.layers import sinusoidal_encoding
+from model.trace.file import load_trace, save_trace
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
@@ -136,3 +138,52 @@ def test_rows_of_the_decoder_are_named_by_their_steps_and_those_of_the_encoder_b
     pairs = zip(trace.target_tokens, trace.steps, strict=True)
     assert trace.row_names("decoder.cross") == tuple(f"{read} → {step.token}" for read, step in pairs)
     assert trace.row_names("encoder.self") == trace.source_tokens
+
+
+FIRST = SENTENCES[0]
+
+
+def test_the_same_run_has_the_same_key(translator: Translator) -> None:
+    assert translator.trace(FIRST).key == translator.trace(FIRST).key
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"target": "Tom."},
+        {"edits": [SwitchOff("decoder.cross", 0, 1)]},
+        {"edits": [SwitchOff("decoder.cross", 0, 1, since=1)]},
+        {"edits": [PointAt("encoder.self", 0, 1, 0)]},
+        {"extras": {"hook_head_output"}},
+    ],
+)
+def test_another_target_edit_or_extra_is_another_key(translator: Translator, given: dict[str, object]) -> None:
+    text = translator.trace(FIRST)
+    assert translator.trace(FIRST, **given).key != text.key  # type: ignore[arg-type]
+
+
+def test_another_text_and_another_model_are_other_keys(translator: Translator) -> None:
+    trace = translator.trace(FIRST)
+    other = Translator(translator.model, translator.tokenizer, digest="other")
+    assert len({trace.key, translator.trace(FIRST + " ").key, other.trace(FIRST).key}) == 3
+
+
+def test_functions_that_nobody_can_name_make_every_run_its_own(translator: Translator) -> None:
+    edits = {"encoder.layers.0.hook_output": torch.zeros_like}
+    assert translator.trace(FIRST, edits=edits).key != translator.trace(FIRST, edits=edits).key
+
+
+def test_fewer_steps_are_another_key(translator: Translator) -> None:
+    trace = translator.trace(FIRST)
+    assert trace.only_written(trace.steps) is trace
+    written = trace.only_written(trace.steps[-2:])
+    assert written.key != trace.key
+    assert written.predicted_tokens == trace.predicted_tokens[-2:]
+    assert written.rows_before == len(trace.target_tokens) - 2
+
+
+def test_a_file_keeps_the_key(translator: Translator, tmp_path: Path) -> None:
+    trace = translator.trace(FIRST)
+    save_trace(trace, tmp_path / "trace.npz")
+    assert load_trace(tmp_path / "trace.npz").key == trace.key
+    assert replace(trace, text="another").key != trace.key

@@ -17,7 +17,6 @@ from model.checkpoint import save_checkpoint
 from model.config import Norm, TransformerConfig
 from model.decoding.cost import count_parameters
 from model.errors import DataError, InputTextError, TraceError
-from model.nn.architectures import new_model
 from model.nn.edits import MakeUniform, SwitchOff
 from model.nn.encoder_decoder import SITES
 from model.nn.layers import Residual
@@ -214,12 +213,3 @@ def test_a_folder_that_lacks_a_file_is_said(data: Path, capsys: pytest.CaptureFi
 def test_any_other_preset_must_be_told_where_its_run_goes(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--data", str(data / TRAINING_SETS[0])]) == 2
     assert "--run" in capsys.readouterr().err
-
-
-def test_every_preset_fits_into_its_share_of_what_ships() -> None:
-    with torch.device("meta"):
-        models = [new_model(preset.config) for preset in ABLATIONS.values()]
-    sizes = [2 * sum(parameter.numel() for parameter in model.parameters()) for model in models]
-    assert max(sizes) < 1_760_000
-    # Of the 24 MB that all may have, each vocabulary takes 30 kB.
-    assert sum(sizes) < 24_000_000 - 30_000 * len(sizes)

@@ -1,25 +1,31 @@
-"""Loss, schedule and the training loop: it learns, and a killed run goes on as if it had not been."""
+"""The training loop: it learns, a killed run goes on as if it had not been, and two processes train as one."""
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import save
+from safetensors.torch import load_file, save
 
+from model.__main__ import main
 from model.config import TransformerConfig
 from model.errors import DataError
 from model.evaluation import evaluate
 from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.batches import Batch, encode_pairs
+from model.training.batches import Batch, Example, encode_pairs
 from model.training.loop import TrainingRun, TrainSettings
 from model.training.optimizer import OPTIMIZERS, OptimizerName, learning_rate
 from model.training.run_files import read_log
 from tests.conftest import SENTENCES
+from tests.patience import PATIENCE
 
 PAIRS = [Pair(english, german) for english, german in zip(SENTENCES[::2][:4], SENTENCES[1::2][:4], strict=True)]
 SETTINGS = TrainSettings(
@@ -28,17 +34,31 @@ SETTINGS = TrainSettings(
 CPU = torch.device("cpu")
 
 
-def new_run(folder: Path, config: TransformerConfig, tokenizer: Tokenizer, **changes: Any) -> TrainingRun:
-    return TrainingRun(folder, replace(config, dropout=0.2), tokenizer, replace(SETTINGS, **changes), CPU)
+NewRun = Callable[..., TrainingRun]
+
+
+@pytest.fixture
+def new_run(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer) -> NewRun:
+    """Name of a folder and changed settings → a run there, or what went on there before."""
+
+    def made(name: str = "", **changes: Any) -> TrainingRun:
+        settings = replace(SETTINGS, **changes)
+        return TrainingRun(tmp_path / name, replace(config, dropout=0.2), tokenizer, settings, CPU)
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def examples(tokenizer: Tokenizer) -> list[Example]:
+    return encode_pairs(PAIRS * 10, tokenizer, 100)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_a_killed_run_ends_as_an_unbroken_one(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, optimizer: OptimizerName
+    tmp_path: Path, new_run: NewRun, examples: list[Example], optimizer: OptimizerName
 ) -> None:
-    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
-    whole = new_run(tmp_path / "whole", config, tokenizer, optimizer=optimizer).train(examples, {})
-    broken = new_run(tmp_path / "broken", config, tokenizer, optimizer=optimizer)
+    whole = new_run("whole", optimizer=optimizer).train(examples, {})
+    broken = new_run("broken", optimizer=optimizer)
     steps_taken, take_step = 0, broken._take_step
 
     def kill_at_step_seven(objective: torch.nn.Module, batch: Batch) -> float:
@@ -51,7 +71,7 @@ def test_a_killed_run_ends_as_an_unbroken_one(
     broken._take_step = kill_at_step_seven  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         broken.train(examples, {})
-    resumed = new_run(tmp_path / "broken", config, tokenizer, optimizer=optimizer)
+    resumed = new_run("broken", optimizer=optimizer)
     assert resumed.step == 4
     again = resumed.train(examples, {})
     for (name, a), (_, b) in zip(whole.named_parameters(), again.named_parameters(), strict=True):
@@ -61,12 +81,11 @@ def test_a_killed_run_ends_as_an_unbroken_one(
 
 
 def test_a_run_stopped_on_the_way_goes_on_with_the_same_rate_and_other_data(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+    tmp_path: Path, new_run: NewRun, examples: list[Example], config: TransformerConfig
 ) -> None:
-    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
-    new_run(tmp_path, config, tokenizer).train(examples, {}, until=6)
+    new_run().train(examples, {}, until=6)
     assert read_log(tmp_path)[-1]["step"] == 6
-    resumed = new_run(tmp_path, config, tokenizer)
+    resumed = new_run()
     assert resumed.step == 6
     resumed.train(examples[:7], {})
     rates = {entry["step"]: entry["learning_rate"] for entry in read_log(tmp_path)}
@@ -74,76 +93,69 @@ def test_a_run_stopped_on_the_way_goes_on_with_the_same_rate_and_other_data(
     assert rates[12] == 0
 
 
-def test_the_log_of_a_killed_run_says_every_step_once(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
-) -> None:
-    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
-    new_run(tmp_path, config, tokenizer).train(examples, {}, until=8)
+def test_the_log_of_a_killed_run_says_every_step_once(tmp_path: Path, new_run: NewRun, examples: list[Example]) -> None:
+    new_run().train(examples, {}, until=8)
     with (tmp_path / "log.jsonl").open("a", encoding="utf-8") as log:
         log.write(json.dumps({"step": 9, "learning_rate": 1.0, "loss": 1.0}) + "\n")
         log.write('{"step": 10, "learn')
-    new_run(tmp_path, config, tokenizer).train(examples, {})
+    new_run().train(examples, {})
     steps = [entry["step"] for entry in read_log(tmp_path) if "loss" in entry]
     assert steps == [8, 12]
 
 
 def test_a_run_killed_while_it_scores_its_dev_sets_scores_them_when_it_goes_on(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, new_run: NewRun, examples: list[Example], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(self: TrainingRun, dev: object) -> dict[str, float]:
         raise KeyboardInterrupt
 
-    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
     with monkeypatch.context() as patch:
         patch.setattr(TrainingRun, "_dev_scores", killed)
         with pytest.raises(KeyboardInterrupt):
-            new_run(tmp_path, config, tokenizer).train(examples, {"dev": PAIRS[:1]})
-    new_run(tmp_path, config, tokenizer).train(examples, {"dev": PAIRS[:1]})
+            new_run().train(examples, {"dev": PAIRS[:1]})
+    new_run().train(examples, {"dev": PAIRS[:1]})
     assert [entry["step"] for entry in read_log(tmp_path) if "loss" not in entry] == [12]
 
 
 def test_a_new_run_can_start_from_trained_weights_and_a_resumed_one_keeps_its_own(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+    new_run: NewRun, examples: list[Example], config: TransformerConfig
 ) -> None:
     trained = Transformer(replace(config, dropout=0.2))
-    run = new_run(tmp_path, config, tokenizer)
+    run = new_run()
     run.start_from(trained)
     for (name, ours), (_, theirs) in zip(run.model.named_parameters(), trained.named_parameters(), strict=True):
         assert torch.equal(ours, theirs), name
-    run.train(encode_pairs(PAIRS * 10, tokenizer, 100), {}, until=4)
-    resumed = new_run(tmp_path, config, tokenizer)
+    run.train(examples, {}, until=4)
+    resumed = new_run()
     kept = resumed.model.projection.weight.clone()
     resumed.start_from(trained)
     assert torch.equal(resumed.model.projection.weight, kept)
 
 
-def test_a_run_does_not_go_on_with_the_moments_of_another_optimizer(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
-) -> None:
-    new_run(tmp_path, config, tokenizer, optimizer="muon").train(encode_pairs(PAIRS, tokenizer, 100), {}, until=4)
+def test_a_run_does_not_go_on_with_the_moments_of_another_optimizer(new_run: NewRun, tokenizer: Tokenizer) -> None:
+    new_run(optimizer="muon").train(encode_pairs(PAIRS, tokenizer, 100), {}, until=4)
     with pytest.raises(DataError, match="another optimizer"):
-        new_run(tmp_path, config, tokenizer, optimizer="adam")
+        new_run(optimizer="adam")
 
 
 @pytest.mark.parametrize("keep", [0, 100, -50])
-def test_a_damaged_state_is_said(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, keep: int) -> None:
-    new_run(tmp_path, config, tokenizer, steps=4).train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
+def test_a_damaged_state_is_said(tmp_path: Path, new_run: NewRun, examples: list[Example], keep: int) -> None:
+    new_run(steps=4).train(examples, {})
     state = tmp_path / "state.safetensors"
     state.write_bytes(state.read_bytes()[:keep])
     with pytest.raises(DataError, match="damaged"):
-        new_run(tmp_path, config, tokenizer)
+        new_run()
 
 
 @pytest.mark.parametrize("until", [2, 6, 8, 10])
 def test_a_run_that_was_stopped_anywhere_averages_the_same_weights(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, until: int
+    tmp_path: Path, new_run: NewRun, examples: list[Example], until: int
 ) -> None:
-    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
-    whole = new_run(tmp_path / "whole", config, tokenizer).train(examples, {})
-    new_run(tmp_path / "stopped", config, tokenizer).train(examples, {}, until=until)
+    whole = new_run("whole").train(examples, {})
+    new_run("stopped").train(examples, {}, until=until)
     # As if it had been killed after its state was written, and before the weights for averaging.
     (tmp_path / "stopped" / f"weights-{until:08d}.safetensors").unlink(missing_ok=True)
-    again = new_run(tmp_path / "stopped", config, tokenizer).train(examples, {})
+    again = new_run("stopped").train(examples, {})
     for (name, a), (_, b) in zip(whole.named_parameters(), again.named_parameters(), strict=True):
         torch.testing.assert_close(a, b, msg=name)
     names = [[file.name for file in sorted((tmp_path / run).glob("weights-*"))] for run in ("whole", "stopped")]
@@ -151,56 +163,52 @@ def test_a_run_that_was_stopped_anywhere_averages_the_same_weights(
 
 
 def test_a_run_killed_before_its_first_state_begins_with_an_empty_log(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+    tmp_path: Path, new_run: NewRun, examples: list[Example]
 ) -> None:
     (tmp_path / "log.jsonl").write_text('{"step": 3, "learning_rate": 1.0, "loss": 1.0}\n', encoding="utf-8")
     (tmp_path / "weights-00000003.safetensors").touch()
-    new_run(tmp_path, config, tokenizer).train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
+    new_run().train(examples, {})
     assert [entry["step"] for entry in read_log(tmp_path) if "loss" in entry] == [12]
 
 
 @pytest.mark.parametrize("content", [b"", b"not weights", "other"])
 def test_damaged_weights_for_averaging_are_said(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, content: bytes | str
+    tmp_path: Path, new_run: NewRun, examples: list[Example], content: bytes | str
 ) -> None:
-    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
-    new_run(tmp_path, config, tokenizer).train(examples, {}, until=8)
+    new_run().train(examples, {}, until=8)
     other = save({"model.of_another": torch.zeros(2)})
     (tmp_path / "weights-00000008.safetensors").write_bytes(content if isinstance(content, bytes) else other)
     with pytest.raises(DataError, match=r"weights-00000008.*Delete it"):
-        new_run(tmp_path, config, tokenizer).train(examples, {})
+        new_run().train(examples, {})
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"learning_rate": 1.0}', '{"step": -1}', '{"step": 4, "loss": NaN}'])
-def test_a_damaged_line_of_the_log_is_said(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, line: str
-) -> None:
-    new_run(tmp_path, config, tokenizer, steps=4).train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
+def test_a_damaged_line_of_the_log_is_said(tmp_path: Path, new_run: NewRun, examples: list[Example], line: str) -> None:
+    new_run(steps=4).train(examples, {})
     log = tmp_path / "log.jsonl"
     log.write_text(f"{line}\n{log.read_text(encoding='utf-8')}", encoding="utf-8")
     with pytest.raises(DataError, match=r"Line 1 of .*log\.jsonl is damaged"):
-        new_run(tmp_path, config, tokenizer)
+        new_run()
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_state(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+    new_run: NewRun, examples: list[Example], config: TransformerConfig
 ) -> None:
-    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
-    new_run(tmp_path, config, tokenizer).train(examples, {}, until=4)
-    run = new_run(tmp_path, config, tokenizer)
+    new_run().train(examples, {}, until=4)
+    run = new_run()
     before = {name: parameter.clone() for name, parameter in run.model.named_parameters()}
     run.model.projection.bias = torch.nn.Parameter(torch.full((config.vocab_size,), torch.nan))
     with pytest.raises(DataError, match=r"At step 5 the loss is nan.*--peak 0\.0015"):
         run.train(examples, {})
-    again = new_run(tmp_path, config, tokenizer)
+    again = new_run()
     assert again.step == 4
     for name, parameter in again.model.named_parameters():
         assert torch.equal(parameter, before[name])
 
 
-def test_the_last_states_are_averaged(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer) -> None:
-    run = new_run(tmp_path, config, tokenizer)
-    model = run.train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
+def test_the_last_states_are_averaged(tmp_path: Path, new_run: NewRun, examples: list[Example]) -> None:
+    run = new_run()
+    model = run.train(examples, {})
     from safetensors.torch import load_file
 
     files = sorted(tmp_path.glob("weights-*.safetensors"))
@@ -225,3 +233,54 @@ def test_training_learns_a_few_sentences_by_heart(
     log = read_log(tmp_path)
     assert log[-1]["bleu_same"] > 90
     assert log[0]["loss"] > log[-2]["loss"]
+
+
+LAUNCHER = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "-m", "--", "model"]
+SHAPE = "--vocab-size 370 --d-model 32 --num-heads 4 --num-layers 2 --d-ff 64 --dropout 0 --attention-dropout 0"
+IN_PROCESSES = "--no-bf16 --steps 6 --tokens-per-batch 60 --peak 3e-3 --warmup 3 --device cpu"
+OPTIONS = [*SHAPE.split(), *IN_PROCESSES.split()]
+
+
+def under_launcher(arguments: list[str]) -> str:
+    result = subprocess.run(
+        [*LAUNCHER, *arguments],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr[-2000:]
+    return result.stdout
+
+
+def train_by(
+    run: Callable[[list[str]], str], folder: Path
+) -> tuple[dict[str, float], dict[str, torch.Tensor], dict[str, object]]:
+    data = folder / "pairs.tsv"
+    pairs = zip(SENTENCES[::2], SENTENCES[1::2], strict=False)
+    folder.mkdir()
+    data.write_text("".join(f"{english}\t{german}\n" for english, german in pairs), encoding="utf-8")
+    files = ["--data", str(data), "--run", str(folder / "run"), "--out", str(folder / "out")]
+    output = run(["train", *files, *OPTIONS])
+    log = [json.loads(line) for line in (folder / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    state = load_file(folder / "run" / "state.safetensors")
+    return log[0], state, json.loads(output.splitlines()[-1])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="torchrun's store is not built for Windows")
+def test_two_processes_take_the_same_first_steps_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def in_this_process(arguments: list[str]) -> str:
+        assert main(arguments) == 0
+        return capsys.readouterr().out
+
+    alone_log, alone, alone_summary = train_by(in_this_process, tmp_path / "one")
+    both_log, both, both_summary = train_by(under_launcher, tmp_path / "two")
+    assert alone_log["step"] == both_log["step"] == 6
+    assert both_log["learning_rate"] == alone_log["learning_rate"]
+    assert both_log["loss"] == pytest.approx(alone_log["loss"], rel=1e-4)
+    assert both_summary["pairs"] == alone_summary["pairs"]
+    assert alone.keys() == both.keys()
+    for name in alone:
+        torch.testing.assert_close(both[name], alone[name], rtol=1e-3, atol=2e-4, msg=name)

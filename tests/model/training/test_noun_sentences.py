@@ -1,7 +1,8 @@
-"""Sentences with a dictionary's nouns: grammar, what is never made, and which rows of a dictionary are believed."""
+"""Sentences with a dictionary's nouns: grammar, what is never made, which rows are believed, what “it” can mean."""
 
 import lzma
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,18 @@ from model.errors import ConfigError, DataError
 from model.tokenizer import Tokenizer
 from model.training.batches import Example
 from model.training.copying import FRAMES, copying_pairs, made_up_word
-from model.training.dictionary_lexicon import NOUNS_FILE, Adjective, DictionaryNoun, NounPhrase, read_nouns
+from model.training.dictionary_lexicon import (
+    GERMAN_CASES,
+    NOUNS_FILE,
+    Adjective,
+    DictionaryNoun,
+    NounPhrase,
+    read_nouns,
+)
+from model.training.lexicon import GENDERS, NOUNS, Noun
 from model.training.made_sets import MadeSets
-from model.training.noun_sentences import NEVER, NounFrame, Number, _phrase, filled, frames, noun_pairs
+from model.training.noun_sentences import NEVER, NounFrame, Number, _phrase, filled, frames, noun_pairs, touchable
+from model.training.pronouns import part_of_noun
 
 ROWS = """\
 lamp\tLampe\tf\tlamps\tLampen\t4.6\t9.1
@@ -130,3 +140,104 @@ def test_each_set_is_its_share_of_all_tokens(
     assert tokens["copying"] / total == pytest.approx(0.1)
     with pytest.raises(ConfigError, match="add up to 1"):
         MadeSets({"nouns": 0.6, "copying": 0.4}, folder, 0.0, 1, frozenset()).examples(others, tokenizer)
+
+
+CHILD = DictionaryNoun("child", "Kind", "n", "children", "Kinder", 9.0)
+BOY = DictionaryNoun("boy", "Junge", "m", "boys", "Jungen", 9.0)
+STUDENT = DictionaryNoun("student", "Student", "m", "students", "Studenten", 9.0)
+STATE = DictionaryNoun("state", "Staat", "m", "states", "Staaten", 9.0)
+LAKE = DictionaryNoun("lake", "See", "m", "lakes", "Seen", 9.0)
+NAME = DictionaryNoun("name", "Name", "m", "names", "Namen", 9.0)
+IDEA = DictionaryNoun("idea", "Idee", "f", "ideas", "Ideen", 9.0)
+CAR = DictionaryNoun("car", "Auto", "n", "cars", "Autos", 9.0)
+SMALL, OLD, NEW = Adjective("small", "klein"), Adjective("old", "alt"), Adjective("new", "neu")
+
+
+@pytest.mark.parametrize(
+    ("noun", "determiner", "adjective", "is_plural", "forms"),
+    [
+        (SPOON, "a", SMALL, False,
+         ("ein kleiner Löffel", "einen kleinen Löffel", "einem kleinen Löffel", "eines kleinen Löffels")),
+        (LAMP, "the", OLD, True, ("die alten Lampen", "die alten Lampen", "den alten Lampen", "der alten Lampen")),
+        (CHILD, "the", SMALL, False, ("das kleine Kind", "das kleine Kind", "dem kleinen Kind", "des kleinen Kindes")),
+        (CHILD, "a", SMALL, True, ("kleine Kinder", "kleine Kinder", "kleinen Kindern", "kleiner Kinder")),
+        (IDEA, "no", NEW, False, ("keine neue Idee", "keine neue Idee", "keiner neuen Idee", "keiner neuen Idee")),
+        (CAR, "my", NEW, False, ("mein neues Auto", "mein neues Auto", "meinem neuen Auto", "meines neuen Autos")),
+        (CAR, "no", NEW, True, ("keine neuen Autos", "keine neuen Autos", "keinen neuen Autos", "keiner neuen Autos")),
+        (BOY, "this", None, False, ("dieser Junge", "diesen Jungen", "diesem Jungen", "dieses Jungen")),
+        (STUDENT, "a", None, False, ("ein Student", "einen Studenten", "einem Studenten", "eines Studenten")),
+        (STATE, "the", None, False, ("der Staat", "den Staat", "dem Staat", "des Staates")),
+        (LAKE, "the", None, False, ("der See", "den See", "dem See", "des Sees")),
+        (NAME, "the", None, False, ("der Name", "den Namen", "dem Namen", None)),
+        (CIRCUS, "the", None, False, ("der Zirkus", "den Zirkus", "dem Zirkus", None)),
+        (LAMP, "a", None, True, ("Lampen", "Lampen", "Lampen", None)),
+    ],
+)  # fmt: skip
+def test_every_case_is_as_in_a_grammar(
+    noun: DictionaryNoun, determiner: str, adjective: Adjective | None, is_plural: bool, forms: tuple[str | None, ...]
+) -> None:
+    phrase = NounPhrase(noun, determiner, adjective, is_plural)
+    assert tuple(phrase.german(case) for case in GERMAN_CASES) == forms
+
+
+@pytest.mark.parametrize(
+    ("phrase", "english"),
+    [
+        (NounPhrase(SPOON, "a", OLD, is_plural=False), "an old spoon"),
+        (NounPhrase(IDEA, "a", None, is_plural=False), "an idea"),
+        (NounPhrase(IDEA, "a", NEW, is_plural=False), "a new idea"),
+        (NounPhrase(CHILD, "this", None, is_plural=True), "these children"),
+        (NounPhrase(CHILD, "a", SMALL, is_plural=True), "small children"),
+    ],
+)
+def test_english_has_its_articles(phrase: NounPhrase, english: str) -> None:
+    assert phrase.english == english
+
+
+def noun(english: str, german: str, support: float = 9.0) -> DictionaryNoun:
+    article, _, name = german.partition(" ")
+    return DictionaryNoun(english, name, GENDERS[article], f"{english}s", name, support)
+
+
+def held_out() -> list[Noun]:
+    every = {noun for of_kind in NOUNS.values() for noun in of_kind}
+    return sorted((noun for noun in every if part_of_noun(noun.english) != "train"), key=lambda noun: noun.english)
+
+
+SPOON, GARDENER, FREEDOM = noun("spoon", "der Löffel"), noun("gardener", "der Gärtner"), noun("freedom", "die Freiheit")
+
+
+def test_people_ideas_and_rare_words_are_no_it() -> None:
+    rare = noun("anvil", "der Amboss", support=1.0)
+    assert touchable([SPOON, GARDENER, FREEDOM, rare]) == [SPOON]
+
+
+def test_who_is_a_person_by_one_of_both_words_is_no_it_but_a_neuter_is() -> None:
+    by_english, by_german = noun("judge", "der Richter"), noun("smith", "der Fachmann")
+    assert touchable([by_english, by_german]) == []
+    ruler = noun("ruler", "das Lineal")
+    assert touchable([ruler]) == [ruler]
+
+
+def test_a_word_that_is_written_by_hand_keeps_its_meaning() -> None:
+    assert touchable([noun("table", "die Tabelle")]) == []
+
+
+def test_what_is_held_out_never_enters_by_itself_nor_in_a_compound() -> None:
+    articles = {"m": "der", "f": "die", "n": "das"}
+    themselves = [noun(one.english, f"{articles[one.gender]} {one.german}") for one in held_out()]
+    longer = [noun(f"great {one.english}", f"{articles[one.gender]} Groß{one.german.lower()}") for one in held_out()]
+    assert len(themselves) > 100
+    assert touchable([*themselves, *longer]) == []
+
+
+def test_it_has_the_gender_of_its_noun_in_every_sentence() -> None:
+    lamp, boat = noun("lantern", "die Laterne"), noun("canoe", "das Kanu")
+    pronouns = {"Löffel": "er|ihn|ihm", "Laterne": "sie|ihr", "Kanu": "es|ihm"}
+    made = [pair for pair in noun_pairs([SPOON, lamp, boat], 3_000, seed=1) if re.search(r"\b(it|It)\b", pair.source)]
+    about = [pair for pair in made if "It has to do" not in pair.source and "It does not work" not in pair.source]
+    assert len(about) > 500
+    for pair in about:
+        (own,) = {forms for name, forms in pronouns.items() if name in pair.target}
+        assert re.search(rf"\b({own})\b", pair.target, re.IGNORECASE), pair
+    assert not any(re.search(r"\b[Nn]o (spoon|lantern|canoe)", pair.source) for pair in about)

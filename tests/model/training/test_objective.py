@@ -1,19 +1,28 @@
-"""Which pieces training emphasises, which head it teaches, and which weights Muon changes."""
+"""What training minimises, which head it teaches, which weights Muon changes, and how rates rise and fall."""
 
 import copy
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from model import TransformerConfig, Translator
 from model.errors import ConfigError
 from model.tokenizer import Tokenizer
 from model.training.batches import Example, Link, collate, link_in
 from model.training.loop import TrainingRun, TrainSettings
-from model.training.objective import Objective, TaughtHead, divergence, pronoun_pieces, taught_head
-from model.training.optimizer import Muon, TrainingOptimizer, orthogonalized
+from model.training.objective import (
+    Objective,
+    TaughtHead,
+    divergence,
+    pronoun_pieces,
+    smoothed_cross_entropy,
+    taught_head,
+)
+from model.training.optimizer import Muon, TrainingOptimizer, learning_rate, orthogonalized
 from model.training_record import LANGUAGES
 from tests.paths import ROOT
 
@@ -161,3 +170,43 @@ def test_an_orthogonalized_matrix_keeps_its_directions_and_loses_its_scales(shap
     singular = torch.diagonal(u.T @ got @ v.T)
     assert bool(((singular > 0.6) & (singular < 1.3)).all())
     torch.testing.assert_close(u @ torch.diag(singular) @ v, got, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_loss_and_gradient_equal_torchs(smoothing: float) -> None:
+    generator = torch.Generator().manual_seed(1)
+    logits = torch.randn(20, 50, generator=generator).mul_(5).requires_grad_()
+    ids = torch.randint(0, 50, (20,), generator=generator)
+    ours = smoothed_cross_entropy(logits, ids, smoothing)
+    theirs = F.cross_entropy(logits, ids, label_smoothing=smoothing)
+    torch.testing.assert_close(ours, theirs)
+    for a, b in zip(torch.autograd.grad(2 * ours, logits), torch.autograd.grad(2 * theirs, logits), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_a_token_of_weight_three_counts_as_if_it_stood_there_three_times() -> None:
+    generator = torch.Generator().manual_seed(1)
+    logits = torch.randn(4, 50, generator=generator).requires_grad_()
+    ids = torch.tensor([7, 8, 7, 9])
+    weighted = smoothed_cross_entropy(logits, ids, 0.1, torch.tensor([3.0, 1.0, 1.0, 1.0])) * 4
+    repeated = smoothed_cross_entropy(logits[[0, 0, 0, 1, 2, 3]], ids[[0, 0, 0, 1, 2, 3]], 0.1) * 6
+    torch.testing.assert_close(weighted, repeated)
+    torch.testing.assert_close(*(torch.autograd.grad(loss, logits) for loss in (weighted, repeated)))
+
+
+def test_the_papers_rate_peaks_at_the_end_of_the_warm_up() -> None:
+    rates = [
+        learning_rate(step, decay="paper", warmup=4000, d_model=512, peak=1, total=100_000)
+        for step in (1, 2000, 3999, 4000, 4001, 16_000)
+    ]
+    assert max(rates) == rates[3] == pytest.approx(512**-0.5 * 4000**-0.5)
+    assert rates[5] == pytest.approx(rates[3] / 2)
+    assert rates[1] == pytest.approx(rates[3] / 2)
+
+
+def test_the_linear_rate_rises_to_its_peak_and_falls_to_zero() -> None:
+    rates = [learning_rate(s, decay="linear", warmup=10, d_model=8, peak=0.5, total=30) for s in range(1, 31)]
+    assert rates[9] == max(rates) == 0.5
+    assert rates[19] == pytest.approx(0.25)
+    assert rates[29] == 0
+    assert all(a > b for a, b in pairwise(rates[9:]))

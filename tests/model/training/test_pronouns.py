@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from model.training.compositions import AFFORDANCES, ANY_OPENINGS, NAME, compositions
-from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, HeldOutPart, Noun
+from model.training.lexicon import DRAWN_FRAMES, FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, HeldOutPart, Noun
 from model.training.pronouns import HELD_OUT, Draw, HeldOut, PronounPair, _draws, different, part_of_noun, pronouns_in
 from tests.model.training.curriculum import ALL_FRAMES, FRAME, words_around_slots
 
@@ -206,3 +206,19 @@ def test_twins_differ_in_the_cue_alone_and_need_different_pronouns(
             assert sum(word != same for word, same in words) == 1
             assert one.antecedent != other.antecedent
             assert pronouns_in(one.target) != pronouns_in(other.target)
+
+
+def test_a_noun_has_one_translation_wherever_it_is_listed() -> None:
+    for nouns in NOUNS.values():
+        for noun in nouns:
+            assert noun == BY_NAME[noun.english]
+
+
+def test_no_test_frame_has_the_words_of_a_training_frame() -> None:
+    trained = {words_around_slots(frame.english) for frame in FRAMES["train"]}
+    trained |= {
+        words_around_slots(one.frame.english) for one in itertools.islice(compositions(random.Random(1)), 20_000)
+    }
+    assert len(trained) > 1_000
+    held_out = (*FRAMES["test"], *DRAWN_FRAMES["test"])
+    assert not trained & {words_around_slots(frame.english) for frame in held_out}

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
-from tests.model.adapters.chats import save_chat_model
+from tests.model.adapters.zoo import save_chat_model
 from tests.viz.page_run import app_of
 from tests.viz.pages.any_model import MODELS
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.model.adapters.chats import LOOKING, TRIMMED, save_chat_model
+from tests.model.adapters.zoo import LOOKING, TRIMMED, save_chat_model
 from tests.viz.pages.any_model import add, opened
 from tests.viz.sent import sent_to
 from viz.selection.examples import CHAT_EXAMPLE, EXAMPLES

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.model.adapters import many_languages
+from tests.model.adapters.zoo import save_many_languages
 from tests.viz.page_run import app_of, healthy, opened, run_page
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -18,7 +18,7 @@ TEXT = "The animal was too tired."
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
-    many_languages.save(folder / "nllb", "nllb")
+    save_many_languages(folder / "nllb", "nllb")
     return folder
 
 

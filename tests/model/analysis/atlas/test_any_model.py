@@ -1,14 +1,12 @@
 """Atlases of models of every kind: against plain loops over their traces, and of ours by both ways of reading."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from model import Translator
 from model.analysis import corpus
-from model.analysis.atlas.file import load_atlas, save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.cases import PronounCases
@@ -89,17 +87,6 @@ def test_what_a_model_lacks_is_not_there(atlases: dict[str, Atlas]) -> None:
     assert "norm_entropy" in bart.metrics
     assert not any(name.startswith("norm_") for name in mpnet.metrics)
     assert np.isnan(mpnet.mean_outputs).all()
-
-
-@pytest.mark.parametrize("name", ["bart", "mpnet", "gpt2"])
-def test_it_is_kept_whole_in_a_file(atlases: dict[str, Atlas], name: str, tmp_path: Path) -> None:
-    atlas = atlases[name]
-    save_atlas(atlas, tmp_path / "a.npz")
-    read = load_atlas(tmp_path / "a.npz")
-    assert read.heads == atlas.heads
-    for key, table in atlas.metrics.items():
-        np.testing.assert_array_equal(read.metrics[key], table)
-    np.testing.assert_array_equal(read.mean_outputs, atlas.mean_outputs)
 
 
 def test_following_antecedents_is_measured_of_what_reads_the_sentence(readers: dict[str, Reader]) -> None:

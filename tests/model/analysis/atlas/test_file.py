@@ -176,15 +176,3 @@ def test_the_command_writes_the_file_and_prints_its_figures(
     assert row.split()[1:5] == ["layer", f"{best[0]},", "head", str(best[1])]
     (row,) = [line for line in lines if line.startswith("aer_word_in")]
     assert row.split()[-1] == f"{float(np.nanmin(atlas.metrics['aer_word_in'])):.3f}"
-
-
-def test_the_command_says_what_is_wrong_in_one_line(
-    tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    checkpoint = ["--checkpoint", str(tiny_checkpoints / "en-de"), "--device", "cpu"]
-    missing = ["--text", str(tmp_path / "none.txt"), "--out", str(tmp_path / "a.npz")]
-    for options, message in ((missing, "no file"), (["--out", str(tmp_path / "none" / "a.npz")], "no folder")):
-        assert main(["atlas", *options, *checkpoint]) == 2
-        error = capsys.readouterr().err
-        assert message in error
-        assert len(error.splitlines()) == 1

@@ -1,9 +1,10 @@
-"""Distances of heads and their map."""
+"""Distances of heads and their map, intervals of means over rows in sentences, and the strongest sentences."""
 
 import numpy as np
 import torch
 
-from model.analysis.atlas.head_distance import classical_scaling, divergence_sums, head_map
+from model.analysis.atlas.head_distance import RatioInterval, classical_scaling, divergence_sums, head_map
+from model.analysis.atlas.measure import Strongest
 
 EVERY_ROW = torch.ones(3, dtype=torch.bool)
 
@@ -52,3 +53,46 @@ def test_a_map_of_heads_keeps_the_root_of_their_divergence() -> None:
     weights = torch.rand(3, 3, 5, generator=torch.Generator().manual_seed(2)).softmax(-1)
     mean = divergence_sums(weights, EVERY_ROW).numpy() / 3
     np.testing.assert_allclose(distances(head_map(mean)) ** 2, mean, atol=1e-9)
+
+
+def test_the_interval_is_that_of_the_ratio_written_out_in_a_loop() -> None:
+    rng = np.random.default_rng(2)
+    rows = [rng.uniform(size=(int(count), 3)) for count in rng.integers(1, 12, size=40)]
+    interval = RatioInterval(3)
+    for of_sentence in rows:
+        interval.add(torch.from_numpy(of_sentence.sum(0)), len(of_sentence))
+    total = sum(map(len, rows))
+    mean = np.concatenate(rows).mean(0)
+    np.testing.assert_allclose(interval.mean().numpy(), mean)
+    square = sum((of_sentence.sum(0) - mean * len(of_sentence)) ** 2 for of_sentence in rows)
+    error = np.sqrt(square * 40 / 39) / total
+    np.testing.assert_allclose(interval.ends().numpy(), np.stack([mean - 1.96 * error, mean + 1.96 * error], -1))
+
+
+def test_sentences_that_are_alike_in_themselves_leave_a_wider_interval_than_as_many_rows() -> None:
+    together, apart = RatioInterval(1), RatioInterval(1)
+    for value in (0.0, 1.0) * 5:
+        together.add(torch.tensor([10 * value]), 10)
+        for _ in range(10):
+            apart.add(torch.tensor([value]), 1)
+    widths = [float(interval.ends()[0, 1] - interval.ends()[0, 0]) for interval in (together, apart)]
+    assert widths[0] > 3 * widths[1]
+
+
+def test_one_sentence_has_no_interval() -> None:
+    interval = RatioInterval(2)
+    interval.add(torch.ones(2), 4)
+    assert interval.mean().tolist() == [0.25, 0.25]
+    assert bool(interval.ends().isnan().all())
+
+
+def test_strongest_are_those_of_sorting_everything() -> None:
+    values = np.random.default_rng(1).integers(0, 40, size=(3, 150)).astype(float)
+    strongest = Strongest(3, 4)
+    for number in np.random.default_rng(2).permutation(150):
+        strongest.add(int(number), values[:, number])
+    expected = [sorted(range(150), key=lambda n: (-row[n], n))[:4] for row in values]
+    assert strongest.numbers().tolist() == expected
+    few = Strongest(1, 3)
+    few.add(7, np.array([0.5]))
+    assert few.numbers().tolist() == [[7, -1, -1]]

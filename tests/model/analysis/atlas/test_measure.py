@@ -18,9 +18,11 @@ from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, AttentionRows, after_earlier_copy
+from model.analysis.metrics.measures import value_weighted_norms
 from model.errors import DataError
 from model.nn.encoder_decoder import SITES, site_path
 from model.trace.trace import Trace
+from model.words import attention_between_words, pieces_of_words
 from tests.conftest import SENTENCES
 
 CORPUS = [
@@ -76,7 +78,7 @@ def slow_rows(matrix: np.ndarray, site: str, queries: tuple[str, ...], keys: tup
     """Figure → its values in the rows that have one, number by number, from the definitions in words."""
     found: dict[str, list[float]] = {name: [] for name in METRICS}
     causal, itself = site == "decoder.self", site != "decoder.cross"
-    slope = Fraction(len(keys) - 1, len(queries) - 1)
+    slope = Fraction(len(keys) - 1, max(1, len(queries) - 1))
     for i in range(len(queries)):
         seen = range(i + 1) if causal else range(len(keys))
         if len(seen) == 1:
@@ -188,35 +190,16 @@ def test_error_rates_are_those_of_the_aligner(translator: Translator) -> None:
 
 def test_error_rate_by_norms_is_that_of_the_longest_vector(translator: Translator) -> None:
     (pair,) = ALIGNED[:1]
-    trace = translator.trace(" ".join(pair.source), " ".join(pair.target))
-    matrix = norm_matrix(translator, trace, "decoder.cross", 1, 2)
-    # Norms before they are divided by their row's sum, which does not matter to words of one row.
+    texts = " ".join(pair.source), " ".join(pair.target)
+    trace, cross = translator.trace(*texts), "decoder.cross"
+    source, target = (pieces_of_words(text, translator.tokenizer.offsets(text)) for text in texts)
+    values, projection = trace.attention(cross, 1).values(), translator.output_projection(cross, 1)
+    lengths = value_weighted_norms(trace.weights(cross, 1), values, projection)
+    # The row that writes a piece stands where the piece does.
+    longest = attention_between_words(lengths, target, source)[2].argmax(-1)
     atlas = build_atlas(translator, CORPUS[2:3], [pair])
-    offsets = translator.tokenizer.offsets
-    spans = {text: offsets(text) for text in (trace.text, " ".join(pair.target))}
-    words = {"tom": (0, 3), "told": (4, 8), "me": (9, 11)}
-    sagte = [(0, 3), (4, 9), (10, 13)]
-    totals = trace.weights("decoder.cross", 1)[2].numpy() * 0
-    for i in range(len(totals)):
-        totals[i] = matrix[i] * row_length(translator, trace, i)
-    hits = 0
-    for index, (begin, end) in enumerate(sagte):
-        rows = [n for n, (a, b) in enumerate(spans[" ".join(pair.target)]) if a < end and begin < b]
-        sums = [
-            sum(totals[row, n] for row in rows for n, (a, b) in enumerate(spans[trace.text]) if a < stop and start < b)
-            for start, stop in words.values()
-        ]
-        hits += int(np.argmax(sums)) == index
+    hits = int((longest == torch.arange(3)).sum())
     assert float(atlas.metrics["norm_aer_word_out"][2, 1, 2]) == pytest.approx(1 - 2 * hits / 6)
-
-
-def row_length(translator: Translator, trace: Trace, row: int) -> float:
-    """What `norm_matrix` divided a row of head 2 of layer 1 by."""
-    inputs = trace.attention("decoder.cross", 1)
-    width = inputs.value.size(-1)
-    output = translator.model.get_parameter(f"{site_path('decoder.cross', 1)}.output.weight").detach().numpy()
-    lengths = np.linalg.norm(inputs.value[2].numpy() @ output[:, 2 * width : 3 * width].T, axis=1)
-    return float(trace.weights("decoder.cross", 1)[2, row].numpy() @ lengths)
 
 
 def test_what_followed_an_earlier_copy() -> None:

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from model.adapters.stream_taps import ModuleCall
 from model.adapters.text_reader import TextReader
+from model.analysis.attribution import methods
 from model.analysis.attribution.choice import TokenChoice, visible
 from model.analysis.attribution.methods import (
     METHODS,
-    MOST_POINTS,
     OF_CHOICE,
     POINTS,
     alti,
@@ -95,7 +95,8 @@ def test_gradients_are_those_by_the_librarys_own_embeddings(run: LibraryRun, the
         torch.testing.assert_close(scores, own, atol=1e-4, rtol=1e-3)
 
 
-def test_integrated_gradients_say_what_they_miss(run: LibraryRun) -> None:
+def test_integrated_gradients_say_what_they_miss(run: LibraryRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "MOST_POINTS", 4 * POINTS)
     scores, found = integrated_gradients(run)
     with torch.no_grad():
         nothing = run.of_embeddings(*(torch.zeros_like(own) for own in run.embeddings()))
@@ -104,7 +105,7 @@ def test_integrated_gradients_say_what_they_miss(run: LibraryRun) -> None:
     assert found.gained == pytest.approx(float(whole - nothing), abs=1e-4)
     assert abs(total - found.gained) <= found.missing + 1e-4
     assert found.at_zero <= found.missing
-    assert found.is_converged or found.points + 2 * POINTS > MOST_POINTS
+    assert found.is_converged or found.points + 2 * POINTS > methods.MOST_POINTS
 
 
 @torch.no_grad()
@@ -171,7 +172,8 @@ def test_the_parts_of_every_attention_add_up(run: LibraryRun) -> None:
                 torch.testing.assert_close(attention.parts.sum(1), attention.output, atol=1e-4, rtol=1e-3)
 
 
-def test_all_shares_add_up_and_every_token_gets_a_number(run: LibraryRun) -> None:
+def test_all_shares_add_up_and_every_token_gets_a_number(run: LibraryRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "MOST_POINTS", 2 * POINTS)
     sizes = {len(run.choice.source), len(run.choice.prefix)}
     assert {len(each) for each in alti(run)} == sizes
     for method in METHODS:

@@ -1,4 +1,4 @@
-"""Files of pronouns and candidates: what is read, what is left out, and what is said of a malformed one."""
+"""Files of pronouns and candidates: what is read, left out and said of malformed ones; German pronouns found."""
 
 import json
 import re
@@ -8,11 +8,18 @@ from pathlib import Path
 import pytest
 
 from model.analysis.coreference.case_files import curated_cases, parse_pronoun_cases, read_pronoun_cases
-from model.analysis.coreference.cases import GermanChoice
-from model.analysis.coreference.pronoun_choice import rival_forms
+from model.analysis.coreference.cases import GermanChoice, PronounCase
+from model.analysis.coreference.pronoun_choice import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
 from model.analysis.coreference.scores import nearest_hit
 from model.errors import DataError
-from tests.model.analysis.coreference.rows import CASE, SENTENCE, spelled
+
+SENTENCE = "The dog saw the cat because it slept."
+CASE = PronounCase(SENTENCE, (28, 30), (0, 7), (12, 19))
+
+
+def spelled(case: PronounCase) -> tuple[str, str, str]:
+    return tuple(case.sentence[slice(*span)] for span in case.spans)  # type: ignore[return-value]
+
 
 TOKENS = ["The", "dog", "saw", "the", "cat", "because", "it", "slept", "."]
 ROW: dict[str, object] = {
@@ -215,3 +222,70 @@ def test_columns_are_read_with_or_without_heading_and_german() -> None:
     assert [case.spans for case in given.cases] == [CASE.spans, CASE.spans]
     assert given.cases[0].german == GermanChoice("Er schlief.", "Sie schlief.")
     assert given.cases[1].german is None
+
+
+WINOBIAS = """1 [The mechanic] paid the [ clerk's] friend.
+2 The clerk thanked the mechanic.
+3 [The developer] argued with the designer because [she] did not like the design.
+4 The developer argued with [the designer] because [his] idea failed.
+5 The nurse 's cousin met [the CEO] and [her] son and asked [her] in.
+6 [The nurse] 's cousin met the CEO because [they] agreed.
+7 The [cook] left the waiter after [he] ate.
+"""
+
+
+def test_the_other_candidate_of_winobias_is_what_the_neighbouring_line_means(tmp_path: Path) -> None:
+    path = tmp_path / "winobias.txt"
+    path.write_text(WINOBIAS, encoding="utf-8")
+    given = read_pronoun_cases(path)
+    assert [spelled(case) for case in given.cases] == [
+        ("she", "The developer", "the designer"),
+        ("his", "the designer", "The developer"),
+        ("they", "The nurse", "the CEO"),
+    ]
+    assert given.cases[0].sentence == "The developer argued with the designer because she did not like the design."
+    assert sorted(given.skipped.values()) == [1, 3]
+
+
+def test_a_candidate_named_again_after_the_pronoun_is_the_one_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "winobias.txt"
+    path.write_text(
+        "1 [The cook] hired the tailor as [his] old tailor left.\n2 The cook likes [a tailor], so [he] pays.\n",
+        encoding="utf-8",
+    )
+    first, _ = read_pronoun_cases(path).cases
+    assert spelled(first) == ("his", "The cook", "the tailor")
+    assert first.distractor[0] == 15
+
+
+@pytest.mark.parametrize(
+    ("sentence", "english", "german", "expected"),
+    [
+        ("The dog slept because it was tired.", "it", "Der Hund schlief, weil er müde war.", "er"),
+        ("He knows it.", "it", "Er kennt es, sagt er.", NOT_ONE),
+        ("It is here.", "It", "Er ist hier.", "Er"),
+        ("Is it here?", "it", "Wissen Sie, dass er hier ist?", "er"),
+        ("The cat lost its toy.", "its", "Die Katze verlor ihr Spielzeug.", "ihr"),
+        ("Tom hurt himself.", "himself", "Tom verletzte sich.", "sich"),
+        ("It came.", "It", "Der Hund kam.", NOT_FOUND),
+        ("You came.", "You", "Du kamst.", NOT_KNOWN),
+    ],
+)
+def test_the_german_pronoun_is_found(sentence: str, english: str, german: str, expected: str) -> None:
+    begin = sentence.index(english)
+    found = translated_pronoun(sentence, (begin, begin + len(english)), german)
+    assert (found if isinstance(found, str) else german[slice(*found)]) == expected
+
+
+def test_two_pronouns_stand_for_two_in_their_order() -> None:
+    sentence, german = "It ate because it could.", "Er fraß, weil es konnte."
+    assert [translated_pronoun(sentence, span, german) for span in ((0, 2), (15, 17))] == [(0, 2), (14, 16)]
+
+
+def test_rivals_have_the_case_and_the_ending_of_the_pronoun() -> None:
+    assert rival_forms("Er", "it") == ("Er", "Sie", "Es")
+    assert rival_forms("es", "it") == ("er", "ihn", "sie", "es")
+    assert rival_forms("ihn", "it") == ("ihn", "sie", "es")
+    assert rival_forms("seinen", "its") == ("seinen", "ihren")
+    assert rival_forms("ihr", "its") == ("sein", "ihr")
+    assert rival_forms("er", "he") == ("er",)

@@ -10,7 +10,7 @@ from model.analysis.coreference.case_files import CURATED, cases_for, curated_ca
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.scores import nearest_hit
 from model.reader import Reader
-from tests.model.analysis.coreference.rows import spelled
+from tests.model.analysis.coreference.test_case_files import spelled
 from viz.text.marks import word_spans
 
 CASES = curated_cases("zh").cases

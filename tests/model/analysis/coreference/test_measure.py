@@ -1,5 +1,6 @@
-"""Pronouns and candidates: what is read, what a head that was told where to look scores, and the baselines."""
+"""Pronouns and candidates measured: weights of batches, scores of a head that was told where to look, baselines."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -7,14 +8,17 @@ import pytest
 import torch
 
 from model import Transformer, Translator
-from model.analysis.coreference.cases import GermanChoice, PronounCases, RejectedLine
+from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine
 from model.analysis.coreference.measure import measure_coreference
-from model.analysis.coreference.pronoun_choice import NOT_FOUND
-from model.analysis.coreference.pronoun_rows import Measure
+from model.analysis.coreference.pronoun_choice import NOT_FOUND, WrittenPronoun, pronoun_choice
+from model.analysis.coreference.pronoun_rows import CandidateWeights, Measure
+from model.analysis.coreference.scores import first_hit, half_of, hits, nearest_hit, score_site
+from model.analysis.held_out import BEST_KNOWN, score_held_out, score_twins
 from model.analysis.metrics.measures import rollout_at, value_weighted_norms
 from model.errors import CancelledError, DataError
+from model.training.pronouns import HELD_OUT, held_out_twins, pronouns_in
 from model.words import attention_between_words, pieces_of_spans
-from tests.model.analysis.coreference.rows import CASE
+from tests.model.analysis.coreference.test_case_files import CASE
 
 
 @pytest.mark.parametrize("measure", get_args(Measure))
@@ -118,3 +122,119 @@ def test_no_rollout_is_measured_of_a_model_without_residual_connections(translat
     assert "rollout" in bare.abilities.lacks
     with pytest.raises(DataError, match="without residual connections"):
         measure_coreference(bare, PronounCases((CASE,)), sites=["encoder.self"], measure="rollout")
+
+
+def planted_weights(cases: list[PronounCase]) -> CandidateWeights:
+    """Head 1.3 looks at the antecedent, head 0.0 at the distractor; all others look at both alike."""
+    to = torch.full((len(cases), 2, 5, 2), 0.1)
+    to[:, 1, 3] = torch.tensor([0.7, 0.2])
+    to[:, 0, 0] = torch.tensor([0.2, 0.7])
+    return CandidateWeights(to, to.flip(-1), 1 - to)
+
+
+def test_a_head_that_follows_the_antecedent_is_always_right() -> None:
+    cases = [replace(CASE, pair=f"pair {i // 2}") for i in range(20)]
+    scores = score_site("encoder.self", "raw", cases, planted_weights(cases), {})
+    assert scores is not None
+    assert scores.best == (1, 3)
+    assert scores.accuracy.at(1, 3) == (1, 1, 1)
+    assert scores.accuracy.at(0, 0) == (0, 0, 0)
+    assert scores.accuracy.value[0, 1:].tolist() == [0.5, 0.5, 0.5]
+    assert scores.margin.at(1, 3) == pytest.approx((0.5, 0.5, 0.5))
+    assert scores.strongest_word.at(1, 3)[0] == 0
+    assert scores.reverse is not None
+    assert scores.reverse.at(1, 3)[0] == 0
+    assert scores.cross_selected == 1
+    assert all(one.head == (1, 3) and one.beats_nearest for one in scores.held_out)
+    assert sum(one.rows for one in scores.held_out) == 20
+
+
+def test_controls_are_counted_apart() -> None:
+    cases = [CASE, replace(CASE, is_control=True), CASE]
+    weights = planted_weights(cases)
+    weights.to[1] = 0.3
+    scores = score_site("encoder.self", "raw", cases, weights, {})
+    assert scores is not None
+    assert scores.controls is not None
+    assert (len(scores.cases), scores.controls.rows) == (2, 1)
+    torch.testing.assert_close(scores.controls.weight, torch.full((2, 4), 0.6))
+    assert float(scores.controls.weight_of_scored[1, 3]) == pytest.approx(0.9)
+    assert score_site("encoder.self", "raw", [replace(CASE, is_control=True)], planted_weights([CASE]), {}) is None
+
+
+def test_equal_weights_count_half() -> None:
+    assert hits(torch.tensor([[0.2, 0.1], [0.1, 0.2], [0.3, 0.3]])).tolist() == [1, 0, 0.5]
+
+
+def test_baselines_by_hand() -> None:
+    assert (nearest_hit(CASE), first_hit(CASE)) == (0, 1)
+    swapped = replace(CASE, antecedent=CASE.distractor, distractor=CASE.antecedent)
+    assert (nearest_hit(swapped), first_hit(swapped)) == (1, 0)
+    between = PronounCase("Tom saw Ann", (4, 7), (0, 3), (8, 11))
+    assert nearest_hit(between) == 0.5
+
+
+def test_twins_stay_in_one_half() -> None:
+    twin = replace(CASE, antecedent=CASE.distractor, distractor=CASE.antecedent)
+    assert twin.pair_name == CASE.pair_name
+    assert {half_of(f"pair {i}") for i in range(20)} == {0, 1}
+
+
+TWINS = held_out_twins("combinations", "dev", 20, seed=2)
+REFERENCE = {pair.source: pair.target for both in TWINS for pair in both}
+
+
+def test_references_are_all_right() -> None:
+    scores = score_twins(TWINS, lambda texts: [REFERENCE[text] for text in texts])
+    assert (scores.cases, scores.right, scores.pairs, scores.both_right) == (40, 1.0, 20, 1.0)
+
+
+def test_one_answer_for_both_sides_is_never_right_on_both() -> None:
+    first = {pair.source: both[0].target for both in TWINS for pair in both}
+    scores = score_twins(TWINS, lambda texts: [first[text] for text in texts])
+    assert (scores.right, scores.both_right) == (0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("german", "pronouns"),
+    [
+        ("Der Hund schlief, weil er müde war.", ["er"]),
+        ("Sie sah ihn, und er half ihr.", ["sie", "ihn", "er", "ihr"]),
+        ("Erich erwartet ihren Besuch; es ist esoterisch.", ["es"]),
+        ("Ihm? Ja.", ["ihm"]),
+        ("", []),
+    ],
+)
+def test_pronouns_are_found_as_whole_words(german: str, pronouns: list[str]) -> None:
+    assert pronouns_in(german) == pronouns
+
+
+def test_a_pronoun_too_many_is_wrong() -> None:
+    def doubled(texts: Sequence[str]) -> list[str]:
+        return [REFERENCE[text] + " Er auch." for text in texts]
+
+    assert score_twins(TWINS, doubled).right == 0
+
+
+def test_every_kind_is_scored_and_the_best_known_sentences_are_translated() -> None:
+    scores = score_held_out(lambda texts: ["es" for _ in texts], "dev", 5)
+    assert tuple(scores.kinds) == HELD_OUT
+    assert scores.best_known == dict.fromkeys(BEST_KNOWN, "es")
+
+
+def test_the_probability_of_each_form_is_that_of_its_whole_word(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    german = translator.tokenizer.encode("Das Tier überquerte die Straße nicht, weil es zu müde war.")
+    monkeypatch.setattr("model.analysis.coreference.pronoun_choice.greedy_search", lambda *_: [german])
+    choice = pronoun_choice(translator, CASE)
+    assert list(choice.probabilities) == ["er", "ihn", "sie", "es"]
+    assert isinstance(choice.pronoun, WrittenPronoun)
+    assert choice.translation[slice(*choice.pronoun.span)] == "es"
+    begin = next(i for i in range(len(german)) if translator.tokenizer.decode(german[:i]).endswith("weil"))
+    for form, probability in choice.probabilities.items():
+        ids = [*german[:begin], *translator.tokenizer.encode(form)]
+        steps = translator.trace_tokens(CASE.sentence, ids).steps[begin:]
+        assert probability == pytest.approx(
+            torch.tensor([step.log_prob for step in steps]).sum().exp().item(), rel=1e-3
+        )

@@ -1,4 +1,4 @@
-"""One pronoun's row in a trace: the same figures as those measured over a set, and movements by hand."""
+"""One pronoun in a trace: the figures are those measured over a set, and the head that looks most from it."""
 
 from dataclasses import replace
 from typing import get_args
@@ -16,10 +16,13 @@ from model.analysis.coreference.pronoun_rows import (
     candidate_weights,
     measured_rows,
     movement,
+    pronoun_link,
     pronoun_rows,
     read_case,
+    written_step,
 )
 from model.trace.trace import Trace
+from model.words import Span, pieces_of_spans
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -110,3 +113,49 @@ def test_german_is_not_looked_for_in_what_a_translator_of_another_language_write
     scores = measure_coreference(french, PronounCases((german,)))
     assert set(scores.sites) == {"encoder.self"}
     assert scores.contrast is None
+
+
+def span(phrase: str) -> Span:
+    begin = TEXT.index(f" {phrase} ") + 1
+    return begin, begin + len(phrase)
+
+
+PRONOUN, ANIMAL, STREET = map(span, ("it", "animal", "street"))
+
+
+def every_weight(translator: Translator, trace: Trace, candidates: list[Span]) -> list[tuple[float, str, int, int]]:
+    """Of every head of the encoder, to every candidate, one by one."""
+    pronoun, *others = pieces_of_spans(translator.tokenizer.offsets(TEXT), [PRONOUN, *candidates])
+    found = []
+    for layer in range(trace.layers_of("encoder.self")):
+        for head, matrix in enumerate(trace.weights("encoder.self", layer).tolist()):
+            for name, keys in zip(candidates, others, strict=True):
+                weight = sum(matrix[row][key] for row in pronoun for key in keys) / len(pronoun)
+                found.append((weight, TEXT[slice(*name)], layer, head))
+    return found
+
+
+@pytest.mark.parametrize("candidates", [[ANIMAL], [STREET], [ANIMAL, STREET]])
+def test_no_head_puts_more_on_any_candidate(translator: Translator, trace: Trace, candidates: list[Span]) -> None:
+    link = pronoun_link(translator, trace, PRONOUN, candidates)
+    assert link is not None
+    best = max(every_weight(translator, trace, candidates))
+    assert link.weight == pytest.approx(best[0])
+    assert (link.antecedent, link.layer, link.head) == best[1:]
+    assert (link.site, link.pronoun, link.written) == ("encoder.self", "it", "")
+
+
+def test_the_key_is_the_piece_with_most_weight(translator: Translator, trace: Trace) -> None:
+    link = pronoun_link(translator, trace, PRONOUN, [STREET])
+    assert link is not None
+    (pieces,) = pieces_of_spans(translator.tokenizer.offsets(TEXT), [STREET])
+    weights = trace.weights(link.site, link.layer, [link.head])[0, link.row]
+    assert link.key == max(pieces, key=lambda key: float(weights[key]))
+
+
+def test_without_a_candidate_there_is_no_link(translator: Translator, trace: Trace) -> None:
+    assert pronoun_link(translator, trace, PRONOUN, []) is None
+
+
+def test_a_translation_without_the_pronoun_has_no_step(translator: Translator, trace: Trace) -> None:
+    assert written_step(translator, trace, ANIMAL) is None

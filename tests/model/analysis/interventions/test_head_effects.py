@@ -1,4 +1,4 @@
-"""Heads of our translator switched off and estimated: against single runs and against numerical derivatives.
+"""Heads of our translator switched off, estimated and patched: against single runs and numerical derivatives.
 
 Both what is compared, whole texts and the first words that differ, in padded batches.
 """
@@ -13,23 +13,26 @@ from model.analysis.interventions.head_effects import (
     estimate_effects,
     heads_off,
     measure_effects,
-    off_edits,
     preferred,
     remove_heads,
 )
+from model.analysis.interventions.patching import NO_COUNTERPART, ChoicePair, counterparts, patch_heads
 from model.analysis.metrics.head_names import HeadName
 from model.errors import EditError, InputTextError
 from model.evaluation import evaluate, translate_all
 from model.nn.edit_hooks import Edits
 from model.nn.edits import SwitchOff
 from model.nn.encoder_decoder import SITES, site_path
+from model.nn.hooks import listen
 from model.pairs import Pair
+from model.word_choice import Choice
 from tests.conftest import SENTENCES
-from tests.model.analysis.interventions.cases import (
+from tests.model.analysis.interventions.conftest import (
     CASES,
     CORPUS,
     HEADS,
     MEASURES,
+    Case,
     Measure,
     choices_of,
     log_odds,
@@ -51,18 +54,6 @@ def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator: 
         for head in HEADS:
             change = log_odds(translator, case, [SwitchOff(*head)], measure) - intact
             assert float(effects.changes[number, number_of(translator, head)]) == pytest.approx(change, abs=2e-4)
-
-
-@both_measures
-def test_a_batch_gives_what_each_choice_gives_alone(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch, measure: Measure
-) -> None:
-    choices = choices_of(translator, measure)
-    together = measure_effects(translator, choices), remove_heads(translator, choices, HEADS)
-    monkeypatch.setattr("model.analysis.interventions.head_effects.TOKENS_AT_ONCE", 1)
-    alone = measure_effects(translator, choices), remove_heads(translator, choices, HEADS)
-    torch.testing.assert_close(alone[0].changes, together[0].changes, atol=1e-4, rtol=0)
-    torch.testing.assert_close(alone[1].removed, together[1].removed, atol=1e-4, rtol=0)
 
 
 @both_measures
@@ -175,15 +166,6 @@ def test_scores_are_those_of_the_translations_without_the_heads(translator: Tran
     assert evaluate(translator.model, translator.tokenizer, pairs).chrf < 100
 
 
-def test_heads_given_their_mean_are_so_step_by_step_too(translator: Translator, means: Replacement) -> None:
-    edits = off_edits(HEADS, means)
-    session = translator.decode(SENTENCES[0], edits=edits)
-    session.run()
-    emitted = [step.token_id for step in session.steps]
-    trace = translator.trace_tokens(SENTENCES[0], emitted, edits=edits)
-    assert [step.log_prob for step in session.steps] == pytest.approx([s.log_prob for s in trace.steps], abs=1e-4)
-
-
 def test_unknown_heads_blank_texts_and_cases_without_a_choice_are_refused(translator: Translator) -> None:
     unknown = [HeadName("encoder.self", 0, 4)]
     with pytest.raises(EditError, match="There is no head 4"):
@@ -195,3 +177,78 @@ def test_unknown_heads_blank_texts_and_cases_without_a_choice_are_refused(transl
             made("Tom told me.", "Tom sagte mir.", "Tom sagte  mir.")
         with pytest.raises(InputTextError, match="is empty"):
             made("Tom told me.", "Tom sagte mir.", " ")
+
+
+LONG = "The animal didn't cross the street because it was too tired."
+SAME_LENGTH = "The animal didn't cross the street because it was too late."
+SHORTER = "The animal didn't cross the street because it was late."
+RIGHT, WRONG = "Das Tier war müde, weil es lief.", "Das Tier war müde, weil sie lief."
+PATCHED_HEADS = [
+    HeadName("encoder.self", 0, 3),
+    HeadName("encoder.self", 1, 1),
+    HeadName("decoder.self", 1, 0),
+    HeadName("decoder.cross", 0, 2),
+]
+
+
+def pair_of(translator: Translator, a: str, b: str, measure: Measure) -> ChoicePair[Choice]:
+    of_a, of_b = choices_of(translator, measure, [Case(text, RIGHT, WRONG) for text in (a, b)])
+    return ChoicePair(of_a, of_b)
+
+
+def patched(translator: Translator, source: str, other: str, head: HeadName, measure: Measure) -> float:
+    """A's log-odds with one head's output of B, row by row."""
+    name = f"{site_path(head.site, head.layer)}.hook_head_output"
+    matches = counterparts(translator.source_ids(source), translator.source_ids(other))
+    steps = []
+    for target in (RIGHT, WRONG):
+        with listen(record={"hook_head_output"}):
+            taken = translator.trace(other, target, extras={"hook_head_output"}).recorded[name]
+
+        def put(output: torch.Tensor, taken: torch.Tensor = taken) -> torch.Tensor:
+            changed = output.clone()
+            for row in range(output.size(2)):
+                origin = matches[row] if head.site == "encoder.self" else row
+                if origin != NO_COUNTERPART:
+                    changed[0, head.head, row] = taken[head.head, origin]
+            return changed
+
+        steps.append(translator.trace(source, target, edits={name: put}).steps)
+    if measure == "texts":
+        right, wrong = (sum(step.log_prob for step in of_text) for of_text in steps)
+        return right - wrong
+    a, b = next((a, b) for a, b in zip(*steps, strict=False) if a.token_id != b.token_id)
+    return a.log_prob - b.log_prob
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_every_entry_is_a_run_with_one_head_of_the_other_sentence(translator: Translator, measure: Measure) -> None:
+    others, done = (SAME_LENGTH, SHORTER, SENTENCES[4]), list[int]()
+    found = patch_heads(translator, [pair_of(translator, LONG, other, measure) for other in others], done.append)
+    assert found.patched.shape == (3, 24)
+    assert sum(done) == found.patched.numel()
+    for number, other in enumerate(others):
+        of_a, of_b = (log_odds(translator, Case(text, RIGHT, WRONG), {}, measure) for text in (LONG, other))
+        assert float(found.a[number]) == pytest.approx(of_a, abs=1e-3)
+        assert float(found.b[number]) == pytest.approx(of_b, abs=1e-3)
+        for head in PATCHED_HEADS:
+            expected = patched(translator, LONG, other, head, measure)
+            assert float(found.patched[number, number_of(translator, head)]) == pytest.approx(expected, abs=2e-4)
+
+
+def test_a_sentence_patched_from_itself_stays_as_it_is(translator: Translator) -> None:
+    found = patch_heads(translator, [pair_of(translator, LONG, LONG, "words")])
+    torch.testing.assert_close(found.changes, torch.zeros_like(found.changes), atol=1e-5, rtol=0)
+    assert found.overall.isnan().all()
+
+
+def test_overall_is_zero_as_a_and_one_as_b(translator: Translator) -> None:
+    found = patch_heads(translator, [pair_of(translator, LONG, SENTENCES[i], "words") for i in (4, 6)])
+    gap = found.b - found.a
+    torch.testing.assert_close(found.overall * gap.sum(), found.changes.sum(0))
+
+
+def test_counterparts_are_positions_or_what_both_have_in_common() -> None:
+    assert counterparts([5, 6, 7], [1, 2, 3]) == [0, 1, 2]
+    assert counterparts([1, 2, 3, 4, 9], [1, 2, 4, 9]) == [0, 1, NO_COUNTERPART, 2, 3]
+    assert counterparts([7, 9], [1, 8, 9]) == [NO_COUNTERPART, 2]

@@ -120,19 +120,6 @@ def test_grouped_heads_padding_and_a_bias_equal_torchs_attention(scaled: bool, m
         assert derived.allowed.equal(allowed[row])
 
 
-def test_a_bias_that_all_heads_share_is_broadcast() -> None:
-    bias = random(1, 1, 5)
-    with_bias = derive_row(inputs_of(bias=bias), 3, 4, scaled=True, masked=True)
-    without = derive_row(inputs_of(), 3, 4, scaled=True, masked=True)
-    torch.testing.assert_close(with_bias.scaled, without.scaled + bias[0, 0])
-
-
-def test_without_the_mask_later_keys_get_weight_and_earlier_ones_keep_their_proportions() -> None:
-    without, real = (derive_row(inputs_of(), 1, 2, scaled=True, masked=masked) for masked in (False, True))
-    torch.testing.assert_close(without.weights[:3] / without.weights[:3].sum(), real.weights[:3])
-    assert (without.max_entropy, real.max_entropy) == pytest.approx((math.log2(5), math.log2(3)))
-
-
 def test_a_row_that_may_see_nothing_gives_zeros() -> None:
     nothing = inputs_of(causal=False, padding=torch.zeros(1, 5, dtype=torch.bool))
     derived = derive_row(nothing, 0, 0, scaled=True, masked=True)

@@ -11,7 +11,7 @@ from model.adapters.text_reader import TextReader
 from model.analysis.metrics import repeated_tokens as metrics
 from model.analysis.metrics.repeated_tokens import COPIES, SITE, TOKENS, copying, patterns, repeated_tokens
 from model.errors import DataError
-from tests.model.adapters.writers import writer
+from tests.model.adapters.zoo import writer
 
 
 def test_what_counts_in_a_row_is_what_the_definitions_say() -> None:

@@ -11,8 +11,8 @@ from torch import Tensor
 from model.adapters.text_reader import TextReader
 from model.analysis.library_circuits import library_circuits, library_copying
 from model.analysis.metrics import repeated_tokens as metrics
-from model.analysis.metrics.repeated_tokens import SITE, TOKENS, patterns, repeated_tokens
-from tests.model.analysis.peers.opened import NATS, SHARE, WHY_SKIPPED, Both, opened
+from model.analysis.metrics.repeated_tokens import TOKENS, repeated_tokens
+from tests.model.analysis.peers.conftest import NATS, SHARE, WHY_SKIPPED, Both
 
 detector = pytest.importorskip("transformer_lens.head_detector", reason=WHY_SKIPPED)
 
@@ -42,17 +42,6 @@ def test_its_head_detector_finds_the_same_shares_over_the_later_copies(both: Bot
         theirs = detector.detect_head(both.bridge, text, pattern).flatten() * len(ids) / (len(ids) - TOKENS)
         torch.testing.assert_close(ours[name], theirs, atol=SHARE, rtol=0, msg=name)
     assert float(ours["prefix_matching"].max()) > 0.02
-
-
-def test_by_its_definitions_over_all_rows_the_weights_have_its_scores(both: Both) -> None:
-    text, ids = repeated(both)
-    trace = both.reader.trace(text)
-    weights = torch.cat([trace.weights(SITE, layer) for layer in range(trace.layers_of(SITE))])
-    asked = {"prefix_matching": "induction_head", "duplicate": "duplicate_token_head"}
-    for name, theirs in (asked | {"repeat_previous": "previous_token_head"}).items():
-        found = (weights * patterns(ids)[name]).sum((1, 2)) / len(ids)
-        expected = detector.detect_head(both.bridge, text, theirs).flatten()
-        torch.testing.assert_close(found, expected, atol=SHARE, rtol=0, msg=name)
 
 
 def test_the_metrics_of_repeated_tokens_are_those_of_its_cached_activations(
@@ -114,17 +103,6 @@ def test_the_copying_score_is_that_of_the_eigenvalues_of_its_ov_over_the_vocabul
     for _, layer, head in gpt2.heads:
         norm = gpt2.bridge.blocks[layer].ln1
         circuit = (norm(embedded) - norm(torch.zeros_like(embedded))) @ gpt2.bridge.OV[layer, head] @ read_off(gpt2)
-        assert float(scores[layer, head]) == pytest.approx(copying_score(circuit), abs=RANK)
-
-
-def test_the_copying_score_is_that_of_its_model_with_norms_folded_into_the_weights(gpt2: Both) -> None:
-    folded = opened(gpt2.folder).bridge
-    # Centred, W_U would move every score by the mean over the vocabulary, which Headlight leaves in.
-    folded.enable_compatibility_mode(disable_warnings=True, center_unembed=False)
-    scores = library_copying(gpt2.reader)
-    normed = torch.nn.functional.layer_norm(folded.W_E, folded.W_E.shape[-1:], eps=folded.cfg.eps)
-    for _, layer, head in gpt2.heads:
-        circuit = normed @ folded.OV[layer, head] @ folded.W_U
         assert float(scores[layer, head]) == pytest.approx(copying_score(circuit), abs=RANK)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from model.analysis.interventions.word_pairs import asked_pair, indirect_object_
 from model.analysis.metrics.head_names import HeadName
 from model.analysis.metrics.repeated_tokens import SITE
 from model.word_choice import WordChoice
-from tests.model.analysis.peers.opened import LIVE, NATS, WHY_SKIPPED, Both, small, tokens_of
+from tests.model.analysis.peers.conftest import LIVE, NATS, WHY_SKIPPED, Both, tokens_of
 
 patching = pytest.importorskip("transformer_lens.patching", reason=WHY_SKIPPED)
 
@@ -116,64 +115,3 @@ def put(heads: Sequence[int], given: Tensor, activation: Tensor, hook: Any) -> T
     changed = activation.clone()
     changed[:, :, list(heads)] = given[:, :, list(heads)]
     return changed
-
-
-def without_networks(model: Any) -> None:
-    """Take every feed-forward network out but the last."""
-    for block in model.transformer.h[:-1]:
-        block.mlp.c_proj.weight.zero_()
-        block.mlp.c_proj.bias.zero_()
-
-
-def with_even_weights(model: Any) -> None:
-    """And what queries and keys read: heads look at all tokens alike."""
-    without_networks(model)
-    for block in model.transformer.h:
-        block.attn.c_attn.weight[:, : 2 * model.config.n_embd].zero_()
-
-
-def test_its_path_patching_of_values_is_ours_without_networks_between_and_with_even_weights(tmp_path: Path) -> None:
-    # Its function patches one of queries, keys and values, and feed-forward networks do not belong to its path. Ours
-    # changes all three and leads through the networks: both are the same path where values alone can differ.
-    both = small(tmp_path, with_even_weights)
-    pair = pairs_of(both)[0]
-    theirs = patching.get_act_patch_direct_path_all_sources(
-        both.bridge, tokens_of(pair.a), both.cache(pair.b), both.cache(pair.a), partial(difference, pair.a), "v"
-    )
-    compare_paths(both, pair, lambda sender, receiver: theirs[*sender[1:], *receiver[1:]])
-
-
-def test_its_inputs_of_queries_keys_and_values_patched_at_once_are_our_path_without_networks_between(
-    tmp_path: Path,
-) -> None:
-    both = small(tmp_path, without_networks)
-    both.bridge.set_use_split_qkv_input(True)
-    pair = pairs_of(both)[0]
-    held, taken = both.cache(pair.a), both.cache(pair.b)
-
-    def theirs(sender: HeadName, receiver: HeadName) -> Tensor:
-        name = f"blocks.{sender.layer}.attn.hook_z"
-        written = (taken[name] - held[name])[:, :, sender.head] @ both.bridge.W_O[sender.layer, sender.head]
-        parts = [f"blocks.{receiver.layer}.attn.hook_{part}_input" for part in "qkv"]
-        hooks = [(part, partial(add, receiver.head, written)) for part in parts]
-        return difference(pair.a, both.bridge.run_with_hooks(tokens_of(pair.a), fwd_hooks=hooks))
-
-    compare_paths(both, pair, theirs)
-
-
-def add(head: int, written: Tensor, read: Tensor, hook: Any) -> Tensor:
-    changed = read.clone()
-    changed[:, :, head] += written
-    return changed
-
-
-def compare_paths(both: Both, pair: ChoicePair[WordChoice], theirs: Callable[[HeadName, HeadName], Tensor]) -> None:
-    """Every path of one sender and one receiver of a later layer."""
-    largest = 0.0
-    for receiver in both.heads:
-        ours = patch_paths(both.reader, [pair], [receiver])
-        largest = max(largest, float(ours.changes.abs().max()))
-        for number, sender in enumerate(both.heads):
-            if sender.layer < receiver.layer:
-                torch.testing.assert_close(ours.patched[0, number], theirs(sender, receiver), atol=NATS, rtol=0)
-    assert largest > LIVE

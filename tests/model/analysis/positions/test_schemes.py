@@ -1,6 +1,7 @@
-"""What the positional encodings can do, against plain Python and hand-made numbers."""
+"""What positional encodings can do, against plain Python and by hand; what depends on the order of words."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from model import Transformer, Translator
 from model.adapters.text_reader import TextReader
+from model.analysis.ablations.outputs import read_backwards, swap_earlier_tokens
 from model.analysis.positions import (
     compare_rows,
     dimension_wave,
@@ -19,6 +22,7 @@ from model.analysis.positions import (
     rotation_residual,
     wavelengths,
 )
+from model.errors import TraceError
 from model.nn.layers import encode_positions, sinusoidal_encoding
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
@@ -156,3 +160,43 @@ def test_the_angles_of_rotary_positions_are_those_by_which_a_model_rotates(model
     (scheme,) = position_schemes(reader, reader.trace("The animal was tired."), 7)
     assert scheme.what == "angles"
     torch.testing.assert_close(scheme.values, (torch.arange(7)[:, None] * expected).cos(), atol=1e-5, rtol=0)
+
+
+TEXT = "A man in a red shirt walks along the river."
+
+
+@pytest.fixture(scope="module")
+def no_positions(translator: Translator) -> Translator:
+    torch.manual_seed(3)
+    model = Transformer(replace(translator.config, positions="none"))
+    return Translator(model, translator.tokenizer, name="unordered")
+
+
+def test_an_encoder_without_positions_puts_out_the_same_backwards(no_positions: Translator) -> None:
+    result = read_backwards(no_positions, no_positions.trace(TEXT))
+    assert result.difference < 1e-4 < result.largest
+    read = no_positions.trace(TEXT).source_tokens
+    assert sorted(result.tokens) == sorted(read)
+    assert result.tokens != read
+
+
+def test_an_encoder_with_positions_does_not(translator: Translator) -> None:
+    assert read_backwards(translator, translator.trace(TEXT)).difference > 1e-2
+
+
+def test_a_decoder_without_positions_learns_of_order_in_its_second_layer(no_positions: Translator) -> None:
+    trace = no_positions.trace_tokens(TEXT, list(range(20, 30)))
+    result = swap_earlier_tokens(no_positions, trace, 2, 5)
+    assert result.differences[0] < 1e-4 < 1e-3 < result.differences[1]
+    assert result.tokens[2] == trace.target_tokens[5]
+
+
+def test_the_first_layer_with_positions_tells_the_order_already(translator: Translator) -> None:
+    trace = translator.trace_tokens(TEXT, list(range(20, 30)))
+    assert swap_earlier_tokens(translator, trace, 2, 5).differences[0] > 1e-3
+
+
+def test_rows_that_cannot_be_swapped_are_an_error(translator: Translator) -> None:
+    trace = translator.trace_tokens(TEXT, list(range(20, 30)))
+    with pytest.raises(TraceError, match="from 1 to 8"):
+        swap_earlier_tokens(translator, trace, 0, 3)

@@ -1,16 +1,48 @@
-"""The parts of a position's residual stream add up to what the model computed."""
+"""The parts of a position's residual stream add up to what the model computed; norms against torch's own."""
 
 from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
+from model import Transformer, TransformerConfig, Translator
 from model.analysis.residual_stream.additions import Stack
-from model.analysis.residual_stream.capture import CapturedRun
-from model.analysis.residual_stream.token_path import follow
+from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
+from model.analysis.residual_stream.token_path import batch_norm, follow, layer_norm, normed_batch
+from model.config import Norm
 from model.errors import TraceError
-from model.nn.hooks import listen
-from tests.model.analysis.residual_stream.conftest import CHANGES
+from model.tokenizer import Tokenizer
+from model.training_record import LANGUAGES
+from tests.model.nn.test_transformer import torchs_own
+
+TEXT = "The animal didn't cross the street."
+CHANGES = {
+    "pre-norm": {},
+    "post-norm": {"norm": "post"},
+    "no residual": {"residual": False},
+    "no positions": {"positions": "none"},
+    "learned positions": {"positions": "learned"},
+    "SiLU, bias": {"activation": "silu", "output_bias": True, "scale_embedding": False},
+}
+
+
+@pytest.fixture(scope="session")
+def runs(config: TransformerConfig, tokenizer: Tokenizer) -> dict[str, CapturedRun]:
+    """What is changed in a tiny model → a captured run of it, of six target tokens."""
+    made = {}
+    for name, changes in CHANGES.items():
+        torch.manual_seed(3)
+        model = Transformer(replace(config, **changes))  # type: ignore[arg-type]
+        with torch.no_grad():
+            for parameter in model.parameters():
+                if parameter.dim() == 1:
+                    # What is learned of norms and biases must be seen to be used.
+                    parameter.add_(torch.randn_like(parameter), alpha=0.3)
+        translator = Translator(model, tokenizer, name=name, digest=name, languages=LANGUAGES)
+        made[name] = capture(translator, translator.trace(TEXT, "Das Tier war"))
+    return made
+
 
 STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 
@@ -52,17 +84,6 @@ def test_the_path_ends_in_the_logits_of_the_model(runs: dict[str, CapturedRun], 
         ids = [candidate.token_id for candidate in path.candidates]
         torch.testing.assert_close(torch.tensor(path.logits), real[position, ids], atol=1e-5, rtol=1e-5)
         assert list(path.logits) == sorted(path.logits, reverse=True)
-
-
-@pytest.mark.parametrize("name", ["pre-norm", "post-norm"])
-def test_the_last_layer_of_the_encoder_is_the_memory(runs: dict[str, CapturedRun], name: str) -> None:
-    run = runs[name]
-    with torch.inference_mode():
-        memory = run.translator.model.encode(torch.tensor([run.trace.source_ids]))[0]
-    for position, state in enumerate(memory):
-        path = follow(run, "encoder", position)
-        end = path.layers[-1][-1].after if path.final_norm is None else path.final_norm.after
-        torch.testing.assert_close(end, state)
 
 
 def test_embedding_and_position_make_the_begin(runs: dict[str, CapturedRun]) -> None:
@@ -111,10 +132,49 @@ def test_a_position_that_is_not_there_is_said(runs: dict[str, CapturedRun]) -> N
         follow(runs["pre-norm"], "encoder", 99)
 
 
-def test_a_capture_leaves_no_listener_and_the_same_steps(runs: dict[str, CapturedRun]) -> None:
-    run = runs["pre-norm"]
-    again = run.translator.trace_tokens(run.trace.text, [step.token_id for step in run.trace.steps])
-    assert [step.log_prob for step in again.steps] == [step.log_prob for step in run.trace.steps]
-    with listen(record={"hook_sum"}) as recorded:
-        pass
-    assert not recorded
+ROWS = torch.randn(17, 32, generator=torch.Generator().manual_seed(4)) * 3 + 1
+
+
+def test_layer_norm_is_that_of_torch() -> None:
+    norm = nn.LayerNorm(32)
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    with torch.inference_mode():
+        torch.testing.assert_close(layer_norm(ROWS, norm.weight, norm.bias), norm(ROWS), atol=1e-5, rtol=1e-5)
+
+
+def test_batch_norm_is_that_of_torch_in_training() -> None:
+    with torch.inference_mode():
+        torch.testing.assert_close(batch_norm(ROWS), nn.BatchNorm1d(32).train()(ROWS), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["pre-norm", "post-norm"])
+def test_both_norms_read_what_the_norm_of_the_model_reads(runs: dict[str, CapturedRun], name: str) -> None:
+    sublayer = Sublayer("decoder", 1, "cross")
+    batch = normed_batch([runs[name], runs[name]], sublayer, 2)
+    length = len(runs[name].trace.target_tokens)
+    assert batch.sentences == (0,) * length + (1,) * length
+    norm = runs[name].norm_of(sublayer)
+    with torch.inference_mode():
+        scaled = batch.layer_normed * norm.weight + norm.bias
+    torch.testing.assert_close(scaled[:length], runs[name].normed(sublayer), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(batch.batch_normed.mean(0), torch.zeros(32), atol=1e-5, rtol=0)
+    torch.testing.assert_close(batch.layer_normed.mean(1), torch.zeros(2 * length), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_a_layer_followed_is_the_layer_of_torch_with_the_same_weights(
+    config: TransformerConfig, tokenizer: Tokenizer, norm: Norm
+) -> None:
+    torch.manual_seed(6)
+    model = Transformer(replace(config, norm=norm))
+    layers = torchs_own(model).encoder.layers
+    translator = Translator(model, tokenizer, name=norm, digest=norm, languages=LANGUAGES)
+    run = capture(translator, translator.trace(TEXT, "Das Tier"))
+    state = run.begin("encoder")[None]
+    for number, layer in enumerate(layers):
+        with torch.inference_mode():
+            state = layer(state)
+        for position, expected in enumerate(state[0]):
+            after = follow(run, "encoder", position).layers[number][-1].after
+            torch.testing.assert_close(after, expected, atol=1e-5, rtol=1e-5)

@@ -181,7 +181,8 @@ def _packed(
     numbers = np.frombuffer(zlib.decompress(picture.numbers.tobytes()), "<f4")
     picture = replace(picture, numbers=_deflated(_cut(numbers, bits).view(np.uint8)))
     # What is said of this place too is found among what is said of all.
-    told = Told.of(trace, reader, place).packed() | {"canEdit": False, "canForce": False, "at": {}, "path": None, "row": None}
+    left = {"canEdit": False, "canForce": False, "at": {}, "path": None, "row": None}
+    told = Told.of(trace, reader, place).packed() | left
     command = {"number": 1, **payload.encoded(place)}
     return payload.pack(picture, *arrays, **told, name=name, digest=payload.digest(picture), command=command)
 

@@ -1,0 +1,287 @@
+"""Pictures and labels: patches are tokens that lie in the picture; classifiers and taggers keep their head."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from PIL import Image
+
+from model import SwitchOff, Trace
+from model.adapters import image_reader
+from model.adapters.image_reader import ImageReader
+from model.adapters.label_reader import LabelReader
+from model.analysis.attribution.choice import TokenChoice
+from model.analysis.attribution.methods import attribute, choice_run
+from model.analysis.interventions.head_effects import measure_effects
+from model.analysis.interventions.patching import patch_heads
+from model.analysis.interventions.word_pairs import gift_pairs, own_pair
+from model.errors import CheckpointError, EditError, InputTextError
+from model.opening import open_reader
+from model.trace.file import load_trace, save_trace
+from model.trace.trace import Picture
+from tests.model.adapters import zoo
+from tests.model.adapters.zoo import CONFIGS, tiny
+
+PIXELS = np.random.default_rng(0).integers(0, 256, (50, 70, 3), dtype=np.uint8)
+
+
+def read_folder(folder: Path) -> ImageReader:
+    reader = open_reader(folder)
+    assert isinstance(reader, ImageReader)
+    return reader
+
+
+def picture_of(trace: Trace) -> Picture:
+    assert trace.picture is not None
+    return trace.picture
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("vit")
+    tiny("vit").save_pretrained(root)
+    size = {"height": 24, "width": 24}
+    transformers.ViTImageProcessorPil(size=size).save_pretrained(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def reader(root: Path) -> ImageReader:
+    return read_folder(root)
+
+
+@pytest.fixture(scope="module")
+def trace(reader: ImageReader) -> Trace:
+    return reader.trace_picture(PIXELS, extras={"hook_head_output"})
+
+
+def test_patches_are_tokens_after_the_class_token(reader: ImageReader, trace: Trace) -> None:
+    assert reader.abilities.kind == "image"
+    assert reader.abilities.max_length == 10
+    assert trace.sites == ("encoder.self",)
+    assert trace.source_tokens == ("[CLS]", *(f"▁{row}·{column}" for row in (1, 2, 3) for column in (1, 2, 3)))
+    assert trace.special_tokens == {"[CLS]"}
+    picture = picture_of(trace)
+    assert (picture.rows, picture.columns, picture.first_patch) == (3, 3, 1)
+
+
+def test_weights_are_those_of_the_eager_model(reader: ImageReader, trace: Trace) -> None:
+    model = tiny("vit")
+    pixels = reader.processor(Image.fromarray(PIXELS), return_tensors="pt")["pixel_values"]
+    with torch.inference_mode():
+        eager = model(pixel_values=pixels, output_attentions=True).attentions
+    for layer in range(2):
+        torch.testing.assert_close(trace.weights("encoder.self", layer), eager[layer][0], atol=1e-5, rtol=0)
+        assert trace.head_output_deviation("encoder.self", layer) <= 1e-5
+
+
+def test_the_picture_is_kept_as_the_model_saw_it(trace: Trace) -> None:
+    seen = np.asarray(Image.fromarray(PIXELS).resize((24, 24), Image.Resampling.BILINEAR), dtype=int)
+    pixels = picture_of(trace).pixels
+    assert pixels.shape == (24, 24, 3)
+    assert np.abs(pixels.numpy().astype(int) - seen).max() <= 1
+
+
+def test_a_file_an_image_and_bytes_give_the_same_trace(reader: ImageReader, trace: Trace, tmp_path: Path) -> None:
+    Image.fromarray(PIXELS).save(tmp_path / "cat.png")
+    for other in (reader.trace(str(tmp_path / "cat.png")), reader.trace_picture(Image.fromarray(PIXELS))):
+        assert torch.equal(other.weights("encoder.self", 1), trace.weights("encoder.self", 1))
+    assert reader.trace(str(tmp_path / "cat.png")).text == "cat.png"
+
+
+def test_heads_can_be_switched_off(reader: ImageReader) -> None:
+    edited = reader.trace_picture(PIXELS, extras={"hook_head_output"}, edits=[SwitchOff("encoder.self", 0, 2)])
+    assert not edited.weights("encoder.self", 0, [2]).any()
+    assert edited.head_output_deviation("encoder.self", 1) <= 1e-5
+    with pytest.raises(EditError, match="Layers"):
+        reader.trace_picture(PIXELS, edits=[SwitchOff("encoder.self", 9, 2)])
+
+
+def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) -> None:
+    save_trace(trace, tmp_path / "trace.npz")
+    again = load_trace(tmp_path / "trace.npz")
+    assert torch.equal(picture_of(again).pixels, picture_of(trace).pixels)
+    assert picture_of(again).first_patch == 1
+    assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
+
+
+def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.png").write_bytes(b"<svg onload=alert(1)>")
+    for text, words in (
+        (str(tmp_path / "x.png"), "not a picture"),
+        ("/nowhere.png", "no file"),
+        ("", "not a picture|no file"),
+    ):
+        with pytest.raises(InputTextError, match=words):
+            reader.trace(text)
+    with pytest.raises(InputTextError, match="bytes"):
+        reader.trace_picture(np.zeros((4, 4), dtype=np.uint8))
+    with pytest.raises(InputTextError, match="no decoder"):
+        reader.trace("a.png", "a cat")
+    with pytest.raises(InputTextError, match=r"65 × 8 pixels.*8 times"):
+        reader.trace_picture(np.zeros((8, 65, 3), dtype=np.uint8))
+    assert reader.trace_picture(np.zeros((8, 64, 3), dtype=np.uint8)).picture is not None
+    monkeypatch.setattr(image_reader, "LARGEST_AREA", 100)
+    with pytest.raises(InputTextError, match="at most 100"):
+        reader.trace_picture(PIXELS)
+
+
+def written(folder: Path, size: dict[str, int], **settings: object) -> Path:
+    """A folder with a random ViT, and a processor that makes pictures of this size."""
+    config = transformers.AutoConfig.for_model("vit", **{**CONFIGS["vit"], **settings})
+    transformers.AutoModel.from_config(config).save_pretrained(folder)
+    transformers.ViTImageProcessorPil(size=size).save_pretrained(folder)
+    return folder
+
+
+def test_pictures_need_not_be_square(tmp_path: Path) -> None:
+    reader = read_folder(written(tmp_path, {"height": 16, "width": 32}, image_size=[16, 32]))
+    assert reader.abilities.max_length == 9
+    picture = picture_of(reader.trace_picture(PIXELS))
+    assert (picture.rows, picture.columns) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        ({"height": 32, "width": 32}, "contradict each other"),
+        ({"height": 24, "width": 100_000}, "width = 100000; 1 to 4,096 pixels"),
+        ({"height": 0, "width": 24}, "height = 0; 1 to 4,096 pixels"),
+    ],
+)
+def test_a_processor_that_makes_what_the_model_cannot_read_is_refused(
+    tmp_path: Path, size: dict[str, int], words: str
+) -> None:
+    with pytest.raises(CheckpointError, match=words):
+        open_reader(written(tmp_path, size))
+
+
+def test_a_picture_of_a_shape_that_the_model_does_not_read_is_refused(tmp_path: Path) -> None:
+    reader = read_folder(written(tmp_path, {"height": 24, "width": 24}))
+    reader.processor.size = {"height": 16, "width": 24}
+    with pytest.raises(InputTextError, match=r"24 × 16 pixels.*Crop it"):
+        reader.trace_picture(PIXELS)
+
+
+def test_a_folder_without_an_image_processor_says_so(tmp_path: Path) -> None:
+    tiny("vit").save_pretrained(tmp_path)
+    with pytest.raises(CheckpointError, match="image processor"):
+        open_reader(tmp_path)
+
+
+A, B = "The animal was tired.", "The street was too wide."
+NAMES = {0: "good", 1: "bad", 2: "neither"}
+#: Kind → the library's class, the model beneath it, and its tokenizer.
+MADE: dict[str, tuple[Any, str, str]] = {
+    "text": (transformers.AutoModelForSequenceClassification, "bert", "wordpiece"),
+    "decoder": (transformers.AutoModelForSequenceClassification, "gpt2", "bytes"),
+    "token": (transformers.AutoModelForTokenClassification, "roberta", "wordpiece"),
+    "answer": (transformers.AutoModelForQuestionAnswering, "bert", "wordpiece"),
+}
+
+
+@pytest.fixture(scope="module", params=MADE)
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, LabelReader, Any]:
+    """The kind, what was opened, and the library's own model."""
+    auto, model_type, tokenizer = MADE[request.param]
+    folder: Path = tmp_path_factory.mktemp("labels") / request.param
+    values = zoo.CONFIGS[model_type] | ({} if request.param == "answer" else {"id2label": NAMES})
+    torch.manual_seed(3)
+    theirs = auto.from_config(transformers.AutoConfig.for_model(model_type, **values)).eval()
+    with torch.no_grad():
+        for name, parameter in theirs.named_parameters():
+            if parameter.dim() > 1 and "norm" not in name:
+                parameter.normal_(std=0.3)
+    theirs.save_pretrained(folder)
+    zoo.save_tokenizer(folder, tokenizer)
+    reader = open_reader(folder, "cpu")
+    assert isinstance(reader, LabelReader)
+    return request.param, reader, theirs
+
+
+def _expected(kind: str, theirs: Any, ids: tuple[int, ...], row: int) -> torch.Tensor:
+    with torch.inference_mode():
+        output = theirs(torch.tensor([ids]))
+    if kind == "answer":
+        return output.start_logits[0]
+    return output.logits[0, row] if kind == "token" else output.logits[0]
+
+
+def test_labels_are_those_of_the_saved_head(opened: tuple[str, LabelReader, Any]) -> None:
+    kind, reader, theirs = opened
+    place = reader.place(A)
+    ids = place.source or place.target
+    assert ids == reader.source(A).ids
+    expected = _expected(kind, theirs, ids, place.row)
+    torch.testing.assert_close(reader.place_logits(place, copies=2)[1], expected, atol=1e-5, rtol=1e-5)
+    if kind == "answer":
+        assert reader.labels(A)[1] == "2: ▁the"
+    else:
+        assert reader.labels(A) == tuple(NAMES.values())
+        choice = reader.word_choice(A, "bad", "good")
+        odds = reader.log_odds([choice])[0, 0]
+        torch.testing.assert_close(odds, expected[1] - expected[0], atol=1e-5, rtol=1e-5)
+    # It is offered nothing that it was never trained for.
+    assert not reader.abilities.generates
+    assert gift_pairs(reader) == {}
+
+
+@pytest.mark.parametrize("opened", ["token"], indirect=True)
+def test_a_tagger_is_asked_about_the_word_in_brackets(opened: tuple[str, LabelReader, Any]) -> None:
+    _, reader, _ = opened
+    place, marked = reader.place(A), reader.place("The [animal] was tired.")
+    assert marked.source == place.source
+    tokens = reader.source(A).tokens
+    assert "▁animal".startswith(tokens[marked.row])
+    assert tokens[place.row] == "."
+
+
+@pytest.mark.parametrize("opened", ["answer"], indirect=True)
+def test_where_an_answer_begins_is_asked_of_tokens_that_both_texts_have(opened: tuple[str, LabelReader, Any]) -> None:
+    _, reader, _ = opened
+    count = len(reader.labels(A))
+    for times in range(1, 9):
+        longer = A + " It was wide." * times
+        assert own_pair(reader, A, longer, (2,)).pair.a.wrong < count
+        assert own_pair(reader, longer, A).pair.a.right < count
+    assert own_pair(reader, longer, A, (count - 1,)).pair.a.right == count - 1
+    with pytest.raises(InputTextError, match=f"has {count} tokens, and token {count + 1} is asked about"):
+        own_pair(reader, longer, A, (count,))
+
+
+def test_attribution_heads_off_and_patching_ask_for_a_label(opened: tuple[str, LabelReader, Any]) -> None:
+    kind, reader, theirs = opened
+    label = 2
+    pair = own_pair(reader, A, B, (label,)).pair
+    assert pair.a.right == label != pair.a.wrong
+    choice = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong)
+    run = choice_run(reader, choice, A)
+    integrated = attribute(run, "integrated")
+    assert integrated.integration is not None
+    # What is given to all words adds up to what the choice changes by, from nothing read to the text.
+    ids = choice.read
+    expected = _expected(kind, theirs, ids, pair.a.place.row)
+    odds = float(expected[label] - expected[pair.a.wrong])
+    base = float(run.of_embeddings(*(torch.zeros_like(each) for each in run.embeddings()))[0].detach())
+    assert float(integrated.read.sum()) == pytest.approx(odds - base, abs=0.05 * max(1.0, abs(odds - base)))
+    assert attribute(run, "gradient").read.shape == (len(ids),)
+    effects = measure_effects(reader, [pair.a])
+    assert effects.changes.shape == (1, 8)
+    assert float(effects.changes.abs().max()) > 1e-3
+    patched = patch_heads(reader, [pair]).changes
+    assert patched.shape == (1, 8)
+    assert float(patched.abs().max()) > 1e-3
+
+
+def test_a_model_of_one_number_has_no_labels_to_choose_between(tmp_path: Path) -> None:
+    config = transformers.AutoConfig.for_model("bert", **zoo.CONFIGS["bert"], num_labels=1)
+    transformers.AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path / "reward")
+    zoo.save_tokenizer(tmp_path / "reward", "wordpiece")
+    reader = open_reader(tmp_path / "reward", "cpu")
+    assert reader.trace(A).layers_of("encoder.self")
+    assert isinstance(reader, LabelReader)
+    with pytest.raises(InputTextError, match="one number"):
+        reader.place(A)

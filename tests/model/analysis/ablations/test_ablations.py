@@ -1,0 +1,192 @@
+"""The experiments that ship, their cards and their table; what is told in numbers of the output of small models."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import Transformer, Translator
+from model.adapters.folder_check import CONFIG
+from model.analysis.ablations import outputs
+from model.analysis.ablations.measure import _card, _card_of_all, release
+from model.analysis.ablations.outputs import Repetition, SharedWords
+from model.analysis.ablations.results import AblationResults, RunResult, SetScore, differences_from_full, load_results
+from model.analysis.ablations.table import ablations_report
+from model.checkpoint import verify
+from model.config import read_config
+from model.errors import DataError
+from model.trace.trace import Trace
+from model.training.ablations import ABLATIONS, FILM, RESULTS
+from model.training.film import load_film
+from model.training_record import LANGUAGES, read_metrics
+from tests.paths import ROOT
+
+SHIPPED = ROOT / "checkpoints" / "experiments"
+
+
+def test_every_preset_ships_within_24_megabytes() -> None:
+    assert sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) == sorted(ABLATIONS)
+    sizes = [file.stat().st_size for file in SHIPPED.glob("*/*")]
+    assert sum(sizes) < 24_000_000
+    assert (SHIPPED / FILM).stat().st_size < 4_000_000
+
+
+@pytest.mark.parametrize("preset", ABLATIONS)
+def test_a_shipped_model_is_its_presets_and_says_what_was_measured(preset: str) -> None:
+    verify(SHIPPED / preset)
+    assert read_config((SHIPPED / preset / CONFIG).read_text(encoding="utf-8")) == ABLATIONS[preset].config
+    (run,) = (run for run in load_results(SHIPPED / RESULTS).runs if (run.preset, run.seed) == (preset, 0))
+    metrics = read_metrics(SHIPPED / preset)
+    assert metrics is not None
+    assert [(score.set, score.bleu, score.chrf) for score in metrics.scores] == [
+        (score.set, score.bleu, score.chrf) for score in run.scores
+    ]
+
+
+def test_every_card_is_what_a_release_of_these_results_writes() -> None:
+    results = load_results(SHIPPED / RESULTS)
+    cards = {run.preset: _card(ABLATIONS[run.preset], results, run) for run in results.runs if run.seed == 0}
+    cards[""] = _card_of_all(results, 0)
+    assert {folder: (SHIPPED / folder / "README.md").read_text(encoding="utf-8") for folder in cards} == cards
+    assert ablations_report(results) in cards[""]
+
+
+def test_a_release_of_the_runs_behind_it_is_what_ships(tmp_path: Path) -> None:
+    runs, out, presets = tmp_path / "runs", tmp_path / "out", ["full", "gru"]
+    for preset in presets:
+        shutil.copytree(SHIPPED / preset, runs / f"{preset}-0" / "checkpoint")
+    shutil.copy(SHIPPED / FILM, runs / "full-0" / FILM)
+    results = load_results(SHIPPED / RESULTS)
+    results = replace(results, runs=tuple(run for run in results.runs if run.preset in presets))
+    assert sorted(release(runs, results, out)) == presets
+    shipped = [SHIPPED / FILM, *(file for preset in presets for file in (SHIPPED / preset).iterdir())]
+    for file in shipped:
+        assert (out / file.relative_to(SHIPPED)).read_bytes() == file.read_bytes()
+    with pytest.raises(DataError, match="No run of seed 9"):
+        release(runs, results, out, seed=9)
+
+
+def test_the_film_that_ships_is_of_the_full_model() -> None:
+    film = load_film(SHIPPED / FILM)
+    assert film.run["preset"] == "full"
+    assert len(film.steps) == 30
+    assert film.steps[-1] == ABLATIONS["full"].settings.steps
+
+
+def results(**bleu: list[tuple[float, float]]) -> AblationResults:
+    """Preset → for each seed its BLEU on two sets."""
+    runs = tuple(
+        RunResult(
+            preset.replace("_", "-"),
+            seed,
+            "0",
+            830_000,
+            3.0,
+            tuple(SetScore(name, score, 2 * score, 10, "") for name, score in zip("ab", scores, strict=True)),
+        )
+        for preset, of_seeds in bleu.items()
+        for seed, scores in enumerate(of_seeds)
+    )
+    return AblationResults(runs, {})
+
+
+def test_only_what_holds_on_every_set_and_beyond_the_spread_is_called_worse_or_better() -> None:
+    report = ablations_report(
+        results(
+            full=[(10.0, 20.0), (10.2, 20.2)],
+            single_head=[(9.0, 19.0), (9.2, 19.2)],
+            two_heads=[(9.0, 20.0), (9.2, 20.2)],
+            no_positions=[(5.0, 25.0), (5.2, 25.2)],
+            additive=[(8.0, 18.0), (11.0, 21.0)],
+            gru=[(12.0, 22.0), (12.2, 22.2)],
+        )
+    )
+    assert "\n  worse: single-head\n" in report
+    assert "\n  better: gru\n" in report
+    assert "\n  not told apart: two-heads, no-positions, additive\n" in report
+
+
+def test_one_seed_tells_nothing_apart() -> None:
+    assert "worse" not in ablations_report(results(full=[(10.0, 20.0)], single_head=[(1.0, 2.0)]))
+
+
+def run(preset: str, seed: int, bleu: float) -> RunResult:
+    return RunResult(preset, seed, "0", 1, 1.0, (SetScore("dev", bleu, 2 * bleu, 10, "s"),))
+
+
+def test_a_run_is_compared_with_the_full_model_of_its_seed_and_left_out_without_one() -> None:
+    runs = (run("full", 0, 20.0), run("full", 1, 22.0), run("gru", 0, 19.5), run("gru", 1, 23.0), run("gru", 2, 1.0))
+    assert differences_from_full(AblationResults(runs, {}), "gru", "dev") == {0: -0.5, 1: 1.0}
+    assert differences_from_full(AblationResults(runs, {}), "gru", "other") == {}
+
+
+TEXT = "The animal didn't cross the street."
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.trace(TEXT)
+
+
+def without_positions(translator: Translator) -> Translator:
+    torch.manual_seed(5)
+    model = Transformer(replace(translator.config, positions="none"))
+    return Translator(model, translator.tokenizer, name="no-positions", languages=LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("Der Hund schläft.", "der hund schläft", SharedWords(3, 3, 3)),
+        ("der Hund und der Hase", "und der Hund", SharedWords(5, 3, 2)),
+        ("a a b", "a b b", SharedWords(3, 2, 2)),
+        ("a b c d", "d c b a", SharedWords(4, 4, 1)),
+        ("a b", "", SharedWords(2, 0, 0)),
+        ("...", "a", SharedWords(0, 0, 0)),
+    ],
+)
+def test_words_are_shared_as_often_as_both_have_them_and_counted_in_order(
+    first: str, second: str, expected: SharedWords
+) -> None:
+    assert outputs.shared_words(first, second) == expected
+
+
+def test_a_translation_is_as_like_itself_as_can_be_and_nothing_is_not_like_it() -> None:
+    assert outputs.likeness("Der Hund schläft.", "Der Hund schläft.") == 100
+    assert outputs.likeness("Der Hund schläft.", "") == 0
+    assert 0 < outputs.likeness("Der Hund schläft.", "Der Hund isst.") < 100
+
+
+def test_words_come_backwards_whole_and_the_end_stays_last() -> None:
+    tokens = ["▁The", "▁an", "imal", ".", "</s>"]
+    assert outputs.backwards(tokens, frozenset({"</s>"})) == (1, 2, 3, 0, 4)
+
+
+def test_without_positions_the_words_in_reverse_become_the_same(translator: Translator) -> None:
+    blind = without_positions(translator)
+    trace = blind.trace(TEXT)
+    assert outputs.try_backwards(blind, trace)
+    assert not outputs.try_backwards(blind, replace(trace, translation="Something else."))
+
+
+def test_a_single_word_has_no_other_order(translator: Translator) -> None:
+    assert not outputs.try_backwards(translator, translator.trace("Street"))
+
+
+def test_the_longest_run_of_a_token_is_found_and_whether_the_model_ended(trace: Trace) -> None:
+    first = trace.steps[0]
+    written = [replace(first, token=token) for token in ("▁a", "▁b", "▁b", "▁b", "▁a")]
+    endless = replace(trace, steps=tuple(written))
+    assert outputs.longest_repetition(endless) == Repetition("▁b", 3)
+    assert not outputs.has_ended(endless)
+    assert outputs.has_ended(replace(trace, steps=(*written, replace(first, token="</s>"))))
+
+
+def test_translations_of_few_different_words_are_counted(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = ["Ich Ich Ich ich", "...", "", "Sie, er", "Er ist da"]
+    monkeypatch.setattr(outputs, "translate_all", lambda model, tokenizer, texts, progress: written)
+    assert outputs.count_stunted(translator) == 4

@@ -1,0 +1,184 @@
+"""Weights, value-weighted norms and rollout: against plain loops, and parts of a matrix against the whole of it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from model import Translator
+from model.analysis.metrics import measures
+from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
+from model.analysis.metrics.measures import (
+    HeadMatrix,
+    TokenValues,
+    norms_of,
+    rollout_at,
+    value_weighted_norms,
+    values_of,
+    weights_of,
+    with_residual,
+)
+from model.errors import TraceError
+from model.nn.attention import AttentionInputs, MultiHeadAttention
+from model.nn.encoder_decoder import site_path
+from model.nn.masks import AttentionMask
+from model.trace import axes
+from model.trace.row_blocks import log_sum_exp
+from model.trace.trace import Trace
+from tests.conftest import SENTENCES
+
+SITES = ("encoder.self", "decoder.self", "decoder.cross")
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.trace(SENTENCES[0], SENTENCES[1])
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_norms_are_the_lengths_of_vectors_formed_one_by_one(translator: Translator, trace: Trace, site: str) -> None:
+    """x_j, W_V, b_V and W_O taken from the model itself, one head, query and key at a time."""
+    attention = translator.model.get_submodule(site_path(site, 1))
+    assert isinstance(attention, MultiHeadAttention)
+    value, output = attention.value, attention.output
+    inputs, weights, d_k = trace.attention(site, 1), trace.weights(site, 1), attention.d_k
+    norms = value_weighted_norms(weights, inputs.values(), translator.output_projection(site, 1))
+    # What went into W_V: solved for from all heads' values, since W_V is square and invertible.
+    joined = inputs.value.transpose(0, 1).flatten(1)
+    x = torch.linalg.solve(value.weight.detach().double(), (joined - value.bias.detach()).double().T).T
+    for head in range(inputs.num_heads):
+        rows = slice(head * d_k, (head + 1) * d_k)
+        for query, key in ((0, 0), (5, 3), (7, 7)):
+            carried = value.weight[rows].detach().double() @ x[key] + value.bias[rows].detach().double()
+            vector = weights[head, query, key].double() * (output.weight[:, rows].detach().double() @ carried)
+            assert norms[head, query, key].item() == pytest.approx(vector.norm().item(), abs=1e-5)
+
+
+def test_heads_that_share_their_values_each_use_them() -> None:
+    value = torch.randn(2, 3, 4)
+    mask = AttentionMask(num_queries=3, num_keys=3)
+    inputs = AttentionInputs(query=torch.randn(4, 3, 4), key=torch.randn(2, 3, 4), value=value, mask=mask, scale=0.5)
+    assert torch.equal(inputs.values(), value[[0, 0, 1, 1]])
+    assert torch.equal(inputs.values([3]), value[[1]])
+
+
+@pytest.fixture(scope="module")
+def rolled(translator: Translator) -> Trace:
+    return translator.trace(SENTENCES[0], SENTENCES[1])
+
+
+def looped(layers: list[np.ndarray]) -> np.ndarray:
+    """Rollout with one sum at a time, heads [head, query, key] averaged first."""
+    n = layers[0].shape[1]
+    result = np.eye(n)
+    for heads in layers:
+        following = np.zeros((n, n))
+        for i in range(n):
+            row = [0.5 * sum(head[i, j] for head in heads) / len(heads) + 0.5 * (i == j) for j in range(n)]
+            for j in range(n):
+                following[i, j] = sum(row[k] / sum(row) * result[k, j] for k in range(n))
+        result = following
+    return result
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self"])
+def test_rollout_of_a_stack_equals_plain_loops(rolled: Trace, site: str, layer: int) -> None:
+    weights = [rolled.weights(site, below).double().numpy() for below in range(layer + 1)]
+    np.testing.assert_allclose(rollout_at(rolled, site, layer), looped(weights), atol=1e-6)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_rollout_of_cross_attention_reads_through_the_whole_encoder(rolled: Trace, layer: int) -> None:
+    encoder = looped([rolled.weights("encoder.self", below).double().numpy() for below in (0, 1)])
+    cross = rolled.weights("decoder.cross", layer).double().numpy()
+    expected = np.zeros(cross.shape[1:])
+    for i, j in np.ndindex(expected.shape):
+        expected[i, j] = sum(cross[:, i, k].mean() * encoder[k, j] for k in range(len(encoder)))
+    np.testing.assert_allclose(rollout_at(rolled, "decoder.cross", layer), expected, atol=1e-6)
+
+
+def test_a_row_that_attends_to_nothing_keeps_only_itself() -> None:
+    assert torch.equal(with_residual(torch.zeros(2, 2)), torch.eye(2))
+
+
+def test_a_layer_or_site_that_does_not_exist_is_named(rolled: Trace) -> None:
+    with pytest.raises(TraceError, match="Layers of"):
+        rollout_at(rolled, "encoder.self", 2)
+    with pytest.raises(TraceError, match="no site"):
+        rollout_at(rolled, "encoder.cross", 0)
+
+
+LONG = "Tom told me that he would be late again tomorrow morning, and she gave her sister the book."
+
+
+@pytest.fixture(scope="module")
+def long_trace(translator: Translator) -> Trace:
+    return translator.trace(LONG)
+
+
+def dense_and_lazy(
+    translator: Translator, long_trace: Trace, site: str, measure: str
+) -> tuple[torch.Tensor, TokenValues]:
+    inputs = long_trace.attention(site, 1)
+    projection = translator.output_projection(site, 1)
+    weights = long_trace.weights(site, 1)
+    if measure == "weights":
+        return weights[2], weights_of(inputs, 2)
+    if measure == "norms":
+        return measures.value_weighted_norms(weights, inputs.values(), projection)[2], norms_of(inputs, 2, projection)
+    whole = measures.rollout_at(long_trace, site, 1)
+    return whole, values_of(whole)
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
+@pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
+@pytest.mark.parametrize("kind", ["tokens", "words", "no special tokens"])
+def test_parts_and_maxima_of_blocks_are_those_of_the_whole(
+    translator: Translator, long_trace: Trace, site: str, measure: str, kind: str
+) -> None:
+    queries, keys = map(axes.whole_words if kind == "words" else axes.single_tokens, long_trace.axis_tokens(site))
+    if kind == "no special tokens":
+        queries, keys = queries.without_special_tokens(), keys.without_special_tokens()
+    dense, values = dense_and_lazy(translator, long_trace, site, measure)
+    whole = axes.between(dense, queries, keys)
+    matrix = HeadMatrix(values, queries, keys)
+    torch.testing.assert_close(matrix.part(slice(2, 9), slice(1, 6)), whole[2:9, 1:6], atol=1e-6, rtol=1e-5)
+    pooled = matrix.pooled(slice(0, None), slice(1, None), (3, 4))
+    rest = whole[:, 1:]
+    padded = F.pad(rest, (0, -rest.size(1) % 4, 0, -rest.size(0) % 3), value=-1.0)
+    expected = padded.unflatten(0, (-1, 3)).unflatten(2, (-1, 4)).amax((1, 3))
+    torch.testing.assert_close(pooled, expected, atol=1e-6, rtol=1e-5)
+
+
+def test_log_sums_are_computed_once_for_a_head(long_trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    from model.analysis.metrics import measures
+
+    calls: list[tuple[object, ...]] = []
+
+    def counted(*given: Any) -> torch.Tensor:
+        calls.append(given)
+        return log_sum_exp(*given)
+
+    monkeypatch.setattr(measures, "log_sum_exp", counted)
+    values = weights_of(long_trace.attention("encoder.self", 0), 1)
+    values.part([0], [1])
+    values.part([3], [1])
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
+def test_figures_from_blocks_of_rows_are_those_of_the_whole_layer(
+    long_trace: Trace, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from model.trace import row_blocks
+
+    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 4 * 3 * len(long_trace.axis_tokens(site)[1]))
+    keys = long_trace.axis_tokens(site)[1]
+    expected = head_metrics(AttentionRows(long_trace.weights(site, 1), long_trace.mask(site, 1), site, keys))
+    found = streamed_head_metrics(long_trace.attention(site, 1), keys, site)
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        torch.testing.assert_close(found[name], values, equal_nan=True)

@@ -1,0 +1,162 @@
+"""What `python -m model align`, `coreference` and `claims` print, and one line for bad input."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from model.__main__ import main
+from model.analysis import layer_kinds
+from model.analysis.layer_kinds import KINDS, LayerTime, LayerTimes, Settings
+from model.analysis.measured_cost import MeasuredCost
+from model.analysis.report import layers_report, scores_report, steadiness_report
+from model.analysis.scoring import ScoreCost
+from tests.benchmarks.metrics import condensed
+
+ALIGNMENT = {
+    "en": ["the", "dog", "sleeps", "."],
+    "de": ["der", "hund", "schläft", "."],
+    "sure": [[0, 0], [1, 1], [2, 2]],
+}
+WINOBIAS = (
+    "1 [The cook] paid the clerk because [she] ate.\n2 The cook paid [the clerk] because [he] worked.\n3 No one.\n"
+)
+
+
+@pytest.fixture
+def checkpoint(tiny_checkpoints: Path) -> list[str]:
+    return ["--checkpoint", str(tiny_checkpoints / "en-de"), "--device", "cpu"]
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> str:
+    path = tmp_path / "gold.set.jsonl"
+    path.write_text(f"{json.dumps(ALIGNMENT)}\n" * 2, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def pronouns(tmp_path: Path) -> str:
+    path = tmp_path / "pronouns.txt"
+    path.write_text(WINOBIAS, encoding="utf-8")
+    return str(path)
+
+
+def test_align_prints_one_json_object(checkpoint: list[str], gold: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["align", "--data", gold, "--json", *checkpoint]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert (scores["set"], scores["rows"], scores["skipped"]) == ("gold.set", 2, 0)
+    assert scores["links"] == {"sure": 6, "predicted": 8}
+    assert scores["baselines"] == {"diagonal": round(1 - 12 / 14, 4)}
+    for way in ("word_in", "word_out"):
+        assert {layer: list(heads) for layer, heads in scores[way]["heads"].items()} == {key: [*"0123"] for key in "01"}
+        best = scores[way]["best_head"]
+        assert best["aer"] == scores[way]["heads"][str(best["layer"])][str(best["head"])]
+        assert best["aer"] == min(aer for heads in scores[way]["heads"].values() for aer in heads.values())
+        # Both rows are the same, so that the head chosen on one is the best one on the other.
+        assert scores[way]["cross_selected"]["aer"] == best["aer"]
+        assert set(scores[way]["head_averaged"]) == {"0", "1"}
+
+
+def test_coreference_prints_one_json_object(
+    checkpoint: list[str], pronouns: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["coreference", "--data", pronouns, "--json", *checkpoint]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert (scores["set"], scores["rows"], scores["skipped"]) == ("pronouns", 2, 1)
+    assert sum(scores["skipped_because"].values()) == 1
+    assert scores["baselines"] == {**scores["baselines"], "nearest": 0.5, "first": 0.5, "chance": 0.5}
+    assert scores["contrast_accuracy"] is None
+    of_encoder = [head for head in scores["heads"] if head["site"] == "encoder.self"]
+    assert [(head["layer"], head["head"]) for head in of_encoder] == [(i, j) for i in range(2) for j in range(4)]
+    assert all({"accuracy", "low", "high", "margin"} <= set(head) for head in scores["heads"])
+    assert all(0 <= head["low"] <= head["accuracy"] <= head["high"] <= 1 for head in scores["heads"])
+    assert set(scores["sites"]) == {head["site"] for head in scores["heads"]}
+    # What metrics.json keeps of it has one number for each encoder head.
+    kept = condensed(scores)
+    assert {layer: list(heads) for layer, heads in kept["heads"].items()} == {key: [*"0123"] for key in "01"}
+    assert kept["heads"]["1"]["2"] == of_encoder[6]["accuracy"]
+    assert condensed({"heads": {"0": {"0": 0.5}}}) == {"heads": {"0": {"0": 0.5}}}
+
+
+def test_without_json_a_table_has_a_line_per_layer(
+    checkpoint: list[str], gold: str, pronouns: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["align", "--data", gold, *checkpoint]) == 0
+    table = capsys.readouterr().out
+    assert "gold.set: 2 rows, 0 skipped; 6 sure links, 8 predicted" in table
+    assert table.count("head 3   averaged") == table.count("Best head: layer") == 2
+    assert main(["coreference", "--data", pronouns, *checkpoint]) == 0
+    table = capsys.readouterr().out
+    assert "skipped 1: does not have exactly one antecedent" in table
+    assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdecimal()] == ["0", "1"]
+
+
+@pytest.mark.parametrize("command", ["align", "coreference"])
+def test_bad_files_give_one_line_and_exit_code_2(
+    command: str, checkpoint: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.jsonl"
+    for content, message in ((b"{}", "line 1"), (b"\xff", "UTF-8"), (b"", "contains no row")):
+        path.write_bytes(content)
+        assert main([command, "--data", str(path), *checkpoint]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert len(captured.err.splitlines()) == 1
+        assert message in captured.err
+    assert main([command, "--data", str(tmp_path / "none.jsonl"), *checkpoint]) == 2
+    assert "no file" in capsys.readouterr().err
+
+
+def cost(seconds: float) -> MeasuredCost:
+    return MeasuredCost(seconds, 1.5 * seconds, 2_000_000)
+
+
+def layer_times() -> LayerTimes:
+    """Every layer takes n² d nanoseconds, whatever it is, but the GRU takes ten times n d²."""
+
+    def seconds(kind: str, n: int, d: int) -> float:
+        return 1e-9 * (10 * n * d * d if kind == "recurrent" else n * n * d)
+
+    over_length = tuple(
+        LayerTime(kind, n, 16, "cpu", cost(seconds(kind, n, 16))) for kind in KINDS for n in (64, 128, 256, 512)
+    )
+    over_width = tuple(
+        LayerTime(kind, 128, d, "cpu", cost(seconds(kind, 128, d))) for kind in KINDS for d in (16, 32, 64, 128)
+    )
+    return LayerTimes(Settings(), 512, 16, over_length, over_width)
+
+
+def test_the_largest_size_stands_beside_the_dot_product() -> None:
+    costs = [ScoreCost("dot", 64, "cpu", cost(9.0)), ScoreCost("dot", 128, "cpu", cost(0.001))]
+    report = scores_report([*costs, ScoreCost("additive", 128, "cpu", cost(0.004))], 8)
+    _, _, dot, additive = map(str.split, report.splitlines())
+    assert dot == ["dot", "cpu", "131,072", "0", "1.000", "1.0", "2.0"]
+    assert additive == ["additive", "cpu", "262,144", "131,072", "4.000", "4.0", "2.0"]
+
+
+def test_measured_exponents_stand_beside_the_papers() -> None:
+    rows = {line.split()[0]: line.split() for line in layers_report(layer_times()).splitlines() if " cpu " in line}
+    assert rows["self-attention"][-4:] == ["2", "2.0", "1", "1.0"]
+    assert rows["recurrent"][-4:] == ["1", "1.0", "2", "2.0"]
+    assert rows["restricted"][-4:] == ["1", "2.0", "1", "1.0"]
+    assert rows["recurrent"][3] == "512"
+
+
+def test_where_the_curves_cross_is_said() -> None:
+    # n² d = 10 n d² at n = 10 d = 160.
+    assert "by the clock at n = 160" in layers_report(layer_times())
+
+
+def test_a_busy_machine_is_seen() -> None:
+    assert "took 1.50 times as long" in steadiness_report([ScoreCost("dot", 64, "cpu", cost(1.0))], layer_times())
+
+
+def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(layer_kinds, "WIDEST", 16)
+    assert main(["claims", "--size", "64", "--width", "16"]) == 0
+    printed = capsys.readouterr().out
+    assert "Scores of 64 queries" in printed
+    assert "One layer of 64 positions" in printed
+    assert main(["claims", "--size", str(2**20)]) == 2
+    assert "Choose a smaller size" in capsys.readouterr().err

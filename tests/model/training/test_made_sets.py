@@ -1,0 +1,104 @@
+"""Sentences as people type them, and sentences to measure copying with."""
+
+import random
+import re
+from collections.abc import Callable
+
+import pytest
+
+from model.pairs import Pair
+from model.training.copying import FRAMES, HELD_OUT_FRAMES, copying_pairs, held_out_copying
+from model.training.made_sets import capitals, lower_case, mistyped, other_negation, typed_variants, without_stop
+
+
+@pytest.mark.parametrize(
+    ("change", "pair", "expected"),
+    [
+        (lower_case, ("Tom is ill.", "Tom ist krank."), ("tom is ill.", "Tom ist krank.")),
+        (capitals, ("Tom's ill.", "Tom ist krank."), ("TOM'S ILL.", "Tom ist krank.")),
+        (without_stop, ("I know.", "Ich weiß."), ("I know", "Ich weiß")),
+        (without_stop, ("Really?", "Wirklich?"), ("Really?", "Wirklich?")),
+        (without_stop, ("Well...", "Nun..."), ("Well...", "Nun...")),
+        (without_stop, ("Stop.", "Halt!"), ("Stop.", "Halt!")),
+        (other_negation, ("He didn't go.", "x"), ("He did not go.", "x")),
+        (other_negation, ("He did not go, I do not know.", "x"), ("He didn't go, I don't know.", "x")),
+        (other_negation, ("He doesn’t.", "x"), ("He does not.", "x")),
+        (other_negation, ("I can't and won't.", "x"), ("I can't and won't.", "x")),
+    ],
+)
+def test_each_change_does_what_it_says(
+    change: Callable[[Pair], Pair], pair: tuple[str, str], expected: tuple[str, str]
+) -> None:
+    assert change(Pair(*pair)) == Pair(*expected)
+
+
+def test_a_slip_changes_one_word_after_its_first_letter_and_nothing_else() -> None:
+    pair = Pair("The animal is very tired.", "Das Tier ist sehr müde.")
+    slipped = {mistyped(pair, random.Random(seed)).source for seed in range(200)}
+    assert {"The aniaml is very tired.", "The anial is very tired.", "The animmal is very tired."} & slipped
+    for source in slipped - {pair.source}:
+        words = source.split()
+        changed = [(a, b) for a, b in zip(words, pair.source.split(), strict=True) if a != b]
+        ((word, whole),) = changed
+        assert (word[0], set(word) <= set(whole), abs(len(word) - len(whole)) <= 1) == (whole[0], True, True)
+
+
+def test_a_short_word_has_no_slip() -> None:
+    assert mistyped(Pair("He is up.", "Er ist auf."), random.Random(1)) == Pair("He is up.", "Er ist auf.")
+
+
+def test_variants_differ_from_their_pair_and_come_in_about_the_share_asked_for() -> None:
+    pairs = [Pair(f"Number {i} didn't come.", f"Nummer {i} kam nicht.") for i in range(2000)]
+    variants = list(typed_variants(pairs, 0.1, seed=1))
+    assert 150 < len(variants) < 250
+    assert not set(variants) & set(pairs)
+    assert variants == list(typed_variants(pairs, 0.1, seed=1))
+    assert list(typed_variants(pairs, 0.0, seed=1)) == []
+
+
+def test_a_pair_that_no_change_touches_has_no_variant() -> None:
+    assert list(typed_variants([Pair("1", "1")] * 100, 1.0, seed=1)) == []
+
+
+SLOT = re.compile(r"\{\w\}")
+CASES = held_out_copying(300, seed=1)
+
+
+def words_of(text: str) -> str:
+    return " ".join(re.findall(r"\w+|_", SLOT.sub("_", text.lower())))
+
+
+def matches(english: str) -> re.Pattern[str]:
+    return re.compile(".+".join(map(re.escape, SLOT.split(english))), re.IGNORECASE)
+
+
+def test_no_held_out_frame_has_the_words_of_one_that_is_learned() -> None:
+    for side in (0, 1):
+        held_out, learned = ({words_of(frame[side]) for frame in frames} for frames in (HELD_OUT_FRAMES, FRAMES))
+        assert len(held_out) == len(HELD_OUT_FRAMES) >= 20
+        assert not held_out & learned
+
+
+def test_no_learned_frame_gives_a_sentence_that_is_measured_nor_the_other_way_round() -> None:
+    learned = [pair.source for pair in copying_pairs(2_000, seed=3)]
+    for english, _ in FRAMES:
+        assert not [case for case in CASES if matches(english).fullmatch(case.pair.source)], english
+    for english, _ in HELD_OUT_FRAMES:
+        assert not [source for source in learned if matches(english).fullmatch(source)], english
+
+
+def test_what_is_to_be_copied_stands_in_both_sentences_and_all_of_the_slots_are_named() -> None:
+    for case, (english, german) in zip(CASES, HELD_OUT_FRAMES * 20, strict=False):
+        assert set(SLOT.findall(english)) == set(SLOT.findall(german))
+        assert len(case.to_copy) == len(SLOT.findall(english)) > 0
+        for text in case.to_copy.values():
+            assert text in case.pair.source
+            assert text in case.pair.target
+        assert "{" not in case.pair.source + case.pair.target
+    assert {kind for case in CASES for kind in case.to_copy} == {"words", "names", "numbers"}
+
+
+def test_the_same_seed_draws_the_same_sentences_and_another_others() -> None:
+    assert held_out_copying(50, seed=1) == CASES[:50]
+    others = {case.pair.source for case in held_out_copying(300, seed=2)}
+    assert len(others & {case.pair.source for case in CASES}) < 5
