@@ -50,8 +50,8 @@ def is_as_listed(command: str, text: str) -> bool:
 
 
 def test_the_page_lists_every_command_that_prints_json() -> None:
-    (commands,) = (action for action in build_parser()._actions if isinstance(action.choices, dict))
-    able = {name for name, parser in commands.choices.items() if "--json" in parser.format_help()}
+    (commands,) = (choices for action in build_parser()._actions if isinstance(choices := action.choices, dict))
+    able = {name for name, parser in commands.items() if "--json" in parser.format_help()}
     assert set(listed()) == {*able, "train"} == {*COMMANDS, "ablations"}
 
 

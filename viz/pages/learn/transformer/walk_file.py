@@ -344,7 +344,7 @@ def _rows(
             derived = partial(attention.derived_row, trace, place.site, layer, row=row, scaled=True, masked=True)
             of_heads = [summary(replace(first, head=head, real=derived(head))) for head in range(heads)]
             ahead = {"ahead": [not allowed for allowed in first.real.allowed.tolist()]}
-            each = [{"summary": text} for text in of_heads]
+            each: list[dict[str, object]] = [{"summary": text} for text in of_heads]
             if strips is not None:
                 each = [head | _extent(part) | strips.add(part) for head, part in zip(each, first.parts, strict=True)]
             of_layer.append(words(first) | ahead | {"heads": each})
