@@ -3,6 +3,7 @@
 English alone. No HTML of a document reaches a page, no script runs there, and a link leads to another page or is text.
 """
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -39,33 +40,33 @@ td code { white-space: nowrap; }
 th, td { padding: 4px 10px; border: 1px solid var(--st-border-color); text-align: left; vertical-align: top; }
 """
 #: What pages call a number → the function that computes it, whose docstring says how.
-NUMBERS: Final = (
-    ("Weight of a key", "nn.attention", "attention_weights"),
-    ("Entropy of a row", "nn.attention", "entropy_bits"),
-    ("Value-weighted norm", "analysis.metrics.measures", "value_weighted_norms"),
-    ("Rollout", "analysis.metrics.measures", "attention_rollouts"),
-    ("What a head adds", "analysis.metrics.derived_row", "head_parts"),
-    ("Spread of q · k", "analysis.metrics.derived_row", "dot_product_spread"),
-    ("Metric of a head", "analysis.metrics.head_metrics", "head_metrics"),
-    ("Weight after an earlier copy (induction)", "analysis.metrics.head_metrics", "after_earlier_copy"),
-    ("Jobs of a head", "analysis.metrics.head_jobs", "jobs_of_heads"),
-    ("Alignment error rate", "analysis.metrics.alignment", "alignment_error_rate"),
-    ("Diagonal baseline", "analysis.metrics.alignment", "diagonal_links"),
-    ("Link of a pronoun", "analysis.coreference.pronoun_link", "pronoun_link"),
-    ("Scores of heads on a coreference set", "analysis.coreference.measure", "measure_coreference"),
-    ("Share of the residual stream", "analysis.residual_stream.additions", "share_of_sum"),
-    ("What follows a change of a head", "analysis.residual_stream.streams", "moved_by"),
-    ("Layer norm", "analysis.residual_stream.norms", "layer_norm"),
-    ("Effect of a head", "analysis.interventions.head_effects", "measure_effects"),
-    ("Patching", "analysis.interventions.patching", "patch_heads"),
-    ("Path patching", "analysis.interventions.patching", "patch_paths"),
-    ("Gradient × input", "analysis.attribution.gradients", "gradient_times_input"),
-    ("Integrated gradients", "analysis.attribution.gradients", "integrated_gradients"),
-    ("ALTI", "analysis.attribution.mixing", "alti"),
-    ("Value zeroing", "analysis.attribution.mixing", "value_zeroing"),
-    ("Cost of a step", "decoding.cost", "step_cost"),
-    ("BLEU and chrF", "evaluation", "evaluate"),
-)
+NUMBERS: Final = {
+    "Weight of a key": "attention_weights",
+    "Entropy of a row": "entropy_bits",
+    "Value-weighted norm": "value_weighted_norms",
+    "Rollout": "attention_rollouts",
+    "What a head adds": "head_parts",
+    "Spread of q · k": "dot_product_spread",
+    "Metric of a head": "head_metrics",
+    "Weight after an earlier copy (induction)": "after_earlier_copy",
+    "Jobs of a head": "jobs_of_heads",
+    "Alignment error rate": "alignment_error_rate",
+    "Diagonal baseline": "diagonal_links",
+    "Link of a pronoun": "pronoun_link",
+    "Scores of heads on a coreference set": "measure_coreference",
+    "Share of the residual stream": "share_of_sum",
+    "What follows a change of a head": "moved_by",
+    "Layer norm": "layer_norm",
+    "Effect of a head": "measure_effects",
+    "Patching": "patch_heads",
+    "Path patching": "patch_paths",
+    "Gradient × input": "gradient_times_input",
+    "Integrated gradients": "integrated_gradients",
+    "ALTI": "alti",
+    "Value zeroing": "value_zeroing",
+    "Cost of a step": "step_cost",
+    "BLEU and chrF": "evaluate",
+}
 #: What the API page lists of a package, in its order.
 API: Final = {
     "model": (
@@ -134,16 +135,27 @@ def _with_pages(tokens: Sequence[Token], pages: Container[str]) -> Iterator[Toke
 
 def _numbers() -> str:
     """How each number is computed, as Markdown: the first line of what computes it."""
-    rows = []
-    for name, module, function in NUMBERS:
-        told = _first_line(getattr(import_module(f"{_package('model')}.{module}"), function))
-        rows.append(f"| {name} | {_cell(told)} | `model.{module}.{function}` |")
+    known = dict(_functions())
+    rows = [
+        f"| {name} | {_cell(known[function][1])} | `{known[function][0]}.{function}` |"
+        for name, function in NUMBERS.items()
+    ]
     lead = (
         "Each number of a page comes from one function, whose docstring has the formula and its source in full. "
         "§ are sections of *Attention Is All You Need*."
     )
     head = ("# How each number is computed", "", lead, "", "| number | how | function |", "|---|---|---|")
     return "\n".join((*head, *rows))
+
+
+def _functions() -> Iterator[tuple[str, tuple[str, str]]]:
+    """Each function of the model → its module, and the first line of its docstring."""
+    root = Path(str(import_module(_package("model")).__file__)).parent
+    for file in sorted(root.rglob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                module = ".".join(file.relative_to(root.parent).with_suffix("").parts)
+                yield node.name, (module, (ast.get_docstring(node) or "").partition("\n")[0])
 
 
 def _glossary() -> str:
