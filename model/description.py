@@ -139,7 +139,7 @@ def _parameters(reader: Reader, model: nn.Module) -> dict[str, int]:
         with suppress(AttributeError, NotImplementedError):
             tables += filter(None, [getattr(model, name)()])
     in_lists = {each for some in model.modules() if isinstance(some, nn.ModuleList) for each in some.modules()}
-    counts = dict.fromkeys((_EMBEDDINGS, _NORMS, _ATTENTION, _RECURRENCE, _CONVOLUTIONS, _REST), 0)
+    counts: dict[str, int] = dict.fromkeys((_EMBEDDINGS, _NORMS, _ATTENTION, _RECURRENCE, _CONVOLUTIONS, _REST), 0)
     known: set[nn.Parameter] = set()
 
     def count(part: str, parameters: Iterable[nn.Parameter]) -> None:

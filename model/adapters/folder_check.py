@@ -316,7 +316,7 @@ def _count_numbers(path: Path) -> int:
             with safe_open(held, "numpy") as file:
                 tensors = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118 – it is no dictionary
                 kinds = {tensor.get_dtype() for tensor in tensors}
-                numbers = sum(prod(tensor.get_shape()) for tensor in tensors)
+                numbers: int = sum(prod(tensor.get_shape()) for tensor in tensors)
         except SafetensorError as error:
             message = "{name} is not a safetensors file, or it is incomplete or damaged."
             raise CheckpointError(message, name=name) from error

@@ -174,11 +174,13 @@ class _Run:
         rows = vectors.new_zeros(copies, self.tokens_at_once, vectors.size(1))
         rows[:, :count] = vectors
         _, around = self.reader.attention_of("decoder.self", layer)
+        known = next((call for call in self.layers if call.module is around), None)
         with _until_attending() as recorded:
-            next(call for call in self.layers if call.module is around).again(rows.reshape(1, -1, vectors.size(1)))
+            if known is not None:
+                known.again(rows.reshape(1, -1, vectors.size(1)))
         if not recorded:
             raise DataError(NO_LAYER)
-        ((call, *_),) = recorded.values()
+        call: Call = next(iter(recorded.values()))[0]
         last = slice((copies - 1) * self.tokens_at_once, (copies - 1) * self.tokens_at_once + count)
         return replace(call, query=call.query[:, :, last], key=call.key[:, :, :count], value=call.value[:, :, :count])
 

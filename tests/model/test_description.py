@@ -11,7 +11,7 @@ from model.description import describe
 from model.opening import open_reader
 from tests.model.adapters import zoo
 
-SHARED = {
+SHARED: dict[str, Any] = {
     "shared_expert_intermediate_size": 24,
     "num_experts": 4,
     "num_experts_per_tok": 2,

@@ -14,7 +14,7 @@ from viz.text.messages import said
 if TYPE_CHECKING:
     from model.abilities import Abilities
     from model.analysis.head_circuits import HeadCircuits, TokenPair
-    from model.reader import Reader
+    from model.reader import Reader, Writer
 
 
 class OpenHead(NamedTuple):
@@ -36,7 +36,7 @@ def largest_distance(abilities: "Abilities") -> int:
     return 0 if abilities.is_headlight else later.library_circuits.largest_distance(abilities)
 
 
-def circuits(reader: "Reader", head: OpenHead) -> Task["HeadCircuits"]:
+def circuits(reader: "Writer", head: OpenHead) -> Task["HeadCircuits"]:
     """QK and OV of a head."""
     site, layer, number, distance = head
 
