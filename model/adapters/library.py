@@ -107,8 +107,7 @@ def fused_mask(asked: Mapping[str, Any]) -> Tensor | None:
 def make_config(values: Mapping[str, Any]) -> Any:
     """A configuration of the kind that its values name.
 
-    Raises:
-        CheckpointError: the library has no such kind, or they are no configuration of it.
+    Raises a CheckpointError if the library has no such kind, or they are no configuration of it.
     """
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in transformers.CONFIG_MAPPING:
@@ -168,8 +167,7 @@ def end_by_no_padding(model: Any) -> None:
 def embeddings(model: Any) -> nn.Embedding:
     """The table of a model's tokens.
 
-    Raises:
-        CheckpointError: it has none.
+    Raises a CheckpointError if it has none.
     """
     try:
         table = model.get_input_embeddings()
@@ -203,8 +201,7 @@ def class_of(config: Any) -> ModelClass:
 
     A class that they do not know leaves the model beneath its head; without a name, it is one that writes, if any is.
 
-    Raises:
-        CheckpointError: the library has no class for this kind that reads text or pictures.
+    Raises a CheckpointError if the library has no class for this kind that reads text or pictures.
     """
     known = [
         ModelClass(made, role) for role, maps in _MAPS.items() for auto in maps for made in _classes(auto, type(config))
@@ -244,8 +241,7 @@ def count_numbers(model_class: ModelClass, config: Any) -> tuple[int, int, int]:
 
     No memory is taken for them.
 
-    Raises:
-        CheckpointError: the values of the configuration make no model.
+    Raises a CheckpointError if the values of the configuration make no model.
     """
     try:
         with _LOADING, quiet(), torch.device("meta"):
@@ -276,8 +272,7 @@ def load_weights(
         implementation: `OURS` or "eager".
         placed: options that put the weights elsewhere, of `placement.Placement`.
 
-    Raises:
-        CheckpointError: the weights do not fit the configuration.
+    Raises a CheckpointError if the weights do not fit the configuration.
     """
     options: dict[str, Any] = {"config": config, "dtype": dtype, "attn_implementation": implementation}
     options |= {
@@ -322,8 +317,7 @@ def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
         config: from `make_config`.
         name: of the model, for messages.
 
-    Raises:
-        CheckpointError: there is none that can be loaded.
+    Raises a CheckpointError if there is none that can be loaded.
     """
     try:
         with quiet():
@@ -342,8 +336,7 @@ def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
 def load_image_processor(folder: Path, config: Any, name: str) -> Any:
     """The processor that converts a picture to the numbers that an image model reads; arguments as of `load_tokenizer`.
 
-    Raises:
-        CheckpointError: there is none that can be loaded.
+    Raises a CheckpointError if there is none that can be loaded.
     """
     try:
         with _LOADING, quiet():
@@ -364,8 +357,7 @@ def picture_sizes(processor: Any) -> dict[str, Any]:
 def blank_pixels(processor: Any) -> Tensor:
     """What an image processor makes of a picture in which nothing is seen: [1, channel, height, width].
 
-    Raises:
-        CheckpointError: its settings do not fit each other.
+    Raises a CheckpointError if its settings do not fit each other.
     """
     with settings_of_model():
         sizes: Tensor = processor(np.zeros((64, 64, 3), np.uint8), return_tensors="pt")["pixel_values"]
@@ -376,8 +368,7 @@ def blank_pixels(processor: Any) -> Tensor:
 def settings_of_model() -> Iterator[None]:
     """What goes wrong in the block, where a model runs for the first time, is the doing of its settings.
 
-    Raises:
-        CheckpointError: they do not fit each other.
+    Raises a CheckpointError if they do not fit each other.
     """
     try:
         yield
@@ -407,20 +398,22 @@ def has_fused(model: Any) -> bool:
     return knows_interface(type(model)) and bool(model._supports_sdpa)
 
 
+def attend_by(model: Any, implementation: str) -> None:
+    """Let a model attend by this implementation, where it lets one choose."""
+    if knows_interface(type(model)):
+        with quiet():
+            model.set_attn_implementation(implementation)
+
+
 @contextmanager
 def attending_by(model: Any, implementation: str) -> Iterator[None]:
-    """In the block a model attends by this implementation, where it lets one choose; nobody else may run it."""
+    """In the block a model attends by this implementation, as of `attend_by`; nobody else may run it."""
     own = model.config._attn_implementation
-    if not knows_interface(type(model)):
-        yield
-        return
-    with quiet():
-        model.set_attn_implementation(implementation)
+    attend_by(model, implementation)
     try:
         yield
     finally:
-        with quiet():
-            model.set_attn_implementation(own)
+        attend_by(model, own)
 
 
 def keeps_rows(model: nn.Module) -> bool:
@@ -435,8 +428,7 @@ def generation_settings(stated: Mapping[str, Any] | None, config: Mapping[str, A
         stated: what generation_config.json says; None where there is none.
         config: what config.json says, which counts where there is none.
 
-    Raises:
-        CheckpointError: a setting is no id of a token.
+    Raises a CheckpointError if a setting is no id of a token.
     """
     made: Any = transformers.GenerationConfig
     if stated is None:

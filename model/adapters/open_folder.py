@@ -182,8 +182,7 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
         probe: what it reads; by default tokens spread over its vocabulary.
         digest: names its content, which is proven once; "" to prove it again.
 
-    Raises:
-        CheckpointError: the model cannot read, has no attention, or its weights cannot be trusted.
+    Raises a CheckpointError if the model cannot read, has no attention, or its weights cannot be trusted.
     """
     key = _key(model, digest)
     with library.settings_of_model():

@@ -34,8 +34,7 @@ def readable_folder(path: Path, kept: Path | None = None) -> Iterator[Folder]:
         path: of a folder, or of a GGUF file.
         kept: folder in which it is kept what a few GGUF files held; None to read one again each time.
 
-    Raises:
-        CheckpointError: as `check_folder`; or its weights cannot be read.
+    Raises a CheckpointError as `check_folder` does, or if its weights cannot be read.
     """
     gguf = gguf_file(path)
     if gguf is None and not pickled_files((folder := check_folder(path)).path):

@@ -36,25 +36,15 @@ NOWHERE: Final = Layout({}, {}, {})
 
 @dataclass(frozen=True, eq=False)
 class Explored:
-    """What the passes showed of a model.
+    """What the passes showed of a model."""
 
-    Attributes:
-        kind: which stacks it has.
-        heads: site → heads of each layer that attends.
-        layout: where it attends; empty where only weights are known.
-        proof: how exactly it is shown.
-        positions: how it knows where a token stands.
-        table: rows that its table of positions has for tokens; None where none was seen.
-        lengths: the numbers of queries and keys of the probe → the site.
-    """
-
-    kind: Kind
-    heads: Mapping[str, tuple[int, ...]]
-    layout: Layout
-    proof: Proof
-    positions: PositionScheme
-    table: int | None
-    lengths: Mapping[tuple[int, int], str]
+    kind: Kind  #: which stacks it has
+    heads: Mapping[str, tuple[int, ...]]  #: site → heads of each layer that attends
+    layout: Layout  #: where it attends; empty where only weights are known
+    proof: Proof  #: how exactly it is shown
+    positions: PositionScheme  #: how it knows where a token stands
+    table: int | None  #: rows that its table of positions has for tokens; None where none was seen
+    lengths: Mapping[tuple[int, int], str]  #: the numbers of queries and keys of the probe → the site
 
 
 def explore_model(model: Any, probe: Probe) -> Explored:
@@ -99,7 +89,7 @@ def explore_model(model: Any, probe: Probe) -> Explored:
             "This model attends differently in short texts and in long ones, so a short text does not prove how its "
             "attention can be shown."
         )
-    _use(model, library.OURS if proof.is_exact else EAGER)
+    library.attend_by(model, library.OURS if proof.is_exact else EAGER)
     if not proof.is_exact:
         _check_weights(weights, lengths, kind, proof.why)
     heads = {site: tuple(layer.size(1) for layer in layers) for site, layers in weights.items()}
@@ -110,8 +100,7 @@ def explore_model(model: Any, probe: Probe) -> Explored:
 def _check_steady(model: Any, run: Callable[..., Any], by_eager: Any, tolerance: float) -> None:
     """Make sure that what eager attention gave comes again, and that the library's fused attention gives it, too.
 
-    Raises:
-        CheckpointError: it does not.
+    Raises a CheckpointError if it does not.
     """
     with library.attending_by(model, EAGER):
         if _apart(first_output(run(output_attentions=True)), first_output(by_eager)) > tolerance:
@@ -134,7 +123,7 @@ def found_again(model: Any, probe: Probe, found: Explored) -> Explored:
     """
     if not found.proof.is_exact:
         return found
-    _use(model, library.OURS)
+    library.attend_by(model, library.OURS)
     runner = model if library.has_words(model) or probe.pixels is not None else model.base_model
     given = probe.arguments(runner)
     return replace(found, layout=find_layout(model, found.lengths, lambda: runner(**given))[0])
@@ -175,12 +164,6 @@ def _apart(first: Tensor, second: Tensor) -> float:
     finite = first.isfinite() & second.isfinite()
     scale = max(1.0, float(first[finite].abs().max())) if bool(finite.any()) else 1.0
     return float((first - second)[finite].abs().max()) / scale if bool(finite.any()) else 0.0
-
-
-def _use(model: Any, implementation: str) -> None:
-    if library.knows_interface(type(model)):
-        with library.quiet():
-            model.set_attn_implementation(implementation)
 
 
 def _kind_and_weights(output: Any, probe: Probe, name: str) -> tuple[Kind, dict[str, tuple[Tensor, ...]]]:
@@ -288,8 +271,7 @@ def _check_weights(
 ) -> None:
     """Make sure that what the library returned are weights: of every query over every key, not negative, with sum 1.
 
-    Raises:
-        CheckpointError: they are not.
+    Raises a CheckpointError if they are not.
     """
     of_site = {site: pair for pair, site in lengths.items()}
     for site, layers in weights.items():

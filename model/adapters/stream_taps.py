@@ -31,14 +31,11 @@ class ModuleCall:
 
 @dataclass(eq=False)
 class LayerCall:
-    """What one layer read and put out at the row, or the rows, and its modules in the order in which they were done.
-
-    Attributes:
-        args, kwargs: all that it was called with.
-    """
+    """What one layer read and put out at the row, or the rows, and its modules in the order in which they were done."""
 
     module: nn.Module
     stack: Stack
+    #: args, kwargs: all that it was called with.
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     given: Float[Tensor, "*rows d_model"] | None = None
