@@ -150,6 +150,14 @@ def test_a_click_on_a_word_is_answered_without_the_rest_of_the_page(page: Page, 
             expect(page.get_by_role("button", name=re.compile(r"L\d H\d · 0\.\d{4}"))).to_have_count(3)
             metric = page.get_by_role("combobox", name="Metric under each tile")
             expect(metric).to_have_value("Link between two words")
+    # A head of another attention, with the choice of that.
+    for name in ("es", "animal"):
+        picker.get_by_role("button", name=name, exact=True).click()
+    link = link_of()
+    page.get_by_role("button", name=f"{head_label(link.layer, link.head, link.site)} · {link.weight:.4f}").click()
+    expect(page.get_by_role("radio", name="Decoder cross")).to_be_checked()
+    opened = page.locator(".matrix-picture[data-exact='1']")
+    expect(opened).to_have_attribute("data-title", re.compile(f"^{head_label(link.layer, link.head)}"))
     settled(page)
     expect(picker).to_be_visible()
 

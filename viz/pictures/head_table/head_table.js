@@ -139,12 +139,7 @@ class HeadTable extends View {
   press(row, key) {
     const shown = [...this.body.rows];
     const at = shown.indexOf(/** @type {HTMLTableRowElement} */ (row));
-    const target = {
-      ArrowUp: at - 1,
-      ArrowDown: at + 1,
-      Home: 0,
-      End: shown.length - 1,
-    }[key];
+    const target = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: shown.length - 1 }[key];
     if (target === undefined) return false;
     this.names[Number(shown[target]?.dataset.row)]?.focus();
     return true;

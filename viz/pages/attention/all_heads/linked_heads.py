@@ -4,7 +4,7 @@ The words are those that a person clicks, or those that the page opens on, or el
 choose several on either side.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Final
@@ -93,8 +93,13 @@ def begin(trace: "Trace", site: str) -> None:
         state.change(token=link.rows[0], key_token=link.keys[0])
 
 
-def show(trace: "Trace", site: str) -> None:
-    """Which two words, and the heads with most weight from the one to the other, each a button that opens it."""
+def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
+    """Which two words, and the heads with most weight from the one to the other, each a button that opens it.
+
+    Args:
+        trace, site: what is shown.
+        redraw: called where a button leads to another attention, whose choice is outside of this part of the page.
+    """
     question = _question(trace, site)
     names = None if question is None else question.names
     how = _WORDS if words.word_lines(trace) else _CELLS
@@ -109,7 +114,7 @@ def show(trace: "Trace", site: str) -> None:
         for rank, (weight, link, layer, head) in enumerate(ranked[:MOST]):
             # A key by rank: with other words the same button says another head.
             label = _button_label(weight, link, layer, head)
-            st.button(label, key=f"linked-{rank}", on_click=_press, args=(trace, link, layer, head))
+            st.button(label, key=f"linked-{rank}", on_click=_press, args=(trace, link, layer, head, redraw))
     how_counted = _how(trace, question, [each[1] for each in ranked[:MOST]])
     if how_counted:
         st.caption(how_counted)
@@ -160,10 +165,11 @@ def choose(trace: "Trace", chosen: Chosen) -> None:
         state.change(metric=KEPT)
 
 
-def _press(trace: "Trace", link: Link, layer: int, head: int) -> None:
+def _press(trace: "Trace", link: Link, layer: int, head: int, redraw: Callable[[], None]) -> None:
+    before = state.current().common.site
     _open(trace, link, layer, head)
-    # The choice of an attention stands outside of this part of the page.
-    st.rerun()
+    if link.site != before:
+        redraw()
 
 
 def _open(trace: "Trace", link: Link, layer: int, head: int) -> None:

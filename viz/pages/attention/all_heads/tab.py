@@ -133,7 +133,7 @@ def _show_pictures(
                 frame.small_print("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
             elif signs := grid.signs_said(site):
                 st.caption(signs)
-            linked_heads.show(trace, site)
+            linked_heads.show(trace, site, partial(frame.rerun, show))
         with st.container():
             panel.show(trace, site, addresses)
 
