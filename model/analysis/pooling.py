@@ -19,6 +19,7 @@ POINTS, END, NOISE = 40, 5.0, 0.3
 #: Queries along the whole curve.
 QUERIES: Final = 51
 _SEED: Final = 5
+Mask = Bool[Tensor, "query key"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +44,7 @@ def sample_points() -> Points:
 
 
 def pooling_weights(
-    queries: Float[Tensor, "query"],
-    keys: Float[Tensor, "key"],
-    width: float,
-    mask: Bool[Tensor, "query key"] | None = None,
+    queries: Float[Tensor, "query"], keys: Float[Tensor, "key"], width: float, mask: Mask | None = None
 ) -> Float[Tensor, "query key"]:
     """How much each query takes of each key's value: the Gaussian kernel of width σ, normalised over the keys."""
     bias = (-keys.square() / (2 * width**2)).expand(len(queries), len(keys))

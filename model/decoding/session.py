@@ -25,6 +25,7 @@ from model.tokenizer import Tokenizer
 from model.trace.steps import DecodingStep, Vocabulary, describe_steps, most_probable
 from model.trace.trace import Recorded, Trace, build_trace, join_recorded
 
+Ids = Sequence[int]
 AnySession = TypeVar("AnySession", bound="Session")
 
 
@@ -40,12 +41,7 @@ class Session(ABC):
     """
 
     def __init__(
-        self,
-        vocabulary: Vocabulary,
-        prompt_ids: Sequence[int],
-        end_ids: Collection[int],
-        vocab_size: int,
-        max_steps: int,
+        self, vocabulary: Vocabulary, prompt_ids: Ids, end_ids: Collection[int], vocab_size: int, max_steps: int
     ) -> None:
         self._vocabulary, self.prompt_ids, self._end_ids = vocabulary, tuple(prompt_ids), frozenset(end_ids)
         self._vocab_size, self.max_steps = vocab_size, max_steps
@@ -214,7 +210,7 @@ class DecodingSession(Session):
         model: EncoderDecoder,
         tokenizer: Tokenizer,
         text: str,
-        source_ids: Sequence[int],
+        source_ids: Ids,
         *,
         reader_key: str = "",
         extras: frozenset[str] = frozenset(),

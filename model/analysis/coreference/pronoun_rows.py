@@ -166,17 +166,12 @@ def rows_of_layers(
 
 
 def candidate_weights(
-    translator: Reader,
-    trace: Trace,
-    site: str,
-    rows: Sequence[int],
-    candidates: Sequence[Sequence[int]],
-    measure: Measure,
+    reader: Reader, trace: Trace, site: str, rows: Sequence[int], candidates: Sequence[Sequence[int]], measure: Measure
 ) -> Float[Tensor, "layer head_or_one candidate"]:
     """From the mean of the rows to the sum of each candidate's source tokens, in every layer.
 
     Args:
-        translator, trace, measure: as of `measured_rows`.
+        reader, trace, measure: as of `measured_rows`.
         site: one whose keys are tokens of the sentence.
         rows: query rows, as of `pronoun_rows`.
         candidates: the antecedent's positions in the source, then the distractor's.
@@ -185,7 +180,7 @@ def candidate_weights(
     return torch.stack(
         [
             attention_between_words(of_layer, [range(len(rows))], candidates)[:, 0]
-            for of_layer in rows_of_layers(translator, trace, site, rows, measure)
+            for of_layer in rows_of_layers(reader, trace, site, rows, measure)
         ]
     )
 

@@ -46,6 +46,9 @@ class AlignedPair(NamedTuple):
     sure: frozenset[Link]
 
 
+Aligned = Sequence[AlignedPair]
+
+
 class AlignedWords(NamedTuple):
     """For each word of the source and of the target, the positions of its pieces."""
 
@@ -101,7 +104,7 @@ def alignment_error_rate(
     return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
 
 
-def corpus_error_rate(predicted: Sequence[Collection[Link]], pairs: Sequence[AlignedPair]) -> float:
+def corpus_error_rate(predicted: Sequence[Collection[Link]], pairs: Aligned) -> float:
     """Error rate of a whole set, only sure links given: the links of all rows are counted together."""
     sure = {(row, *link) for row, pair in enumerate(pairs) for link in pair.sure}
     return alignment_error_rate({(row, *link) for row, links in enumerate(predicted) for link in links}, sure, sure)
@@ -139,9 +142,7 @@ def linked_words(
     return torch.stack(layers).masked_fill(without_pieces, NO_LINK)
 
 
-def count_links(
-    links: Sequence[Int[Tensor, "layer head_or_mean _target_word"]], pairs: Sequence[AlignedPair]
-) -> HeadCounts:
+def count_links(links: Sequence[Int[Tensor, "layer head_or_mean _target_word"]], pairs: Aligned) -> HeadCounts:
     """What the error rate needs: hits are |A∩S| + |A∩P| with P = S, totals |A| + |S|; odd rows are the first half."""
     hits, totals = [], []
     for linked, pair in zip(links, pairs, strict=True):
@@ -156,10 +157,7 @@ def count_links(
 
 
 def score_alignment(
-    translator: Translator,
-    pairs: Sequence[AlignedPair],
-    progress: Progress = no_progress,
-    matrix: Matrix = cross_weights,
+    translator: Translator, pairs: Aligned, progress: Progress = no_progress, matrix: Matrix = cross_weights
 ) -> AlignmentScores:
     """Read every pair along and score all cross-attention heads. Raises a DataError if no pair could be read.
 

@@ -29,6 +29,8 @@ ANTECEDENT: Final = "antecedent"
 """Share of the curated sentences in which the head looks more at the antecedent than at the distractor."""
 
 Numbers = npt.NDArray[np.floating]
+Metrics = Mapping[str, Float[Numbers, "layer head"]]
+Intervals = Mapping[str, Float[Numbers, "layer head end"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,7 @@ def rules_at(site: str) -> tuple[Rule, ...]:
     return tuple(rule for rule in RULES if (rule.metric, site) != ("last", "decoder.self"))
 
 
-def jobs_of_heads(
-    site: str,
-    metrics: Mapping[str, Float[Numbers, "layer head"]],
-    intervals: Mapping[str, Float[Numbers, "layer head end"]],
-) -> dict[tuple[int, int], tuple[HeadJob, ...]]:
+def jobs_of_heads(site: str, metrics: Metrics, intervals: Intervals) -> dict[tuple[int, int], tuple[HeadJob, ...]]:
     """The jobs of each head of a site that has any, the surest first.
 
     Args:
@@ -98,7 +96,7 @@ def jobs_of_heads(
     }
 
 
-def surest_head(metrics: Mapping[str, Mapping[str, Float[Numbers, "layer head"]]]) -> SurestHead | None:
+def surest_head(metrics: Mapping[str, Metrics]) -> SurestHead | None:
     """The head that is surest of its job, of equal ones the first; None where no head has a number.
 
     One that rests comes after all that reach the threshold of another job. `metrics`: site → metric → its values, NaN
@@ -112,11 +110,7 @@ def surest_head(metrics: Mapping[str, Mapping[str, Float[Numbers, "layer head"]]
     return max(ranked, key=lambda entry: entry[:2])[2] if ranked else None
 
 
-def _measured(
-    site: str,
-    metrics: Mapping[str, Float[Numbers, "layer head"]],
-    intervals: Mapping[str, Float[Numbers, "layer head end"]],
-) -> Iterator[tuple[Rule, tuple[int, int], HeadJob]]:
+def _measured(site: str, metrics: Metrics, intervals: Intervals) -> Iterator[tuple[Rule, tuple[int, int], HeadJob]]:
     """Every number that a rule is about."""
     for rule in rules_at(site):
         if rule.metric not in metrics:
