@@ -89,15 +89,17 @@ class TokenPath:
     stack: Stack
     position: int  #: of the token in what the stack reads
     token: str  #: as its model spells it
-    scale: float | None  #: what the embedding was multiplied by, √d_model (§3.4); None where the model does not tell
-    embedding: Float[Tensor, "d_model"] | None  #: of the token, scaled; None where the model does not tell
+    scale: float | None = (
+        None  #: what the embedding was multiplied by, √d_model (§3.4); None where the model does not tell
+    )
+    embedding: Float[Tensor, "d_model"] | None = None  #: of the token, scaled; None where the model does not tell
     #: what was added for its position (§3.5); None where there is nothing or the model does not tell.
-    positional: Float[Tensor, "d_model"] | None
+    positional: Float[Tensor, "d_model"] | None = None
     begin: Float[Tensor, "d_model"]  #: what the first layer reads
     layers: tuple[tuple[Addition, ...], ...]  #: of each layer, its sub-layers
     final_norm: NormStep | None  #: after the last layer, of a pre-norm model
     candidates: tuple[Candidate, ...]  #: of a decoder, the most probable next tokens, best first; none in an encoder
-    logits: tuple[float, ...]  #: of these; none where only their probabilities are known
+    logits: tuple[float, ...] = ()  #: of these; none where only their probabilities are known
     #: how far the sums of the parts are from what the model computed, at most: as a share of the largest number of what
     #: is compared, or of 1 if that is smaller.
     deviation: float
