@@ -4,16 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from model.adapters.chat_template import (
-    Message,
-    Span,
-    check_messages,
-    chosen_template,
-    read_messages,
-    rendered,
-    roles_of,
-    spans_of,
-)
+from model.adapters import chat_template
 from model.adapters.library_tokenizer import Encoded
 from model.adapters.text_writer import TextWriter
 from model.input_text import check_not_blank
@@ -35,7 +26,9 @@ class Chat:
     encoded: Encoded  #: its tokens, as `apply_chat_template(tokenize=True)` gives them
     roles: tuple[str, ...]  #: of each token, "" for what the template wrote; empty where that is not known
     why_no_roles: str  #: why it is not known, as a part of a sentence; "" where it is
-    spans: tuple[Span, ...] = ()  #: the characters of the text that are of a message, where the roles are known
+    spans: tuple[
+        chat_template.Span, ...
+    ] = ()  #: the characters of the text that are of a message, where the roles are known
 
 
 class ChatWriter(TextWriter):
@@ -53,7 +46,7 @@ class ChatWriter(TextWriter):
         """
         made = cls(writer.model, writer.pieces, writer.layout, writer.abilities, name=writer.name, digest=writer.digest)
         made.caches = writer.caches
-        chosen_template(made.pieces.chat_template)
+        chat_template.chosen_template(made.pieces.chat_template)
         return made
 
     @property
@@ -67,21 +60,21 @@ class ChatWriter(TextWriter):
         Raises an InputTextError if it is blank, or the template refuses or fails.
         """
         check_not_blank(text, said("The text"))
-        return self.chat_of(read_messages(text))
+        return self.chat_of(chat_template.read_messages(text))
 
-    def chat_of(self, messages: Sequence[Message]) -> Chat:
+    def chat_of(self, messages: Sequence[chat_template.Message]) -> Chat:
         """Messages as the model reads them. Raises as `chat`."""
-        check_messages(messages)
-        template = chosen_template(self.pieces.chat_template)
-        made = rendered(template, messages, self.pieces.template_variables)
+        chat_template.check_messages(messages)
+        template = chat_template.chosen_template(self.pieces.chat_template)
+        made = chat_template.rendered(template, messages, self.pieces.template_variables)
         encoded = self.checked_tokens(made.text, said("The chat"), self.abilities.max_length, with_special=False)
         offsets = self.pieces.offsets(made.text, with_special=False)
         if offsets is None:
             return Chat(made.text, encoded, (), _NO_OFFSETS)
-        spans = spans_of(made.text, made.with_marks, messages)
+        spans = chat_template.spans_of(made.text, made.with_marks, messages)
         if spans is None:
             return Chat(made.text, encoded, (), _CHANGED)
-        return Chat(made.text, encoded, roles_of(spans, offsets), "", spans)
+        return Chat(made.text, encoded, chat_template.roles_of(spans, offsets), "", spans)
 
     def source(self, text: str) -> Encoded:
         """The tokens of a text as a chat, checked. Raises as `chat`, and where they are too many."""
@@ -111,7 +104,7 @@ class ChatWriter(TextWriter):
             for begin, end in offsets
         ]
 
-    def trace_messages(self, messages: Sequence[Message]) -> Trace:
+    def trace_messages(self, messages: Sequence[chat_template.Message]) -> Trace:
         """Read a chat once and keep what every attention site computed; its text is what the template made.
 
         Raises an InputTextError if the chat is empty or too long, or the template refuses or fails.

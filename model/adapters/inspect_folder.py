@@ -6,14 +6,7 @@ from typing import Any, Final
 from urllib.request import url2pathname
 
 from model.abilities import Kind
-from model.adapters.folder_check import (
-    CONFIG,
-    LARGEST_CONFIG,
-    LARGEST_WEIGHTS,
-    check_folder,
-    check_tokenizer_files,
-    gguf_file,
-)
+from model.adapters import folder_check
 from model.adapters.peft_adapter import read_adapter
 from model.adapters.tokenizer_trial import CHAT_TEMPLATE, LARGEST, TOKENIZER_SETTINGS
 from model.checked import Malformed, parsed
@@ -46,13 +39,13 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
         allowed: folders below which it must lie; None for anywhere.
     """
     path = _folder(typed, allowed)
-    if (path / MANIFEST).is_file() or gguf_file(path) is not None:
+    if (path / MANIFEST).is_file() or folder_check.gguf_file(path) is not None:
         return path
-    folder = check_folder(path)
+    folder = folder_check.check_folder(path)
     if allowed is not None and folder.adapter is not None:
         _check_below(folder.path.resolve(), allowed)
     if _kind_of(folder.config) != "image":
-        check_tokenizer_files(folder.tokenizer, folder.config.get("model_type"))
+        folder_check.check_tokenizer_files(folder.tokenizer, folder.config.get("model_type"))
     return path
 
 
@@ -64,10 +57,10 @@ def kind_in(path: Path) -> Kind | None:
     try:
         if (path / MANIFEST).is_file():
             return "encoder-decoder"
-        if (gguf := gguf_file(path)) is not None:
+        if (gguf := folder_check.gguf_file(path)) is not None:
             return _KIND_OF_GGUF.get(_architecture(gguf), "decoder")
         adapter = read_adapter(path)
-        content = read_file(path if adapter is None else adapter.base, CONFIG, LARGEST_CONFIG)
+        content = read_file(path if adapter is None else adapter.base, folder_check.CONFIG, folder_check.LARGEST_CONFIG)
         return _kind_of(parsed(content.decode("utf-8")))
     except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
         return None
@@ -87,7 +80,7 @@ def _kind_of(config: Mapping[str, Any]) -> Kind | None:
 
 def _architecture(gguf: Path) -> str:
     """What a GGUF file says that its model is called; "" where it does not say."""
-    with open_file(gguf.parent, gguf.name, LARGEST_WEIGHTS) as file:
+    with open_file(gguf.parent, gguf.name, folder_check.LARGEST_WEIGHTS) as file:
         _, _, value = file.read(GGUF_BEGINNING).partition(ARCHITECTURE_KEY)
     # Four bytes of a type, eight of a length, and so many letters.
     return value[12 : 12 + int.from_bytes(value[4:12], "little")].decode("utf-8", errors="replace")
@@ -98,8 +91,8 @@ def has_chat_template(path: Path) -> bool:
     if kind_in(path) != "decoder":
         return False
     try:
-        if (gguf := gguf_file(path)) is not None:
-            with open_file(gguf.parent, gguf.name, LARGEST_WEIGHTS) as file:
+        if (gguf := folder_check.gguf_file(path)) is not None:
+            with open_file(gguf.parent, gguf.name, folder_check.LARGEST_WEIGHTS) as file:
                 return TEMPLATE_KEY in file.read(GGUF_HEADER)
         adapter = read_adapter(path)
         return any(map(_names_template, [path] if adapter is None else [path, adapter.base]))

@@ -8,17 +8,8 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import get_args
 
+from model import checkpoint
 from model.arguments import COUNT, SHARE, Number, WholeNumber, path
-from model.checkpoint import (
-    CONFIG,
-    LARGEST,
-    TOKENIZER,
-    Checkpoint,
-    check_weights,
-    load_checkpoint,
-    save_checkpoint,
-    write_manifest,
-)
 from model.config import LARGEST as LARGEST_SETTINGS
 from model.config import PRESETS, ModelConfig, Norm, changed, preset, read_config
 from model.errors import ConfigError
@@ -127,7 +118,7 @@ def train(arguments: argparse.Namespace) -> None:
     if len(files) < len(arguments.data):
         raise ConfigError("Two data files have the same name; each set needs a different name.")
     dev = {data_set_name(file): read_pairs(file, arguments.dev_limit) for file in arguments.dev}
-    origin = None if arguments.start_from is None else load_checkpoint(arguments.start_from, device)
+    origin = None if arguments.start_from is None else checkpoint.load_checkpoint(arguments.start_from, device)
     if processes.is_first:
         open_run(arguments, origin, [pair for pairs, _ in files.values() for pair in pairs])
     wait_for_all(processes)
@@ -162,12 +153,12 @@ def train(arguments: argparse.Namespace) -> None:
         options |= {"processes": processes.count, "bf16": run.bf16}
         note = f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})." if origin else ""
         # The record last: weights that cannot be saved leave what lies there as it was.
-        save_checkpoint(arguments.out, model, tokenizer)
+        checkpoint.save_checkpoint(arguments.out, model, tokenizer)
         given = {name: weight for name, (_, weight) in files.items()}
         write_record(
             arguments.out, arguments.run, sets, given, {**asdict(settings), **options}, arguments.dev_limit, note
         )
-        write_manifest(arguments.out)
+        checkpoint.write_manifest(arguments.out)
         print(json_text({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
 
 
@@ -228,7 +219,7 @@ def write_record(
     (out / METRICS).unlink(missing_ok=True)
 
 
-def config_from(arguments: argparse.Namespace, origin: Checkpoint | None) -> ModelConfig:
+def config_from(arguments: argparse.Namespace, origin: checkpoint.Checkpoint | None) -> ModelConfig:
     """The preset's configuration, or that of the checkpoint to start from, with the settings given instead of its own.
 
     Raises a CheckpointError if the checkpoint's weights do not fit the settings given.
@@ -239,25 +230,25 @@ def config_from(arguments: argparse.Namespace, origin: Checkpoint | None) -> Mod
         ablation = ABLATIONS.get(arguments.preset)
         return preset(arguments.preset, **changes) if ablation is None else changed(ablation.config, changes)
     config = changed(origin.model.config, changes)
-    check_weights(dict(origin.model.named_parameters()), config)
+    checkpoint.check_weights(dict(origin.model.named_parameters()), config)
     return config
 
 
-def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: list[Pair]) -> None:
+def open_run(arguments: argparse.Namespace, origin: checkpoint.Checkpoint | None, pairs: list[Pair]) -> None:
     """Make a new run's folder, with its configuration and vocabulary; leave an old one as it is.
 
     Raises a ConfigError if the folder holds a run of another shape.
     """
     config = config_from(arguments, origin)
     folder = arguments.run
-    if (folder / CONFIG).exists() and (folder / TOKENIZER).exists():
+    if (folder / checkpoint.CONFIG).exists() and (folder / checkpoint.TOKENIZER).exists():
         if read_run(folder)[0] != config:
             message = "{folder} contains a run with other settings; resume with those, or give another folder."
             raise ConfigError(message, folder=folder)
         return
     make_folder(folder)
     # Ablations share a vocabulary, so that their losses can be compared.
-    shared = folder.parent / TOKENIZER if arguments.preset in ABLATIONS else None
+    shared = folder.parent / checkpoint.TOKENIZER if arguments.preset in ABLATIONS else None
     if origin is not None:
         tokenizer = origin.tokenizer
     elif shared is not None and shared.exists():
@@ -269,11 +260,13 @@ def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: li
         tokenizer = Tokenizer.train(sentences, config, None if shared is None else LETTERS)
         if shared is not None:
             write_bytes(shared, tokenizer.serialized)
-    write_bytes(folder / TOKENIZER, tokenizer.serialized)
-    write_text(folder / CONFIG, config.to_json())
+    write_bytes(folder / checkpoint.TOKENIZER, tokenizer.serialized)
+    write_text(folder / checkpoint.CONFIG, config.to_json())
 
 
 def read_run(folder: Path) -> tuple[ModelConfig, Tokenizer]:
     """Configuration and vocabulary of a run. Raises as `read_config`, `read_file` and `Tokenizer`."""
-    config = read_config(read_file(folder, CONFIG, LARGEST[CONFIG]).decode("utf-8", errors="replace"))
-    return config, Tokenizer.load(folder / TOKENIZER)
+    config = read_config(
+        read_file(folder, checkpoint.CONFIG, checkpoint.LARGEST[checkpoint.CONFIG]).decode("utf-8", errors="replace")
+    )
+    return config, Tokenizer.load(folder / checkpoint.TOKENIZER)

@@ -17,28 +17,13 @@ from itertools import accumulate
 from typing import Literal, TypeVar, get_args
 
 from model.pairs import Pair
+from model.training import lexicon
 from model.training.compositions import compositions
-from model.training.lexicon import (
-    CASES,
-    DRAWN_FRAMES,
-    FRAMES,
-    HUMANS,
-    NOUNS,
-    PRONOUN_FORMS,
-    SLOT,
-    UNCOUNTED,
-    Case,
-    Frame,
-    HeldOutPart,
-    Noun,
-    NounsByKind,
-    Part,
-)
 
 HeldOut = Literal["frames", "drawn frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)
 T = TypeVar("T")
-Choice = tuple[Noun, tuple[str, str]]
+Choice = tuple[lexicon.Noun, tuple[str, str]]
 """What “it” means, and the cue that decides it, in English and German."""
 
 CONTRACTIONS = {
@@ -57,7 +42,7 @@ class PronounPair:
     source: str
     target: str
     frame: str
-    antecedent: Noun
+    antecedent: lexicon.Noun
     cue: str
 
     @property
@@ -70,14 +55,14 @@ class PronounPair:
 class Draw:
     """A frame with its nouns and small words chosen; only the cue is open."""
 
-    frame: Frame
-    a: Noun
-    b: Noun | None
+    frame: lexicon.Frame
+    a: lexicon.Noun
+    b: lexicon.Noun | None
     determiners: tuple[str, str]
     who: tuple[str, str]
     degree: tuple[str, str]
 
-    def about(self, antecedent: Noun, cue: tuple[str, str]) -> PronounPair:
+    def about(self, antecedent: lexicon.Noun, cue: tuple[str, str]) -> PronounPair:
         """The sentence pair in which the cue makes “it” mean the antecedent."""
         nouns = {"a": (self.a, self.determiners[0]), "b": (self.b, self.determiners[1])}
         words = {"who": self.who, "deg": self.degree, "cue": cue}
@@ -92,8 +77,8 @@ class Draw:
             assert noun is not None
             return noun.in_german(determiner, _case(case)) if language else noun.in_english(determiner)
 
-        english = SLOT.sub(lambda slot: fill(slot, 0), self.frame.english)
-        german = SLOT.sub(lambda slot: fill(slot, 1), self.frame.german)
+        english = lexicon.SLOT.sub(lambda slot: fill(slot, 0), self.frame.english)
+        german = lexicon.SLOT.sub(lambda slot: fill(slot, 1), self.frame.german)
         german = CONTRACTED.sub(lambda match: CONTRACTIONS[match[0].lower()], german)
         return PronounPair(capitalised(english), capitalised(german), self.frame.name, antecedent, cue[0])
 
@@ -111,15 +96,17 @@ class Draw:
         return self.b is not None and {noun.head or noun.english for noun in (self.a, self.b)} == ALWAYS_TRAINED
 
 
-def training_pairs(count: int, *, seed: int, nouns: NounsByKind = NOUNS) -> list[PronounPair]:
+def training_pairs(count: int, *, seed: int, nouns: lexicon.NounsByKind = lexicon.NOUNS) -> list[PronounPair]:
     """At most `count` different pairs to learn from, with no held-out frame, noun or combination among them."""
-    drawn = _draws(FRAMES["train"], f"train-{seed}", nouns)
+    drawn = _draws(lexicon.FRAMES["train"], f"train-{seed}", nouns)
     written = (draw.about(*choice) for draw, choice in drawn if set(_parts(draw, *choice)) == {"train"})
     both = zip(written, _composed(f"composed-{seed}", nouns), strict=False)
     return different(count, ((pair.source, pair) for pairs in both for pair in pairs))
 
 
-def held_out_twins(kind: HeldOut, part: HeldOutPart, count: int, *, seed: int) -> list[tuple[PronounPair, PronounPair]]:
+def held_out_twins(
+    kind: HeldOut, part: lexicon.HeldOutPart, count: int, *, seed: int
+) -> list[tuple[PronounPair, PronounPair]]:
     """At most `count` minimal pairs to measure with: one sentence twice, with a cue for either candidate.
 
     Only a thing of the named kind is new in them, and the pronouns of the two differ in German.
@@ -127,10 +114,12 @@ def held_out_twins(kind: HeldOut, part: HeldOutPart, count: int, *, seed: int) -
     return different(count, ((twins[0].source, twins) for twins in _twins(kind, part, seed)))
 
 
-def _twins(kind: HeldOut, part: HeldOutPart, seed: int) -> Iterator[tuple[PronounPair, PronounPair]]:
+def _twins(kind: HeldOut, part: lexicon.HeldOutPart, seed: int) -> Iterator[tuple[PronounPair, PronounPair]]:
     wanted = tuple(part if kind == other else "train" for other in ("combinations", "nouns"))
-    frames = {"frames": FRAMES[part], "drawn frames": DRAWN_FRAMES[part]}.get(kind, FRAMES["train"])
-    for draw, choice in _draws(frames, f"{kind}-{part}-{seed}", NOUNS):
+    frames = {"frames": lexicon.FRAMES[part], "drawn frames": lexicon.DRAWN_FRAMES[part]}.get(
+        kind, lexicon.FRAMES["train"]
+    )
+    for draw, choice in _draws(frames, f"{kind}-{part}-{seed}", lexicon.NOUNS):
         if _parts(draw, *choice) != wanted:
             continue
         pair = draw.about(*choice)
@@ -154,10 +143,10 @@ def different(count: int, drawn: Iterable[tuple[str, T]]) -> list[T]:
 
 def pronouns_in(german: str) -> list[str]:
     """Personal pronouns of the third person in a German text, lower-cased, in their order."""
-    return [word for word in re.findall(r"\w+", german.lower()) if word in PRONOUN_FORMS]
+    return [word for word in re.findall(r"\w+", german.lower()) if word in lexicon.PRONOUN_FORMS]
 
 
-def _draws(frames: Sequence[Frame], seed: str, nouns: NounsByKind) -> Iterator[tuple[Draw, Choice]]:
+def _draws(frames: Sequence[lexicon.Frame], seed: str, nouns: lexicon.NounsByKind) -> Iterator[tuple[Draw, Choice]]:
     """Draws without end, each with what “it” means in it. Words are put in later: most draws are of another part."""
     rng = random.Random(seed)
     weights = list(accumulate(2 if frame.kind_b else 1 for frame in frames))
@@ -172,7 +161,7 @@ def _draws(frames: Sequence[Frame], seed: str, nouns: NounsByKind) -> Iterator[t
         yield from _about_one(rng, frame, kind_a, a, b)
 
 
-def _composed(seed: str, nouns: NounsByKind) -> Iterator[PronounPair]:
+def _composed(seed: str, nouns: lexicon.NounsByKind) -> Iterator[PronounPair]:
     """Pairs of composed frames, with no held-out noun or combination among them."""
     rng = random.Random(seed)
     for composition in compositions(rng, nouns):
@@ -181,10 +170,12 @@ def _composed(seed: str, nouns: NounsByKind) -> Iterator[PronounPair]:
             yield from (draw.about(*choice) for draw, choice in drawn if set(_parts(draw, *choice)) == {"train"})
 
 
-def _about_one(rng: random.Random, frame: Frame, kind_a: str, a: Noun, b: Noun | None) -> Iterator[tuple[Draw, Choice]]:
+def _about_one(
+    rng: random.Random, frame: lexicon.Frame, kind_a: str, a: lexicon.Noun, b: lexicon.Noun | None
+) -> Iterator[tuple[Draw, Choice]]:
     """One draw, with all that is still open drawn; none if its candidates are those of the best known sentences."""
     determiners = (_determiner(rng, kind_a), _determiner(rng, frame.kind_b))
-    draw = Draw(frame, a, b, determiners, rng.choice(HUMANS), rng.choice(frame.degrees))
+    draw = Draw(frame, a, b, determiners, rng.choice(lexicon.HUMANS), rng.choice(frame.degrees))
     # The candidate first, then the cue: both are meant equally often.
     antecedent = rng.choice(sorted({noun.english for noun, _ in draw.choices}))
     choice = rng.choice([choice for choice in draw.choices if choice[0].english == antecedent])
@@ -192,7 +183,7 @@ def _about_one(rng: random.Random, frame: Frame, kind_a: str, a: Noun, b: Noun |
         yield draw, choice
 
 
-def _parts(draw: Draw, antecedent: Noun, cue: tuple[str, str]) -> tuple[str, str]:
+def _parts(draw: Draw, antecedent: lexicon.Noun, cue: tuple[str, str]) -> tuple[str, str]:
     """To which part noun-cue combination and nouns belong."""
     nouns = {part_of_noun(noun.english) for noun in (draw.a, draw.b) if noun is not None}
     if nouns != {"train"}:
@@ -200,19 +191,19 @@ def _parts(draw: Draw, antecedent: Noun, cue: tuple[str, str]) -> tuple[str, str
     return _part_of_combination(antecedent, cue[0]), "train"
 
 
-def _part_of_combination(noun: Noun, cue: str) -> Part:
+def _part_of_combination(noun: lexicon.Noun, cue: str) -> lexicon.Part:
     """What is held out of a noun is held out of its compounds in a dictionary."""
     parts = (_part_by_hash(f"{name} {cue}", dev=6, test=10) for name in (noun.head, noun.english) if name)
     return next((part for part in parts if part != "train"), "train")
 
 
-def part_of_noun(english: str) -> Part:
+def part_of_noun(english: str) -> lexicon.Part:
     """To which part a noun belongs."""
     return "train" if english in ALWAYS_TRAINED else _part_by_hash(english, dev=6, test=10)
 
 
 @cache
-def _part_by_hash(name: str, *, dev: int, test: int) -> Part:
+def _part_by_hash(name: str, *, dev: int, test: int) -> lexicon.Part:
     """A part for each name, the same on every machine: so many in a hundred for dev and for test."""
     number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) % 100
     return "dev" if number < dev else "test" if number < dev + test else "train"
@@ -220,11 +211,11 @@ def _part_by_hash(name: str, *, dev: int, test: int) -> Part:
 
 def _determiner(rng: random.Random, kind: str) -> str:
     choice = rng.choices(("the", "a", "my", "this"), (70, 12, 8, 10))[0]
-    return "the" if choice == "a" and kind in UNCOUNTED else choice
+    return "the" if choice == "a" and kind in lexicon.UNCOUNTED else choice
 
 
-def _case(name: str) -> Case:
-    assert name in CASES, name
+def _case(name: str) -> lexicon.Case:
+    assert name in lexicon.CASES, name
     return name
 
 
