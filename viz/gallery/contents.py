@@ -24,7 +24,8 @@ from viz.text import sites
 from viz.text.messages import Message, _, said
 
 if TYPE_CHECKING:
-    from model import Trace, Writer
+    from model import Trace
+    from model.reader import Writer
 
 #: A heading, "" for none, and what is drawn below it.
 Section = tuple[str, Drawing]
