@@ -32,17 +32,11 @@ MAX_DEVIATIONS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class MatrixView:
-    """What the numbers of an open head are, and between what.
+    """What the numbers of an open head are, and between what."""
 
-    Attributes:
-        measure: the weights themselves, value-weighted norms, or a rollout.
-        whole_words: whether the pieces of a word are joined.
-        special_tokens: whether special tokens are shown.
-    """
-
-    measure: Measure
-    whole_words: bool
-    special_tokens: bool
+    measure: Measure  #: the weights themselves, value-weighted norms, or a rollout
+    whole_words: bool  #: whether the pieces of a word are joined
+    special_tokens: bool  #: whether special tokens are shown
 
     @classmethod
     def of(cls, common: Common) -> Self:
@@ -159,11 +153,7 @@ def collect_head_metrics(
 
 
 def all_weights(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query key"]:
-    """All weights of a site.
-
-    Raises:
-        ValueError: its layers have different numbers of heads.
-    """
+    """All weights of a site. Raises a ValueError if its layers have different numbers of heads."""
     layers = [trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site))]
     if len({of_layer.shape for of_layer in layers}) > 1:
         raise ValueError("The layers of this attention have different numbers of heads; give one layer's weights.")
@@ -216,12 +206,8 @@ def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, 
     sentences = []
     bias = inputs.bias_rows([head], [row])
     if bias is not None:
-        sentences.append(
-            _(
-                "Then the model adds a bias for the distance between the two: {bias:+.3f} for this key.",
-                bias=float(bias[0, 0, key]),
-            )
-        )
+        message = "Then the model adds a bias for the distance between the two: {bias:+.3f} for this key."
+        sentences.append(_(message, bias=float(bias[0, 0, key])))
     if inputs.softcap is not None:
         sentences.append(_("A soft cap keeps scores within ±{cap:g}: c · tanh(s ÷ c).", cap=inputs.softcap))
     if inputs.sinks is not None:

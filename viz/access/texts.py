@@ -30,15 +30,10 @@ _FEW_LETTERS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class RareWords:
-    """The words of a text that are broken into many pieces, into letters or into bytes.
+    """The words of a text that are broken into many pieces, into letters or into bytes."""
 
-    Attributes:
-        pieces: word → how many pieces it is broken into.
-        are_most: more than half of the words are so.
-    """
-
-    pieces: Mapping[str, int] = field(default_factory=dict)
-    are_most: bool = False
+    pieces: Mapping[str, int] = field(default_factory=dict)  #: word → how many pieces it is broken into
+    are_most: bool = False  #: more than half of the words are so
 
 
 def word_diff(first: str, second: str) -> tuple["WordSpan", ...]:

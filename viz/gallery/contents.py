@@ -60,25 +60,18 @@ _FEW: Final = 8
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A page of the gallery.
+    """A page of the gallery."""
 
-    Attributes:
-        group: under which the start page lists it.
-        choice: the model; None of a training.
-        text, written: what was read and what was written.
-        note: what to see.
-        weights: of the open head, for the card.
-        sections: makes what the page draws, in the language of this code.
-        trace, found: of a trace, itself and its head that is most worth seeing.
-    """
-
-    group: Message
-    choice: ModelChoice | None
+    group: Message  #: under which the start page lists it
+    choice: ModelChoice | None  #: the model; None of a training
+    #: text, written: what was read and what was written.
     text: str
     written: str
-    note: str
-    weights: Float[np.ndarray, "query key"]
+    note: str  #: what to see
+    weights: Float[np.ndarray, "query key"]  #: of the open head, for the card
+    #: makes what the page draws, in the language of this code.
     sections: Callable[[], Iterable[Section]] = field(repr=False)
+    #: trace, found: of a trace, itself and its head that is most worth seeing.
     trace: "Trace | None" = None
     found: Finding | None = None
 
@@ -124,13 +117,12 @@ def shipped() -> Iterator[Exhibit]:
 def own(model: str | Path, texts: Sequence[str] = (), group: Message = _OWN, note: str = "") -> list[Exhibit]:
     """Texts, or the first examples in the language that it reads, through a model.
 
+    Raises a HeadlightError if there is no such model, or it cannot read a text.
+
     Args:
         model: its name in the catalogue, or its folder.
         texts: what it reads.
         group, note: as of `Exhibit`; the note of an example is its own.
-
-    Raises:
-        HeadlightError: there is no such model, or it cannot read a text.
     """
     choice = ModelChoice(model) if isinstance(model, str) else ModelChoice(folder=os.path.realpath(model))
     given = dict.fromkeys(texts, note) or {

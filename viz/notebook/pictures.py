@@ -36,15 +36,14 @@ def heads(
 ) -> Picture:
     """Every head of an attention as a tile; a click opens it below.
 
+    Raises a ValueError if there is no such site or head, weights and tokens do not fit or are empty, a token is not
+    text, or the picture would be too large.
+
     Args:
         given: a trace, or weights [layer, head, query, key] that sum to 1 over keys.
         site: of a trace: "encoder.self", "decoder.self" or "decoder.cross"; by default its first.
         queries, keys: of weights, one token for each row and each column; keys are by default the queries.
         opened: layer and head that are open first, from 0.
-
-    Raises:
-        ValueError: there is no such site or head, weights and tokens do not fit or are empty, a token is not text, or
-            the picture would be too large.
     """
     weights, queries, keys, title, focus = _weights(given, site, queries, keys, ("layer", "head"))
     layers, count = weights.shape[:2]
@@ -65,15 +64,14 @@ def lines(
 ) -> Picture:
     """The heads of a layer as lines between two columns of tokens; chips switch heads on and off.
 
+    Raises a ValueError if there is no such site, layer or head, weights and tokens do not fit or are empty, or a token
+    is not text.
+
     Args:
         given: a trace, or weights [head, query, key] of one layer.
         site, queries, keys: as of `heads`.
         layer: of a trace, from 0.
         shown: the heads that are on first; by default the first.
-
-    Raises:
-        ValueError: there is no such site, layer or head, weights and tokens do not fit or are empty, or a token is not
-            text.
     """
     values, queries, keys, title, focus = _weights(given, site, queries, keys, ("head",))
     number = 0
@@ -93,14 +91,11 @@ def lines(
 
 
 def film(trace: "Trace", writer: "Writer") -> Picture:
-    """What a model wrote, step by step, with ← and →.
+    """What a model wrote, step by step, with ← and →. Raises a ValueError if nothing was written.
 
     Args:
         trace: of what a model wrote: a translator's, or that of a session of a decoder.
         writer: the model.
-
-    Raises:
-        ValueError: nothing was written.
     """
     try:
         # A decoder's session has the steps that read the text, too.

@@ -55,34 +55,22 @@ code { overflow-wrap: anywhere; }
 
 @dataclass(frozen=True)
 class Part:
-    """One component of a picture.
+    """One component of a picture."""
 
-    Attributes:
-        component: which.
-        payload: what it draws first.
-        choices: what it draws when a head is chosen in another part, layer by layer; none where nothing is.
-        style: rules of CSS for this page alone: sizes, and what only a page with a server can do, hidden.
-    """
-
-    component: Component
-    payload: bytes
+    component: Component  #: which
+    payload: bytes  #: what it draws first
+    #: what it draws when a head is chosen in another part, layer by layer; none where nothing is.
     choices: tuple[bytes, ...] = ()
-    style: str = ""
+    style: str = ""  #: rules of CSS for this page alone: sizes, and what only a page with a server can do, hidden
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Components below one another.
+    """Components below one another."""
 
-    Attributes:
-        parts: the components.
-        heads: of each layer, where a head can be chosen.
-        alt: what the picture shows, for those who hear it.
-    """
-
-    parts: Sequence[Part]
-    heads: int
-    alt: str
+    parts: Sequence[Part]  #: the components
+    heads: int  #: of each layer, where a head can be chosen
+    alt: str  #: what the picture shows, for those who hear it
 
     def payloads(self) -> list[bytes]:
         """What all parts draw, one after another, in the language of this code."""

@@ -21,19 +21,13 @@ _HEARD: Final = "head-tools/heard"
 
 @dataclass(frozen=True, slots=True)
 class CopyLink:
-    """A button that copies the address of what is shown.
+    """A button that copies the address of what is shown."""
 
-    Attributes:
-        always: parameters that the link has even where the address leaves them out, as they have their default value.
-        note: what the link does not bring, said once it is copied.
-        paper: the background of saved pictures.
-        format: of the file that the camera of a chart saves.
-    """
-
+    #: parameters that the link has even where the address leaves them out, as they have their default value.
     always: Mapping[str, str]
-    note: Text
-    paper: str
-    format: str
+    note: Text  #: what the link does not bring, said once it is copied
+    paper: str  #: the background of saved pictures
+    format: str  #: of the file that the camera of a chart saves
 
 
 def copy_link(link: CopyLink) -> None:

@@ -24,35 +24,24 @@ BERTVIZ_VIEWS: Final[tuple[BertvizView, ...]] = get_args(BertvizView)
 
 @dataclass(frozen=True, slots=True)
 class AttentionChoices:
-    """What is chosen on the attention page.
+    """What is chosen on the attention page."""
 
-    Attributes:
-        attention_tab: the open tab.
-        metric: the number that the tile of each head carries; "" for none.
-        order: how tiles are sorted: layer by layer, or by the metric.
-        max_heads: how many heads stay, the first in that order; 0 for all.
-        drawn_as: how the open head is drawn.
-        threshold: lines of fewer percent are left out.
-        window_start: the first query of a long text that is drawn as lines; None leaves that to the page.
-        scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
-        distance: how many tokens before its query each key stands, where QK of rotary positions is shown.
-        bertviz_view: which of bertviz's views.
-        from_words, to_words: the words whose heads are looked for, those that look and those looked at, as
-            `viz.access.word_links` counts them; none leave that to the cell that is kept.
-        from_atlas: whether the atlas led to the sentence, so that a link leads back.
-    """
-
-    attention_tab: Annotated[AttentionTab, Param("view")] = ALL_HEADS
-    metric: Annotated[Metric, Param("figure")] = ""
-    order: Order = "layers"
-    max_heads: Annotated[int, Param("keep")] = 0
-    drawn_as: Annotated[DrawnAs, Param("drawn")] = "Heatmap"
-    threshold: int = 0
+    attention_tab: Annotated[AttentionTab, Param("view")] = ALL_HEADS  #: the open tab
+    metric: Annotated[Metric, Param("figure")] = ""  #: the number that the tile of each head carries; "" for none
+    order: Order = "layers"  #: how tiles are sorted: layer by layer, or by the metric
+    max_heads: Annotated[int, Param("keep")] = 0  #: how many heads stay, the first in that order; 0 for all
+    drawn_as: Annotated[DrawnAs, Param("drawn")] = "Heatmap"  #: how the open head is drawn
+    threshold: int = 0  #: lines of fewer percent are left out
+    #: the first query of a long text that is drawn as lines; None leaves that to the page.
     window_start: Annotated[int | None, Param("window"), ResetBy("text", "site", "checkpoint", "chat")] = None
+    #: scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
     scaled: bool = True
     masked: bool = True
-    distance: int = 1
-    bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"
+    distance: int = 1  #: how many tokens before its query each key stands, where QK of rotary positions is shown
+    bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"  #: which of bertviz's views
+    #: from_words, to_words: the words whose heads are looked for, those that look and those looked at, as
+    #: `viz.access.word_links` counts them; none leave that to the cell that is kept.
     from_words: Annotated[tuple[int, ...], Param("from"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()
     to_words: Annotated[tuple[int, ...], Param("to"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()
+    #: whether the atlas led to the sentence, so that a link leads back.
     from_atlas: Annotated[bool, ResetBy("text", "checkpoint", "chat")] = False

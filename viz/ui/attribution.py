@@ -86,11 +86,8 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     names = {method: _(in_english) for method, in_english in NAMES.items()}
     if kind == "encoder-decoder":
         names["weights"] = _("Cross-attention, all heads")
-    alt = _(
-        "What hiding each word costs {choice}, and what {num_methods} methods give each word",
-        num_methods=len(explained.scores),
-        choice=choice,
-    )
+    message = "What hiding each word costs {choice}, and what {num_methods} methods give each word"
+    alt = _(message, num_methods=len(explained.scores), choice=choice)
     frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
     st.markdown(answer(explained, names, choice))
     frame.small_print(

@@ -43,23 +43,14 @@ _POINTED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """An intervention, in words.
+    """An intervention, in words."""
 
-    Attributes:
-        title: what is done to the head.
-        token: what the model then says; "" where the intervention cannot be made.
-        stays: whether it says that without the intervention, too.
-        change: of the choice, in nats.
-        how: what the head does then.
-        why_not: where it cannot be made, why.
-    """
-
-    title: Message
-    token: str = ""
-    stays: bool = True
-    change: float = 0.0
-    how: str = ""
-    why_not: str = ""
+    title: Message  #: what is done to the head
+    token: str = ""  #: what the model then says; "" where the intervention cannot be made
+    stays: bool = True  #: whether it says that without the intervention, too
+    change: float = 0.0  #: of the choice, in nats
+    how: str = ""  #: what the head does then
+    why_not: str = ""  #: where it cannot be made, why
 
 
 def tried(stated: "Stated") -> tuple[Tried, Tried, Tried]:
@@ -107,10 +98,7 @@ def sentence(stated: "Stated") -> Message:
 def chosen_label(reader: "Chooser", text: str) -> tuple[int, ...]:
     """The label of a classifier that a person has chosen, by its id; nothing of a model of words.
 
-    Until a person chooses one it is what the model says.
-
-    Raises:
-        HeadlightError: the model cannot read the text.
+    Until a person chooses one it is what the model says. Raises a HeadlightError if the model cannot read the text.
     """
     names = reader.labels(text)
     return (state.position("label", len(names), access.said_label(reader, text)),) if names else ()

@@ -135,9 +135,5 @@ def _pin() -> None:
         state.choose(pins=pins.encode((*kept, view)))
         st.toast(_("Pinned: {num_kept} in the collection, on the page Learn.", num_kept=len(kept) + 1))
     else:
-        st.toast(
-            _(
-                "The collection is full: it can contain {max_pins} views, or as many as fit into one URL.",
-                max_pins=pins.MAX_PINS,
-            )
-        )
+        message = "The collection is full: it can contain {max_pins} views, or as many as fit into one URL."
+        st.toast(_(message, max_pins=pins.MAX_PINS))

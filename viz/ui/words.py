@@ -27,60 +27,39 @@ NOTHING: Final[Chosen] = ((), ())
 
 @dataclass(frozen=True, slots=True)
 class WordMark:
-    """What a word is in its sentence.
+    """What a word is in its sentence."""
 
-    Attributes:
-        word: counted in its line.
-        name: what it is called.
-        colour, line: of the line below the word, for CSS.
-        doubt: why there is a question mark behind it; "" where there is none.
-    """
-
-    word: int
-    name: Text
+    word: int  #: counted in its line
+    name: Text  #: what it is called
+    #: colour, line: of the line below the word, for CSS.
     colour: str
     line: str
-    doubt: Text = ""
+    doubt: Text = ""  #: why there is a question mark behind it; "" where there is none
 
 
 @dataclass(frozen=True, slots=True)
 class WordHeads:
-    """The heads that tint the words of a page on which no picture has one open.
+    """The heads that tint the words of a page on which no picture has one open."""
 
-    Attributes:
-        address: of their tiles (`viz.ui.trace_tiles`), which say by which tokens they are known.
-        site: which attention.
-        layer, head: the open one.
-    """
-
-    address: str
-    site: str
+    address: str  #: of their tiles (`viz.ui.trace_tiles`), which say by which tokens they are known
+    site: str  #: which attention
+    #: layer, head: the open one.
     layer: int
     head: int
 
 
 @dataclass(frozen=True, slots=True)
 class WordLine:
-    """A text as words.
+    """A text as words."""
 
-    Attributes:
-        mark: what it is.
-        language: its language; "" if nobody knows.
-        words: as shown; they are counted through all lines.
-        pieces: of each word that is marked as rare, how many it is broken into; 0 for others.
-        axis: the tokens of each word.
-        roles: runs of words that are of one role of a chat: role, first word, end.
-        marks: what some words are.
-        twins: the tokens of each word's twin in a sentence beside this one; None where there is no such sentence.
-    """
-
-    mark: str
-    language: str
-    words: Sequence[Annotated[str, display_word]]
-    pieces: tuple[int, ...]
-    axis: FocusAxis
-    roles: Roles = ()
-    marks: Sequence[WordMark] = ()
+    mark: str  #: what it is
+    language: str  #: its language; "" if nobody knows
+    words: Sequence[Annotated[str, display_word]]  #: as shown; they are counted through all lines
+    pieces: tuple[int, ...]  #: of each word that is marked as rare, how many it is broken into; 0 for others
+    axis: FocusAxis  #: the tokens of each word
+    roles: Roles = ()  #: runs of words that are of one role of a chat: role, first word, end
+    marks: Sequence[WordMark] = ()  #: what some words are
+    #: the tokens of each word's twin in a sentence beside this one; None where there is no such sentence.
     twins: FocusAxis | None = None
 
 
@@ -93,23 +72,16 @@ _HOW: Final = said(
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The lines, and what is chosen of them.
+    """The lines, and what is chosen of them."""
 
-    Attributes:
-        lines: of one sentence.
-        chosen: the words that are marked as chosen.
-        resting: the words that look as long as a person neither points at any nor has chosen one.
-        heads: what tints the words; None where that is the head that the page has open.
-        is_single: whether one word can be chosen, and no second one.
-        how: what a person can do with a word.
-    """
-
-    lines: Sequence[WordLine]
-    chosen: Annotated[Chosen, CHOSEN]
+    lines: Sequence[WordLine]  #: of one sentence
+    chosen: Annotated[Chosen, CHOSEN]  #: the words that are marked as chosen
+    #: the words that look as long as a person neither points at any nor has chosen one.
     resting: Annotated[tuple[int, ...], CHOSEN] = ()
+    #: what tints the words; None where that is the head that the page has open.
     heads: Annotated[WordHeads | None, CHOSEN] = None
-    is_single: bool = False
-    how: Text = _HOW
+    is_single: bool = False  #: whether one word can be chosen, and no second one
+    how: Text = _HOW  #: what a person can do with a word
     kept_colour: str = theme.HEAD_COLOURS[1]
 
 

@@ -39,16 +39,14 @@ def show(atlas: "Atlas", view: View) -> None:
                 name,
                 _("Heads as points; similar heads are close together"),
             )
-            frame.caption(
-                _(
-                    "Each point is a head; the lighter, the higher the metric chosen above. Heads that attend to the "
-                    "same tokens are close together: the distance is the square root of the Jensen–Shannon "
-                    "divergence of their weights. The directions have no meaning. The plane preserves "
-                    "{share_held:.0%} of the squared distances; the nearest heads shown on hover are those by the "
-                    "full distances. Click a point to open its head.",
-                    share_held=data.share_held(atlas, view.site),
-                )
+            message = (
+                "Each point is a head; the lighter, the higher the metric chosen above. Heads that attend to the same "
+                "tokens are close together: the distance is the square root of the Jensen–Shannon divergence of their "
+                "weights. The directions have no meaning. The plane preserves {share_held:.0%} of the squared "
+                "distances; the nearest heads shown on hover are those by the full distances. Click a point to open "
+                "its head."
             )
+            frame.caption(_(message, share_held=data.share_held(atlas, view.site)))
             make = partial(table.distances, distances, view.values.shape[1])
             number_controls.table_button(_("All distances (CSV)"), make, name)
         with st.container():

@@ -192,14 +192,11 @@ def _interventions(stated: Stated, text: str) -> None:
         _card(off, stated, written[0] if written else None)
         _card(pointed, stated, written[1] if len(written) > 1 else None)
         _card(swapped, stated, None)
-    st.caption(
-        _(
-            "Each acts on this head alone, in every row. Nats: log p(“{token}”) − log p(“{other}”). Of all tokens that "
-            "the head could point at, the one named costs most.",
-            token=plain(spoken(stated.token)),
-            other=plain(spoken(stated.against)),
-        )
+    message = (
+        "Each acts on this head alone, in every row. Nats: log p(“{token}”) − log p(“{other}”). Of all tokens that the "
+        "head could point at, the one named costs most."
     )
+    st.caption(_(message, token=plain(spoken(stated.token)), other=plain(spoken(stated.against))))
 
 
 def _written_under(stated: Stated, text: str) -> "tuple[EditComparison, ...]":
@@ -227,11 +224,9 @@ def _card(tried: Tried, stated: Stated, written: "EditComparison | None") -> Non
         says = _("“{token}” stays", token=tried.token)
         if not tried.stays:
             says = _("“{token}” instead of “{other}”", token=tried.token, other=spoken(stated.token))
+        message = "{change} nats: {before} → {after}"
         change = _(
-            "{change} nats: {before} → {after}",
-            change=signed(tried.change, 1),
-            before=signed(before, 1),
-            after=signed(before + tried.change, 1),
+            message, change=signed(tried.change, 1), before=signed(before, 1), after=signed(before + tried.change, 1)
         )
         how = in_a_row(
             (shown(tried.how), _("The text written under this intervention from the first word on:") if written else "")
@@ -264,12 +259,8 @@ def _texts(asked: Question, known: EveryHead) -> None:
         case = None if own.is_guess else marked_case(text, own.marks)
         spans = {} if case is None else dict(zip(MARKS, case.spans, strict=True))
         said_there, other = preferred if value >= 0 else preferred[::-1]
-        says = _(
-            "“{token}” rather than “{other}”, {odds} nats",
-            token=spoken(said_there),
-            other=spoken(other),
-            odds=decimal(abs(value), 1),
-        )
+        message = "“{token}” rather than “{other}”, {odds} nats"
+        says = _(message, token=spoken(said_there), other=spoken(other), odds=decimal(abs(value), 1))
         lines.append(marked_line(Line(letter, language, text), spans, f"→ {says}"))
     st.html("".join(lines))
 

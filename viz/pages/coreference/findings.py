@@ -225,7 +225,6 @@ def _held_out(site: "SiteScores | None", half: int) -> str:
     """The best head of a half and its accuracy on the other."""
     for held_out in site.held_out if site else ():
         if site is not None and held_out.chosen_on == half:
-            return said(
-                "{head}: {accuracy}", head=head_name(site, *held_out.head), accuracy=interval(held_out.accuracy)
-            )
+            message = "{head}: {accuracy}"
+            return said(message, head=head_name(site, *held_out.head), accuracy=interval(held_out.accuracy))
     return ABSENT

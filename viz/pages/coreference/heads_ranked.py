@@ -180,13 +180,11 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
     most, count = int(order[0]), int((flipped > 0).sum())
     if count == 0:
         change = float(effects.mean_changes[most])
-        return _(
-            "**Switched off alone, no head of {num_heads} flips the choice.** Without {head} it changes most: "
-            "{change} nats on average.",
-            num_heads=len(heads),
-            head=named([heads[most]]),
-            change=signed(change),
+        message = (
+            "**Switched off alone, no head of {num_heads} flips the choice.** Without {head} it changes most: {change} "
+            "nats on average."
         )
+        return _(message, num_heads=len(heads), head=named([heads[most]]), change=signed(change))
     if len(words) > len(LETTERS):
         return _(
             "**Switched off alone, {head} flips most choices: {flipped} of {num_choices}.** {count} of {num_heads} "

@@ -38,17 +38,11 @@ _HOW: Final = said(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One of the sentences, and where it is shown.
+    """One of the sentences, and where it is shown."""
 
-    Attributes:
-        side: its trace, its marked words, and the rows that look.
-        slot: where it is shown.
-        is_guess: whether its marked words are guessed.
-    """
-
-    side: Side
-    slot: "DeltaGenerator"
-    is_guess: bool
+    side: Side  #: its trace, its marked words, and the rows that look
+    slot: "DeltaGenerator"  #: where it is shown
+    is_guess: bool  #: whether its marked words are guessed
 
 
 def show(shown: Sequence[Sentence], site: str) -> None:

@@ -142,27 +142,20 @@ def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[Pronoun
     cases = [marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
     for name, mark, case in zip(NAMES, marks, cases, strict=True):
         if case is None and None not in mark.positions:
-            st.warning(
-                _(
-                    "In the {sentence} one word has two roles. Pronoun, antecedent and distractor must be three "
-                    "different words: click another one.",
-                    sentence=name,
-                ),
-                icon=":material/warning:",
+            message = (
+                "In the {sentence} one word has two roles. Pronoun, antecedent and distractor must be three different "
+                "words: click another one."
             )
+            st.warning(_(message, sentence=name), icon=":material/warning:")
         elif case is None:
             missing = with_and(
                 ROLES[role].name for role, word in zip(MARKS, mark.positions, strict=True) if word is None
             )
-            st.info(
-                _(
-                    "Click the {missing} in the {sentence} to see which heads follow them. The rows of all heads are "
-                    "shown below in any case.",
-                    missing=missing,
-                    sentence=name,
-                ),
-                icon=":material/ads_click:",
+            message = (
+                "Click the {missing} in the {sentence} to see which heads follow them. The rows of all heads are shown "
+                "below in any case."
             )
+            st.info(_(message, missing=missing, sentence=name), icon=":material/ads_click:")
     return cases, [one.is_guess for one in own]
 
 
@@ -188,24 +181,17 @@ def _show_choices(sides: Sequence[Side]) -> None:
 def _show_choice(sides: Sequence[Side], number: int, case: "PronounCase", choice: "PronounChoice") -> None:
     trace = sides[number].trace
     if isinstance(choice.pronoun, str):
-        st.caption(
-            _(
-                "It is unknown which German word translates “{pronoun}”: {reason}.",
-                pronoun=plain(case.pronoun_text),
-                reason=plain(choice.pronoun),
-            )
-        )
+        message = "It is unknown which German word translates “{pronoun}”: {reason}."
+        st.caption(_(message, pronoun=plain(case.pronoun_text), reason=plain(choice.pronoun)))
         return
     # A row writes the token after it.
     written = places(sides, number, (choice.pronoun.row + 1,), is_source=False)
+    message = "Probability of each German pronoun at that step: {probabilities}"
     frame.chart(
         form_bars(choice.probabilities, choice.pronoun.text, written),
         f"forms-{number}",
         file_name("pronoun", sentence=trace.text),
-        _(
-            "Probability of each German pronoun at that step: {probabilities}",
-            probabilities=with_commas(f"{form} {value:.3f}" for form, value in choice.probabilities.items()),
-        ),
+        _(message, probabilities=with_commas(f"{form} {value:.3f}" for form, value in choice.probabilities.items())),
     )
 
 

@@ -201,12 +201,8 @@ def _pictures(
     """Both heads beside each other, between the words of the open text."""
     shown = [data.head_picture(trace, site, *head) for trace, site, head in zip(read, both, heads, strict=True)]
     if max(max(picture.weights.shape) for picture in shown) > MOST_WORDS:
-        frame.caption(
-            _(
-                "The text has more than {most_words} words; shorten it to see two heads side by side.",
-                most_words=MOST_WORDS,
-            )
-        )
+        message = "The text has more than {most_words} words; shorten it to see two heads side by side."
+        frame.caption(_(message, most_words=MOST_WORDS))
         return
     with st.grid(2, min_column_width=430, gap="medium"):
         for number, (picture, label, name) in enumerate(zip(shown, labels, names, strict=True)):

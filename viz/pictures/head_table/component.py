@@ -17,19 +17,12 @@ COMPONENT: Final = Component("pictures/head_table/head_table.js", "pictures/head
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HeadColumn:
-    """One number of each head.
+    """One number of each head."""
 
-    Attributes:
-        title: what it is called.
-        values: NaN where a head has none.
-        decimals: so many are shown.
-        unit: said with the title; "" for none.
-    """
-
-    title: Text
-    values: Annotated[Float[np.ndarray, "head"], LOCAL]
-    decimals: Annotated[int, LOCAL] = 3
-    unit: Text = ""
+    title: Text  #: what it is called
+    values: Annotated[Float[np.ndarray, "head"], LOCAL]  #: NaN where a head has none
+    decimals: Annotated[int, LOCAL] = 3  #: so many are shown
+    unit: Text = ""  #: said with the title; "" for none
 
     def derived(self) -> dict[str, object]:
         """The numbers, to sort by, and as people read them."""
@@ -42,19 +35,12 @@ class HeadColumn:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HeadTable:
-    """A row for each head.
+    """A row for each head."""
 
-    Attributes:
-        heads: their names, each a link if it knows which head it is.
-        columns: the numbers.
-        label: what the table shows, for those who hear it.
-        selected: the row that is marked; None where rows cannot be chosen.
-    """
-
-    heads: Sequence[Text]
-    columns: Sequence[HeadColumn]
-    label: Text
-    selected: Annotated[int | None, CHOSEN] = None
+    heads: Sequence[Text]  #: their names, each a link if it knows which head it is
+    columns: Sequence[HeadColumn]  #: the numbers
+    label: Text  #: what the table shows, for those who hear it
+    selected: Annotated[int | None, CHOSEN] = None  #: the row that is marked; None where rows cannot be chosen
 
     def __post_init__(self) -> None:
         assert all(len(column.values) == len(self.heads) for column in self.columns), "one number for each head"

@@ -94,23 +94,17 @@ def show() -> None:
         controls=controls_count,
     )
     if _translates() and not models.is_english_german(state.current().model):
-        frame.note(
-            _(
-                "Measured in the row that reads the pronoun. {not_german}",
-                not_german=pair_controls.not_german(said("What it writes for a pronoun")),
-            )
-        )
+        message = "Measured in the row that reads the pronoun. {not_german}"
+        frame.note(_(message, not_german=pair_controls.not_german(said("What it writes for a pronoun"))))
     source = models.languages(state.current().model)[0]
     is_curated = state.current().coreference.pair_set == PAIR_SETS[0]
     is_readable = not is_curated or source.partition("-")[0] in ("", data.set_language(source))
     if not is_readable:
-        frame.note(
-            _(
-                "The set that ships is in English, but this model reads {language}: choose a file in its language. "
-                "Results on English sentences say little about it.",
-                language=NAMES.get(source, controls.plain(source)),
-            )
+        message = (
+            "The set that ships is in English, but this model reads {language}: choose a file in its language. Results "
+            "on English sentences say little about it."
         )
+        frame.note(_(message, language=NAMES.get(source, controls.plain(source))))
     task = data.scores_task(case_set, models.reader(state.current().model), measure)
     start = is_curated and _translates() and is_readable
     scores = long_work.outcome(task, _("Measure"), key="measured", start=start)
@@ -149,15 +143,13 @@ def _case_set() -> "data.CaseSet | None":
 def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
     st.html(html.table(findings.COLUMNS, findings.summary(scores), label=_("Accuracies compared")))
     _skipped(scores.skipped, said("Could not be read: {reasons}."))
-    frame.caption(
-        _(
-            "{about} Accuracy is the share of sentences that are right; in brackets are 95% bootstrap intervals over "
-            "pairs of sentences. A head is chosen on one half of the pairs and tested on the other, because the best "
-            "of many heads looks too good on the sentences it was chosen on. The last line tests the model, not a "
-            "head: whether it finds the German sentence with the right pronoun more probable.",
-            about=about,
-        )
+    message = (
+        "{about} Accuracy is the share of sentences that are right; in brackets are 95% bootstrap intervals over pairs "
+        "of sentences. A head is chosen on one half of the pairs and tested on the other, because the best of many "
+        "heads looks too good on the sentences it was chosen on. The last line tests the model, not a head: whether it "
+        "finds the German sentence with the right pronoun more probable."
     )
+    frame.caption(_(message, about=about))
     # One scale for all: what glows in one attention would glow in the other.
     widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
     for site in scores.sites.values():
@@ -299,16 +291,11 @@ def _margins(contrast: "ContrastScores", name: str) -> None:
         f"{name}-contrast",
         _("How strongly the model prefers the right German pronoun, one bar per sentence"),
     )
-    frame.caption(
-        _(
-            "Each bar is one of {num_cases} sentences: log p of the German with the right pronoun minus that with "
-            "the wrong one; blue if the model is right. Mean {mean} nats ({low} to {high}).",
-            num_cases=len(contrast.cases),
-            mean=signed(mean),
-            low=signed(low),
-            high=signed(high),
-        )
+    message = (
+        "Each bar is one of {num_cases} sentences: log p of the German with the right pronoun minus that with the "
+        "wrong one; blue if the model is right. Mean {mean} nats ({low} to {high})."
     )
+    frame.caption(_(message, num_cases=len(contrast.cases), mean=signed(mean), low=signed(low), high=signed(high)))
     number_controls.table_button(_("Log-odds (CSV)"), partial(tables.contrast, contrast), f"{name}-margins")
 
 

@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.access import attention
-from viz.pages.decoding.film.component import (
-    ONE_ATTENTION,
-    SOURCE_ALONE,
-    TWO_ATTENTIONS,
-    PlayerCandidate,
-    PlayerData,
-    PlayerSpread,
-    PlayerStep,
-)
+from viz.pages.decoding.film import component
 from viz.pictures.focus import AXES, FocusAxis
 from viz.server.caches import cached
 from viz.text.sites import CROSS, DECODER
@@ -27,14 +19,14 @@ MAX_FILMS: Final = 48
 
 
 @cached(max_entries=MAX_FILMS)
-def film(trace: "Trace", writer: "Writer") -> PlayerData:
+def film(trace: "Trace", writer: "Writer") -> component.PlayerData:
     """Every step of a trace with all its weights and its distribution, ready to be sent."""
     before = trace.rows_before
-    titles, of_source = (TWO_ATTENTIONS if CROSS in trace.sites else ONE_ATTENTION), AXES[CROSS][1]
+    titles, of_source = (component.TWO_ATTENTIONS if CROSS in trace.sites else component.ONE_ATTENTION), AXES[CROSS][1]
     if DECODER not in trace.sites:
-        titles, sources, cross = SOURCE_ALONE, trace.source_tokens, attention.all_weights(trace, CROSS)
+        titles, sources, cross = component.SOURCE_ALONE, trace.source_tokens, attention.all_weights(trace, CROSS)
         own = np.zeros((*cross.shape[:3], cross.shape[2]), np.float32)
-    elif titles == TWO_ATTENTIONS:
+    elif titles == component.TWO_ATTENTIONS:
         own = attention.all_weights(trace, DECODER)[:, :, before:]
         sources, cross, own = trace.source_tokens, attention.all_weights(trace, CROSS), own[..., before:]
     else:
@@ -46,14 +38,16 @@ def film(trace: "Trace", writer: "Writer") -> PlayerData:
             sources, cross = ("∅",), np.zeros((*own.shape[:3], 1), np.float32)
     spreads = writer.spread(trace)
     steps = map(_player_step, trace.steps, spreads.chosen_ranks.tolist())
-    distributions = PlayerSpread(
+    distributions = component.PlayerSpread(
         best=spreads.best.numpy(),
         counts=spreads.counts.float().numpy(),
         centres=spreads.centres.numpy(),
         vocab_size=writer.vocab_size,
     )
     axes = written_axis(trace), of_source, FocusAxis("target", ahead=before)
-    return PlayerData.of(sources, trace.target_tokens[before:], tuple(steps), cross, own, distributions, titles, axes)
+    return component.PlayerData.of(
+        sources, trace.target_tokens[before:], tuple(steps), cross, own, distributions, titles, axes
+    )
 
 
 def written_axis(trace: "Trace") -> FocusAxis:
@@ -61,8 +55,9 @@ def written_axis(trace: "Trace") -> FocusAxis:
     return FocusAxis("target", ahead=trace.rows_before + 1)
 
 
-def _player_step(step: "DecodingStep", rank: int) -> PlayerStep:
+def _player_step(step: "DecodingStep", rank: int) -> component.PlayerStep:
     candidates = tuple(
-        PlayerCandidate(candidate.token_id, candidate.token, candidate.log_prob) for candidate in step.candidates
+        component.PlayerCandidate(candidate.token_id, candidate.token, candidate.log_prob)
+        for candidate in step.candidates
     )
-    return PlayerStep(step.token_id, step.token, step.log_prob, step.entropy, rank, candidates)
+    return component.PlayerStep(step.token_id, step.token, step.log_prob, step.entropy, rank, candidates)

@@ -166,10 +166,8 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
         "soft_keys": float(2 ** entropy[tuple(high)]), "keys": rows.shape[-1],
     }  # fmt: skip
     picture = _over_keys(trace, site, series)
-    caption = said(
-        "Two rows of the {attention}: 2 to the power of the entropy is the number of keys a row spreads over.",
-        attention=NAMES[site].phrase,
-    )
+    message = "Two rows of the {attention}: 2 to the power of the entropy is the number of keys a row spreads over."
+    caption = said(message, attention=NAMES[site].phrase)
     choices = {"text": text, "site": site, "layer": int(high[0]), "head": int(high[1])}
     return View(picture, found, caption, FullPage("attention", choices))
 
@@ -244,10 +242,8 @@ def _head(site: str, layer: int, head: int) -> dict[str, float | str]:
 
 
 def _reads(found: dict[str, float | str]) -> Message:
-    return said(
-        "Each bar is one key's share of the weight in {head} of the {attention}. A row sums to 1.",
-        head=found["head"], attention=found["attention"],
-    )  # fmt: skip
+    message = "Each bar is one key's share of the weight in {head} of the {attention}. A row sums to 1."
+    return said(message, head=found["head"], attention=found["attention"])
 
 
 def _opened(text: str, site: str, layer: int, head: int, row: int) -> FullPage:
