@@ -97,7 +97,7 @@ def test_a_message_that_is_named_first_is_a_template() -> None:
         for folder in ("model", "viz")
         for path in sorted((ROOT / folder).rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "message"
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "message"
         if isinstance(node.value, ast.JoinedStr)
     ]
     assert named == []
