@@ -186,11 +186,7 @@ def read_file(folder: Path, name: str, largest: int) -> bytes:
 def read_as_data(path: Path, missing: DataError | None = None) -> Iterator[None]:
     """What goes wrong where a file is read that a person has named as data becomes a sentence.
 
-    Raises a DataError if something went wrong.
-
-    Args:
-        path: of the file.
-        missing: what is said where there is none.
+    Raises a DataError if something went wrong. `missing` is what is said where there is none.
     """
     try:
         yield

@@ -73,7 +73,6 @@ class Reader(Protocol):
         """Run once and keep what every attention site computed.
 
         Args:
-            text: what to read.
             target: what the decoder reads along with it; by default what the model itself writes (encoder–decoder), or
                 nothing more (decoder only).
             extras: {"hook_head_output"} to record the real head outputs.

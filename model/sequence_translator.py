@@ -75,7 +75,6 @@ def odds_from_memory(
     in which they differ cancels out. Of words only that token's logits are compared.
 
     Args:
-        model: that has read them.
         memory: of all choices, once for each copy.
         padding: True at real tokens; None if all are.
         choices: all of words, or all of texts.
@@ -183,7 +182,6 @@ class SequenceTranslator(LoadedTranslator, ABC):
         """Run once with every hook recorded.
 
         Args:
-            text: the source sentence.
             target: a translation to read along (teacher forcing); by default the model's own, decoded greedily.
             extras: further hooks to record, from `hooks.EXTRAS`.
             edits: named edits of heads, or full hook name → function from the value there to the one to go on with.

@@ -136,7 +136,6 @@ class Chooser(Reader, Protocol):
         """The logits of a place, float32, for so many copies of what is read.
 
         Args:
-            place: of this model.
             copies: as many are read side by side.
             edits: full hook name → function, of the points that `model.nn.hooks` marks with a star.
         """

@@ -77,11 +77,8 @@ class HeadCircuits:
         """The pairs of the whole vocabulary with the highest scores, the highest first.
 
         No score is larger than the product of two lengths, so tokens are compared from the longest to the shortest, and
-        those too short for a score as high as the pairs found are left out.
-
-        Args:
-            count: of pairs.
-            progress: called with the number of queries done since the last call; it may raise an error to end.
+        those too short for a score as high as the pairs found are left out. `progress` is called with the number of
+        queries done since the last call; it may raise an error to end.
         """
         queries, keys = (vectors.norm(dim=1).sort(descending=True) for vectors in (self.queries, self.keys))
         blocks = list(zip(*(torch.split(each, KEYS_AT_ONCE) for each in (*keys, self.keys[keys.indices])), strict=True))

@@ -49,7 +49,6 @@ def library_circuits(
     """QK and OV of a head of the decoder's self-attention, from 0.
 
     Args:
-        reader: a decoder.
         distance: how many tokens before its query each key stands; only rotary positions have one.
         progress: called with the number of tokens done since the last call.
 
@@ -88,11 +87,8 @@ def largest_distance(abilities: Abilities) -> int:
 def library_copying(reader: TextReader, progress: Progress = no_progress) -> Float[Tensor, "layer head"]:
     """The copying score of every head; NaN of heads that a layer does not have.
 
-    Raises a DataError if the model's parts are not known; it says which.
-
-    Args:
-        reader: a decoder.
-        progress: called with the number of layers done since the last call.
+    Raises a DataError if the model's parts are not known; it says which. `progress` is called with the number of layers
+    done since the last call.
     """
     heads, read_off, run = _heads(reader), _read_off(reader), _Run.of(reader, 0)
     scores = torch.full((len(heads), max(heads)), torch.nan)

@@ -140,7 +140,6 @@ def head_distances(
         first, second: any two models that read text.
         texts: each is read once by both, as `read_by_both` says.
         sites: the attention of the first model, and that of the second.
-        progress: called after each text.
     """
     names = [
         tuple(head for head in all_heads(reader.abilities.heads) if head.site == site)

@@ -95,7 +95,6 @@ def step_cost(sizes: DecoderSizes, source_length: int, step: int, prompt_length:
     encoder, which runs once; norms, softmax, biases, positions, and sums of residual connections.
 
     Args:
-        sizes: of the decoder.
         source_length: tokens that an encoder reads (with </s>); 0 without one.
         step: from 0.
         prompt_length: tokens that the decoder is given: the one that begins a target, or the text of a decoder alone.

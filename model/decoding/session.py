@@ -33,7 +33,6 @@ class Session(ABC):
     """A text in the making, whatever model writes it. Greedy unless a token is forced or drawn.
 
     Args:
-        vocabulary: tells its tokens.
         prompt_ids: what the decoder reads before it writes.
         end_ids: tokens each of which ends the text.
         vocab_size: token ids that the model knows.
@@ -193,8 +192,6 @@ class DecodingSession(Session):
     """A translation by one of Headlight's own models, at most `EXTRA_LENGTH` tokens longer than its source (§6.1).
 
     Args:
-        model, tokenizer: of the translator.
-        text: the source sentence.
         source_ids: its token ids, ending with </s>.
         reader_key: names the model in its traces (`model.reader.Reader.key`).
         extras: hooks to record beyond those always recorded; of those, only "hook_head_output" grows row by row.

@@ -101,7 +101,6 @@ def compile_edits(
     site, layer, head, row or key does not exist, or the mask forbids the key.
 
     Args:
-        edits: of heads.
         shapes: site → its layers and heads.
         num_source, num_target: the rows that encoder and decoder can have.
     """

@@ -123,7 +123,6 @@ def encode_pairs(
     """Tokenize; leave out pairs of which a side is empty or longer than `max_tokens`, or one is thrice the other.
 
     Args:
-        weight: of each pair.
         cuts: how many further examples a pair becomes, with the source cut into other pieces; all share its weight.
         seed: of which cuts are drawn.
     """

@@ -44,7 +44,6 @@ class FilmRecorder:
     Args:
         path: of the film; one of the same run is gone on with.
         run: what is trained and how; short values only, for they are shown.
-        total: steps of the whole run.
 
     Raises:
         ConfigError: the path holds a film of another run.
@@ -125,7 +124,6 @@ def piece_links(tokenizer: Tokenizer, source: str, target: str, words: Sequence[
     """Which pieces of the source a row that reads a piece of the target renders; row 1 reads piece 0.
 
     Args:
-        tokenizer: cuts both.
         source, target: a sentence and its translation.
         words: for each word of the target, words of the source, from 0.
     """

@@ -117,7 +117,6 @@ class TrainingRun:
         Raises a DataError if the loss is no finite number any more, or a file of the run is damaged.
 
         Args:
-            examples: what to learn from.
             dev: sets to score on the way.
             until: stop at this step already, in the middle of the schedule; the run can be resumed, on other data too.
             film: what is to see the model after every step.

@@ -75,10 +75,7 @@ class Muon(Optimizer):
 class TrainingOptimizer:
     """Adam (0.9, 0.98, 1e-9; §5.3) for all weights of a model; with "muon", Muon for the matrices of its layers.
 
-    Args:
-        model: whose weights change.
-        name: which of both.
-        dtype: of Muon's products.
+    `dtype` is that of Muon's products.
     """
 
     def __init__(self, model: nn.Module, name: OptimizerName, dtype: torch.dtype = torch.float32) -> None:

@@ -112,11 +112,7 @@ class RunFiles:
     def averaged_weights(self, of: Mapping[str, Tensor], device: torch.device) -> dict[str, Tensor]:
         """The mean of the weights that are kept; where there are none yet, those given.
 
-        Raises a DataError if a file is damaged, or of another model.
-
-        Args:
-            of: the model's own weights.
-            device: of the mean.
+        Raises a DataError if a file is damaged, or of another model. `of` is the model's own weights.
         """
         snapshots: list[dict[str, Tensor]] = []
         for path in self._snapshots():

@@ -62,7 +62,6 @@ def measure_runs(
     Args:
         runs: holds PRESET-SEED/checkpoint for each.
         dev: sets to translate, greedily.
-        device: of the models.
         progress: told what has been measured.
 
     Raises:

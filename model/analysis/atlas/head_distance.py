@@ -22,10 +22,7 @@ def divergence_sums(
 
     Clark et al. 2019 ("What Does BERT Look At?", §6) add these up over all tokens of a corpus. Each is 0 for equal
     rows, and 1 for rows that look at different keys. In float64: of heads that are alike, entropies hardly differ.
-
-    Args:
-        weights: of heads that look from the same queries at the same keys, rows summing to 1.
-        rows: which rows count.
+    `weights` are of heads that look from the same queries at the same keys, rows summing to 1.
     """
     used = weights[:, rows].double()
     first, second = torch.triu_indices(len(weights), len(weights), offset=1)

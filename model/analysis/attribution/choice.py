@@ -190,7 +190,6 @@ def layer_run(
     """A layer that can be run again.
 
     Args:
-        stack: where it stands.
         hooks: site → the hook of its values and how many keys it has, self-attention first.
         run: gives the outputs of so many copies.
     """

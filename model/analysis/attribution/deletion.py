@@ -86,7 +86,6 @@ def delete(
     """Hide words in each of these orders, one more at each step; and each word alone.
 
     Args:
-        run: whose choice.
         words: the positions of each word's tokens in the text that is read.
         orders: of these words, by their numbers.
         progress: called with the number of runs done, and of all; sets of words that occur twice run once.

@@ -189,11 +189,7 @@ def integrated_gradients(run: ChoiceRun, progress: Progress = no_progress) -> tu
 
     On every stretch of the path the scores should add up to what the choice gains there, which is known. The stretch
     that misses most is halved, until all together miss no more than `TOLERANCE`, or `MOST_POINTS` are used up. Raises a
-    TraceError if the embeddings cannot be told.
-
-    Args:
-        run: whose choice.
-        progress: called with the number of points taken so far.
+    TraceError if the embeddings cannot be told. `progress` is called with the number of points taken so far.
     """
     inputs = tuple(own.requires_grad_() for own in run.embeddings())
     zero, half, whole = ((share, _value(run, inputs, share)) for share in (0.0, 0.5, 1.0))
@@ -283,10 +279,7 @@ class Attribution:
 def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
     """A model and a choice as the methods need them. Raises a DataError if a side has more than `MOST_TOKENS` tokens.
 
-    Args:
-        reader: that does not lack "word choice".
-        choice: at a place of this model.
-        text: what is read there.
+    `reader`: that does not lack "word choice".
     """
     if (longest := max(len(choice.source), len(choice.prefix))) > MOST_TOKENS:
         message = "Attribution reads up to {most_tokens} tokens on each side, got {longest}; shorten the text."
@@ -306,7 +299,6 @@ def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) 
     """What a method gives each token. Raises a TraceError if a method cannot take this model apart; it says why.
 
     Args:
-        run: the model and the choice.
         method: "weights" are those of the row that makes the choice, the mean of all heads of all layers: of
             cross-attention where there is one, else of self-attention; "rollout" are the last layer's, followed back
             through those below (`metrics.measures`); the others are those of this folder. Those of `OF_CHOICE` know of

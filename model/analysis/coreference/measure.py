@@ -89,11 +89,9 @@ def measure_coreference(
     rollout is asked for of a model without residual connections.
 
     Args:
-        reader: the model that is measured.
         given: the cases; those that the model cannot read are counted with the lines that were left out before.
         sites: of `SCORED_SITES`, of our own Transformers; by default both, or the encoder's alone of one that is not
             known to translate English to German. Of other models it is the one that reads the sentence.
-        measure: "raw", "norm" or "rollout".
         progress: called with the number of cases done since the last call, which is 0 before the first and after the
             last; it may end the measurement by an error.
     """

@@ -193,7 +193,6 @@ def case_weights(
     Args:
         reader, trace, measure: as of `measured_rows`.
         site: one whose keys are tokens of the sentence.
-        read: the case of this sentence.
         asking: the query rows that speak for the pronoun; after them, for weights both ways, those of each candidate.
     """
     rows = sorted({row for span in asking for row in span})

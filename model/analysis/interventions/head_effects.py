@@ -122,7 +122,6 @@ def measure_effects(
     """Switch off each head in turn in every choice.
 
     Args:
-        reader: the model.
         choices: at least one; all of words, or all of texts.
         replacement: what heads give instead, as of `mean_outputs`; None for nothing.
         progress: called with the number of runs done since the last call; there is one for each choice and head.
@@ -270,7 +269,6 @@ def sweep(
     """The log-odds of a batch with each head's output replaced in turn, in the order of `all_heads`, on the CPU.
 
     Args:
-        reader, choices: whose.
         values: site and layer → outputs [sequence or 1, head or 1, row or 1, d_v or 1] to put in, one head at a time.
         progress: called with the number of runs done since the last call.
     """

@@ -70,9 +70,7 @@ def head_verdict(
     """Intervene on one head. Raises an EditError if there is no such head.
 
     Args:
-        reader: the model.
         choice: what it says at a place, alone or against another token.
-        head: whose output is replaced.
         trace: a run of this model, without edits, in which the choice is made; it may have gone on after it.
         other: where the model makes the same choice in the other sentence of a pair.
     """

@@ -79,7 +79,6 @@ def patch_heads(reader: Chooser, pairs: Sequence[ChoicePair[Choice]], progress: 
     says it in B.
 
     Args:
-        reader: the model.
         pairs: at least one. Of two whole texts what follows the first token that differs may fit only one of A and B.
         progress: called with the number of runs done since the last call; there is one for each pair and head.
     """

@@ -109,8 +109,6 @@ def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) 
     or has several masks; or B has not the token that is asked about.
 
     Args:
-        reader: the model.
-        a: the text.
         b: the other text; "" for none: the pair then holds A twice.
         written: token ids that were written after A, the last of which is asked about; by default the first. Of a
             classifier the id of the label that is asked about.

@@ -162,7 +162,6 @@ def score_alignment(
     """Read every pair along and score all cross-attention heads. Raises a DataError if no pair could be read.
 
     Args:
-        translator: the model that is measured.
         pairs: sentence pairs with links; those that the model refuses are left out and counted.
         progress: called with the number of pairs done since the last call.
         matrix: what is read off a layer, as in `linked_words`.

@@ -64,7 +64,6 @@ def repeated_tokens(
     Raises a DataError if the model is none, has too few tokens, or reads too short texts.
 
     Args:
-        reader: a decoder alone.
         draws: so many sets of random tokens are read.
         seed: the same draws the same tokens.
         progress: called with 0 after each; it may end the work by an exception.

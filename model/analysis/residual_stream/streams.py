@@ -34,9 +34,7 @@ class Moved:
 def streams(reader: Reader, trace: Trace) -> Streams | None:
     """The vectors that the first layer reads (level 0), and those after each layer, on the CPU, in float32.
 
-    Args:
-        reader: a Transformer of ours, or a model of the library that reads text.
-        trace: what it read and wrote.
+    `reader` is a Transformer of ours, or a model of the library that reads text.
 
     Returns:
         By stack; None where the model does not expose one vector for each token and layer.
@@ -48,11 +46,6 @@ def moved_by(reader: Reader, trace: Trace, edit: HeadEdit, before: Streams) -> M
     """How far an edit moves every stream, and what would then be written; None where streams are unknown.
 
     Raises an EditError if the edit names what does not exist, or the heads of this model cannot be edited.
-
-    Args:
-        reader, trace: of `streams`.
-        edit: of a head.
-        before: the streams without it.
     """
     after, changed = _run(reader, trace, edit)
     if after is None:

@@ -63,10 +63,7 @@ def batch_norm(x: Float[Tensor, "row d_model"], *, epsilon: float = 1e-5) -> Flo
 def normed_batch(runs: Sequence[CapturedRun], sublayer: Sublayer, position: int) -> NormedBatch:
     """What the norm of a sub-layer reads of every token of these sentences, and what both norms make of it.
 
-    Args:
-        runs: of the sentence with the token that is followed, and of further ones, by the same model.
-        sublayer: whose norm.
-        position: of the token.
+    `runs` are of the sentence with the token that is followed, and of further ones, by the same model.
     """
     sides = [run.trace.source_tokens if sublayer.stack == "encoder" else run.trace.target_tokens for run in runs]
     before = torch.cat([run.norm_input(sublayer) for run in runs])
