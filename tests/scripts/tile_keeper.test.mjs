@@ -6,6 +6,9 @@ import { tilesAt } from "../../viz/pictures/shared/tile_store.js";
 import component from "../../viz/pictures/tiles/tile_keeper.js";
 import { packed } from "./packed.mjs";
 
+const page = new EventTarget();
+globalThis.addEventListener = page.addEventListener.bind(page);
+
 const ADDRESS = "a text, encoder.self";
 const FRAME = {
   address: ADDRESS,
@@ -24,7 +27,7 @@ const layer = (number) => packed({ address: ADDRESS, layer: number }, new Uint8A
 
 /** Puts a keeper on the page, hands it a payload, and returns what takes it away again. */
 function keeper(data) {
-  const root = { dataset: {} };
+  const root = Object.assign(new EventTarget(), { dataset: {} });
   return component({ data, parentElement: { querySelector: () => root } });
 }
 
