@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from model.tokenizer import Tokenizer
 from model.training.film import save_film
 from tests.browser.conftest import visit
-from tests.viz.pages.paper.through_training.test_sizes import film
+from tests.viz.pages.paper.through_training.test_film import film
 from tests.viz.smallest import TEXT, save_smallest
 
 PATIENCE = 60_000

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from tests.model.adapters import zoo
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, opened
-from tests.viz.pictures.tiles.decoded import numbers_of
+from tests.viz.pictures.test_tiles import numbers_of
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, traces

@@ -1,16 +1,26 @@
-"""Which models the pages find, open, keep and refuse."""
+"""Which models the pages find, open, keep and refuse; their atlas; pictures that are given to them."""
 
 import shutil
 import sys
+from io import BytesIO
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from model.errors import CheckpointError, DeviceError
-from viz.access import models
+from model import Translator
+from model.analysis.atlas.file import load_atlas, save_atlas
+from model.analysis.atlas.measure import build_atlas
+from model.analysis.corpus import CorpusSentence
+from model.checkpoint import save_checkpoint
+from model.errors import CheckpointError, DeviceError, InputTextError
+from tests.paths import ROOT
+from viz.access import attention, head_jobs, models, pictures
 from viz.selection import catalogue
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.model_choice import ModelChoice
 from viz.selection.selection import Selection
 
 
@@ -108,3 +118,112 @@ def test_a_folder_that_may_not_be_looked_into_is_of_no_known_kind(
     assert models.kind(choice) is None
     assert models.languages_of_files(choice) == ("", "")
     assert not models.has_chat_template(choice)
+
+
+def test_the_atlas_that_ships_says_which_head_follows_antecedents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ROOT_VARIABLE, raising=False)
+    folder = ROOT / "checkpoints" / "en-de"
+    measured = head_jobs.of_model(ModelChoice("en-de"), "decoder.cross")
+    assert measured is not None
+    atlas = load_atlas(folder / "atlas.npz")
+    best = divmod(int(np.nanargmax(atlas.metrics["antecedent"][2])), 8)
+    assert measured.of_heads[best][0].metric == "antecedent"
+    assert measured.sentences == len(atlas.texts)
+
+
+def test_a_model_without_an_atlas_is_measured_in_the_open_sentence_alone(translator: Translator) -> None:
+    trace = translator.trace("The dog was tired.", "Der Hund war müde.")
+    measured = head_jobs.in_sentence(trace, "encoder.self")
+    assert measured.sentences == 0
+    high = {metric for metric, table in attention.head_metrics(trace, "encoder.self").items() if (table >= 0.4).any()}
+    assert {job.metric for jobs in measured.of_heads.values() for job in jobs} <= high
+
+
+def test_an_atlas_that_is_put_beside_a_model_counts_from_then_on(
+    translator: Translator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    choice, file = ModelChoice("named"), tmp_path / "named" / "atlas.npz"
+    save_checkpoint(file.parent, translator.model, translator.tokenizer, card="Random weights.\n")
+    assert head_jobs.of_model(choice, "decoder.cross") is None
+    reader = models.reader(choice)
+    save_atlas(build_atlas(reader, [CorpusSentence("The dog was tired.")]), file)
+    measured = head_jobs.of_model(choice, "decoder.cross")
+    assert measured is not None
+    assert measured.sentences == 1
+    file.unlink()
+    assert head_jobs.of_model(choice, "decoder.cross") is None
+
+
+def test_an_atlas_lies_in_the_folder_of_the_model_and_not_in_one_that_has_its_name(
+    translator: Translator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "of the server"))
+    folder = tmp_path / "added" / "same-name"
+    save_checkpoint(folder, translator.model, translator.tokenizer, card="Random weights.\n")
+    choice = ModelChoice("same-name", folder=str(folder))
+    atlas = build_atlas(models.reader(choice), [CorpusSentence("The dog was tired.")])
+    elsewhere = tmp_path / "of the server" / "same-name" / "atlas.npz"
+    elsewhere.parent.mkdir(parents=True)
+    save_atlas(atlas, elsewhere)
+    assert head_jobs.of_model(choice, "decoder.cross") is None
+    # Nor where a link of the folder leads out of it.
+    (folder / "atlas.npz").symlink_to(elsewhere)
+    assert head_jobs.of_model(choice, "decoder.cross") is None
+    (folder / "atlas.npz").unlink()
+    save_atlas(atlas, folder / "atlas.npz")
+    assert head_jobs.of_model(choice, "decoder.cross") is not None
+
+
+@pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
+def test_a_file_that_is_no_picture_is_refused(content: bytes) -> None:
+    with pytest.raises(InputTextError, match="not a picture that can be read"):
+        pictures.keep(content, "x.png")
+
+
+def a_file(size: tuple[int, int], kind: str) -> bytes:
+    file = BytesIO()
+    Image.linear_gradient("L").resize(size).convert("RGB").save(file, kind)
+    return file.getvalue()
+
+
+def test_the_same_picture_is_asked_for_by_the_same_name() -> None:
+    content = a_file((30, 20), "PNG")
+    assert pictures.keep(content, "a.png") == pictures.keep(content, "a.png")
+
+
+def test_nobody_sees_what_another_calls_the_same_picture() -> None:
+    content = a_file((40, 30), "PNG")
+    first, second = pictures.keep(content, "secret.png"), pictures.keep(content, "mine.png")
+    assert pictures.given(first)[0].startswith("secret.png")
+    assert "secret" not in pictures.given(second)[0]
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_a_photograph_of_24_megapixels_is_shrunk_and_kept(kind: str) -> None:
+    _, picture = pictures.given(pictures.keep(a_file((6_000, 4_000), kind), f"{kind}.photo"))
+    assert max(picture.size) <= pictures.LARGEST_SIDE
+    assert picture.width / picture.height == pytest.approx(1.5, rel=0.01)
+    # A gradient from black above to white below is still one.
+    column = np.asarray(picture.convert("L"))[:, picture.width // 2]
+    assert column[0] < 10 < 245 < column[-1]
+
+
+@pytest.mark.parametrize("size", [(60, 40), (2_400, 1_600)], ids=["small", "shrunk"])
+def test_a_photograph_taken_sideways_stands_upright(size: tuple[int, int]) -> None:
+    upright = Image.linear_gradient("L").resize(size).convert("RGB")
+    file, noted = BytesIO(), Image.Exif()
+    # The camera was turned: its file has to be turned clockwise (EXIF orientation 6).
+    noted[0x0112] = 6
+    upright.transpose(Image.Transpose.ROTATE_90).save(file, "JPEG", exif=noted)
+    _, picture = pictures.given(pictures.keep(file.getvalue(), f"{size}.jpg"))
+    assert picture.width > picture.height
+    column = np.asarray(picture.convert("L"))[:, picture.width // 2]
+    assert column[0] < 20 < 235 < column[-1]
+
+
+def test_a_photograph_with_a_damaged_note_of_its_camera_is_kept_as_it_is_stored() -> None:
+    file = BytesIO()
+    Image.new("RGB", (30, 20)).save(file, "JPEG", exif=b"Exif\x00\x00no TIFF header")
+    _, picture = pictures.given(pictures.keep(file.getvalue(), "damaged.jpg"))
+    assert picture.size == (30, 20)

@@ -1,27 +1,34 @@
-"""Words that a vocabulary barely knows."""
+"""Rare words, twins of a sentence, and which rows and keys join two words."""
 
+import numpy as np
 import pytest
 
+from model import Translator
 from model.tokenizer import SPECIAL_TOKENS, Tokenizer
+from model.trace.trace import Trace
 from tests.paths import ROOT
+from viz.access import texts, word_links
 from viz.access.texts import RareWords, rare_words
+from viz.access.word_links import Link
+from viz.pages.coreference.data import curated_pairs
 from viz.selection.examples import EXAMPLES
+from viz.text.sites import CROSS, DECODER, ENCODER
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
+def shipped_tokenizer() -> Tokenizer:
     return Tokenizer.load(ROOT / "checkpoints" / "en-de" / "tokenizer.model")
 
 
-def rare_in(text: str, tokenizer: Tokenizer) -> RareWords:
-    ids = tokenizer.encode(text)
-    are_bytes = [token_id in tokenizer.byte_ids for token_id in ids]
-    return rare_words((*tokenizer.tokens(ids), "</s>"), (*are_bytes, False), SPECIAL_TOKENS)
+def rare_in(text: str, shipped_tokenizer: Tokenizer) -> RareWords:
+    ids = shipped_tokenizer.encode(text)
+    are_bytes = [token_id in shipped_tokenizer.byte_ids for token_id in ids]
+    return rare_words((*shipped_tokenizer.tokens(ids), "</s>"), (*are_bytes, False), SPECIAL_TOKENS)
 
 
 @pytest.mark.parametrize("word", ["qzxvkj", "Pneumonoultramicroscopic", "naïveté😀", "猫"])
-def test_a_word_in_many_pieces_in_letters_or_in_bytes_is_rare(tokenizer: Tokenizer, word: str) -> None:
-    assert list(rare_in(f"The {word} sleeps.", tokenizer).pieces) == [word]
+def test_a_word_in_many_pieces_in_letters_or_in_bytes_is_rare(shipped_tokenizer: Tokenizer, word: str) -> None:
+    assert list(rare_in(f"The {word} sleeps.", shipped_tokenizer).pieces) == [word]
 
 
 @pytest.mark.parametrize(
@@ -36,9 +43,9 @@ def test_a_word_in_many_pieces_in_letters_or_in_bytes_is_rare(tokenizer: Tokeniz
     ],
 )
 def test_most_words_are_rare_where_more_than_half_are_each_time_they_occur(
-    tokenizer: Tokenizer, text: str, are_most: bool
+    shipped_tokenizer: Tokenizer, text: str, are_most: bool
 ) -> None:
-    rare = rare_in(text, tokenizer)
+    rare = rare_in(text, shipped_tokenizer)
     assert rare.are_most is are_most
     assert rare.pieces
 
@@ -51,5 +58,105 @@ def test_a_word_is_rare_if_it_is_in_bytes_and_not_if_its_characters_are_pieces_o
 
 
 @pytest.mark.parametrize("text", [*(one.text for one in EXAMPLES[:8]), "It's 2,048.50 euros, isn't it?", "A; b c."])
-def test_no_everyday_word_number_or_letter_is_rare(tokenizer: Tokenizer, text: str) -> None:
-    assert not rare_in(text, tokenizer).pieces
+def test_no_everyday_word_number_or_letter_is_rare(shipped_tokenizer: Tokenizer, text: str) -> None:
+    assert not rare_in(text, shipped_tokenizer).pieces
+
+
+CHANGE = (("tired",), ("wide",))
+
+
+def test_examples_and_pairs_of_the_set_know_their_twins_both_ways() -> None:
+    a, b = (case.sentence for case in curated_pairs()["it-04"].cases)
+    for first, second in ((EXAMPLES[1].text, EXAMPLES[1].twin), (a, b)):
+        assert texts.known_twin(first) == second
+        assert texts.known_twin(second) == first
+    assert texts.known_twin("Tom was late.") == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "how"),
+    [
+        (EXAMPLES[0].text, EXAMPLES[0].twin, CHANGE),
+        ("It was too tired.", "It was far too wide.", (("too", "tired"), ("far", "too", "wide"))),
+        ("It ran.", "It ran.", None),
+        ("Tom saw a very old dog today.", "Everything else is new.", None),
+        ("", "It ran.", None),
+    ],
+)
+def test_the_words_that_differ_are_found(first: str, second: str, how: texts.Change | None) -> None:
+    assert texts.change(first, second) == how
+
+
+def test_the_same_words_are_changed_in_another_sentence_once_or_not_at_all() -> None:
+    assert texts.changed("The dog was tired, it slept.", CHANGE) == "The dog was wide, it slept."
+    assert texts.changed("The dog slept.", CHANGE) == ""
+    assert texts.changed("A tired dog and a tired cat.", CHANGE) == ""
+
+
+def test_sentences_that_share_few_words_are_told_from_twins() -> None:
+    assert texts.shared_words(EXAMPLES[0].text, EXAMPLES[0].twin) == (10, 11)
+    shared, count = texts.shared_words("Tom was late.", EXAMPLES[0].twin)
+    assert shared * 2 < count
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.trace("The dog was tired.", "Der Hund war müde.")
+
+
+def word(trace: Trace, label: str) -> int:
+    return word_links.words(trace).labels.index(label)
+
+
+def spelled(tokens: tuple[str, ...], positions: tuple[int, ...]) -> str:
+    return "".join(tokens[position] for position in positions).removeprefix("▁")
+
+
+def test_words_are_those_of_both_sentences_without_special_tokens(trace: Trace) -> None:
+    known = word_links.words(trace)
+    assert known.labels == ("The", "dog", "was", "tired.", "Der", "Hund", "war", "müde.")
+    assert known.num_source == 4
+    sides = [trace.source_tokens] * 4 + [trace.target_tokens] * 4
+    assert [spelled(*of) for of in zip(sides, known.groups, strict=True)] == list(known.labels)
+
+
+def test_a_written_word_looks_from_the_rows_that_wrote_it_and_again_from_those_that_read_it(trace: Trace) -> None:
+    known, hund, dog = word_links.words(trace), word(trace, "Hund"), word(trace, "dog")
+    wrote, read = word_links.links(trace, (hund,), (dog,))
+    assert (wrote.site, wrote.keys, wrote.is_second_look) == (CROSS, known.groups[dog], False)
+    assert "".join(trace.steps[row].token for row in wrote.rows).removeprefix("▁") == "Hund"
+    assert read == Link(CROSS, (known.groups[hund],), known.groups[dog], is_second_look=True)
+    assert {link.site for link in word_links.links(trace, (hund,), (word(trace, "Der"),))} == {DECODER}
+
+
+def test_words_of_the_text_meet_in_the_encoder_and_never_look_at_the_translation(trace: Trace) -> None:
+    known, was, dog = word_links.words(trace), word(trace, "was"), word(trace, "dog")
+    assert word_links.links(trace, (was,), (dog,)) == (Link(ENCODER, (known.groups[was],), known.groups[dog]),)
+    assert word_links.links(trace, (dog,), (word(trace, "Hund"),)) == ()
+
+
+def test_of_pieces_keys_are_summed_and_queries_averaged(trace: Trace) -> None:
+    (link,) = word_links.links(trace, (word(trace, "tired."),), (word(trace, "dog"),))
+    assert min(len(link.rows), len(link.keys)) > 1
+    expected = [
+        [trace.weights(ENCODER, layer)[head][list(link.rows)][:, list(link.keys)].numpy().sum(1).mean() for head in of]
+        for layer, of in enumerate([range(trace.heads_of(ENCODER))] * trace.layers_of(ENCODER))
+    ]
+    np.testing.assert_allclose(word_links.weights(trace, link), expected, rtol=1e-5)
+
+
+def test_the_weights_of_several_words_are_summed(trace: Trace) -> None:
+    looking, looked_at = [word(trace, label) for label in ("was", "tired.")], [word(trace, "The"), word(trace, "dog")]
+    (together,) = word_links.links(trace, looking, looked_at)
+    apart = [word_links.links(trace, (row,), (key,))[0] for row in looking for key in looked_at]
+    sums = sum(word_links.weights(trace, link) for link in apart)
+    np.testing.assert_allclose(word_links.weights(trace, together), sums, rtol=1e-5)
+
+
+def test_a_cell_belongs_to_the_word_that_its_row_writes(trace: Trace) -> None:
+    dog = word(trace, "dog")
+    for written in (word(trace, label) for label in ("Der", "Hund", "war", "müde.")):
+        link, *_ = word_links.links(trace, (written,), (dog,))
+        for row in link.rows:
+            assert word_links.words_of_cell(trace, CROSS, row, link.keys[-1]) == (written, dog)
+    assert word_links.words_of_cell(trace, ENCODER, len(trace.source_tokens) - 1, 0)[0] is None

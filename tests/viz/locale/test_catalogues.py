@@ -1,15 +1,18 @@
-"""Every catalogue has what the source says, with the same placeholders, and nothing fuzzy."""
+"""Every catalogue has what the source says, nothing bypasses it, and messages use the field's terms."""
 
 import ast
+import re
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.paths import ROOT
 from viz.locale.__main__ import read
-from viz.locale.extraction import source_files, template
+from viz.locale.extraction import error_names, python_texts, source_files, template
+from viz.selection.selection import FIELDS
 from viz.text.messages import FOLDER
 
 CATALOGUES = sorted(FOLDER.glob("*.po"))
@@ -77,3 +80,172 @@ def _underscores(function: ast.FunctionDef) -> tuple[bool, bool]:
         for node in ast.walk(function)
     )
     return stored, called
+
+
+#: What shows its first argument, of Streamlit, of a column or container of it, and of ours.
+SHOW_FIRST = frozenset(
+    {
+        "badge", "button", "caption", "checkbox", "download_button", "error", "expander", "field", "file_uploader",
+        "header", "info", "link_button", "markdown", "menu_button", "metric", "multiselect", "note", "number_input",
+        "pills", "popover", "radio", "segmented_control", "select_slider", "selectbox", "slider", "spinner",
+        "subheader", "success", "tabs", "text_area", "text_input", "title", "toast", "toggle", "warning", "write",
+        "Column",
+    }
+)  # fmt: skip
+#: What shows its second: the first names a field.
+SHOW_SECOND = frozenset({"segmented", "dropdown", "switch", "optional_switch", "multiple"})
+#: Ours that translate what they show.
+TRANSLATES = frozenset({"frame.note", "frame.caption", "frame.small_print"})
+SHOWN_BY_NAME = frozenset({"label", "help", "help_text", "placeholder", "alt", "title", "caption", "note"})
+#: Icons and colours of Markdown, and what stands in both languages as it is.
+_NO_WORDS = re.compile(
+    r":material/\w+:|:\w+-?\w*\[|bertviz|Headlight|BLEU|chrF|CSV|PNG|SVG|PDF|HTML|log p|</?\w+[^>]*>|\bpx\b|\w+_\w+"
+)
+_WORD = re.compile(r"[A-Za-z]{2,}")
+#: Terms that are the same in every language, beside the names of fields of the selection.
+ALLOWED = {"logit", "tanh"} | FIELDS.keys()
+#: Where no page runs, English is spoken.
+ENGLISH = ROOT / "viz" / "notebook"
+
+
+def bare(node: ast.expr) -> str:
+    """The words of a literal, or of an f-string between its values; "" of anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value
+    elif isinstance(node, ast.JoinedStr):
+        text = " ".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+    else:
+        return ""
+    return text if _WORD.search(_NO_WORDS.sub("", text)) else ""
+
+
+def given(call: ast.Call) -> Iterator[ast.expr]:
+    """What a call is given to be shown; `frame.note` and its like look for their texts in the catalogue."""
+    if ast.unparse(call.func) in TRANSLATES:
+        return
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name in SHOW_FIRST:
+        yield from call.args[:1]
+    if name in SHOW_SECOND:
+        yield from call.args[1:2]
+    if name in SHOW_FIRST | SHOW_SECOND | {"chart", "table", "MatrixData"}:
+        yield from (keyword.value for keyword in call.keywords if keyword.arg in SHOWN_BY_NAME)
+
+
+def calls(path: Path) -> list[ast.Call]:
+    return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+
+
+def test_nothing_is_shown_that_no_catalogue_knows() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{call.lineno}: {text}"
+        for path in sorted([ROOT / "app.py", *(ROOT / "viz").rglob("*.py")])
+        if ENGLISH not in path.parents
+        for call in calls(path)
+        for node in given(call)
+        if (text := bare(node)) and text not in ALLOWED
+    ]
+    assert found == []
+
+
+def test_every_error_has_a_template() -> None:
+    """An f-string has lost its template before anyone could translate it."""
+    errors = error_names()
+    found = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for folder in ("model", "viz")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for call in calls(path)
+        if isinstance(call.func, ast.Name) and call.func.id in errors and call.args
+        if isinstance(call.args[0], ast.JoinedStr)
+    ]
+    assert found == []
+
+
+def test_a_message_that_is_named_first_is_a_template() -> None:
+    source = 'message = "a {b}"\nraise DataError(message, b=b)\nmessage = ("c "\n"{d}")\nsaid(message, d=d)'
+    assert list(python_texts(source)) == ["a {b}", "c {d}"]
+    named = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for folder in ("model", "viz")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "message"
+        if isinstance(node.value, ast.JoinedStr)
+    ]
+    assert named == []
+
+
+#: What is not to be read in a message, and what is written instead.
+PATTERNS: Final = {
+    r"(?<!here )\b(?:is|are|was|were) no (?!longer)": "is not a …",
+    r"\banew\b": "again",
+    r"\bbeside\b": "next to, with",
+    r"\b(?:stands?|stood)\b": "is, comes, occurs, refers to",
+    r"\b(?:lies?|lying)\b": "is",
+    r"\bholds? (?!for\b|back\b)(?:a|an|no|the|only|its|more|at most|\{|[0-9])": "contains, has",
+    r"(?:^|[.;:] )(?:Asked|Compared|Counted|Drawn|Found|Kept|Marked|Measured|Named|Nearest|Shown) (?:is|are)\b": (
+        "the subject first"
+    ),
+    r"\blook(?:s|ed|ing)? (?:at|back|elsewhere)\b": "attends to",
+    r"\b(?:known|recorded|measured|shown|read|told) of\b": "… for",
+    r"\bso (?:large|long|many|short|small) an?\b": "such a …",
+    r"\bputs? out\b": "outputs",
+    r"\btold apart\b": "within seed noise",
+    r"\bpieces?\b(?!\})": "token",
+    r"\b[Gg]reedy search\b": "greedy decoding",
+    r"\b(?:likest|likeliest|surer|surest)\b": "most similar, most probable, confident",
+    r"\bone a (?:line|row)\b|\b(?:bar|head|line|one|row|tile) a (?:head|key|layer|sentence|step|token)\b": "one per …",
+    r"\b(?:any|no)body\b": "the subject",
+    r"\d %": "a number and % without a space",
+    r"\b[Mm]end(?:s|ed)?\b": "fix",
+}
+#: A text that has a pattern for a reason: a quotation, what a sentence is about, a name of the field.
+QUOTED: Final = frozenset({
+    "Without the penalty the beam returns “{text_0}”, {tokens_0} tokens including the end of the sentence, and nobody "
+    "carries the stick.",
+
+})  # fmt: skip
+
+
+def texts() -> Iterator[str]:
+    """Every text of the app once, on one line."""
+    for message in template():
+        if message.id:
+            for text in [message.id] if isinstance(message.id, str) else message.id:
+                yield " ".join(text.split())
+
+
+TEXTS: Final = tuple(texts())
+
+
+@pytest.mark.parametrize(("pattern", "better"), PATTERNS.items(), ids=list(PATTERNS))
+def test_no_message_has_a_word_that_another_says_better(pattern: str, better: str) -> None:
+    found = [text for text in TEXTS if re.search(pattern, text) and text not in QUOTED]
+    assert not found, f"{better}: {found}"
+
+
+def test_what_is_allowed_is_said_and_would_else_be_found() -> None:
+    assert set(QUOTED) <= set(TEXTS)
+    assert [text for text in QUOTED if not any(re.search(pattern, text) for pattern in PATTERNS)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        ("{name} is no model", True),
+        ("There is no folder {name}", False),
+        ("It is no longer here", False),
+        ("Drawn are the {n} strongest", True),
+        ("The {n} strongest are shown", False),
+        ("One bar a key", True),
+        ("One bar per key", False),
+        ("This head looks at the first token", True),
+        ("This looks like {language}", False),
+        ("{pieces}", False),
+        ("95 % interval", True),
+        ("95% interval", False),
+    ],
+)
+def test_patterns_find_what_they_are_for(text: str, is_refused: bool) -> None:
+    assert any(re.search(pattern, text) for pattern in PATTERNS) == is_refused

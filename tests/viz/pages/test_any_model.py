@@ -1,5 +1,6 @@
 """Every page with models of every kind from a folder: what they have is shown, what they lack is said."""
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, traces
 from viz.access.attention import MatrixView
-from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
+from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE, ROOT_VARIABLE
 from viz.selection.decoding import DecodingTab
 from viz.selection.examples import EXAMPLES, examples_in
 from viz.selection.selection import Selection
@@ -266,3 +267,77 @@ def test_a_language_that_is_none_is_as_if_nobody_had_said_one(app: AppTest, read
 def test_a_picture_and_a_model_whose_files_say_it_ask_for_no_language(app: AppTest) -> None:
     opened(app, "vit")
     assert not any(box.key == "reads" for box in app.selectbox)
+
+
+def test_a_server_that_others_reach_gives_every_path_the_same_answer(
+    app: AppTest, folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = tmp_path / "allowed"
+    shutil.copytree(folders / "bert", allowed / "mine")
+    (allowed / "out").symlink_to(folders / "bert")
+    monkeypatch.setenv(FOLDERS_VARIABLE, str(allowed))
+    opened(app, "en-de")
+    outside: list[Path | str] = [
+        folders / "bert",
+        folders,
+        "/etc/passwd",
+        "/no/such/folder",
+        "/root",
+        "~nobody-has-this-name",
+        "~root",
+    ]
+    answers = set()
+    for path in [*outside, allowed / "out", f"{allowed}/../allowed-too"]:
+        answers.add(add(app, path).error[0].value)
+    assert len(answers) == 1
+    assert "its administrator allows" in answers.pop()
+    add(app, allowed / "mine")
+    assert not app.error
+    assert app.selectbox(key="checkpoint").value == "mine"
+
+
+def test_where_no_folder_may_be_named_there_is_no_field_for_one(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viz.selection.catalogue.folders_to_add_from", tuple)
+    opened(app, "en-de")
+    assert "add/folder" not in [field.key for field in app.text_input]
+    assert "opens no folder that is typed here" in " ".join(caption.value for caption in app.sidebar.caption)
+
+
+def test_an_added_folder_that_becomes_a_link_is_not_followed(app: AppTest, folders: Path, tmp_path: Path) -> None:
+    mine = Path(shutil.copytree(folders / "bert", tmp_path / "mine"))
+    add(opened(app, "en-de"), mine)
+    mine.rename(tmp_path / "moved")
+    mine.symlink_to(folders / "bert")
+    app.run()
+    assert not app.exception
+    assert "points elsewhere" in app.error[0].value
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "vit"])
+def test_a_card_that_becomes_a_link_is_not_shown(app: AppTest, folders: Path, tmp_path: Path, name: str) -> None:
+    mine = Path(shutil.copytree(folders / name, tmp_path / "mine"))
+    (tmp_path / "secret.txt").write_text("the secret of another", encoding="utf-8")
+    (mine / "README.md").write_text("my own card, in plain text", encoding="utf-8")
+    app.query_params["about"] = "Card"
+    add(opened(app, "en-de", "model_card"), mine)
+    assert "my own card" in " ".join(code.value for code in app.code)
+    (mine / "README.md").unlink()
+    (mine / "README.md").symlink_to(tmp_path / "secret.txt")
+    app.run()
+    assert not app.exception
+    assert "secret of another" not in " ".join(element.value for element in (*app.code, *app.text, *app.error))
+    assert "outside the folder" in app.error[0].value
+
+
+def test_a_tokenizer_that_would_end_the_server_is_a_sentence_on_the_page(
+    app: AppTest, folders: Path, tmp_path: Path
+) -> None:
+    mine = Path(shutil.copytree(folders / "bert", tmp_path / "mine"))
+    step = {"type": "Replace", "pattern": {"Regex": "."}, "content": "x" * 1_000}
+    content = json.loads((mine / "tokenizer.json").read_text(encoding="utf-8"))
+    content["normalizer"] = {"type": "Sequence", "normalizers": [step] * 4}
+    (mine / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
+    add(opened(app, "en-de"), mine)
+    assert "its replacements turn one character into up to 1,000,000,000,000 characters" in app.error[0].value.replace(
+        "\\", ""
+    )

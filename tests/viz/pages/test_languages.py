@@ -1,30 +1,146 @@
-"""A translator of many languages: they are chosen on the left, and stand in the address."""
+"""Translators of other people: OPUS-MT on every page, and models of many languages."""
 
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters.zoo import save_many_languages
-from tests.viz.page_run import app_of, healthy, opened, run_page
+from tests.model.marian.marian_folders import write_marian
+from tests.patience import PATIENCE
+from tests.viz.page_run import app_of, healthy, run_page
+from tests.viz.page_run import opened as opened_page
+from tests.viz.pages.paper.opening import at_positions
+from tests.viz.pages.test_pages import MODEL, PAGES, opened
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.examples import examples_in
 from viz.selection.selection import Selection
 from viz.text import messages
 from viz.ui import snippets
+
+pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    write_marian(folder / "opus-mt-en-de")
+    (folder / "opus-mt-en-de" / "README.md").write_text("A card of the hub.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def app(root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(root))
+    return app_of()
+
+
+@pytest.mark.parametrize("page", [*PAGES, MODEL])
+def test_every_page_opens(app: AppTest, root: Path, page: str) -> None:
+    page_of = healthy(opened(app, page))
+    if page == MODEL:
+        shown = " ".join(str(element.value) for element in (*page_of.markdown, *page_of.html, *page_of.caption))
+        assert "SiLU" in shown
+        assert "2 + 2" in shown
+
+
+def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> None:
+    at_positions(app, dimension=20, position=3, shift=2)
+    healthy(app)
+    # The formula gives the recorded rows: cosines of pair 4 stand in dimension 20 of 32.
+    deviation = float(app.success[0].value.rpartition("largest difference ")[2].rstrip("."))
+    assert deviation < 1e-5
+    said = " ".join(str(element.value) for element in (*app.caption, *app.markdown))
+    assert "left half contains sines" in said
+    assert "10,000^(8/32)" in said
+    assert "Dimensions 4 and 20" in said
+
+
+@pytest.mark.parametrize(
+    ("page", "params", "charts"),
+    [("attention", {"view": "QK and OV"}, 2), ("decoding", {"studio": "Attribution", "text": "Tom was late."}, 2)],
+)
+def test_its_heads_are_read_and_its_words_explained(
+    app: AppTest, page: str, params: dict[str, str], charts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viz.ui.long_work.LONGER_PATIENCE", PATIENCE)
+    for name, value in params.items():
+        app.query_params[name] = value
+    shown = healthy(opened(app, page))
+    assert len(shown.get("plotly_chart")) == charts
+
+
+def test_examples_are_in_the_language_that_the_model_reads(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "languages", lambda _: ("zh", "en"))
+    opened(app, next(iter(PAGES)))
+    assert app.text_area(key="text").value == examples_in("zh")[0].text
+    # What a person typed stays.
+    app.text_area(key="text").set_value("我喜欢猫。").run()
+    assert app.text_area(key="text").value == "我喜欢猫。"
+    monkeypatch.setattr(models, "languages", lambda _: ("fr", "en"))
+    healthy(app.run())
+    assert not any(button.key == "examples" for button in app.button)
+
+
+def test_english_sentences_are_not_measured_unasked_with_a_model_that_reads_french(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "languages", lambda _: ("fr", "en"))
+    app.query_params["lab"] = "Measured"
+    opened(app, "coreference")
+    assert any("this model reads French" in one.value for one in app.info)
+    assert any(button.label == "Measure" for button in app.button)
+
+
+@pytest.fixture
+def reads_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    write_marian(tmp_path / "opus-mt-zh-en", languages=("zho", "eng"))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    return app_of()
+
+
+def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: AppTest) -> None:
+    app = opened(reads_chinese, "coreference")
+    groups = app.selectbox(key="pair-group")
+    assert list(groups.options)[1:] == ["它", "他", "她", "Control: no pronoun, subject left out"]
+    groups.set_value("她").run()
+    healthy(app)
+    assert app.query_params["pair"] == "zh-she-01"
+    marked = " ".join(element.value for element in app.html)
+    assert "姑姑" in marked
+    assert 'title="antecedent"' in marked
+    app.selectbox(key="pair-group").set_value("zero").run()
+    healthy(app)
+    assert any("The word marked “pronoun” is the predicate without a subject" in one.value for one in app.caption)
+
+
+def test_heads_of_a_model_that_reads_chinese_are_measured_on_chinese_pairs(reads_chinese: AppTest) -> None:
+    reads_chinese.query_params["lab"] = "Measured"
+    app = opened(reads_chinese, "coreference")
+    app.session_state["measured-encoder.self-heads"] = True
+    assert app.session_state["long-work/measured"].wait(PATIENCE)
+    healthy(app.run())
+    assert not any("The set that ships is in English" in one.value for one in app.info)
+    told = " ".join(str(one.value) for one in (*app.caption, *app.markdown))
+    assert "120 sentences, 24 of them controls, in which the subject is left out" in told
+    assert "in 24 sentences the subject is left out. They have no pronoun" in told
+    assert "of 96 sentences" in told or "No head reliably follows" in told
+
 
 TEXT = "The animal was too tired."
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
     save_many_languages(folder / "nllb", "nllb")
     return folder
 
 
-def test_languages_are_chosen_and_stand_in_the_address(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(root))
-    app = opened(app_of(text=TEXT))
+def test_languages_are_chosen_and_stand_in_the_address(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(many))
+    app = opened_page(app_of(text=TEXT))
     # What a model offers is known when it is opened; this run opened it.
     assert app.selectbox(key="reads").value == "eng_Latn"
     assert "Chinese (zho_Hans)" in app.selectbox(key="writes").options
@@ -38,9 +154,9 @@ def test_languages_are_chosen_and_stand_in_the_address(root: Path, monkeypatch: 
 
 
 def test_a_language_that_the_model_does_not_know_is_said_and_can_be_changed(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+    many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(root))
+    monkeypatch.setenv(ROOT_VARIABLE, str(many))
     app = run_page(app_of(text=TEXT, writes="tlh"), "attention")
     assert not app.exception
     assert "does not know the language 'tlh'" in app.error[0].value.replace("\\", "")

@@ -1,4 +1,4 @@
-"""A server that a class shares: no folder can be named, files are small, nothing computes for ever, forged or not."""
+"""A server that a class shares, and bad input: no folder can be named, files are small, nothing breaks a page."""
 
 import shutil
 from collections.abc import Iterator
@@ -11,13 +11,15 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from model.errors import CheckpointError
-from tests.benchmarks import forged
+from tests.benchmarks import forged, hostile
+from tests.benchmarks.hostile import Hostile
 from tests.paths import ROOT
 from tests.viz.page_run import run_page
 from tests.viz.pages.any_model import add, opened
 from viz.access import folders as access_folders
 from viz.selection import catalogue
-from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE
+from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE, ROOT_VARIABLE
+from viz.selection.selection import FIELDS as ALL_FIELDS
 from viz.server import limits
 
 LARGE: Final = b"x" * (2 * 1024**2 + 1)
@@ -184,3 +186,53 @@ def test_a_setting_that_cannot_be_is_a_sentence_in_place_of_the_app(
     assert not app.exception
     assert "must be a whole number of seconds" in said(app)
     assert not app.title
+
+
+SLICE = list(hostile.inputs(40))
+
+
+@pytest.fixture
+def _small(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+
+
+@pytest.mark.usefixtures("_small")
+@pytest.mark.parametrize("one", SLICE, ids=lambda one: f"{one.number}")
+def test_bad_input_leaves_the_page_alive(one: Hostile) -> None:
+    problem = hostile.problem_of(one)
+    assert not problem, f"{one}: {problem}"
+
+
+def test_the_slice_has_every_page_and_every_kind() -> None:
+    assert {one.page for one in SLICE} == set(hostile.PAGES)
+    assert any(one.file for one in SLICE)
+    assert any(one.typed for one in SLICE)
+    assert any(one.params for one in SLICE)
+
+
+def test_the_same_seed_gives_the_same_inputs() -> None:
+    assert list(hostile.inputs(40)) == SLICE
+    assert list(hostile.inputs(40, seed=1)) != SLICE
+
+
+def test_five_hundred_inputs_try_every_field_of_a_link() -> None:
+    tried = {name for one in hostile.inputs(500) for name in one.params}
+    assert tried >= {field.param for field in ALL_FIELDS.values()}
+
+
+SENT = {"string_value": (forged.STALE,), "double_array_value": ((-1.0,),), "json_value": forged.JSON[3:5]}
+VIEWS = [
+    next(forged.views()),
+    forged.View("viz/pages/decoding/page.py", "Branches"),
+    forged.View("viz/pages/paper/page.py", "Table 1"),
+]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_a_value_that_a_widget_cannot_have_changes_nothing(
+    view: forged.View, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    tried = list(forged.problems_of(view, SENT))
+    assert tried
+    assert not [problem for _, problem in tried if problem]

@@ -1,3 +1,5 @@
+"""What travels between Python and the browser: packed by its types, read back with its bounds."""
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +24,8 @@ from viz.pictures.payload import (
     sqrt_uint16,
     with_language,
 )
+from viz.pictures.payload import fingerprint as digest
+from viz.pictures.player.exchange import Command, Exchange, next_command
 
 
 @dataclass(frozen=True)
@@ -211,3 +215,48 @@ def test_an_answer_about_another_picture_is_not_read() -> None:
 def test_a_field_without_bounds_is_a_mistake_of_ours() -> None:
     with pytest.raises(AssertionError, match="values that a field"):
         read(Answer, RIGHT)
+
+
+def test_a_digest_tells_other_contents_and_other_boundaries_apart() -> None:
+    a, b = np.arange(4, dtype=np.uint16), np.arange(1, 5, dtype=np.uint16)
+    assert digest("ab", a) == digest("ab", a.copy())
+    assert len({digest("ab", a), digest("ab", b), digest("a", "b", a), digest("b", "a", a)}) == 4
+
+
+@dataclass(frozen=True)
+class At:
+    step: int
+
+
+AT_0, AT_3, AT_5, AT_7 = (At(step) for step in (0, 3, 5, 7))
+FIRST = Command(1, AT_0, "abc")
+
+
+def test_a_new_player_goes_where_the_page_asks() -> None:
+    assert next_command(None, AT_5, None, "abc") == Command(1, AT_5, "abc")
+
+
+def test_a_page_that_follows_the_player_never_sends_it_back() -> None:
+    # The page still asks for 0, where it sent the player; then for 5, which was reported one run before 7.
+    assert next_command(Exchange(FIRST, AT_0, None), AT_0, AT_5, "abc") == FIRST
+    assert next_command(Exchange(FIRST, AT_0, AT_5), AT_5, AT_7, "abc") == FIRST
+    assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, AT_7, "abc") == FIRST
+
+
+def test_a_page_that_asks_for_something_else_is_obeyed() -> None:
+    assert next_command(Exchange(FIRST, AT_5, AT_7), AT_3, AT_7, "abc") == Command(2, AT_3, "abc")
+
+
+def test_another_decoding_starts_where_the_page_asks() -> None:
+    assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, None, "xyz") == Command(2, AT_7, "xyz")
+
+
+def test_a_player_that_was_left_out_for_a_run_starts_where_the_page_asks() -> None:
+    assert next_command(Exchange(FIRST, None, None), AT_5, None, "abc") == Command(2, AT_5, "abc")
+
+
+def test_only_what_was_reported_after_a_command_answers_it() -> None:
+    assert FIRST.packed() == {"number": 1, "step": 0}
+    assert FIRST.is_answered_by({"digest": "abc", "command": 1, "step": 2})
+    wrong: tuple[object, ...] = ({"digest": "abc", "command": 2}, {"digest": "abd", "command": 1}, {}, None, [])
+    assert not any(map(FIRST.is_answered_by, wrong))

@@ -1,8 +1,29 @@
-"""Reading and writing addresses."""
+"""Reading and writing addresses, old ones too, and the codes in them of branches and pinned views."""
+
+import base64
+import json
+import zlib
 
 import pytest
 
+from model.errors import SessionError
+from viz.selection.branch_codes import (
+    MAX_BRANCHES,
+    MAX_PIECES,
+    Choice,
+    Draw,
+    EditHead,
+    Write,
+    origin_of,
+    path_of,
+    read_code,
+    read_codes,
+    without,
+    write_code,
+)
 from viz.selection.fields import MAX_TEXT_IN_URL
+from viz.selection.pages import PAGES, Section
+from viz.selection.pins import MAX_CAPTION, MAX_PINS, Pin, decode, encode, fits, pin_of
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 
@@ -123,3 +144,189 @@ def test_a_very_long_text_stays_out_of_the_link_and_is_not_lost() -> None:
 
 def test_an_empty_text_is_a_choice_too() -> None:
     assert parse(to_params(DEFAULT.changed(text="")), DEFAULT).common.text == ""
+
+
+HEAD = Selection().changed(text="She read.", site="decoder.cross", layer=3, head=1, beam_size=7, presented="1")
+VIEW = pin_of(HEAD, "attention", {"checkpoint": "en-de"})
+
+
+def coded(value: object) -> str:
+    return base64.urlsafe_b64encode(zlib.compress(json.dumps(value).encode())).decode().rstrip("=")
+
+
+def test_a_view_has_what_is_seen_on_its_page_and_nothing_of_others() -> None:
+    assert dict(VIEW.params) == {
+        "checkpoint": "en-de", "text": "She read.", "site": "decoder.cross", "head": "L4H2",
+    }  # fmt: skip
+    assert VIEW.selection.common == HEAD.changed(presented="").common
+
+
+def test_a_collection_comes_back_from_its_code() -> None:
+    kept = (VIEW, Pin("decoding", (("step", "3"), ("text", "Grüße 😀")), "<b>Look</b> here & there"))
+    assert decode(encode(kept)) == kept
+    assert encode(()) == ""
+    assert decode("") == ()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x", "é", "AAAA", "====", "a" * 2_000, coded({}), coded(3), coded([3]), coded([["attention"]]),
+        coded([["nowhere", {}, ""]]), coded([["attention", [], ""]]), coded([["attention", {}, 3]]),
+        coded([[["attention"], {}, ""]]), coded([[{}, {}, ""]]),
+        coded([["attention", {"text": "\ud800x"}, ""]]), coded([["attention", {"\udfff": "x"}, ""]]),
+        base64.urlsafe_b64encode(zlib.compress(b"[" * 30_000)).decode(),
+        base64.urlsafe_b64encode(zlib.compress(b"\xff\xfe")).decode(),
+        base64.urlsafe_b64encode(zlib.compress(b"[" + b" " * 50_000_000 + b"]")).decode(),
+    ],
+    ids=range(19),
+)  # fmt: skip
+def test_what_is_no_collection_is_an_empty_one(code: str) -> None:
+    assert decode(code) == ()
+
+
+def test_parameters_that_are_none_of_the_page_are_left_out_and_captions_cut() -> None:
+    hostile = {"layer": "2", "head": 3, "pins": "x", "present": "1", "beam": "9", "__class__": "x", "text": ["x"]}
+    (pin,) = decode(coded([["attention", hostile, "c" * 999]]))
+    assert pin.params == (("layer", "2"),)
+    assert len(pin.caption) == MAX_CAPTION
+    assert len(decode(coded([["attention", {}, ""]] * 99))) == MAX_PINS
+
+
+def test_no_more_views_fit_than_an_address_can_carry() -> None:
+    assert fits([VIEW] * MAX_PINS)
+    assert not fits([VIEW] * (MAX_PINS + 1))
+    texts = ["".join(chr(200 + (i * 7919 + n) % 3_000) for i in range(900)) for n in range(5)]
+    long = [Pin("attention", (("text", text),)) for text in texts]
+    assert len(encode(long)) > MAX_TEXT_IN_URL
+    assert not fits(long)
+
+
+def test_only_the_tab_of_the_collection_carries_it_in_its_address() -> None:
+    kept = Selection().changed(pins=encode([VIEW]), layer=1)
+    assert "pins" not in to_params(kept)
+    # An address without it says nothing of it.
+    assert parse(to_params(kept), kept) == kept
+    shown = kept.changed(learn_tab="Collection")
+    assert parse(to_params(shown), Selection()) == shown
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_view_of_every_page_can_be_kept(page: Section) -> None:
+    pin = pin_of(Selection(), page, {"text": "Yes."})
+    assert decode(encode([pin])) == (pin,)
+
+
+CODES = {
+    "0-5-t812": Choice(0, 5, Write((812,))),
+    "0-5-t812-t90": Choice(0, 5, Write((812, 90))),
+    "1-3-off-c-3-1": Choice(1, 3, EditHead("off", "decoder.cross", 3, 1)),
+    "1-3-uniform-d-0-7-once": Choice(1, 3, EditHead("uniform", "decoder.self", 0, 7, once=True)),
+    "0-0-point-c-2-7-4": Choice(0, 0, EditHead("point", "decoder.cross", 2, 7, 4)),
+    "0-2-point-e-2-7-4": Choice(0, 2, EditHead("point", "encoder.self", 2, 7, 4)),
+    "0-5-draw-80-40-95-7": Choice(0, 5, Draw(80, 40, 95, 7)),
+}
+HOSTILE = [
+    "",
+    "-",
+    "0",
+    "0-5",
+    "0-5-",
+    "0-5-t",
+    "0-5-t٣",
+    "0-5-t1-",
+    "0-5-t1-x",
+    "0-05-t1",
+    "0--5-t1",
+    "-1-5-t1",
+    "0-5-t1234567",
+    "2-5-t1",
+    "9-5-t1",
+    "0-5-t1\n",
+    "0-5-off-x-0-0",
+    "0-5-off-c-0",
+    "0-5-off-c-0-0-0",
+    "0-5-off-e-0-0-once",
+    "0-5-point-c-0-0",
+    "0-5-uniform-c-0-0-1",
+    "0-5-draw-0-0-100-1",
+    "0-5-draw-99999-0-100-1",
+    "0-5-draw-80-40-101-7",
+    "0-5-draw-80-40-0-7",
+    "0-5-draw-80-40-95",
+    "0-5-<script>alert(1)</script>",
+    "0-5-" + "t1-" * 100_000 + "t1",
+    "0-5-" + "-".join(["t1"] * (MAX_PIECES + 1)),
+]
+
+
+@pytest.mark.parametrize(("code", "choice"), CODES.items())
+def test_a_code_says_what_was_done_and_where(code: str, choice: Choice) -> None:
+    assert read_code(code, 2) == choice
+    assert write_code(choice) == code
+
+
+@pytest.mark.parametrize("code", HOSTILE, ids=range(len(HOSTILE)))
+def test_anything_else_is_refused_with_a_short_sentence(code: str) -> None:
+    with pytest.raises(SessionError) as refused:
+        read_code(code, 2)
+    assert "URL" in str(refused.value)
+    assert len(str(refused.value)) < 200 or "starts from branch" in str(refused.value)
+
+
+def test_codes_pass_through_the_address_unharmed() -> None:
+    selection = Selection().changed(branches=tuple(CODES), branch=3, step=0)
+    assert parse(to_params(selection), Selection()) == selection
+
+
+def test_a_code_that_means_nothing_takes_along_only_the_branches_that_leave_it() -> None:
+    reading = read_codes(["0-1-t5", "nonsense", "2-4-t6", "1-3-t7", "3-5-t8"])
+    assert reading.choices == (Choice(0, 1, Write((5,))), Choice(1, 3, Write((7,))))
+    assert reading.number_of == {0: 0, 1: 1, 4: 2}
+    assert len(reading.problems) == 1
+    assert "nonsense" in reading.problems[0]
+
+
+def test_parents_are_renumbered_when_one_before_them_falls_away() -> None:
+    reading = read_codes(["x", "0-1-t5", "2-3-t7"])
+    assert reading.choices == (Choice(0, 1, Write((5,))), Choice(1, 3, Write((7,))))
+
+
+def test_of_too_many_codes_the_first_are_kept() -> None:
+    reading = read_codes(["0-1-t5"] * (MAX_BRANCHES + 3))
+    assert len(reading.choices) == MAX_BRANCHES
+    assert str(MAX_BRANCHES) in reading.problems[0]
+
+
+def test_without_a_branch_its_children_are_gone_and_the_others_find_their_parents() -> None:
+    made = (Choice(0, 1, Write((5,))), Choice(1, 3, Write((6,))), Choice(0, 2, Write((7,))), Choice(3, 4, Write((8,))))
+    assert without(made, 1) == ((Choice(0, 2, Write((7,))), Choice(1, 4, Write((8,)))), {0: 0, 3: 1, 4: 2})
+
+
+def test_a_path_begins_at_the_models_own_translation() -> None:
+    made = (Choice(0, 1, Write((5,))), Choice(0, 2, Write((6,))), Choice(1, 3, Write((7,))))
+    assert path_of(made, 3) == ((1, Write((5,))), (3, Write((7,))))
+    assert path_of(made, 0) == ()
+
+
+OFF = EditHead("off", "decoder.cross", 0, 0)
+OF_ENCODER = EditHead("off", "encoder.self", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("own", "step", "action", "origin"),
+    [
+        (Choice(0, 5, Write((1,))), 6, Write((2,)), 1),
+        (Choice(0, 5, Write((1,))), 5, Write((2,)), 0),
+        (Choice(0, 5, Write((1,))), 4, Write((2,)), 0),
+        (Choice(0, 5, Draw(80, 0, 100, 1)), 5, Draw(80, 0, 100, 2), 0),
+        (Choice(0, 5, Write((1,))), 5, OFF, 1),
+        (Choice(0, 5, OFF), 5, Write((2,)), 1),
+        (Choice(0, 5, OFF), 4, Write((2,)), 0),
+        (Choice(0, 5, OF_ENCODER), 4, Write((2,)), 1),
+    ],
+)
+def test_an_action_before_a_branch_begins_is_one_on_the_branch_that_it_left(
+    own: Choice, step: int, action: Draw | EditHead | Write, origin: int
+) -> None:
+    assert origin_of((own,), 1, step, action) == origin

@@ -1,6 +1,8 @@
 """A long computation in a thread: its progress, its end by a click, by an error, and by a session that is gone."""
 
 import gc
+import subprocess
+import sys
 import threading
 import time
 from typing import Never
@@ -10,6 +12,7 @@ import torch
 
 from model import interruption
 from model.errors import CancelledError, DataError, MemoryShortError, TimeLimitError
+from tests.paths import ROOT
 from tests.patience import PATIENCE
 from viz.server import background_jobs, viewers
 from viz.server.background_jobs import Job, Progress, Task
@@ -236,3 +239,28 @@ def test_a_job_without_enough_memory_says_what_to_do(error: Exception) -> None:
     assert job.wait(PATIENCE)
     with pytest.raises(MemoryShortError, match="Choose a shorter text or a smaller model"):
         job.result()
+
+
+COMPUTING = """
+import threading, torch
+from viz.server.background_jobs import Job, Task
+
+def compute(progress):
+    layers = torch.nn.Sequential(*(torch.nn.Linear(500, 500) for _ in range(20)))
+    with torch.inference_mode():
+        while True:
+            layers(torch.ones(300, 500))
+            begun.set()
+            progress(1)
+
+begun = threading.Event()
+jobs = [Job(Task(number, 1, "passes", compute)) for number in range(3)]
+assert begun.wait(60)
+"""
+
+
+def test_a_process_ends_in_order_while_jobs_compute() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", COMPUTING], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE
+    )
+    assert (ended.returncode, "terminate called" in ended.stderr) == (0, False), ended.stderr

@@ -1,11 +1,18 @@
-"""Tables of text that nobody need trust."""
+"""Tables and texts that nobody need trust; heads that they name; formulas of a file."""
 
+import copy
 import re
 
 import pytest
 
 from model.analysis.word_diff import word_diff
+from viz.text import html, messages
+from viz.text.head_links import NamedHead
 from viz.text.html import Column, literal, table, word_changes
+from viz.text.messages import said
+from viz.text.sites import CROSS, ENCODER
+from viz.ui.controls import markdown
+from viz.ui.formulas import Formula, formulas_in
 
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
 
@@ -60,3 +67,53 @@ def test_words_that_change_stand_between_their_spaces_and_punctuation(first: str
     html = word_changes(word_diff(first, second), names=("one", "two")).partition("</p>")[0]
     html = re.sub("<del [^>]*>|</del>", "-", re.sub("<ins [^>]*>|</ins>", "+", html))
     assert re.sub("<p [^>]*>", "", html) == shown
+
+
+def test_a_named_head_is_text_in_texts_and_a_link_in_markdown() -> None:
+    head = NamedHead(CROSS, 4, 1)
+    assert (str(head), f"{head}", head.link) == ("L5 H2", "L5 H2", "[L5 H2](#head-decoder.cross-L5H2)")
+    assert NamedHead(ENCODER, 0, 9, with_site=True).link == "[encoder L1 H10](#head-encoder.self-L1H10)"
+    assert copy.deepcopy(head).link == head.link
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_message_as_markdown_links_its_heads_and_shows_other_values_as_they_are(language: str) -> None:
+    inner = said("“{token}” in {head}", token="*L5 H2*", head=NamedHead(CROSS, 4, 1, with_site=True))
+    with messages.speaking(language):
+        shown = markdown(said("Rank by {by}", by=inner))
+        assert f"[{messages.shown(NamedHead(CROSS, 4, 1, with_site=True))}](#head-decoder.cross-L5H2)" in shown
+    assert "\\*L5 H2\\*" in shown
+
+
+def test_a_table_links_the_heads_that_its_cells_name_and_no_others() -> None:
+    cells = [NamedHead(CROSS, 4, 1), said("{head}: {accuracy}", head=NamedHead(ENCODER, 0, 0), accuracy="<b> L2 H2")]
+    made = html.table([html.Column("head"), html.Column("accuracy", is_number=True)], [cells], label="heads")
+    assert '<a href="#head-decoder.cross-L5H2">L5 H2</a></th>' in made
+    assert '<a href="#head-encoder.self-L1H1">L1 H1</a>: &lt;b&gt; L2 H2' in made
+    assert made.count("<a ") == 2
+
+
+CONTENT = """## A row
+
+$$
+x_i
+$$
+
+Its text is broken
+over two lines.
+
+##
+
+$$
+y
+$$
+
+No title.
+"""
+
+
+def test_each_part_has_its_title_its_formula_and_its_text_on_one_line() -> None:
+    assert list(formulas_in(CONTENT)) == [
+        Formula("A row", "x_i", "Its text is broken over two lines."),
+        Formula("", "y", "No title."),
+    ]

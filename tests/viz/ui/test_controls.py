@@ -1,9 +1,22 @@
-"""Text in labels of controls is not read as Markdown."""
+"""Text in labels is not Markdown; files that people give or take; what an address cannot carry."""
 
 import re
+import tomllib
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import streamlit as st
 
+from model.errors import DataError
+from tests.paths import ROOT
+from viz.selection import pins, state
+from viz.selection.fields import MAX_TEXT_IN_URL
+from viz.selection.selection import Selection
+from viz.text.messages import language, speaking
+from viz.ui import downloads, tools, uploads
+from viz.ui.address_code import MAX_LENGTH, picture
 from viz.ui.controls import plain
 
 
@@ -33,3 +46,101 @@ def test_half_a_character_becomes_one_that_can_be_sent() -> None:
 
 def test_letters_of_any_script_stay_as_they_are() -> None:
     assert plain("Grüße שלום 你好 x1") == "Grüße שלום 你好 x1"
+
+
+MEGABYTE = 1024**2
+
+
+def file(size: int) -> Any:
+    """A file of so many bytes, as Streamlit hands it on."""
+    return SimpleNamespace(name="a.txt", size=size, getvalue=lambda: b"content")
+
+
+def test_a_file_of_exactly_the_limit_is_read_and_one_byte_more_is_refused() -> None:
+    assert uploads.content(file(5 * MEGABYTE)) == b"content"
+    with pytest.raises(DataError, match=r"a\.txt has 5\.0 MB; expected at most 5 MB"):
+        uploads.content(file(5 * MEGABYTE + 1))
+    with pytest.raises(DataError, match="expected at most 1 MB"):
+        uploads.content(file(2 * MEGABYTE), megabytes=1)
+
+
+@pytest.mark.parametrize(("server", "said"), [(200, [5, 5, 1]), (3, [3, 3, 1]), (1, [1, 1, 1])])
+def test_no_field_says_more_than_the_server_lets_through(
+    server: int, said: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "get_option", {"server.maxUploadSize": server}.__getitem__)
+    assert [uploads.most(), uploads.most(8), uploads.most(1)] == said
+    with pytest.raises(DataError, match=f"expected at most {said[0]} MB"):
+        uploads.content(file(said[0] * MEGABYTE + 1), megabytes=8)
+
+
+def test_the_server_that_is_set_up_lets_through_what_a_field_takes() -> None:
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert settings["server"]["maxUploadSize"] == uploads.MEGABYTES
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_shared_server_takes_less_and_a_field_that_takes_less_still_does() -> None:
+    assert [uploads.most(), uploads.most(8), uploads.most(1)] == [2, 2, 1]
+    assert uploads.content(file(2 * MEGABYTE), megabytes=8) == b"content"
+    with pytest.raises(DataError, match="expected at most 2 MB"):
+        uploads.content(file(2 * MEGABYTE + 1), megabytes=8)
+
+
+def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered: list[Callable[[], bytes]] = []
+
+    def button(label: str, data: Callable[[], bytes], *rest: object, **given: object) -> None:
+        offered.append(data)
+
+    monkeypatch.setattr(st, "download_button", button)
+    with speaking("zh"):
+        downloads.show_offer("Page", "all of it", lambda: language().encode(), "page.html", 2)
+    assert language() == "en"
+    assert offered[0]() == b"zh"
+
+
+def test_a_link_says_what_of_the_view_it_cannot_carry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viz.access.models.kind", lambda choice: "image" if choice.checkpoint == "vit" else "decoder")
+    given = Selection().changed(checkpoint="gpt2", text="She read.", picture_digest="0123")
+    # A picture that another model was given is not seen.
+    assert downloads.link_needs(given) == ({"checkpoint": "gpt2", "text": "She read."}, "")
+    always, lacking = downloads.link_needs(given.changed(checkpoint="vit", picture_digest="0123"))
+    assert always == {"checkpoint": "vit"}
+    assert "picture" in lacking
+    always, lacking = downloads.link_needs(given.changed(text="x" * (MAX_TEXT_IN_URL + 1)))
+    assert always == {"checkpoint": "gpt2"}
+    assert "too long" in lacking
+
+
+def test_a_view_that_no_address_can_carry_is_not_pinned_and_the_collection_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    long = Selection().changed(checkpoint="en-de", text="x" * (MAX_TEXT_IN_URL + 1))
+    # Without its text the view is the same as this one, which must not leave.
+    kept = pins.encode([pins.pin_of(long, "attention", {"checkpoint": "en-de"})])
+    monkeypatch.setattr(state, "current", lambda: long.changed(pins=kept))
+    monkeypatch.setattr(state, "page", lambda: "")
+    monkeypatch.setattr(state, "choose", lambda **choices: pytest.fail("the collection was changed"))
+    monkeypatch.setattr(st, "toast", said.append)
+    assert not tools._is_pinned()
+    tools._pin()
+    (sentence,) = said
+    assert "cannot be pinned" in sentence
+
+
+def test_every_address_has_a_code_of_its_own() -> None:
+    codes = {picture(f"http://a.b/?layer={layer}") for layer in range(3)}
+    assert len(codes) == 3
+    assert all(code.startswith("data:image/svg+xml") for code in codes)
+
+
+def test_an_address_too_long_for_a_screen_has_no_code() -> None:
+    assert picture("x" * MAX_LENGTH)
+    assert picture("x" * (MAX_LENGTH + 1)) == ""
+    assert picture("") == ""
+
+
+def test_text_of_any_kind_can_be_encoded() -> None:
+    assert picture("http://a.b/?text=Grüße 😀 <script>")

@@ -1,12 +1,20 @@
-"""What people read about metrics of heads, and heads ranked by them."""
+"""What people read about metrics, jobs and measures of heads."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from model.analysis.metrics.head_jobs import RULES as JOB_RULES
+from model.analysis.metrics.head_jobs import HeadJob
+from viz.access.head_jobs import HeadJobs
 from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.selection.attention import KEPT, METRICS
-from viz.text.sites import SITES
+from viz.text.sites import CROSS, DECODER, ENCODER, SITES
+from viz.ui import head_jobs
+from viz.ui.head_jobs import NAMES, linked_title, on_tiles, row_name, sentence, signs_said, title, titles
 from viz.ui.head_metrics import TEXTS, labels, ranking, tile_metric, why_none
+from viz.ui.measures import MEASURES
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
 
@@ -72,3 +80,54 @@ def test_cross_attention_measures_from_the_diagonal() -> None:
 def test_a_metric_that_no_head_has_is_left_out_and_the_reason_told(key: str, site: str, words: str) -> None:
     assert tile_metric(key, site, np.full((2, 2), np.nan)) is None
     assert words in why_none(key, site)
+
+
+FOLLOWS = HeadJob("antecedent", 0.722, 0.651, 0.785)
+MEASURED = HeadJobs({(0, 1): (FOLLOWS, HeadJob("same", 0.41, 0.40, 0.42))}, 200)
+
+
+def test_every_job_has_a_name() -> None:
+    assert {rule.metric for rule in JOB_RULES} == set(NAMES)
+
+
+def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head_jobs, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
+    monkeypatch.setattr("viz.access.head_jobs.of_model", lambda choice, site: MEASURED)
+    assert title(CROSS, 0, 1) == "L1 H2 · follows antecedents 0.72"
+    assert linked_title(CROSS, 0, 1, with_site=True) == f"[cross L1 H2](#head-{CROSS}-L1H2) · follows antecedents 0.72"
+    assert row_name(CROSS, 0, 1) == "L1 H2 · ↪"
+    assert titles(CROSS, (1, 2)) == ("L1 H1", title(CROSS, 0, 1))
+    assert title(CROSS, 0, None) == "L1, all heads"
+
+
+def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measured() -> None:
+    said = sentence(MEASURED, 0, 1)
+    assert "**follows antecedents** 0.72 (0.65 to 0.79); **same token** 0.41 (0.40 to 0.42)" in said
+    assert "over 200 sentences" in said
+    assert "none" in sentence(MEASURED, 0, 0)
+    alone = HeadJobs({(0, 0): (HeadJob("next", 0.5),)}, 0)
+    assert sentence(alone, 0, 0) == "Job, measured in this sentence only: **next token** 0.50."
+
+
+def test_tiles_carry_a_word_and_say_the_number_on_hover() -> None:
+    tiles = on_tiles(MEASURED, (1, 2))
+    assert tiles is not None
+    assert tiles.signs == ("", "↪")
+    assert (tiles.said, tiles.intervals) == (("", "follows antecedents 0.72"), ("", " (0.65 to 0.79)"))
+    assert on_tiles(HeadJobs({}, 200), (1, 2)) is None
+    assert on_tiles(None, (1, 2)) is None
+
+
+def test_each_word_that_stands_under_a_tile_is_explained_once_and_no_other() -> None:
+    aligns = (HeadJob("aer_word_in", 0.5),)
+    measured = HeadJobs({(0, 1): MEASURED.of_heads[0, 1], (1, 0): aligns, (1, 1): aligns}, 200)
+    assert signs_said(measured).endswith(": ↪ follows antecedents · ⇇ aligns token read.")
+    assert signs_said(HeadJobs({}, 200)) == signs_said(None) == ""
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_what_means_something_else_at_cross_attention_is_explained_so_there_and_nowhere_else(name: str) -> None:
+    measure = MEASURES[name]
+    own, at_cross = (measure.meaning, measure.formula), (measure.cross_meaning, measure.cross_formula)
+    assert measure.explained_at(ENCODER) == measure.explained_at(DECODER) == own
+    assert measure.explained_at(CROSS) == (at_cross if name == "rollout" else own)

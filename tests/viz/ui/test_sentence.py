@@ -1,10 +1,15 @@
-"""Text of people on the page: shown as typed, never read as HTML."""
+"""Text of people on the page: shown as typed, never read as HTML; what differs is marked; where a page begins."""
+
+from re import sub
 
 import pytest
 
+from model import Translator
+from model.analysis.word_diff import word_diff
 from viz.access.texts import RareWords
-from viz.ui import sentence
+from viz.ui import sentence, word_differences
 from viz.ui.sentence import MAX_SHOWN, Line, lines_html
+from viz.ui.token_labels import default_row, first_of, row_labels
 
 HOSTILE = [
     "<img src=https://evil.example/a.png>",
@@ -66,3 +71,82 @@ def test_a_text_of_rare_words_is_never_read_without_a_word_of_warning(
 ) -> None:
     cautions = sentence.cautions(Line("EN", "en", text, RareWords({"x": 5}, are_most)))
     assert [any(part in caution for part in says) for caution in cautions] == [True]
+
+
+def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown() -> None:
+    assert word_differences.pieces(word_diff("a b c d", "a x c")) == (
+        (" a", False),
+        (" x", True),
+        (" c", False),
+        (f" {word_differences.MISSING}", True),
+    )
+    assert word_differences.pieces(word_diff("a b", "a b")) == ((" a b", False),)
+    assert word_differences.pieces(word_diff("", "")) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ("die Straße nicht, weil", "die Straße, weil", "die Straße [∅], weil"),
+        ("Nein, das ist gut.", "Das ist gut.", "[Das] ist gut."),
+        ("Straße, weil", "Straße weil", "Straße[∅] weil"),
+        ("eine (nicht gute) Idee", "eine (gute) Idee", "eine ([∅] gute) Idee"),
+        ("„Das geht.“", "Das geht.", "[∅] Das geht.[∅]"),
+        ("Es geht!", "Es geht.", "Es geht[.]"),
+        ("Es geht.", "Es geht heute.", "Es geht [heute]."),
+        ("Das geht.", "„Das geht.“", "[„]Das geht.[“]"),
+    ],
+)
+def test_a_mark_stands_where_the_words_differ_whatever_punctuation_is_beside_them(
+    first: str, second: str, shown: str
+) -> None:
+    html = word_differences.marked(word_diff(first, second)).html()
+    assert sub("</mark>", "]", sub("<mark [^>]*>", "[", html)) == shown
+
+
+def test_marked_text_shows_html_as_it_is() -> None:
+    html = word_differences.marked(word_diff("a", "a <b>x</b>")).html()
+    assert html.startswith("a <mark ")
+    assert "&lt;b&gt;x&lt;/b&gt;</mark>" in html
+    assert "<b>" not in html
+
+
+def test_it_is_found_as_a_whole_word_and_before_other_pronouns() -> None:
+    assert first_of(("▁He", "▁sits", "it", "▁it"), (("it",), ("he",))) == 3
+    assert first_of(("▁He", "▁sits"), (("it",), ("he",))) == 0
+    assert first_of(("▁sits",), (("it",), ("he",))) is None
+
+
+def test_a_word_may_be_split_from_its_beginning_but_must_end() -> None:
+    assert first_of(("▁", "it", "▁is"), (("it",),)) == 1
+    assert first_of(("▁er", "lebt", "▁er", "."), (("er",),)) == 2
+
+
+def test_rows_of_the_decoder_are_named_by_what_they_read_and_write(translator: Translator) -> None:
+    trace = translator.trace("The dog was tired.", "Der Hund war müde.")
+    labels = row_labels(trace, "decoder.cross")
+    assert len(labels) == len(trace.target_tokens)
+    assert labels[0].startswith("1 · <s> → ")
+    assert row_labels(trace, "encoder.self")[-1].endswith("· </s>")
+
+
+@pytest.mark.parametrize(
+    ("languages", "words"),
+    [
+        (("en", "de"), ("it", "es")),
+        (("", "de"), ("it", "es")),
+        # In Spanish "es" is no pronoun, and in German "it" is none.
+        (("en", "es"), ("it", "")),
+        (("de-AT", ""), ("", "")),
+        (("de", "en-GB"), ("", "")),
+    ],
+)
+def test_a_page_begins_with_a_pronoun_of_the_language_or_else_with_the_first_token(
+    translator: Translator, languages: tuple[str, str], words: tuple[str, str]
+) -> None:
+    trace = translator.trace("Tom saw it.", "Tom es.")
+    read, written = trace.source_tokens, [step.token for step in trace.steps]
+    for site, tokens, word in zip(("encoder.self", "decoder.cross"), (read, written), words, strict=True):
+        row = default_row(trace, site, languages)
+        assert tokens[row].removeprefix("▁") == word if word else row == 0
+    assert default_row(translator.trace("Tom sleeps.", "Tom."), "encoder.self", languages) == 0

@@ -1,5 +1,6 @@
-"""What the atlas is made of: the checkpoint's, measured now, a file, links made by hand."""
+"""What the atlas is made of: the checkpoint's, measured now, a file, links made by hand; where it is kept."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -14,12 +15,15 @@ from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair
+from model.errors import DataError
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
 from tests.viz.sent import sent_to
+from viz.access import models
 from viz.pages.atlas import data
-from viz.server.background_jobs import Job
+from viz.selection.selection import Selection
+from viz.server.background_jobs import Job, Progress
 
 
 def measured(app: AppTest) -> AppTest:
@@ -211,3 +215,33 @@ def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -
     expected = build_atlas(saved, [CorpusSentence("No.")], pairs).metrics["aer_word_in"][2]
     chosen = next(one for one in maps(app)["maps"] if one["key"] == "aer_word_in")
     assert chosen["texts"] == [f"{value:.2f}" for value in expected.flat]
+
+
+def test_a_relative_cache_directory_is_ignored_as_xdg_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "somewhere")
+    assert data.cache_folder() == Path.home() / ".cache" / "headlight" / "atlases"
+    monkeypatch.setenv("XDG_CACHE_HOME", os.path.abspath("/x"))
+    assert data.cache_folder() == Path("/x/headlight/atlases")
+
+
+def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "MAX_SENTENCES", 3)
+    assert len(data.read_sentences(b"a\nb\nc\n", "t")[0]) == 3
+    with pytest.raises(DataError, match="more than 3 rows"):
+        data.read_sentences(b"a\nb\nc\nd\n", "t")
+
+
+def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
+    pairs, _ = data.read_pairs(GOLD, "g")
+    reading = data.reading(None, pairs)
+    counted: list[int] = []
+
+    class Counting(Progress):
+        def __call__(self, count: int) -> None:
+            counted.append(count)
+
+    task = data.measuring(reading, models.translator(Selection().changed(checkpoint="en-de").model))
+    task.compute(Counting(task.total, task.unit))
+    assert sum(counted) == task.total == reading.work == 8
+    # The pronoun sentences are read besides, and not counted.
+    assert [count for count in counted if count] == [1] * 8

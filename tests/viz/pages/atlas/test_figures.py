@@ -1,11 +1,16 @@
-"""The scatter of heads by their distances."""
+"""The scatter of heads by their distances, tables of an atlas, and words of its metrics."""
+
+import csv
 
 import numpy as np
 import pytest
 
 from model.analysis.atlas.head_distance import head_map, share_held
+from model.analysis.atlas.measure import Atlas
+from viz.pages.atlas import data, metric_texts, table
 from viz.pages.atlas.figures import head_scatter, name_places, nearest, neighbours
-from viz.text.sites import ENCODER
+from viz.selection.atlas import CORPUS_METRICS, READ_OFF
+from viz.text.sites import ENCODER, SITES
 
 VALUES = np.array([[0.5, np.nan], [0.75, 0.25]], np.float32)
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)
@@ -54,3 +59,28 @@ def test_a_map_of_distances_in_a_plane_loses_nothing_and_one_of_a_simplex_does()
     # A regular simplex of 6 corners has 5 equal directions; the plane holds 2 of them.
     assert share_held(simplex, head_map(simplex)) == pytest.approx(2 / 5)
     assert np.isnan(share_held(np.zeros((3, 3)), np.zeros((3, 2))))
+
+
+def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> None:
+    lines = list(csv.DictReader(table.all_metrics(atlas, SITES).decode("utf-8-sig").splitlines()))
+    assert len(lines) == 3 * 8
+    line = lines[8 + 5]  # decoder.self L2 H2
+    named = line["site"], line["layer (from 1)"], line["head (from 1)"], line["next"]
+    assert named == ("decoder.self", "2", "2", "")
+    assert np.float32(line["norm_entropy"]) == atlas.metrics["norm_entropy"][1, 1, 1]
+    rows = list(csv.reader(table.one_metric(atlas.metrics["first"][0]).decode("utf-8-sig").splitlines()))
+    assert rows[0] == ["layer (from 1)", "head_1", "head_2", "head_3", "head_4"]
+    assert np.float32(rows[2][3]) == atlas.metrics["first"][0, 1, 2]
+    apart = data.distances(atlas, "encoder.self")
+    rows = list(csv.reader(table.distances(apart, 4).decode("utf-8-sig").splitlines()))
+    assert (rows[0][7], rows[2][0]) == ("L2 H3", "L1 H2")
+    assert np.float32(rows[2][7]) == apart[1, 6]
+
+
+def test_every_figure_and_every_site_has_its_words() -> None:
+    for key in CORPUS_METRICS:
+        for site in SITES:
+            for read_off in READ_OFF:
+                assert metric_texts.meaning(key, site, read_off).endswith(".")
+            assert metric_texts.why_none(key, site)
+    assert "share of norms" in metric_texts.meaning("previous", "encoder.self", "norms")

@@ -1,4 +1,4 @@
-"""Sets of sentences with pronouns: read, refused, told apart."""
+"""Sets of sentences with pronouns: read, refused, told apart; a sentence with its marks, never read as HTML."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +8,14 @@ import pytest
 from model.analysis.coreference.cases import PronounCases
 from model.errors import DataError
 from viz.access import models
+from viz.access.texts import RareWords
 from viz.pages.coreference import data
 from viz.pages.coreference.data import curated_pairs
+from viz.pages.coreference.marked_sentence import marked_line
 from viz.pages.coreference.measured.tab import FORMATS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
+from viz.ui.sentence import Line
 
 GOOD = "Tom told Anna that he was late.\the\tTom\tAnna"
 
@@ -74,3 +77,27 @@ def test_every_pair_of_the_set_has_two_sentences_and_a_group_of_its_own() -> Non
     assert len({pair.group for pair in pairs.values()}) >= 6
     assert {pair.is_control for pair in pairs.values() if pair.group == "control"} == {True}
     assert all(not case.overlapping for pair in pairs.values() for case in pair.cases)
+
+
+def test_marked_text_is_never_read_as_html() -> None:
+    text = "<b>it</b> & <img src=x>"
+    shown = marked_line(Line("EN", "en", text), {"pronoun": (3, 5), "antecedent": (4, 8)}, "<i>es</i>")
+    assert "<b>" not in shown
+    assert "<img" not in shown
+    assert "&lt;b&gt;<mark" in shown
+    assert "&lt;i&gt;es" in shown
+    assert shown.count("<mark") == 1  # marks that overlap: the first one stands
+
+
+def test_a_long_sentence_is_cut_after_its_last_mark() -> None:
+    text = "word " * 200 + "it " + "more " * 50
+    shown = marked_line(Line("EN", "en", text), {"pronoun": (1000, 1002)}, "")
+    assert ">it</mark> …</span>" in shown
+
+
+def test_a_rare_word_is_underlined_inside_a_mark_too() -> None:
+    source = Line("EN", "en", "The qzxv (Brzk) sat.", RareWords({"qzxv": 4, "(Brzk)": 6}))
+    shown = marked_line(source, {"antecedent": (10, 14)}, "")
+    assert 'title="4 tokens">qzxv</mark>' in shown
+    assert 'title="6 tokens">(</mark><mark title="antecedent"' in shown
+    assert 'title="6 tokens">Brzk</mark></mark>' in shown

@@ -1,18 +1,29 @@
-"""Probabilities read well, and what is said of label smoothing comes from the record of the model that is open."""
+"""Probabilities read well; figures and sentences of the page; models that give no token a probability."""
 
 import hashlib
 import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
+from model.decoding.sampling import draw_tokens
+from model.errors import SessionError
+from tests.model.adapters import zoo
 from tests.viz.pages.decoding.opening import app_at, opened
 from tests.viz.sent import sent_to
 from viz.access import models
+from viz.pages.decoding import notices
+from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pages.decoding.notices import percent
+from viz.pictures.figures.heads import align
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
+from viz.text.messages import shown as said_now
+from viz.text.messages import speaking
 
 
 @pytest.fixture
@@ -52,3 +63,83 @@ def test_what_is_not_certain_never_reads_as_certain_nor_what_is_possible_as_impo
     probability: float, shown: str
 ) -> None:
     assert percent(probability) == shown
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a GPT-2 that may write no token at all, and one whose logits are NaN."""
+    root = tmp_path_factory.mktemp("broken")
+    for name in ("mute", "nan"):
+        zoo.save_model(root / name, "gpt2", "bytes")
+    settings = root / "mute" / "generation_config.json"
+    settings.write_text(
+        json.dumps(json.loads(settings.read_text(encoding="utf-8")) | {"suppress_tokens": list(range(zoo.VOCAB))}),
+        encoding="utf-8",
+    )
+    weights = load_file(root / "nan" / "model.safetensors")
+    norm = next(name for name in weights if name.endswith("ln_f.weight"))
+    save_file(weights | {norm: torch.full_like(weights[norm], torch.nan)}, root / "nan" / "model.safetensors")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "said"),
+    [
+        ("mute", "At step 1 the model gives no token a probability"),
+        ("nan", "This model computes values that are not numbers \\(NaN\\)"),
+    ],
+)
+@pytest.mark.parametrize("tab", ["Film", "Branches", "Logit lens", "Beam search", "Sampling"])
+def test_a_sentence_says_so_on_every_tab(
+    broken: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str, said: str, tab: str
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(broken))
+    app = app_at(tab)
+    app.query_params["checkpoint"] = checkpoint
+    app.run()
+    app.switch_page("viz/pages/decoding/page.py").run()
+    assert not app.exception
+    (error,) = app.error
+    assert said in error.value
+
+
+def test_a_row_without_probabilities_is_not_drawn_from() -> None:
+    with pytest.raises(SessionError, match="no token a probability"):
+        draw_tokens(torch.full((1, 5), torch.nan), [0.5])
+
+
+def test_the_difference_is_taken_between_the_tokens_that_both_have() -> None:
+    ours, theirs = np.arange(9.0).reshape(3, 3), np.ones((2, 3))
+    rows, columns = align(["a", "b", "c"], ["a", "c"]), align(["x", "y", "z"], ["x", "y", "z"])
+    found = common_difference(ours, theirs, rows, columns)
+    np.testing.assert_array_equal(found, [[-1, 0, 1], [5, 6, 7]])
+    figure = attention_difference(found, ["a", "c"], ["x", "y", "z"])
+    np.testing.assert_array_equal(figure.data[0].customdata, found)
+
+
+def test_curves_count_steps_from_one_and_draw_tokens_literally() -> None:
+    one, other = Written("one", ("<b>a</b>", "b"), (0.5, 0.25)), Written("<i>", ("c",), (1.0,))
+    figure = probability_curves(one, other, 1)
+    assert [list(trace.x) for trace in figure.data] == [[1], [1, 2]]
+    assert figure.data[1].customdata[0] == "&lt;b&gt;a&lt;/b&gt;"
+    assert figure.data[0].name == "&lt;i&gt;"
+    assert figure.layout.shapes[0].x0 == 1.5
+
+
+def test_a_branch_that_is_not_there_is_named_with_how_many_there_are() -> None:
+    assert notices.no_branch(3, 2).startswith("The URL names branch 3, but there are 2.")
+    assert notices.no_branch(3, 0).startswith("The URL names branch 3, but there are no branches.")
+
+
+def test_steps_count_from_1() -> None:
+    assert notices.no_step(20, 15).startswith("The URL names step 21, but this translation has 15.")
+    assert notices.written_already(4).startswith("This translation already has that token at step 5.")
+
+
+def test_why_a_branch_is_left_out_is_said_in_the_language_of_whoever_reads_it() -> None:
+    error = SessionError("The URL names an unknown branch, “{code}”.", code="x")
+    notice = notices.left_out("0-5-t1", error)
+    assert notice.endswith(str(error))
+    with speaking("zh"):
+        assert notices.left_out("0-5-t1", error).values["error"] is error
+        assert "0-5-t1" in said_now(notice)

@@ -1,21 +1,24 @@
-"""Tables of what was decoded."""
+"""Tables and trees of what was decoded, as files."""
 
 import csv
 import io
+import json
 from io import StringIO
 
 import pytest
 
-from tests.viz.pages.decoding.beam.by_hand import by_hand
-from tests.viz.pages.decoding.branches.opening import TEXT as BRANCHED
+from tests.viz.page_run import healthy
 from tests.viz.pages.decoding.opening import TEXT
-from tests.viz.pages.decoding.sampling.drawing import drawn, samples_of
-from tests.viz.reading import traced
+from tests.viz.pages.decoding.test_beam import by_hand
+from tests.viz.pages.decoding.test_branches import TEXT as BRANCHED
+from tests.viz.pages.decoding.test_branches import decoding
+from tests.viz.pages.decoding.test_sampling import drawn, samples_of
+from tests.viz.reading import traced, tree_of
 from viz.access import models
 from viz.pages.decoding import export
 from viz.pages.decoding.data import branches
-from viz.pages.decoding.data.searches import logit_lens, step_costs
-from viz.selection.branch_codes import Write
+from viz.pages.decoding.data.searches import beam_settings, logit_lens, step_costs
+from viz.selection.branch_codes import Choice, Write
 from viz.selection.selection import Selection
 
 
@@ -72,3 +75,36 @@ def test_the_tables_hold_every_sample_and_every_token(chosen: Selection) -> None
 def test_a_text_that_is_a_formula_is_none_in_a_table() -> None:
     (line,) = csv.DictReader(export.samples([drawn((1,), "=1+1")]).decode("utf-8-sig").splitlines())
     assert line["text"] == "'=1+1"
+
+
+def test_the_tree_of_branches_as_json_tells_how_each_came_about() -> None:
+    selection, sessions = Selection().changed(checkpoint="en-de", text=BRANCHED), branches.Sessions()
+    made = (Choice(0, 4, Write((40,))),)
+    grown = [
+        branches.grow(sessions, models.writer(selection.model), BRANCHED, path) for path in ((), ((4, Write((40,))),))
+    ]
+    found = json.loads(export.branches(made, grown, text=BRANCHED, checkpoint="en-de", digest="d"))
+    own, branch = found["branches"]
+    assert (own["parent"], own["action"], own["translation"]) == (None, None, grown[0].translation)
+    assert branch["action"] == {"kind": "write", "token_ids": [40]}
+    assert (branch["parent"], branch["step"], branch["code"]) == (0, 4, "0-4-t40")
+    assert branch["steps"][4]["token_id"] == 40
+    assert branch["log_prob"] == pytest.approx(sum(step["log_prob"] for step in branch["steps"]))
+
+
+def test_the_tree_of_the_beam_as_json_has_every_node() -> None:
+    selection = Selection().changed(checkpoint="en-de", beam_size=99, length_penalty=99_999)
+    assert beam_settings(selection.decoding) == (12, 5.0)
+    tree = tree_of(BRANCHED, Selection().changed(checkpoint="en-de", beam_size=3, length_penalty=100))
+    found = json.loads(export.beam(tree, BRANCHED, checkpoint="en-de", digest="d"))
+    assert (found["width"], found["alpha"]) == (3, 1.0)
+    assert [node["index"] for node in found["nodes"]] == list(range(len(tree.nodes)))
+    assert found["nodes"][tree.winner.index]["fate"] == tree.winner.fate
+
+
+def test_the_menu_offers_tables_arrays_and_trees() -> None:
+    app = decoding(branches="0-4-t40.1-6-t41", branch="2")
+    assert not [each for each in app.get("download_button") if "NumPy" in each.proto.label], "only while it is open"
+    app.session_state["export"] = True
+    names = [each.proto.label.partition(" (")[0] for each in healthy(app.run()).get("download_button")]
+    assert names[:4] == ["Steps and candidates", "NumPy arrays", "Branches", "Beam search"]

@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself, in tables and figures: the numbers, their labels, and nothing read as markup."""
+"""What a checkpoint says of itself, in tables and figures, with nothing read as markup."""
 
 import csv
 
@@ -6,8 +6,14 @@ import pytest
 
 from model.config import PRESETS
 from model.decoding.cost import count_parameters
-from model.training_record import Measurement, Metrics, Score
-from viz.pages.model_card import facts
+from model.errors import CheckpointError
+from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
+from tests.viz.reading import traced
+from viz.access import models
+from viz.pages.model_card import data, facts, tabs
+from viz.pages.model_card.figures import MAX_MARKED, PARTS, parameter_bars, training_curves
+from viz.pages.model_card.tabs import BANK, NUM_DRAWN, draw
+from viz.selection.selection import Selection
 
 COUNTS = [count_parameters(PRESETS[name]) for name in ("en-de", "base")]
 
@@ -105,3 +111,125 @@ def test_values_whose_names_have_the_same_parts_share_a_table() -> None:
     assert alone[1] == [("set", "dev"), ("best · layer", "1")]
     assert [column.title for column in shared[0]] == ["Measured", "both right"]
     assert shared[1] == [("frames", "0.8"), ("nouns", "0.3")]
+
+
+HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
+
+
+def test_labels_of_a_figure_leave_plotly_no_markup() -> None:
+    figure = parameter_bars([HOSTILE], COUNTS[:1])
+    assert "<" not in figure.layout.yaxis.ticktext[0]
+    log = TrainingLog(
+        Curve("loss", (1,), (2.0,)), Curve("learning_rate", (1,), (0.1,)), (Curve(HOSTILE, (1,), (3.0,)),)
+    )
+    figure = training_curves(log)
+    assert figure is not None
+    assert "<" not in figure.data[2].name
+
+
+def test_curves_stand_in_three_panels_over_the_same_steps() -> None:
+    steps = tuple(range(MAX_MARKED + 1))
+    loss, rate = Curve("loss", steps, tuple(map(float, steps))), Curve("learning_rate", (5, 10), (0.1, 0.2))
+    figure = training_curves(TrainingLog(loss, rate, (Curve("a", (5,), (1.0,)), Curve("b", (5,), (2.0,)))))
+    assert figure is not None
+    assert [trace.yaxis for trace in figure.data] == ["y", "y2", "y3", "y3"]
+    assert [trace.mode for trace in figure.data] == ["lines"] + ["lines+markers"] * 3
+    assert [trace.showlegend for trace in figure.data] == [False, False, True, True]
+    assert figure.layout.xaxis.matches == figure.layout.xaxis2.matches == "x3"
+    assert [figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3")] == [
+        "loss",
+        "learning rate",
+        "BLEU",
+    ]
+    assert list(figure.data[1].x) == [5, 10]
+
+
+LOSS, RATE, BLEU = Curve("loss", (1,), (2.0,)), Curve("learning_rate", (1,), (0.1,)), Curve("a", (1,), (3.0,))
+NO_LOSS, NO_RATE = Curve("loss", (), ()), Curve("learning_rate", (), ())
+
+
+@pytest.mark.parametrize(
+    ("log", "panels"),
+    [
+        (TrainingLog(LOSS, RATE, (BLEU,)), ["loss", "learning rate", "BLEU"]),
+        (TrainingLog(LOSS, NO_RATE, ()), ["loss"]),
+        (TrainingLog(NO_LOSS, RATE, ()), ["learning rate"]),
+        (TrainingLog(NO_LOSS, NO_RATE, (BLEU,)), ["BLEU"]),
+        (TrainingLog(NO_LOSS, RATE, (Curve("b", (), ()), BLEU)), ["learning rate", "BLEU"]),
+    ],
+)
+def test_a_log_of_one_step_has_a_panel_with_a_point_for_each_curve_that_it_knows(
+    log: TrainingLog, panels: list[str]
+) -> None:
+    figure = training_curves(log)
+    assert figure is not None
+    assert [axis.title.text for axis in figure.select_yaxes()] == panels
+    assert [(list(trace.x), trace.mode) for trace in figure.data] == [([1], "lines+markers")] * len(panels)
+    assert figure.layout.showlegend is ("BLEU" in panels)
+    assert {axis.dtick for axis in figure.select_xaxes()} == {1}, "no number comes twice"
+
+
+def test_a_log_that_knows_nothing_has_no_picture() -> None:
+    assert training_curves(TrainingLog(NO_LOSS, NO_RATE, ())) is None
+
+
+def test_bars_hold_every_part_twice_in_millions_and_as_a_share() -> None:
+    figure = parameter_bars(["x", "y"], COUNTS)
+    assert len(figure.data) == 2 * len(PARTS)
+    above, below = figure.data[0::2], figure.data[1::2]
+    assert [bar.name for bar in above] == [label for label, _colour in PARTS.values()]
+    assert sum(bar.x[0] for bar in above) == pytest.approx(COUNTS[0].total / 1e6)
+    assert [sum(bar.x[i] for bar in below) for i in (0, 1)] == pytest.approx([1, 1])
+    assert figure.layout.barmode == "stack"
+    assert tuple(figure.layout.yaxis.range) == (1.5, -0.5)
+
+
+def test_models_of_the_same_name_keep_two_bars() -> None:
+    figure = parameter_bars(["base", "base"], COUNTS)
+    assert list(figure.layout.yaxis.tickvals) == [0, 1]
+
+
+TEXT = "The animal was tired."
+
+
+def test_shapes_begin_with_the_checkpoint_and_count_its_parameters(selection: Selection) -> None:
+    shapes = data.shapes(selection.model)
+    assert [name for name, _, _ in shapes] == ["en-de", "base (paper)", "big (paper)"]
+    real = sum(parameter.numel() for parameter in models.translator(selection.model).model.parameters())
+    assert shapes[0][2].total == real
+
+
+def test_a_translation_is_the_one_of_the_trace(selection: Selection) -> None:
+    translator = models.translator(selection.model)
+    assert data.translation(translator, TEXT) == traced(TEXT, selection).translation
+
+
+def test_a_checkpoint_without_a_record_says_nothing_of_its_making(selection: Selection) -> None:
+    assert data.training(selection.model) is None
+    assert data.training_log(selection.model) is None
+    assert data.metrics(selection.model) is None
+    assert data.card(selection.model) == "Random weights, for tests.\n"
+
+
+def test_a_path_is_no_checkpoint_name(selection: Selection) -> None:
+    for read in (data.training, data.card):
+        with pytest.raises(CheckpointError):
+            read(selection.changed(checkpoint="../en-de").model)
+
+
+def test_a_section_ends_at_the_next_heading_and_its_lines_are_joined() -> None:
+    text = "# t\n\n## What to expect\n\none\ntwo\n\nthree\n```sh\n# no heading\n```\n\n## Else\n\nfour\n"
+    assert tabs.card_section(text, "What to expect") == ["one two", "three ```sh # no heading ```"]
+    assert tabs.card_section(text, "Nothing") == []
+
+
+def test_the_bank_holds_no_sentence_twice_and_none_of_the_classics() -> None:
+    assert len(BANK) == len(set(BANK)) == 120
+    assert not any("animal" in sentence and "street" in sentence for sentence in BANK)
+    assert all(sentence.strip() == sentence and sentence for sentence in BANK)
+
+
+def test_a_seed_always_draws_the_same_twenty() -> None:
+    assert draw(1) == draw(1)
+    assert draw(1) != draw(2)
+    assert len(set(draw(3))) == NUM_DRAWN == 20

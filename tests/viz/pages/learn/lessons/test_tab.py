@@ -1,16 +1,24 @@
-"""Lessons on the page: the address, the question before the picture, and the way to the full page."""
+"""Lessons on the page: the address, the question before the picture, and models that lack what a lesson shows."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.errors import HeadlightError
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened, run_page
 from tests.viz.sent import charts, sent_to
-from viz.pages.learn.lessons.lesson import lessons
+from viz.access import models
+from viz.pages.learn.lessons import data, lesson
+from viz.pages.learn.lessons.data.shipped import Shipped
+from viz.pages.learn.lessons.lesson import holds, lessons
+from viz.pages.learn.lessons.pictures import Bars, Curves, bars, curves
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.model_choice import ModelChoice
 from viz.text import messages
+from viz.text.messages import said
 
 
 @pytest.fixture
@@ -110,3 +118,45 @@ def test_a_wrong_prediction_is_answered_by_the_option_that_is_right(
     assert app.subheader[0].value == title
     assert right in app.warning[0].value
     assert any(one.value.startswith(wrong) for one in app.markdown)
+
+
+@pytest.mark.parametrize("name", lessons())
+def test_every_step_can_be_told_or_says_what_is_lacking(
+    name: str, experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
+    choice = ModelChoice("en-de")
+    shipped = Shipped(choice, models.translator(choice))
+    for number, step in enumerate(lessons()[name].steps, 1):
+        try:
+            found = data.view(shipped, lessons()[name], number).found
+        except HeadlightError:
+            continue
+        assert {holds(claim, found) for claim in step.claims} <= {True, False}
+        assert "{" not in lesson.filled(step.text, found)
+        if step.question is not None:
+            assert step.question.answer in found
+            assert "{" not in lesson.filled(step.question.because, found)
+
+
+def test_a_spread_is_written_behind_its_bar_and_one_that_nobody_knows_is_not() -> None:
+    spread = np.array([0.5, np.nan])
+    picture = Bars(labels=["a", "b"], series={"BLEU": np.array([12.0, 9.0])}, number="BLEU", digits=1, spread=spread)
+    bar, written = bars(picture).data
+    assert list(bar.error_x.array) == [0.5, 0.0]
+    assert [text.strip() for text in written.text] == ["12.0 ± 0.5", "9.0"]
+    assert list(written.x) == [12.5, 9.0]
+
+
+def test_bars_and_curves_are_named_in_the_language_of_the_page() -> None:
+    english, chinese = said("Encoder self-attention"), "编码器自注意力"
+    values = np.array([0.5, 1.0])
+    with messages.speaking("zh"):
+        of_bars = bars(Bars(labels=[english, "▁of"], series={english: values}, number=english))
+        of_curves = curves(Curves(x=values, lines={english: values}, x_name=english, y_name=english))
+    assert list(of_bars.layout.yaxis.ticktext) == [chinese, "▁of"]
+    assert {of_bars.data[0].name, of_curves.data[0].name} == {chinese}
+    assert {figure.layout.xaxis.title.text for figure in (of_bars, of_curves)} == {chinese}
+    assert of_curves.layout.yaxis.title.text == chinese
+    assert chinese in of_bars.data[0].hovertemplate
+    assert chinese in of_curves.data[0].hovertemplate

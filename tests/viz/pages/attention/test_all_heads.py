@@ -1,0 +1,265 @@
+"""The grid of all heads on its page: metrics, orders and filters, and which heads link two words."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.page_run import app_of
+from tests.viz.reading import traced
+from tests.viz.sent import sent_to
+from viz.access import attention, word_links
+from viz.pages.attention.all_heads.linked_heads import MOST
+from viz.pictures.focus import FocusAxis
+from viz.selection.attention import METRICS
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import Selection
+from viz.text.sites import CROSS, DECODER, ENCODER, SITES, head_label
+from viz.ui.words import WordLine, read_chosen
+
+TEXT = Selection().common.text
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return app_of()
+
+
+def grid_of(app: AppTest) -> dict[str, Any]:
+    ((header, _),) = sent_to(app, "head_grid")
+    return header
+
+
+def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app: AppTest) -> None:
+    header = grid_of(app.run())
+    assert (header["metric"], header["ranked"], header["notes"]) == (None, None, [])
+    assert not {"order", "max_heads"} & {box.key for box in app.selectbox}
+
+
+@pytest.mark.parametrize("figure", METRICS[1:])
+def test_every_figure_can_be_chosen_and_stands_in_the_link(app: AppTest, figure: str) -> None:
+    app.run()
+    header = grid_of(app.selectbox(key="metric").set_value(figure).run())
+    assert len(header["metric"]["texts"]) == 8
+    assert header["ranked"] is None
+    assert app.query_params["figure"] == figure
+
+
+def test_heads_are_ranked_and_filtered(app: AppTest) -> None:
+    app.run()
+    app.selectbox(key="metric").set_value("entropy").run()
+    app.selectbox(key="order").set_value("lowest").run()
+    header = grid_of(app.selectbox(key="max_heads").set_value(4).run())
+    numbers = [float(header["metric"]["texts"][head]) for head in header["ranked"]]
+    assert numbers == sorted(map(float, header["metric"]["texts"]))[:4]
+    assert dict(app.query_params) == {"figure": "entropy", "order": "lowest", "keep": "4"}
+    header = grid_of(app.selectbox(key="order").set_value("layers").run())
+    assert header["ranked"] is None
+    assert not [box for box in app.selectbox if box.key == "max_heads"]
+
+
+def test_a_link_opens_ranked_heads_and_a_wrong_number_of_them_is_all(app: AppTest) -> None:
+    app.query_params.update({"figure": "distance", "order": "highest", "keep": "5"})
+    assert len(grid_of(app.run())["ranked"]) == 8
+
+
+def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_another(app: AppTest) -> None:
+    app.query_params.update({"figure": "next", "order": "highest", "site": "decoder.cross"})
+    header = grid_of(app.run())
+    assert (header["metric"], header["ranked"]) == (None, None)
+    assert "one sentence to another" in app.info[0].value
+    header = grid_of(app.segmented_control(key="site").set_value("encoder.self").run())
+    assert (header["metric"]["name"], len(header["ranked"])) == ("Next token", 8)
+    assert not app.info
+
+
+def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_them(
+    app: AppTest, selection: Selection
+) -> None:
+    app.query_params["site"] = "decoder.cross"
+    app.run()
+    header = grid_of(app)
+    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tile_keeper")}
+    addresses = [attention.tiles_key(traced(TEXT, selection), site) for site in SITES]
+    assert header["followed"] == {"control": "site", "addresses": addresses, "jobs": [None] * 3}
+    assert set(kept) == set(addresses)
+    assert header["address"] == addresses[2]
+    trace = traced(TEXT, selection)
+    for site, address in zip(SITES, addresses, strict=True):
+        assert tuple(kept[address]["queryTokens"]) == trace.row_names(site)
+        assert tuple(kept[address]["keyTokens"]) == trace.axis_tokens(site)[1]
+
+
+def test_tiles_show_the_measure_that_is_chosen(app: AppTest) -> None:
+    app.query_params.update({"measure": "norms", "figure": "entropy"})
+    app.run()
+    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tile_keeper")}
+    shown = kept[grid_of(app)["address"]]
+    assert (shown["number"], shown["heads"]) == ("norm", 4)
+    assert shown["top"] > 0
+    assert grid_of(app)["metric"]["name"] == "Entropy"
+    app.segmented_control(key="measure").set_value("rollout").run()
+    header = grid_of(app)
+    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tile_keeper")}
+    assert (kept[header["address"]]["number"], kept[header["address"]]["heads"]) == ("share", 1)
+    # One tile a layer: nothing that is known of a head stands under it.
+    assert (header["isMean"], header["metric"], header["jobs"]) == (True, None, None)
+    assert any("one tile per layer" in caption.value for caption in app.caption)
+
+
+#: What is said after a weight of the row that reads a word.
+SECOND = " (when reading it)"
+
+
+def listed(app: AppTest) -> list[str]:
+    return [button.label for button in app.button if (button.key or "").startswith("linked-")]
+
+
+def test_at_first_the_question_is_about_the_words_of_the_finding_and_not_their_pieces(app: AppTest) -> None:
+    app.run()
+    ((header, _),) = sent_to(app, "word_picker")
+    ((question, _),) = sent_to(app, "link_question")
+    words = [word for line in header["lines"] for word in line["words"]]
+    assert question["asked"] == [words[index] for (index,) in header["chosen"]]
+    assert question["asked"][1] == "animal"
+    ((headline, _),) = sent_to(app, "headline")
+    assert "“animal”" in "".join(headline["suggestion"])
+
+
+def test_the_heads_of_a_kept_cell_are_listed_from_the_largest_weight_on(app: AppTest, selection: Selection) -> None:
+    app.query_params.update({"site": CROSS, "token": "2", "key_token": "3"})
+    app.run()
+    trace = traced(TEXT, selection)
+    weights = {
+        head_label(layer, head, CROSS): float(trace.weights(CROSS, layer)[head, 2, 3])
+        for layer in range(2)
+        for head in range(4)
+    }
+    largest = sorted(weights.items(), key=lambda item: -item[1])[:MOST]
+    assert listed(app) == [f"{name} · {weight:.4f}" for name, weight in largest]
+
+
+def test_a_head_of_the_list_opens_and_the_cell_stays_kept(app: AppTest) -> None:
+    app.query_params.update({"site": CROSS, "token": "2", "key_token": "3"})
+    app.run()
+    name = listed(app)[0].split(" · ")[0]
+    app.button(key="linked-0").click().run()
+    chosen = [int(part) - 1 for part in re.findall(r"\d+", app.query_params["head"])]
+    assert head_label(chosen[0], chosen[1], CROSS) == name
+    assert (app.query_params["token"], app.query_params["key_token"]) == ("2", "3")
+
+
+def test_what_the_mask_forbids_is_said(app: AppTest) -> None:
+    app.query_params.update({"site": DECODER, "token": "2", "key_token": "3"})
+    app.run()
+    assert not listed(app)
+    assert any("the mask hides that token from every head" in caption.value for caption in app.caption)
+
+
+def test_tiles_carry_the_weight_of_the_kept_cell(app: AppTest, selection: Selection) -> None:
+    app.query_params.update({"site": CROSS, "token": "2", "key_token": "3", "figure": "kept", "order": "highest"})
+    app.run()
+    ((header, _),) = sent_to(app, "head_grid")
+    trace = traced(TEXT, selection)
+    weights = [float(trace.weights(CROSS, layer)[head, 2, 3]) for layer in range(2) for head in range(4)]
+    assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in weights]
+    assert header["ranked"] == sorted(range(8), key=lambda index: -weights[index])
+    assert app.query_params["figure"] == "kept"
+
+
+def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, selection: Selection) -> None:
+    trace = traced(TEXT, selection)
+    known = word_links.words(trace)
+    looking, looked_at = known.num_source, 1
+    app.query_params.update({"from": str(looking), "to": str(looked_at), "site": CROSS, "figure": "kept"})
+    app.run()
+    expected = sorted(
+        (
+            (float(weight), f"{head_label(layer, head, CROSS)} · {weight:.4f}{SECOND if link.is_second_look else ''}")
+            for link in word_links.links(trace, (looking,), (looked_at,))
+            for layer in range(2)
+            for head, weight in enumerate(word_links.weights(trace, link)[layer])
+        ),
+        key=lambda one: -one[0],
+    )
+    assert listed(app) == [label for _, label in expected[:MOST]]
+    link = word_links.links(trace, (looking,), (looked_at,))[0]
+    ((header, _),) = sent_to(app, "head_grid")
+    assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in word_links.weights(trace, link).flat]
+    ((words, _),) = sent_to(app, "word_picker")
+    ((question, _),) = sent_to(app, "link_question")
+    assert words["chosen"] == question["chosen"] == [[looking], [looked_at]]
+    assert question["asked"] == [known.labels[looking], known.labels[looked_at]]
+    # The map frames the cell of both; the words stay in the address.
+    assert (app.query_params["token"], app.query_params["key_token"]) == (str(link.rows[0]), str(link.keys[0]))
+    assert app.query_params["from"] == str(looking)
+
+
+def test_two_words_stay_chosen_in_an_attention_where_they_do_not_meet(app: AppTest, selection: Selection) -> None:
+    app.query_params.update({"from": "1", "to": "2", "site": CROSS})
+    app.run()
+    assert all(label.startswith("encoder ") for label in listed(app))
+    app.segmented_control(key="site").set_value(ENCODER).run()
+    rows = word_links.links(traced(TEXT, selection), (1,), (2,))[0]
+    assert app.query_params["token"] == str(rows.rows[0])
+    assert (app.query_params["from"], app.query_params["to"]) == ("1", "2")
+
+
+def test_no_attention_leads_from_the_text_to_its_translation(app: AppTest, selection: Selection) -> None:
+    written = word_links.words(traced(TEXT, selection)).num_source
+    app.query_params.update({"from": "1", "to": str(written)})
+    app.run()
+    assert not listed(app)
+    assert any("No attention leads from “animal” to" in caption.value for caption in app.caption)
+
+
+def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_key_where_not(
+    app: AppTest, selection: Selection
+) -> None:
+    known = word_links.words(traced(TEXT, selection))
+    written = known.groups[known.num_source][0]
+    animal = known.groups[1][0]
+    # A row of cross-attention stands for the word that it writes, others for the one that they read.
+    for site, word, kept in (
+        (ENCODER, 1, (animal, None)),
+        (DECODER, known.num_source, (written, None)),
+        (CROSS, known.num_source, (written - 1, None)),
+        (CROSS, 1, (None, animal)),
+        (ENCODER, known.num_source, (None, None)),
+    ):
+        assert word_links.cell_of_word(traced(TEXT, selection), site, word) == kept
+    app.query_params.update({"from": "1", "token": str(animal), "site": ENCODER})
+    app.run()
+    ((words, _),) = sent_to(app, "word_picker")
+    ((question, _),) = sent_to(app, "link_question")
+    assert words["chosen"] == question["chosen"] == [[1], []]
+    ((headline, _),) = sent_to(app, "headline")
+    ((picture, _),) = sent_to(app, "matrix_picture")
+    assert (headline["suggestion"], picture["kept"]) == ([], [animal, None])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        [],
+        {"looking": [0]},
+        {"looking": 0, "lookedAt": []},
+        {"looking": [0], "lookedAt": [3]},
+        {"looking": [True], "lookedAt": [0]},
+        {"looking": [], "lookedAt": [0]},
+        {"looking": [-1], "lookedAt": []},
+        {"looking": [0, 2], "lookedAt": []},
+        {"looking": [0, 0], "lookedAt": []},
+    ],
+)
+def test_what_names_no_words_is_no_choice(value: object) -> None:
+    source, target = FocusAxis("source", groups=((0,), (1,))), FocusAxis("target", groups=((1,),))
+    lines = [WordLine("EN", "en", ("a", "b"), (0, 0), source), WordLine("DE", "de", ("c",), (0,), target)]
+    assert read_chosen({"looking": [2], "lookedAt": [1, 0]}, lines) == ((2,), (1, 0))
+    assert read_chosen({"looking": [2], "lookedAt": []}, lines) == ((2,), ())
+    assert read_chosen({"looking": [], "lookedAt": []}, lines) == ((), ())
+    assert read_chosen(value, lines) is None

@@ -1,0 +1,276 @@
+"""What the Export menu offers, what a link may name, and the page that is taken along."""
+
+import base64
+import json
+import re
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Never
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Translator
+from model.trace.trace import Trace
+from tests.viz import page_run
+from tests.viz.page_run import app_of
+from tests.viz.reading import traced
+from tests.viz.sent import unpack
+from viz.access import long_texts
+from viz.pages.attention import view_page as writer
+from viz.pages.attention.view_page import OpenView, page_bytes, view_page
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import Selection
+from viz.selection.url import parse
+from viz.text.messages import speaking
+from viz.text.sites import SITES
+from viz.ui import downloads, trace_tables
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return app_of()
+
+
+def opened(app: AppTest, **params: str) -> AppTest:
+    """The page with its Export menu open."""
+    app.session_state["export"] = True
+    return page_run.opened(app, **params)
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.proto.label.partition(" (")[0] for button in app.get("download_button")]
+
+
+def inside(app: AppTest) -> str:
+    return " ".join(button.proto.help for button in app.get("download_button"))
+
+
+def captions(app: AppTest) -> str:
+    return " ".join(caption.value for caption in app.caption)
+
+
+def test_everything_is_offered_with_its_size(app: AppTest) -> None:
+    opened(app, site="decoder.cross", layer="1", head="2")
+    weights = ["L2 H3", "Where one row comes from", "Metrics of heads", "All heads"]
+    expected = [*weights, "Tokens", "Decoding", "Positions, source", "Positions, target", "HTML page", "NumPy arrays"]
+    assert labels(app) == expected
+    assert all(re.search(r" \([\d.]+ [kM]?B\)$", button.proto.label) for button in app.get("download_button"))
+
+
+def test_the_open_head_is_offered_as_it_is_shown_too(app: AppTest) -> None:
+    opened(app, measure="norms", words="True", special="False")
+    assert labels(app)[1] == "Current view"
+    assert "Norms between" in inside(app)
+    assert "words, as “All heads” shows them now" in inside(app)
+
+
+def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(any_model: AppTest) -> None:
+    opened(any_model, checkpoint="mpnet", measure="norms")
+    assert "Metrics of heads" in labels(any_model)
+    assert not {"Where one row comes from", "Current view"} & set(labels(any_model))
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_nothing_is_computed_before_a_button_is_pressed(
+    app: AppTest, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object) -> Never:
+        raise AssertionError("computed too early")
+
+    for name in ("matrix", "table", "digits"):
+        monkeypatch.setattr(trace_tables, name, refuse)
+    assert len(labels(opened(app, site=site))) == 10
+
+
+def test_an_attention_too_long_for_a_page_of_its_own_says_how_many_tokens_it_has(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_texts, "SHORT", 16)
+    opened(app, site="decoder.cross")
+    queries, keys = map(
+        len, traced(Selection().common.text, Selection().changed(checkpoint="en-de")).axis_tokens("decoder.cross")
+    )
+    assert queries != keys
+    assert f"up to 16 tokens; this attention has {max(queries, keys)}." in captions(app)
+    assert "HTML page" not in labels(app)
+
+
+def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_tables, "MAX_ROWS", 100)
+    assert "All heads" not in labels(opened(app))
+    assert "more than a spreadsheet holds" in captions(app)
+
+
+def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads() -> None:
+    chosen = Selection().changed(checkpoint="en-de", text="Grüße & <b> 50 %?", site="decoder.cross", layer=1, head=2)
+    assert parse(dict(parse_qsl(downloads.link(chosen), keep_blank_values=True)), Selection()) == chosen
+    assert dict(parse_qsl(downloads.link(Selection())))["text"] == Selection().common.text
+
+
+def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppTest) -> None:
+    app.query_params["pictures"] = "SVG"
+    page_run.run_page(app, "model_card")
+    chart = app.get("plotly_chart")[0]
+    assert '"format": "svg"' in chart.proto.config
+    assert '"filename": "headlight-parameters' in chart.proto.config
+    app.segmented_control(key="picture_format").set_value("PNG").run()
+    assert '"format": "png"' in app.get("plotly_chart")[0].proto.config
+    assert "pictures" not in app.query_params
+
+
+def test_a_chart_has_paper_of_its_own(app: AppTest) -> None:
+    page_run.run_page(app, "coreference")
+    assert "paper_bgcolor" not in app.get("plotly_chart")[0].proto.spec.split('"template"')[0]
+
+
+@pytest.mark.parametrize("kind", ["../secret", "en-de/../../secret", "absolute", "../../etc", "/etc", "..", ".", ""])
+def test_a_link_that_names_a_path_opens_the_first_checkpoint_and_reads_nothing_there(
+    kind: str, tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(tiny_checkpoints, tmp_path / "root")
+    secret = tmp_path / "secret"
+    shutil.copytree(tiny_checkpoints / "en-de", secret)
+    touched: list[tuple[str, str]] = []
+    watching = [True]
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        if watching and event in ("open", "os.listdir", "os.scandir") and arguments:
+            path = str(arguments[0])
+            if "secret" in path or path.rstrip("/") == "/etc":
+                touched.append((event, path))
+
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "root"))
+    app = app_of()
+    sys.addaudithook(watch)
+    try:
+        opened(app, checkpoint=str(secret) if kind == "absolute" else kind)
+        assert app.sidebar.selectbox[0].value == "en-de"
+        assert "checkpoint" not in app.query_params
+        assert touched == []
+        # The watch itself works.
+        list(secret.iterdir())
+        assert touched
+    finally:
+        # An audit hook stays for good; this one falls silent.
+        watching.clear()
+
+
+HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"
+VIEW = OpenView("decoder.cross", "Decoder cross-attention", 1, 2, "checkpoint=en-de&text=%3Cb%3E", ())
+
+
+def made(trace: Trace, view: OpenView = VIEW, **words: str) -> str:
+    view = replace(view, lines=[("EN", "en", trace.text), ("DE", "de", trace.translation)])
+    return view_page(trace, view, checkpoint=words.get("checkpoint", "tiny"), digest="0123abc").decode()
+
+
+def payloads(page: str) -> list[tuple[dict[str, Any], list[np.ndarray]]]:
+    """What the components of a page are given, in order."""
+    (listed,) = re.findall(r'"payloads":(\["[A-Za-z0-9+/=",]*"\])', page)
+    return [unpack(base64.b64decode(each)) for each in json.loads(listed)]
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.trace("The dog was tired.", "Der Hund war müde.")
+
+
+@pytest.fixture(scope="module")
+def page(trace: Trace) -> str:
+    return made(trace)
+
+
+def test_the_page_holds_sentence_head_grid_decoding_and_origin(page: str, trace: Trace) -> None:
+    for expected in (
+        "The dog was tired.",
+        "Der Hund war müde.",
+        "<h2>Decoder cross-attention</h2>",
+        "<code>tiny</code>",
+        "<code>0123abc</code>",
+        "<code>?checkpoint=en-de&amp;text=%3Cb%3E</code>",
+    ):
+        assert expected in page
+    assert len(page) < 1_000_000
+    keeper, grid, matrix, *heads = payloads(page)
+    assert keeper[0]["address"] == grid[0]["address"]
+    assert grid[0]["selected"] == [1, 2]
+    assert matrix[0]["title"] == "Decoder cross-attention, L2 H3"
+    assert len(heads) == 2 * 4
+    for number, (_, (values,)) in enumerate(heads):
+        expected_weights = trace.weights("decoder.cross", number // 4)[number % 4].numpy()
+        np.testing.assert_array_equal(values, expected_weights.ravel())
+    assert page.count("<tr>") == 1 + len(trace.steps)
+
+
+def test_the_same_view_is_the_same_file(page: str, trace: Trace) -> None:
+    assert made(trace) == page
+
+
+def test_only_its_script_may_run_and_nothing_may_be_fetched(page: str) -> None:
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy.startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
+    assert policy.count("sha256-") == page.count("<script") == page.count("</script>") == 1
+    assert "http" not in policy.replace("http-equiv", "")
+
+
+def test_no_text_of_people_leaves_its_place(trace: Trace, page: str) -> None:
+    hostile = replace(
+        trace,
+        text=HOSTILE,
+        translation=HOSTILE,
+        source_tokens=(HOSTILE,) * len(trace.source_tokens),
+        target_tokens=(HOSTILE,) * len(trace.target_tokens),
+        steps=tuple(
+            replace(s, token=HOSTILE, candidates=tuple(replace(c, token=HOSTILE) for c in s.candidates))
+            for s in trace.steps
+        ),
+    )
+    found = made(hostile, replace(VIEW, query_string=HOSTILE), checkpoint=HOSTILE)
+    for sign in ("<script", "</script", "<img", "</style", "<!--"):
+        assert found.count(sign) == page.count(sign), sign
+    assert "\u2028" not in found[found.rindex("<script") :]
+
+
+@pytest.mark.parametrize("most", [writer._MOST_BYTES, 10])
+def test_how_large_the_file_gets_is_known_before(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(writer, "_MOST_BYTES", most)
+    sizes = []
+    for text in ("Tom.", "The dog was tired, and so was the old man in the garden."):
+        long = translator.trace(text, "Tom.")
+        queries, keys = map(len, long.axis_tokens("encoder.self"))
+        page = made(long, OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ()))
+        sizes.append((len(page.encode()), page_bytes(8, queries, keys)))
+    (short, expected), (longer, expected_longer) = sizes
+    assert longer - short == pytest.approx(expected_longer - expected, rel=0.25)
+
+
+def test_an_attention_may_have_layers_of_its_own_number(trace: Trace) -> None:
+    uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
+    view = OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ())
+    assert len(payloads(made(uneven, view))) == 3 + 4
+
+
+def test_of_a_large_attention_only_the_open_head_is_exact(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_MOST_BYTES", 10)
+    _, _, matrix = payloads(made(trace))
+    np.testing.assert_array_equal(matrix[1][0], trace.weights("decoder.cross", 1)[2].numpy().ravel())
+
+
+def test_the_page_is_in_the_language_in_which_it_is_made(trace: Trace, page: str) -> None:
+    with speaking("zh"):
+        chinese = made(trace)
+    assert '<html lang="zh">' in chinese
+    assert "<h1>注意力</h1>" in chinese
+    assert '<html lang="en">' in page
+    assert "<h1>Attention</h1>" in page

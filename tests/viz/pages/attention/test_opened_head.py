@@ -1,0 +1,386 @@
+"""The opened head: measures, words and special tokens, as heatmap and as lines, and what the lines may send back."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from model.checkpoint import write_manifest
+from model.trace.trace import Trace
+from tests.viz.page_run import app_of, opened
+from tests.viz.reading import traced
+from tests.viz.sent import caught, sent_to, unpack
+from viz.access import attention, models
+from viz.access.attention import MatrixView, OpenedLayer
+from viz.pages.attention.opened_head import panel
+from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines, read_view
+from viz.pictures.payload import digest, encoded, pack
+from viz.selection import state
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.common import MEASURE_NAMES as MEASURE_NAMES
+from viz.selection.selection import Selection
+from viz.text.sites import SITES
+from viz.ui.measures import MEASURES, Measure
+
+TEXT = "Tom told me that he would be late."
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return app_of(text=TEXT)
+
+
+def heatmap(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
+    ((header, (values,)),) = sent_to(app, "matrix_picture")
+    return header, values.reshape(len(header["rowTokens"]), len(header["columnTokens"]))
+
+
+def lines(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
+    ((header, (stored,)),) = sent_to(app, "head_lines")
+    shape = len(header["headNames"]), len(header["queryTokens"]), len(header["keyTokens"])
+    return header, (stored.reshape(shape) / 65535) ** 2 * header["top"]
+
+
+def captions(app: AppTest) -> str:
+    return " ".join(element.value for element in app.caption)
+
+
+def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLayer]:
+    selection = Selection().changed(checkpoint="en-de", text=TEXT, **choices)
+    trace = traced(TEXT, selection)
+    common, reader = selection.common, models.reader(selection.model)
+    return trace, attention.opened_layer(trace, reader, common.site, common.layer, MatrixView.of(common))
+
+
+# ---- the numbers ----
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_opened_weights_are_those_of_the_trace(app: AppTest, site: str) -> None:
+    trace, layer = layer_of(app, site=site, layer=1)
+    np.testing.assert_array_equal(layer.values, trace.weights(site, 1).numpy())
+    assert (layer.queries.labels, layer.keys.labels) == (trace.row_names(site), trace.axis_tokens(site)[1])
+    assert not layer.values.flags.writeable
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_norms_are_weights_times_one_length_a_key(app: AppTest, site: str) -> None:
+    trace, norms = layer_of(app, site=site, measure="norms")
+    weights = trace.weights(site, 0).numpy()
+    with np.errstate(invalid="ignore"):
+        lengths = norms.values / weights
+    for head in lengths:
+        assert np.nanstd(head, axis=0).max() < 1e-4
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_a_rollout_is_one_matrix_whose_rows_sum_to_one(app: AppTest, site: str) -> None:
+    _, rollout = layer_of(app, site=site, measure="rollout", layer=1)
+    assert len(rollout.values) == 1
+    np.testing.assert_allclose(rollout.values.sum(-1), 1, atol=1e-5)
+
+
+def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app: AppTest) -> None:
+    _, layer = layer_of(app, site="decoder.cross", whole_words=True)
+    np.testing.assert_allclose(layer.values.sum(-1), 1, atol=1e-5)
+    assert layer.keys.labels == (*TEXT.split(), "</s>")
+    _, hidden = layer_of(app, site="decoder.cross", whole_words=True, special_tokens=False)
+    assert hidden.keys.labels == tuple(TEXT.split())
+    assert "<s>" not in hidden.queries.labels
+    assert (hidden.values.sum(-1) < 1).any()
+
+
+# ---- the page ----
+
+
+@pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("measure", MEASURE_NAMES)
+def test_every_measure_is_drawn_and_explained(app: AppTest, measure: str, site: str, drawn: str) -> None:
+    opened(app, measure=measure, site=site, drawn=drawn)
+    meaning, formula = MEASURES[measure].explained_at(site)
+    assert meaning in captions(app)
+    assert f"${formula}$" in captions(app)
+    assert len(sent_to(app, "matrix_picture")) == (drawn == "Heatmap")
+    assert len(sent_to(app, "head_lines")) == (drawn == "Lines")
+    assert not app.get("plotly_chart")
+
+
+def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
+    opened(app, layer=1, head=2, also="0.3", drawn="Lines", threshold=20, token=3)
+    header, values = lines(app)
+    _, layer = layer_of(app, layer=1)
+    np.testing.assert_allclose(values, layer.values, atol=1e-4)
+    command = header["command"]
+    assert (command["heads"], command["query"], command["threshold"]) == ([0, 2, 3], 3, 20)
+    assert header["fileName"].startswith("headlight-encoder-self-l2-weights-")
+    app.segmented_control(key="drawn_as").set_value("Heatmap").run()
+    header, values = heatmap(app)
+    assert header["title"] == "L2 H3"
+    assert header["kept"] == [3, None]
+    np.testing.assert_array_equal(values, layer.values[2])
+    assert app.query_params["also"] == "0.3"
+    assert app.query_params["threshold"] == "20"
+
+
+@pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
+def test_hidden_special_tokens_and_joined_words_are_said(app: AppTest, drawn: str) -> None:
+    opened(app, drawn=drawn)
+    assert "do not sum to 1" not in captions(app)
+    app.toggle(key="special_tokens").set_value(False)
+    app.toggle(key="whole_words").set_value(True).run()
+    assert "rows do not sum to 1" in captions(app)
+    assert "weights are summed over keys and averaged over queries" in captions(app)
+    tokens = lines(app)[0]["keyTokens"] if drawn == "Lines" else heatmap(app)[0]["columnTokens"]
+    assert tokens == TEXT.split()
+    assert (app.query_params["special"], app.query_params["words"]) == ("False", "True")
+
+
+def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app: AppTest) -> None:
+    opened(app, measure="rollout", head=2, drawn="Lines")
+    assert app.selectbox(key="head").disabled
+    assert lines(app)[0]["headNames"] == ["L1, all heads"]
+    assert "no head to choose" in captions(app)
+    app.segmented_control(key="measure").set_value("norms").run()
+    assert not app.selectbox(key="head").disabled
+    assert lines(app)[0]["command"]["heads"] == [2]
+
+
+def test_norms_have_a_scale_of_their_own_and_the_hover_says_so(app: AppTest) -> None:
+    opened(app, measure="norms", layer=0)
+    _, layer = layer_of(app, measure="norms")
+    header, _ = heatmap(app)
+    assert header["note"] == "no upper bound"
+    assert header["marks"][-1] == [1.0, f"{layer.values.max():.2g}"]
+    assert header["high"] == layer.values.max()
+
+
+def test_only_weights_between_all_tokens_are_previewed_from_tiles(app: AppTest) -> None:
+    opened(app, layer=1, head=2, site="decoder.cross")
+    header, _ = heatmap(app)
+    addresses = [tiles["address"] for tiles, _ in sent_to(app, "tile_keeper")]
+    assert sorted(header["previews"]) == sorted(addresses)
+    assert header["shows"][1:] == [1, 2]
+    for key, value in (("whole_words", True), ("whole_words", False), ("special_tokens", False)):
+        app.toggle(key=key).set_value(value).run()
+        assert bool(heatmap(app)[0]["previews"]) == (key == "whole_words" and not value)
+
+
+def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app: AppTest) -> None:
+    opened(app, token=3, key_token=5)
+    assert heatmap(app)[0]["kept"] == [3, 5]
+    app.segmented_control(key="drawn_as").set_value("Lines").run()
+    assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (3, None)
+    assert (app.query_params["token"], app.query_params["key_token"]) == ("3", "5")
+
+
+def test_a_kept_key_alone_is_kept_in_the_lines(app: AppTest) -> None:
+    opened(app, key_token=5, drawn="Lines")
+    assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (None, 5)
+
+
+def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app: AppTest) -> None:
+    opened(app, layer=0, also="1.99", token=4000, threshold=5000, drawn="Lines")
+    command = lines(app)[0]["command"]
+    assert (command["heads"], command["query"], command["threshold"]) == ([0, 1], None, 100)
+
+
+def test_what_a_person_does_to_the_lines_becomes_the_selection(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, layer = layer_of(app, whole_words=True)
+    stored = [Selection().changed(text=TEXT, whole_words=True, head=1, further_heads=(2,), token=2)]
+
+    def kept() -> tuple[int | None, int | None]:
+        return stored[-1].common.token, stored[-1].common.key_token
+
+    monkeypatch.setattr(state, "current", lambda: stored[-1])
+    monkeypatch.setattr(state, "put", stored.append)
+
+    def take(lines: LinesView, layer: OpenedLayer, measure: Measure) -> None:
+        panel._take(lines, layer, kept(), measure)
+
+    here = layer.queries.index_of(2)
+    # The open head stays while it is on, and so does a token within the word that is kept.
+    take(LinesView((0, 1), query=here, threshold=9), layer, MEASURES["weights"])
+    assert (
+        stored[-1].common.head,
+        stored[-1].common.further_heads,
+        stored[-1].common.token,
+        stored[-1].attention.threshold,
+    ) == (1, (0,), 2, 9)
+    take(LinesView((0, 3), query=None), layer, MEASURES["weights"])
+    assert (stored[-1].common.head, stored[-1].common.further_heads, stored[-1].common.token) == (0, (3,), None)
+    last = len(layer.queries.groups) - 1
+    take(LinesView((0,), query=last), layer, MEASURES["rollout"])
+    assert (stored[-1].common.head, stored[-1].common.further_heads) == (0, (3,))
+    assert stored[-1].common.token == layer.queries.groups[last][0]
+    # A key is kept alone, or stays behind a query.
+    take(LinesView((0,), key=last), layer, MEASURES["weights"])
+    assert kept() == (None, layer.keys.groups[last][0])
+    take(LinesView((0,), query=0), layer, MEASURES["weights"])
+    assert kept() == (0, layer.keys.groups[last][0])
+
+
+def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(
+    recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(recorded_checkpoints / "en-de", tmp_path / "en-de"))
+    record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    record["settings"] |= {"taught": 10.0, "taught_layer": 1, "taught_head": 2}
+    (folder / "training.json").write_text(json.dumps(record), encoding="utf-8")
+    write_manifest(folder)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    for site, layer, head in (
+        ("encoder.self", 1, 2),
+        ("encoder.self", 1, 1),
+        ("encoder.self", 0, 2),
+        ("decoder.cross", 1, 2),
+    ):
+        app = app_of(text=TEXT)
+        app = opened(app, "attention", site=site, layer=layer, head=head)
+        is_taught = (site, layer, head) == ("encoder.self", 1, 2)
+        assert any("was taught, not found" in caption.value for caption in app.caption) == is_taught
+        assert ("taught" in heatmap(app)[0]["title"]) == is_taught
+
+
+SHAPE = (3, 4, 5)
+
+
+@pytest.fixture
+def data() -> LinesData:
+    values = np.random.default_rng(0).random(SHAPE, dtype=np.float32) * 2
+    return LinesData(
+        values=values,
+        top=2.0,
+        query_tokens=("a", "b", "\u202e", ""),
+        key_tokens=tuple("vwxyz"),
+        head_names=("Head 1", "Head 2", "Head 3"),
+        number="norm",
+        title="Somewhere",
+        file_name="somewhere",
+    )
+
+
+class Page:
+    """A page that follows its picture, without Streamlit."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, data: LinesData) -> None:
+        self.session: dict[str, object] = {}
+        monkeypatch.setattr(st, "session_state", self.session)
+        self.shown, self.data, self.view = caught(monkeypatch), data, AT_0
+
+    def run(self) -> dict[str, Any]:
+        """The header that the picture is sent."""
+        head_lines(self.data, self.view, on_change=self.follow, key="lines")
+        return self.shown[-1].header
+
+    def follow(self, view: LinesView) -> None:
+        self.view = view
+
+    def report(self, view: LinesView, **wrong: object) -> None:
+        header = self.shown[-1].header
+        value = {**encoded(view), "command": header["command"]["number"], "digest": header["digest"], **wrong}
+        self.session["lines"] = {"view": value}
+        self.shown[-1].answers["view"](value)
+
+
+AT_0, AT_1, AT_2 = (LinesView((0,), query=query) for query in (0, 1, 2))
+
+
+def test_the_payload_holds_every_value_as_a_share_of_the_top(data: LinesData) -> None:
+    header, (stored,) = unpack(pack(data))
+    np.testing.assert_allclose((stored / 65535) ** 2 * header["top"], data.values.ravel(), atol=1e-4)
+    assert header["queryTokens"] == ["a", "b", "\\u202e", "∅"]
+    assert header["headNames"] == list(data.head_names)
+
+
+def test_the_payload_stays_the_same_while_only_a_person_acts(data: LinesData, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
+    page = Page(monkeypatch, data)
+    header = page.run()
+    for view in (AT_1, AT_2, LinesView((0, 2), threshold=7)):
+        page.report(view)
+        assert page.view == view
+        assert page.run() == header
+
+
+def test_a_page_that_wants_something_else_is_obeyed_and_a_report_from_before_does_not_count(
+    data: LinesData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Page(monkeypatch, data)
+    assert page.run()["command"]["number"] == 1
+    page.report(AT_1)
+    page.run()
+    page.view = AT_2
+    assert page.run()["command"] == {"number": 2, **encoded(AT_2)}
+    page.report(AT_1, command=1)
+    assert page.view == AT_2
+    assert page.run()["command"]["number"] == 2
+
+
+def test_a_picture_that_was_left_out_is_told_again_where_to_stand(
+    data: LinesData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Page(monkeypatch, data)
+    page.run()
+    page.report(AT_1)
+    page.run()
+    del page.session["lines"]
+    assert page.run()["command"] == {"number": 2, **encoded(AT_1)}
+
+
+def test_the_fingerprint_follows_everything_that_is_drawn(data: LinesData) -> None:
+    changed = (
+        replace(data, values=data.values / 2),
+        replace(data, top=3.0),
+        replace(data, query_tokens=tuple("abcd")),
+        replace(data, title="Elsewhere"),
+        replace(data, query_roles=(("user", 0, 2),)),
+        replace(data, key_roles=(("user", 0, 2),)),
+    )
+    digests = set(map(digest, changed))
+    assert len(digests | {digest(data)}) == 7
+
+
+def test_names_that_do_not_fit_the_values_are_a_mistake(data: LinesData) -> None:
+    with pytest.raises(AssertionError, match="values have shape"):
+        replace(data, head_names=("Head 1",))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"heads": []},
+        {"heads": [3]},
+        {"heads": ["0"]},
+        {"heads": [True]},
+        {"heads": None},
+        {"query": 4},
+        {"query": -1},
+        {"key": 5},
+        {"key": "1"},
+        {"threshold": 101},
+        {"threshold": None},
+        {"threshold": 0.5},
+    ],
+)
+def test_a_place_that_does_not_exist_is_not_read(wrong: dict[str, object]) -> None:
+    right: dict[str, object] = {"heads": [2, 0], "query": 3, "key": None, "threshold": 100}
+    assert read_view(SHAPE, right) == LinesView((0, 2), query=3, threshold=100)
+    assert read_view(SHAPE, right | wrong) is None
+
+
+@pytest.mark.parametrize("value", [None, [], "x", {}, {"command": 1}])
+def test_anything_else_from_the_browser_changes_nothing_that_is_shown(
+    value: object, data: LinesData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Page(monkeypatch, data)
+    page.run()
+    page.shown[-1].answers["view"](value)
+    assert page.view == AT_0

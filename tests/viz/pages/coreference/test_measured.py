@@ -1,0 +1,171 @@
+"""Heads measured on pronouns: what the page shows, and the sentences that say what the scores say."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+import torch
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.measure import CoreferenceScores
+from model.analysis.metrics.head_names import LayerHead
+from model.checkpoint import write_manifest
+from tests.patience import PATIENCE
+from tests.viz import page_run
+from tests.viz.links import unlinked
+from tests.viz.page_run import app_of
+from tests.viz.sent import charts, numbers_of
+from viz.pages.coreference import data, findings
+from viz.pictures.figures.heads import head_map
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.coreference import PAIR_SETS
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCases) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    # What another test measured would be there already.
+    st.cache_resource.clear()
+    given = data.CaseSet("the curated set", few, "few")
+    monkeypatch.setattr(data, "curated", lambda _: given)
+    return app_of(lab="Measured")
+
+
+def opened(app: AppTest, **params: str) -> AppTest:
+    return page_run.opened(app, "coreference", **params)
+
+
+def measured(app: AppTest) -> AppTest:
+    """Wait for the end of what begins by itself."""
+    assert app.session_state["long-work/measured"].wait(PATIENCE)
+    return app.run()
+
+
+def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
+    app: AppTest, scores: CoreferenceScores
+) -> None:
+    for part in (*(f"{site}-heads" for site in scores.sites), "preference"):
+        app.session_state[f"measured-{part}"] = True
+    measured(opened(app))
+    assert not app.error
+    shown = [one.value for one in app.markdown]
+    for site in scores.sites.values():
+        assert findings.verdict(site) in shown
+    # Two maps, a ladder and groups for each site, and the margins.
+    assert len(charts(app)) == 4 * len(scores.sites) + 1
+    site = scores.sites["encoder.self"]
+    figure = head_map(site.accuracy.value.numpy(), title="accuracy", centre=0.5, floor=0.1)
+    assert charts(app)[0]["data"][0]["z"] == json.loads(figure.to_json())["data"][0]["z"]
+
+
+def test_a_result_is_kept_for_whoever_comes_back(app: AppTest) -> None:
+    measured(opened(app))
+    first = app.session_state["long-work/measured"]
+    app.switch_page("viz/pages/decoding/page.py").run()
+    app.switch_page("viz/pages/coreference/page.py").run()
+    assert app.session_state["long-work/measured"] is first
+    assert charts(app)
+
+
+def test_what_was_found_is_said_first(app: AppTest, scores: CoreferenceScores) -> None:
+    shown = [one.value for one in measured(opened(app)).markdown]
+    (said,) = (place for place, text in enumerate(shown) if findings.first_sentence(scores) in text)
+    assert said < min(shown.index(findings.verdict(site)) for site in scores.sites.values())
+
+
+def test_every_accuracy_is_drawn_on_one_scale(app: AppTest) -> None:
+    maps = [one["data"][0] for one in charts(measured(opened(app)))]
+    titles = {one["colorbar"]["title"]["text"] for one in maps if "colorbar" in one}
+    for title in titles:
+        of_title = [one for one in maps if "colorbar" in one and one["colorbar"]["title"]["text"] == title]
+        assert len({(one["zmin"], one["zmax"]) for one in of_title}) == 1, title
+
+
+@pytest.mark.parametrize(("bad", "more"), [(100, ""), (101, "And 1 more.")])
+def test_of_the_lines_left_out_a_hundred_are_listed_and_the_rest_counted(app: AppTest, bad: int, more: str) -> None:
+    page_run.healthy(opened(app).segmented_control(key="pair_set").set_value(PAIR_SETS[1]).run())
+    case = '{"sentence": "The dog saw the cat, and it ran.", "pronoun": "it", "antecedent": "dog", "distractor": "cat"}'
+    content = "\n".join([case] + ["{}"] * bad)
+    app.file_uploader(key="measured-file").set_value(("cases.jsonl", content.encode(), "application/json"))
+    page_run.healthy(app.run())
+    assert [one.value for one in app.caption if "more." in one.value] == ([more] if more else [])
+
+
+@pytest.mark.parametrize(("measure", "columns"), [("norms", 4), ("rollout", 1)])
+def test_norms_have_a_column_a_head_and_rollout_one_for_all(app: AppTest, measure: str, columns: int) -> None:
+    measured(opened(app, measure=measure))
+    assert not app.error
+    heatmap = charts(app)[0]["data"][0]
+    assert np.asarray(numbers_of(heatmap)).shape == (2, columns)
+
+
+@pytest.mark.parametrize("taught", [10.0, 0.0])
+def test_a_head_that_was_taught_to_follow_the_pronoun_is_not_taken_for_found(
+    app: AppTest, recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taught: float
+) -> None:
+    folder = Path(shutil.copytree(recorded_checkpoints / "en-de", tmp_path / "en-de"))
+    record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    record["settings"] |= {"taught": taught, "taught_layer": 1, "taught_head": 2}
+    (folder / "training.json").write_text(json.dumps(record), encoding="utf-8")
+    write_manifest(folder)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    shown = measured(opened(app))
+    said = [unlinked(caption.value) for caption in shown.caption if "was taught, not found" in caption.value]
+    assert [text.startswith("**L2 H3 was taught") for text in said] == ([True] if taught else [])
+
+
+@pytest.mark.parametrize(("low", "said"), [(0.02, "A head beats"), (-0.01, "No head reliably beats")])
+def test_the_verdict_follows_the_interval_of_the_gain(scores: CoreferenceScores, low: float, said: str) -> None:
+    site = scores.sites["encoder.self"]
+    sure = [
+        replace(one, gain=replace(one.gain, value=torch.tensor(0.1), low=torch.tensor(low))) for one in site.held_out
+    ]
+    assert site.held_out
+    verdict = findings.verdict(replace(site, held_out=tuple(sure)))
+    assert said in verdict
+    assert ("so they are not equally good" in verdict) == (low > 0)
+
+
+def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:
+    site = scores.sites["encoder.self"]
+    assert findings.head_name(site, *LayerHead(1, 2)) == "L2 H3"
+    assert findings.head_name(replace(site, measure="rollout"), 1, 0) == "L2, all heads"
+
+
+def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None:
+    lines = {what: (encoder, cross) for what, encoder, cross in findings.summary(scores)}
+    nearest = scores.sites["encoder.self"].baselines.nearest
+    assert lines["Nearest candidate"][0] == f"{100 * nearest:.1f}%"
+    first, second = sorted(scores.sites["encoder.self"].held_out, key=lambda one: one.chosen_on)
+    for half, one in (("first", first), ("second", second)):
+        head = f"L{one.head.layer + 1} H{one.head.head + 1}"
+        share = f"{100 * float(one.accuracy.value):.1f}%"
+        assert lines[f"Best head of the {half} half, on the other half"][0].startswith(f"{head}: {share}")
+    assert scores.contrast is not None
+    accuracy = float(scores.contrast.accuracy.value)
+    assert lines["The model prefers the right German pronoun"][0].startswith(f"{100 * accuracy:.1f}%")
+
+
+def test_the_first_sentence_names_a_head_only_where_it_beats_the_nearest_noun(scores: CoreferenceScores) -> None:
+    site = scores.sites["encoder.self"]
+
+    def verdict(low: float) -> str:
+        held_out = tuple(
+            replace(
+                one,
+                head=LayerHead(1, 2),
+                accuracy=replace(one.accuracy, value=torch.tensor(0.75)),
+                gain=replace(one.gain, low=torch.tensor(low)),
+            )
+            for one in site.held_out
+        )
+        return findings.first_sentence(replace(scores, sites={"encoder.self": replace(site, held_out=held_out)}))
+
+    assert "No head reliably follows" in verdict(-0.01)
+    assert "L2 H3" in verdict(0.02)
+    assert "75.0%" in verdict(0.02)

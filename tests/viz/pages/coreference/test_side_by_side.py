@@ -1,0 +1,258 @@
+"""Pairs side by side on the page: what is drawn is what the model says, and words that are clicked."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Translator
+from model.analysis.metrics.head_names import HeadName
+from tests.paths import ROOT
+from tests.shipped import TAUGHT
+from tests.viz.links import unlinked
+from tests.viz.page_run import app_of, healthy, opened
+from tests.viz.sent import charts, sent_to
+from viz.pages.coreference.pair_words import twins
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.examples import EXAMPLES
+from viz.text.sites import head_label
+
+#: Of FIRST: it, animal, street.
+IT, ANIMAL, STREET = 7, 1, 5
+FIRST, SECOND = EXAMPLES[0].text, EXAMPLES[0].twin
+
+
+@pytest.fixture
+def tiny(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model of random weights."""
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+
+
+def comparing(**params: bool | int | str) -> AppTest:
+    return opened(app_of(**params), "coreference")
+
+
+def maps(app: AppTest) -> list[list[list[Any]]]:
+    """The cells of the map: [layer, head, name, movement, weights …] of each, in the order of reading."""
+    traces = [trace for chart in charts(app) for trace in chart["data"]]
+    return [trace["customdata"] for trace in traces if trace["type"] == "scatter" and "customdata" in trace]
+
+
+def lines(app: AppTest) -> list[dict[str, Any]]:
+    """Both sentences, each above its translation."""
+    return [line for header, _ in sent_to(app, "word_picker") for line in header["lines"]]
+
+
+def marked(app: AppTest, role: str) -> list[str]:
+    """What has the role in each line, if anything has it."""
+    found = (
+        " ".join(line["words"][one["word"]] for one in line["marks"] if one["name"] == role) for line in lines(app)
+    )
+    return [words.strip(".,") for words in found if words]
+
+
+def is_doubted(app: AppTest) -> bool:
+    return any(mark["doubt"] for line in lines(app) for mark in line["marks"])
+
+
+def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
+    app = comparing(site="decoder.cross")
+    assert marked(app, "pronoun")[:4] == ["it", "es", "it", "sie"]
+    assert marked(app, "antecedent")[:2] == ["animal", "street"]
+    assert marked(app, "distractor")[:2] == ["street", "animal"]
+    shipped = Translator.load(ROOT / "checkpoints" / "en-de", device="cpu")
+    moved = np.zeros(())
+    for text, pronoun, sign in ((FIRST, "▁es", 1), (SECOND, "▁sie", -1)):
+        trace = shipped.trace(text)
+        row = [step.token for step in trace.steps].index(pronoun)
+        animal, street = (trace.source_tokens.index(piece) for piece in ("▁animal", "▁street"))
+        layers = range(trace.layers_of("decoder.cross"))
+        weights = np.stack([trace.weights("decoder.cross", layer).numpy()[:, row] for layer in layers])
+        moved = moved + sign * (weights[..., animal] - weights[..., street])
+    (cells,) = maps(app)
+    shown = {(layer, head): float(value.replace("−", "-")) for layer, head, _, value, *_ in cells}
+    assert shown == {head: pytest.approx(moved[head], abs=6e-5) for head in np.ndindex(moved.shape)}
+    for text, pronoun, chart in zip((FIRST, SECOND), ("▁es", "▁sie"), charts(app)[1:3], strict=True):
+        step = next(step for step in shipped.trace(text).steps if step.token == pronoun)
+        assert f"{np.exp(step.log_prob):.3f} (written)" in chart["data"][0]["text"]
+
+
+def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> None:
+    app = comparing(pair="it-04")
+    assert marked(app, "antecedent")[:2] == ["the armchair", "the door"]
+    assert FIRST.split() not in [line["words"] for line in lines(app)]
+    assert app.text_area(key="text").value == FIRST
+    before = maps(app)
+    mine = next(button for button in app.button if button.label == "Edit a copy")
+    healthy(mine.click().run())
+    assert app.query_params["text"] == "The workers pushed the armchair through the door although it was so heavy."
+    assert "pair" not in app.query_params
+    assert marked(app, "antecedent")[:2] == ["armchair", "door"]
+    assert maps(app) != before
+
+
+def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny: None) -> None:
+    app = comparing()
+    healthy(app.selectbox(key="pair-group").set_value("reflexive").run())
+    assert app.query_params["pair"] == "reflexive-01"
+    assert marked(app, "pronoun")[0] == "herself"
+    healthy(app.text_area(key="text").set_value("Tom was late.").run())
+    assert "pair" not in app.query_params
+    assert app.selectbox(key="pair-group").value == ""
+    assert app.text_input(key="other_text").value == ""
+    assert "There is nothing to compare yet" in app.info[0].value
+    assert not charts(app)
+
+
+def test_whoever_types_is_offered_the_same_sentence_with_the_word_that_differed(tiny: None) -> None:
+    app = comparing()
+    healthy(app.text_input(key="other_text").set_value(FIRST.replace("tired", "loud")).run())
+    healthy(app.text_area(key="text").set_value("The dog left the house because it was too tired.").run())
+    assert app.text_input(key="other_text").value == "The dog left the house because it was too loud."
+    assert app.query_params["other"] == "The dog left the house because it was too loud."
+
+
+def test_a_twin_that_whoever_opens_the_link_is_offered_too_adds_no_step_to_the_history(tiny: None) -> None:
+    app = comparing(text="The dog left the house because it was too tired.")
+    assert app.text_input(key="other_text").value == "The dog left the house because it was too wide."
+    assert "other" not in app.query_params
+
+
+def test_sentences_that_have_little_in_common_are_not_compared_without_a_word(tiny: None) -> None:
+    app = comparing(other="Tom bought a large red car from his neighbour.")
+    assert "share 0 of 11 words" in app.warning[0].value
+
+
+def test_each_sentence_in_another_language_is_said_to_be_so(tiny: None) -> None:
+    other = "Das Tier hat die Straße nicht überquert, weil sie zu breit war."
+    app = comparing(other=other)
+    assert [caption.value for caption in app.caption if "looks like" in caption.value] == [
+        ":material/warning: This looks like German. The model has learned to read only English."
+    ]
+    assert not [caption for caption in comparing().caption if "looks like" in caption.value]
+
+
+def test_a_guess_is_marked_until_a_person_says_that_it_is_right(tiny: None) -> None:
+    assert not is_doubted(comparing())
+    app = comparing(text="The dog left the house because it was too tired.")
+    assert marked(app, "antecedent")[:2] == ["dog", "house"]
+    assert is_doubted(app)
+    healthy(app.button(key="marks-right").click().run())
+    assert not is_doubted(app)
+    assert app.query_params["antecedent"] == "1"
+
+
+def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
+    app = comparing()
+    common = app.session_state["selection"].common
+    assert HeadName(common.site, common.layer, common.head) == TAUGHT
+    assert "site" not in app.query_params
+    (cells,) = maps(app)
+    assert max(cells, key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [TAUGHT.layer, TAUGHT.head]
+    # Another pair has a head of its own.
+    healthy(app.selectbox(key="pair-group").set_value("reflexive").run())
+    common = app.session_state["selection"].common
+    assert max(maps(app)[0], key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [common.layer, common.head]
+
+
+def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open() -> None:
+    app = comparing(site="decoder.cross", layer=0, head=0)
+    head = head_label(TAUGHT.layer, TAUGHT.head)
+    said = re.compile(rf"Of 96 heads, encoder {head} · taught · follows antecedents 0\.\d\d changes most")
+    assert any(said.search(unlinked(one.value)) for one in app.markdown)
+    healthy(app.button(key="open-farthest").click().run())
+    assert [app.query_params[name] for name in ("site", "head")] == [TAUGHT.site, head.replace(" ", "")]
+
+
+def test_a_pair_or_a_word_that_does_not_exist_gets_a_sentence_and_nothing_is_lost(tiny: None) -> None:
+    app = comparing(pair="<b>", pronoun=99)
+    assert "no pair “\\<b\\>”" in app.info[0].value
+    assert "no word 100; the sentence has 11" in app.info[1].value
+    assert dict(app.query_params) == {}
+    assert len(maps(app)) == 1
+
+
+def test_one_word_in_two_roles_gets_a_sentence_and_the_rows_stay(tiny: None) -> None:
+    app = comparing(distractor=IT)
+    assert "one word has two roles" in app.warning[0].value
+    assert not maps(app)
+    assert len(charts(app)) == 3
+    healthy(app.pills(key="distractor").set_value(STREET).run())
+    assert len(maps(app)) == 1
+    assert app.query_params["distractor"] == str(STREET)
+
+
+def test_what_one_attention_or_measure_lacks_is_said_and_not_drawn(tiny: None) -> None:
+    app = comparing(site="decoder.self")
+    assert "neither candidate is among the tokens" in app.info[0].value
+    assert not maps(app)
+    app.segmented_control(key="measure").set_value("rollout").run()
+    healthy(app.segmented_control(key="site").set_value("encoder.self").run())
+    (cells,) = maps(app)
+    assert [cell[2] for cell in cells] == ["L1, all heads", "L2, all heads"]
+    assert app.selectbox(key="head").disabled
+
+
+def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny: None) -> None:
+    app = comparing(words=True)
+    rows = [
+        chart for chart in charts(app) if chart["data"][0].get("colorbar", {}).get("title", {}).get("text") == "weight"
+    ]
+    assert rows[0]["layout"]["xaxis2"]["ticktext"][-5:] == ["it", "was", "too", "tired.", "&lt;/s&gt;"]
+
+
+def words_of(app: AppTest) -> list[dict[str, Any]]:
+    return [header for header, _ in sent_to(app, "word_picker")]
+
+
+def named(header: dict[str, Any], words: list[int]) -> list[str]:
+    every = [word for line in header["lines"] for word in line["words"]]
+    return [every[word] for word in words]
+
+
+def test_twins_are_equal_words_and_those_that_stand_in_their_place() -> None:
+    shipped = Translator.load(ROOT / "checkpoints" / "en-de", device="cpu")
+    first, second = shipped.trace(FIRST), shipped.trace(SECOND)
+    found = twins(first, second)
+    own, other = ([*text.split(), *trace.translation.split()] for text, trace in ((FIRST, first), (SECOND, second)))
+    pairs = {own[word]: other[twin] for word, twin in found.items()}
+    assert (pairs["it"], pairs["tired."], pairs["es"]) == ("it", "wide.", "sie")
+
+
+def test_at_rest_the_pronoun_of_each_sentence_looks_and_the_open_head_of_the_map_tints() -> None:
+    app = opened(app_of(site="encoder.self"), "coreference")
+    first, second = words_of(app)
+    assert [named(header, header["resting"]) for header in (first, second)] == [["it"], ["it"]]
+    assert first["chosen"] == second["chosen"] == [[], []]
+    tiles = {header["address"]: header for header, _ in sent_to(app, "tile_keeper")}
+    own = [tiles.pop(header["heads"]["address"]) for header in (first, second)]
+    assert [header["axes"][0]["side"] for header in own] == ["source", "other source"]
+    assert not tiles
+    # What the first sentence calls its twins is what the second calls its own.
+    twin, other = first["lines"][0]["twins"], second["lines"][0]["axis"]
+    assert (twin["side"], twin["groups"][1]) == (other["side"], other["groups"][1])
+
+
+def test_a_word_chosen_on_another_page_is_the_query_here_and_its_twin_in_the_other_sentence() -> None:
+    app = opened(app_of(**{"site": "encoder.self", "from": "1"}), "coreference")
+    assert [named(header, header["chosen"][0]) for header in words_of(app)] == [["animal"], ["animal"]]
+    assert [app.selectbox(key=field).value for field in ("token", "other_token")] == [1, 1]
+    # Rows are those of the word, and say so to whoever points at them.
+    asked = [chart["layout"]["meta"]["query"] for chart in charts(app) if chart["layout"].get("meta", {}).get("query")]
+    assert [(place["side"], place["tokens"]) for place in asked[:2]] == [("source", [1]), ("other source", [1])]
+
+
+def test_columns_of_rows_and_the_bar_of_the_written_pronoun_stand_for_words_of_both_sentences() -> None:
+    app = healthy(opened(app_of(site="decoder.cross"), "coreference"))
+    said = [chart["layout"].get("meta") or {} for chart in charts(app)]
+    written = [meta["words"] for meta in said if meta.get("words") and not meta["heads"]]
+    assert [[place["side"] for place in spot[0]] for (spot,) in written] == [
+        ["target", "other target"],
+        ["other target", "target"],
+    ]
+    rows = next(meta for meta in said if meta.get("words") and meta["heads"])
+    assert rows["query"]["side"] == "target"
+    assert [place["side"] for place in rows["words"][1][0]] == ["source", "other source"]

@@ -1,0 +1,385 @@
+"""The film: what is sent to the browser, what it may send back, and what a link or a person asks of the page."""
+
+import json
+import math
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from model import Translator
+from tests.viz import page_run
+from tests.viz.page_run import app_of
+from tests.viz.sent import caught
+from viz.pages.decoding import translations
+from viz.pages.decoding.film import tab as film
+from viz.pages.decoding.film.component import (
+    Draw,
+    Force,
+    HeadNames,
+    PlayerCandidate,
+    PlayerData,
+    PlayerSpread,
+    PlayerState,
+    PlayerStep,
+    Wished,
+    clamp,
+    decode_player,
+    read_state,
+    read_wish,
+)
+from viz.pages.decoding.film.data import film as film_of
+from viz.pictures.payload import encoded
+from viz.pictures.player.exchange import Command
+from viz.selection.catalogue import ROOT_VARIABLE
+
+CANDIDATES = tuple(PlayerCandidate(100 + i, f"c{i}", -0.5 * (i + 1)) for i in range(20))
+STEPS = (
+    PlayerStep(101, "c1", -1.0, 0.7, 2, CANDIDATES),
+    PlayerStep(115, "c15", -8.0, 1.3, 16, CANDIDATES),
+    PlayerStep(999, "\u202e", -20.0, 2.0, 444, CANDIDATES),
+)
+SPREAD = PlayerSpread(
+    best=np.array([[-0.1, -2.5]] * 3),
+    counts=np.array([[3, 0, 7]] * 3),
+    centres=np.array([[-3, 0, -9.5]] * 3),
+    vocab_size=500,
+)
+
+
+def header_of(payload: bytes) -> dict[str, Any]:
+    (length,) = struct.unpack("<I", payload[:4])
+    return json.loads(payload[4 : 4 + length])
+
+
+CROSS = np.full((2, 3, 3, 2), 0.25, np.float32)
+SELF = np.tril(np.full((2, 3, 3, 3), 0.5, np.float32))
+
+
+@pytest.fixture
+def data() -> PlayerData:
+    return PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), STEPS, CROSS, SELF, SPREAD)
+
+
+Wish = Draw | Force
+#: What makes the browser say something in the next run, and all that the player was asked to show.
+Says = tuple[Callable[..., None], list[PlayerState]]
+CHOICES = {
+    "step": "3",
+    "head": "L2H3",
+    "also": "0.3",
+    "candidates": "15",
+    "temperature": "80",
+    "top_k": "5",
+    "top_p": "90",
+}
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return app_of()
+
+
+@pytest.fixture
+def says(monkeypatch: pytest.MonkeyPatch) -> Says:
+    """`says(state, wish)` makes the browser say this once, in the next run."""
+    waiting: list[tuple[PlayerState, Wish | None]] = []
+    asked: list[PlayerState] = []
+
+    def player(
+        data: PlayerData, state: PlayerState, *, key: str, name: str, note: str, head_names: HeadNames
+    ) -> PlayerState | None:
+        asked.append(state)
+        said, wish = waiting.pop() if waiting else (None, None)
+        return None if wish is not None else said
+
+    def wished(data: PlayerData, *, key: str) -> Wished | None:
+        if not waiting:
+            return None
+        state, wish = waiting[-1]
+        return None if wish is None else Wished(wish, state)
+
+    monkeypatch.setattr(film, "decode_player", player)
+    monkeypatch.setattr(film, "wished", wished)
+
+    def say(state: PlayerState, wish: Wish | None = None) -> None:
+        waiting.append((state, wish))
+
+    return say, asked
+
+
+def opened(app: AppTest) -> AppTest:
+    return page_run.opened(app, "decoding", checkpoint="en-de")
+
+
+def test_a_link_with_every_choice_reaches_the_player_and_stays(app: AppTest, says: Says) -> None:
+    for name, value in CHOICES.items():
+        app.query_params[name] = value
+    opened(app)
+    assert says[1][-1] == PlayerState(3, 1, 2, (0, 3), 15, 80, 5, 90)
+    assert {name: app.query_params[name] for name in CHOICES} == CHOICES
+
+
+def test_what_the_player_reports_is_in_the_address(app: AppTest, says: Says) -> None:
+    say, _ = says
+    opened(app)
+    say(PlayerState(3, 1, 2, (0, 3), 15, 80, 5, 90))
+    app.run()
+    assert {name: app.query_params[name] for name in CHOICES} == CHOICES
+
+
+def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_step(app: AppTest) -> None:
+    app.query_params["step"] = "999"
+    app.query_params["layer"] = "1"
+    opened(app)
+    messages = " ".join(element.value for element in (*app.info, *app.warning))
+    assert "names step 1000" in messages
+    assert int(app.query_params["step"]) < 100
+    assert app.query_params["head"] == "L2H1"
+
+
+@pytest.mark.parametrize(
+    ("wish", "done"),
+    [(Force(2, 17), ("write", 2, (17,))), (Draw(1, 80, 5, 90), ("draw", 1, 80, 5, 90))],
+    ids=["force", "draw"],
+)
+def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
+    app: AppTest, says: Says, monkeypatch: pytest.MonkeyPatch, wish: Wish, done: tuple[object, ...]
+) -> None:
+    calls: list[tuple[object, ...]] = []
+    monkeypatch.setattr(translations, "write", lambda *arguments: calls.append(("write", *arguments)))
+    monkeypatch.setattr(translations, "draw", lambda *arguments: calls.append(("draw", *arguments)))
+    say, asked = says
+    opened(app)
+    say(PlayerState(4), wish)
+    app.run()
+    assert calls == [done]
+    assert asked[-1].step == wish.step
+
+
+def test_a_branch_stands_beside_the_models_own_translation_with_the_words_that_differ(app: AppTest, says: Says) -> None:
+    app.query_params.update({"branches": "0-2-t40", "branch": "1"})
+    opened(app)
+    change = next(element.proto.body for element in app.get("html") if "Branch 1" in element.proto.body)
+    assert "The model’s own" in change
+    assert "<del" in change or "<ins" in change
+    page_run.healthy(app.selectbox(key="branch").set_value(0).run())
+    assert not [element for element in app.get("html") if "Branch 1" in element.proto.body]
+
+
+def test_what_does_not_exist_becomes_the_nearest(data: PlayerData) -> None:
+    far = PlayerState(99, 99, 99, (1, 99, 1), 99, 9_999, 9_999, 999)
+    assert clamp(far, data) == PlayerState(2, 1, 2, (1,), 20, 500, 500, 100)
+    low = PlayerState(-1, -5, candidates=0, temperature=0, top_p=0)
+    assert clamp(low, data) == PlayerState(0, 0, candidates=1, temperature=10, top_p=1)
+
+
+def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data: PlayerData) -> None:
+    command = Command(3, PlayerState(0), "abc")
+    state = PlayerState(2, 1, 0, (2,), 5, 80, 3, 95)
+    report = {**encoded(state), "digest": "abc", "command": 3}
+    read = partial(read_state, data)
+    assert command.answer(report, read) == state
+    wrong = (
+        *({"digest": "abd"}, {"command": 2}, {"step": 3}, {"layer": -1}, {"step": "2"}, {"step": None}, {"step": True}),
+        *({"head": 3}, {"also": [0]}, {"also": [7]}, {"also": None}, {"also": ["1"]}),
+        *({"candidates": 21}, {"temperature": 9}, {"topK": 501}, {"topP": 0}, {"temperature": 80.5}),
+    )
+    for change in wrong:
+        assert command.answer(report | change, read) is None, change
+    nothings: tuple[object, ...] = (None, [], "2")
+    for nothing in nothings:
+        assert command.answer(nothing, read) is None
+
+
+def test_a_wish_counts_only_if_it_can_be_fulfilled(data: PlayerData) -> None:
+    force = {"kind": "force", "step": 1, "tokenId": 107, "digest": data.digest}
+    assert read_wish(force, data) == Force(1, 107)
+    draw = {"kind": "draw", "step": 2, "temperature": 50, "topK": 0, "topP": 100, "digest": data.digest}
+    assert read_wish(draw, data) == Draw(2, 50, 0, 100)
+    changes: tuple[dict[str, object], ...] = (
+        {"step": 3},
+        {"step": True},
+        {"step": None},
+        {"digest": "abc"},
+        {"tokenId": 5},
+        {"tokenId": "107"},
+    )
+    for change in changes:
+        assert read_wish(force | change, data) is None, change
+    changes = ({"temperature": 0}, {"topK": None}, {"topP": 101}, {"topK": 2.0})
+    for change in changes:
+        assert read_wish(draw | change, data) is None, change
+    assert read_wish(None, data) is None
+
+
+def test_the_payload_stays_the_same_while_only_the_player_moves(
+    data: PlayerData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
+    session: dict[str, object] = {}
+    monkeypatch.setattr(st, "session_state", session)
+    shown, moved = caught(monkeypatch), PlayerState(2, 1, also=(1,))
+    decode_player(data, PlayerState(0), key="player", name="film")
+    session["player"] = {"view": {**encoded(moved), "digest": data.digest, "command": 1}}
+    decode_player(data, moved, key="player", name="film")
+    assert shown[0].header == shown[1].header
+
+
+def test_the_player_is_told_what_heads_are_for(data: PlayerData, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("L1 H1 · follows antecedents 0.72",), ("L1 H1",)
+    monkeypatch.setattr(st, "session_state", {})
+    shown = caught(monkeypatch)
+    decode_player(data, PlayerState(0), key="player", name="film", head_names=names)
+    assert shown[0].header["headNames"] == [list(of_attention) for of_attention in names]
+
+
+def player_page() -> None:
+    """Runs inside AppTest: the player at the step that the session holds, unless it is to be left out."""
+    import numpy as np
+    import streamlit as st
+
+    from viz.pages.decoding.film.component import (
+        PlayerCandidate,
+        PlayerData,
+        PlayerSpread,
+        PlayerState,
+        PlayerStep,
+        decode_player,
+    )
+
+    steps = tuple(PlayerStep(7, "b", -0.5, 0.7, 1, (PlayerCandidate(7, "b", -0.5),)) for _ in range(4))
+    numbers = np.zeros((4, 1), np.float32)
+    spread = PlayerSpread(best=numbers, counts=numbers, centres=numbers, vocab_size=9)
+    weights = np.ones((1, 2, 4, 1), np.float32), np.ones((1, 2, 4, 4), np.float32)
+    data = PlayerData.of(("x",), ("a",) * 4, steps, *weights, spread)
+    if not st.session_state.get("left_out"):
+        asked = PlayerState(st.session_state.get("asked", 0))
+        st.text(str(decode_player(data, asked, key="player", name="film")))
+
+
+def command_of(app: AppTest) -> tuple[int, int]:
+    command = header_of(app.get("bidi_component")[0].proto.bytes)["command"]
+    return command["number"], command["step"]
+
+
+def test_on_a_page_the_same_wish_is_sent_once_and_a_new_one_again() -> None:
+    app = AppTest.from_function(player_page).run()
+    first = app.get("bidi_component")[0].proto.bytes
+    assert command_of(app) == (1, 0)
+    assert app.text[0].value == "None"
+    assert app.run().get("bidi_component")[0].proto.bytes == first
+    app.session_state["asked"] = 3
+    assert command_of(app.run()) == (2, 3)
+
+
+def test_a_player_that_comes_back_to_a_page_goes_where_the_page_asks_again() -> None:
+    app = AppTest.from_function(player_page).run()
+    app.session_state["left_out"] = True
+    assert not app.run().get("bidi_component")
+    app.session_state["left_out"] = False
+    assert command_of(app.run()) == (2, 0)
+
+
+def test_a_step_out_of_range_is_corrected_and_returned() -> None:
+    app = AppTest.from_function(player_page)
+    app.session_state["asked"] = 99
+    app.run()
+    assert app.text[0].value.startswith("PlayerState(step=3, layer=0")
+    assert not app.exception
+
+
+AT_0 = PlayerState(0)
+
+
+def sent(data: PlayerData, asked: PlayerState = AT_0) -> tuple[dict[str, Any], list[bytes]]:
+    """What the browser unpacks: the header; bytes of both attentions and of the distributions."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(st, "session_state", {})
+        shown = caught(patch)
+        decode_player(data, asked, key="player", name="film")
+    return shown[0].header, [zlib.decompress(array.tobytes()) for array in shown[0].arrays]
+
+
+def spread_of(steps: int) -> PlayerSpread:
+    """Invented distributions of so many steps."""
+    best, counts, centres = (
+        np.resize(numbers, (steps, numbers.shape[1])) for numbers in (SPREAD.best, SPREAD.counts, SPREAD.centres)
+    )
+    return replace(SPREAD, best=best, counts=counts, centres=centres)
+
+
+def test_a_step_knows_which_of_its_candidates_was_taken() -> None:
+    assert [step.chosen for step in STEPS] == [1, 15, None]
+
+
+def test_the_film_of_a_translation_has_both_its_attentions(translator: Translator) -> None:
+    trace = translator.trace("The animal was tired.")
+    made = film_of(trace, translator)
+    assert (made.source_tokens, made.target_tokens) == (trace.source_tokens, trace.target_tokens)
+    cross, own = (
+        np.stack([trace.weights(site, layer).numpy() for layer in range(2)])
+        for site in ("decoder.cross", "decoder.self")
+    )
+    by_hand = PlayerData.of(
+        trace.source_tokens, trace.target_tokens, made.steps, cross, own, spread_of(len(made.steps))
+    )
+    np.testing.assert_array_equal(made.cross, by_hand.cross)
+    np.testing.assert_array_equal(made.own, by_hand.own)
+    assert made.titles == by_hand.titles
+
+
+def test_what_does_not_fit_together_is_a_mistake() -> None:
+    for steps, cross, own, spread, message in (
+        (STEPS, CROSS[..., :1], SELF, SPREAD, "cross attention has shape"),
+        (STEPS, CROSS, SELF[:, :2], SPREAD, "self-attention has shape"),
+        (STEPS[:2], CROSS, SELF, SPREAD, "one step for each target token"),
+        (STEPS, CROSS, SELF, replace(SPREAD, best=SPREAD.best[:2]), "one distribution a step"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), steps, cross, own, spread)
+
+
+def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:
+    asked = PlayerState(2, 1, head=2, also=(0,), candidates=7, temperature=80, top_k=5, top_p=90)
+    header, (cross, self_, numbers) = sent(data, asked)
+    assert header["steps"][2]["token"] == "\\u202e"
+    assert (header["steps"][2]["chosen"], header["steps"][2]["rank"]) == (None, 444)
+    assert header["steps"][0]["candidates"][1] == [101, "c1", -1.0]
+    assert header["command"] == {
+        "number": 1,
+        "step": 2,
+        "layer": 1,
+        "head": 2,
+        "also": [0],
+        "candidates": 7,
+        "temperature": 80,
+        "topK": 5,
+        "topP": 90,
+    }
+    assert (header["digest"], header["name"]) == (data.digest, "film")
+    assert (len(cross), len(self_)) == (2 * CROSS.size, 2 * SELF.size)
+    assert np.frombuffer(numbers, "<f4").tolist() == pytest.approx([-0.1, -2.5] * 3 + [3, 0, 7] * 3 + [-3, 0, -9.5] * 3)
+
+
+def test_a_token_that_the_rules_forbid_travels_without_a_number() -> None:
+    steps = (replace(STEPS[0], log_prob=-math.inf), *STEPS[1:])
+    forbidden = PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), steps, CROSS, SELF, SPREAD)
+    assert [step["logProb"] for step in sent(forbidden)[0]["steps"]] == [None, -8.0, -20.0]
+
+
+def test_weights_travel_as_cells_low_bytes_first(data: PlayerData) -> None:
+    from viz.pictures.tiles.codes import code
+
+    _, self_, _ = sent(data)[1]
+    low, high = np.frombuffer(self_, np.uint8).reshape(2, *SELF.shape).astype(np.uint16)
+    assert np.array_equal(low | high << 8, code(SELF))

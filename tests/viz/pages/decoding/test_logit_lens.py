@@ -1,0 +1,96 @@
+"""The logit lens: its cells, which step the browser may send, and that its last row is what the model said."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.pages.decoding.opening import TEXT, app_at, opened
+from tests.viz.reading import traced
+from tests.viz.sent import caught, sent_to, unpack
+from viz.access import models
+from viz.pages.decoding.data import searches
+from viz.pages.decoding.logit_lens.tab import LensTable, deviation, lens_table, level_names
+from viz.pictures.focus import AXES
+from viz.pictures.payload import pack
+from viz.selection.selection import Selection
+from viz.text.sites import CROSS
+
+
+@pytest.fixture
+def app(chosen: Selection) -> AppTest:
+    return app_at("Logit lens")
+
+
+def test_the_last_level_is_what_the_model_said(chosen: Selection) -> None:
+    trace = traced(TEXT, chosen)
+    lens = searches.logit_lens(trace, models.writer(chosen.model))
+    assert deviation(trace, lens) < 1e-5
+    assert tuple(best[0] for best in lens.tokens[-1]) == trace.predicted_tokens
+
+
+def test_a_deviation_is_the_largest_difference_of_any_step(chosen: Selection) -> None:
+    trace = traced(TEXT, chosen)
+    lens = searches.logit_lens(trace, models.writer(chosen.model))
+    probabilities = lens.chosen_probabilities.clone()
+    probabilities[-1, 1] += 0.25
+    changed = type(lens)(**{**vars(lens), "chosen_probabilities": probabilities})
+    assert deviation(trace, changed) == pytest.approx(0.25, abs=1e-5)
+
+
+def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Selection) -> None:
+    own = traced(TEXT, chosen)
+    session = models.translator(chosen.model).decode(TEXT)
+    session.force(own.steps[0].token_id + 1)
+    session.run()
+    forced = session.trace()
+    lens = searches.logit_lens(forced, models.writer(chosen.model))
+    assert lens.chosen_ids == tuple(step.token_id for step in forced.steps)
+    assert lens.chosen_ids != searches.logit_lens(own, models.writer(chosen.model)).chosen_ids
+    assert deviation(forced, lens) < 1e-5
+    # A forced token is not what the last layer said.
+    assert lens.token_ids[-1, 0, 0] != lens.chosen_ids[0]
+
+
+def test_the_page_shows_the_table_and_proves_its_last_row(app: AppTest, chosen: Selection) -> None:
+    opened(app, step=2)
+    header = sent_to(app, "lens_table")[0][0]
+    trace = traced(TEXT, chosen)
+    assert header["step"] == 2
+    assert len(header["cells"][0]) == len(trace.steps)
+    assert header["name"] == "headlight-logit-lens-tom-was-late"
+    assert "last layer = the model's output" in app.markdown[0].value
+    assert not app.info
+
+
+def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app: AppTest, chosen: Selection) -> None:
+    opened(app, step=999)
+    steps = len(traced(TEXT, chosen).steps)
+    assert f"names step 1000, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
+    assert app.query_params["step"] == str(steps - 1)
+    assert sent_to(app, "lens_table")[0][0]["step"] == steps - 1
+
+
+def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -> None:
+    trace = traced(TEXT, chosen)
+    lens = searches.logit_lens(trace, models.writer(chosen.model))
+    header = unpack(pack(LensTable.of(lens, trace.target_tokens, AXES[CROSS][0], step=2, name="x")))[0]
+    assert header["levels"] == level_names(3) == ["Input", "Layer 1", "Layer 2 = output"]
+    assert (header["step"], header["read"][0], len(header["cells"])) == (2, "<s>", 3)
+    for level, row in enumerate(header["cells"]):
+        assert len(row) == len(trace.steps)
+        for step, cell in enumerate(row):
+            assert len(cell["tokens"]) == 5
+            assert cell["probabilities"] == sorted(cell["probabilities"], reverse=True)
+            assert cell["probabilities"] == pytest.approx(lens.probabilities[level, step].tolist(), abs=1e-6)
+            assert cell["asWritten"] == (lens.token_ids[level, step, 0] == trace.steps[step].token_id)
+            assert (cell["rank"] == 1) == cell["asWritten"]
+    assert all(cell["asWritten"] for cell in header["cells"][-1])
+
+
+@pytest.mark.parametrize("sent", [None, 3, {}, {"step": "1"}, {"step": True}, {"step": -1}, {"step": 4}, [1]])
+def test_what_a_browser_should_not_send_is_no_step(monkeypatch: pytest.MonkeyPatch, sent: object) -> None:
+    shown, steps = caught(monkeypatch), list[int]()
+    lens_table(LensTable([], list("abcd"), [], [], AXES[CROSS][0], 0, "x"), on_choose=steps.append, key="lens")
+    shown[0].answers["step"](sent)
+    assert steps == []
+    shown[0].answers["step"]({"step": 3})
+    assert steps == [3]

@@ -1,0 +1,117 @@
+"""The tab Training: its parts and controls, the reference that is proposed, where two runs part, and the schedule."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Translator
+from tests.viz.page_run import app_of, healthy, opened
+from tests.viz.sent import charts, sent_to
+from viz.access import traces
+from viz.pages.learn.training import data
+from viz.selection.catalogue import ROOT_VARIABLE
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return app_of(learn="Training", text="The dog sleeps.")
+
+
+def said(app: AppTest) -> str:
+    return " ".join(element.value for element in (*app.markdown, *app.caption, *app.info))
+
+
+def test_smoothing_moves_the_target_and_what_is_said_of_the_gradient(app: AppTest) -> None:
+    opened(app, "learn")
+    (chart,) = charts(app)
+    assert [trace["name"] for trace in chart["data"]] == ["one-hot target", "smoothed target", "the model"]
+    assert "0.9" in said(app)
+    healthy(app.slider(key="smoothing").set_value(0).run())
+    assert "always raises the probability of the right token" in said(app)
+    assert app.query_params["epsilon"] == "0"
+
+
+def test_the_schedule_has_the_paper_s_models_beside_it_and_says_where_no_log_lies(app: AppTest) -> None:
+    opened(app, "learn", training="Warm-up", schedule_width=256, schedule_warmup=1_000)
+    chart = charts(app)[0]
+    assert [trace["name"] for trace in chart["data"]][-1] == "chosen"
+    assert f"{(256 * 1_000) ** -0.5:.2e}" in said(app)
+    assert "has no training log" in said(app)
+
+
+def test_two_films_stand_where_they_part_and_follow_another_reference(app: AppTest) -> None:
+    opened(app, "learn", training="Teacher forcing")
+    ((header, _),) = sent_to(app, "two_films")
+    at = header["command"]["step"]
+    assert header["forced"][at]["asked"] != header["free"][at]["written"]
+    healthy(app.text_input(key="forced_reference").set_value("Das Tier").run())
+    ((header, _),) = sent_to(app, "two_films")
+    assert [step["asked"] for step in header["forced"]][-1] == "</s>"
+    assert app.query_params["reference"] == "Das Tier"
+
+
+def test_a_reference_that_is_too_long_is_refused_by_a_sentence(app: AppTest) -> None:
+    opened(app, "learn", training="Teacher forcing")
+    app.text_input(key="forced_reference").set_value("Tier " * 300).run()
+    assert not app.exception
+    assert len(app.error) == 1
+
+
+@pytest.mark.parametrize("params", [{"forced": 999}, {"target_of": 999}, {"epsilon": 999}, {"schedule_width": 1}])
+def test_numbers_of_a_link_that_do_not_exist_become_those_that_do(app: AppTest, params: dict[str, int]) -> None:
+    for view in ("Label smoothing", "Warm-up", "Teacher forcing"):
+        healthy(opened(app_of(learn="Training", text="The dog sleeps.", training=view, **params), "learn"))
+
+
+TEXT = "The dog sleeps."
+
+
+def test_the_schedule_is_highest_where_the_warm_up_ends() -> None:
+    steps, rates = data.paper_schedule(512, 4_000, 20_000)
+    assert steps[int(rates.argmax())] == pytest.approx(4_000, rel=0.02)
+    assert rates.max() == pytest.approx((512 * 4_000) ** -0.5, rel=0.02)
+    rising = steps <= 3_900
+    assert np.allclose(rates[rising] / steps[rising], 512**-0.5 * 4_000**-1.5)
+
+
+def test_the_model_s_own_words_as_reference_never_part_from_it(translator: Translator) -> None:
+    trace = traces.trace(translator, TEXT)
+    own = data.OtherTranslation(trace.translation, tuple(step.token_id for step in trace.steps))
+    runs = data.two_runs(translator, trace, own)
+    assert not runs.differ
+    assert [step.probability for step in runs.forced] == pytest.approx(
+        [step.probability for step in runs.free], abs=1e-4
+    )
+    assert runs.loss == pytest.approx(-np.mean([np.log(step.probability) for step in runs.forced]))
+
+
+def test_runs_part_at_the_step_whose_second_choice_was_taken(translator: Translator) -> None:
+    trace = traces.trace(translator, TEXT)
+    for step in (0, 2):
+        other = data.other_translation(translator, trace, step)
+        runs = data.two_runs(translator, trace, other)
+        assert runs.differ
+        assert runs.parting == step
+        written = [each.written for each in runs.free[: runs.parting]]
+        assert [each.asked for each in runs.forced[: runs.parting]] == written
+        assert runs.forced[runs.parting].asked != runs.free[runs.parting].written
+
+
+def test_forced_reads_the_reference_shifted_right(translator: Translator) -> None:
+    trace = traces.trace(translator, TEXT)
+    runs = data.two_runs(translator, trace, "Das Tier")
+    assert runs.forced[0].read == "<s>"
+    assert [step.read for step in runs.forced[1:]] == [step.asked for step in runs.forced[:-1]]
+    assert runs.forced[-1].asked == "</s>"
+
+
+def test_all_tokens_of_a_step_are_accounted_for(translator: Translator) -> None:
+    trace = traces.trace(translator, TEXT)
+    found = data.smoothed_step(translator, trace, 0, 10)
+    assert found.tokens[0] == trace.steps[0].token
+    assert float(found.probabilities.sum()) + found.others * found.rest == pytest.approx(1, abs=1e-5)
+    assert found.others + len(found.tokens) == len(translator.all_tokens())
+    assert found.loss.target + (found.others + len(found.tokens) - 1) * found.asked == pytest.approx(1)

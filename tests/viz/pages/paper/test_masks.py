@@ -1,0 +1,173 @@
+"""Masks as pictures and on the page: every cell says whether it is allowed, or why not."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Translator
+from model.errors import InputTextError
+from tests.viz.page_run import healthy
+from tests.viz.pages.paper.opening import at, at_positions
+from tests.viz.sent import charts
+from viz.pages.paper.mask_figures import (
+    ALLOWED,
+    BOTH,
+    COLOURS,
+    FUTURE,
+    MAX_COLUMNS,
+    MAX_ROWS,
+    PADDING,
+    STATES,
+    batch_overview,
+    mask_heatmap,
+    reasons,
+)
+from viz.pages.paper.masks import MAX_COMPANIONS, SiteMask, companions
+
+SENTENCE = "The animal was tired."
+
+
+def test_every_cell_says_whether_it_is_allowed_or_why_not() -> None:
+    causal = np.array([[True, False], [True, True], [True, False], [True, True]])
+    padding = np.array([[True, True], [True, True], [False, False], [False, True]])
+    assert reasons(causal, padding).tolist() == [
+        [ALLOWED, FUTURE],
+        [ALLOWED, ALLOWED],
+        [PADDING, BOTH],
+        [PADDING, ALLOWED],
+    ]
+
+
+def test_the_hover_of_a_cell_names_query_key_and_reason() -> None:
+    codes = np.array([[0, 1, 3], [2, 0, 0]], np.uint8)
+    heatmap = mask_heatmap(codes, ["q", "r"], ["a", "b", "<pad>"]).data[0]
+    np.testing.assert_array_equal(heatmap.z, codes)
+    assert heatmap.customdata.tolist() == [[STATES[code] for code in row] for row in codes]
+    for part in ("%{y}", "%{x}", "%{customdata}"):
+        assert part in heatmap.hovertemplate
+
+
+def test_where_all_cells_are_alike_the_hover_says_it_once() -> None:
+    heatmap = mask_heatmap(np.zeros((3, 2), np.uint8), "abc", "de").data[0]
+    assert STATES[ALLOWED] in heatmap.hovertemplate
+    assert heatmap.customdata.dtype == np.uint8
+
+
+def test_every_code_lies_on_its_own_colour_of_the_scale() -> None:
+    heatmap = mask_heatmap(np.array([[0, 1], [2, 3]], np.uint8), "ab", "cd").data[0]
+    at = {round(position * (heatmap.zmax - heatmap.zmin)): colour for position, colour in heatmap.colorscale}
+    assert tuple(at[code] for code in range(4)) == COLOURS
+    assert heatmap.showscale is False
+
+
+def test_the_overview_holds_a_row_a_sentence_and_its_padding() -> None:
+    real = np.array([[True, True, True], [True, False, False]])
+    figure = batch_overview(real, [["a", "b", "c"], ["d", "<pad>", "<pad>"]])
+    heatmap = figure.data[0]
+    np.testing.assert_array_equal(heatmap.z == PADDING, ~real)
+    assert list(figure.layout.yaxis.ticktext) == ["Sentence 1", "Sentence 2"]
+    assert heatmap.customdata.tolist()[1] == ["d", "&lt;pad&gt;", "&lt;pad&gt;"]
+
+
+def test_the_parts_of_each_mask_make_up_the_one_the_run_recorded(translator: Translator) -> None:
+    trace = translator.trace(SENTENCE)
+    for site in trace.sites:
+        mask = SiteMask.alone(trace, site)
+        for layer in range(trace.layers_of(site)):
+            used = trace.mask(site, layer).numpy()
+            np.testing.assert_array_equal(reasons(mask.causal, mask.padding) == ALLOWED, used)
+
+
+def test_the_parts_of_each_mask_of_a_batch_make_up_the_one_the_model_used(translator: Translator) -> None:
+    masks = translator.masks([SENTENCE, "Hi.", "Tom told me that he would be late."])
+    used = {
+        "encoder.self": masks.encoder_self,
+        "decoder.self": masks.decoder_self,
+        "decoder.cross": masks.decoder_cross,
+    }
+    for row in range(3):
+        for site, mask in SiteMask.in_batch(masks, row).items():
+            np.testing.assert_array_equal(reasons(mask.causal, mask.padding) == ALLOWED, used[site][row])
+
+
+@pytest.mark.parametrize("count", [1, 20, 21, 300])
+def test_labels_of_a_mask_are_thinned_out_evenly_and_the_hover_knows_all(count: int) -> None:
+    labels = [f"t{i}" for i in range(count)]
+    layout = mask_heatmap(np.zeros((count, count), np.uint8), labels, labels).layout
+    for axis, limit in ((layout.xaxis, MAX_COLUMNS), (layout.yaxis, MAX_ROWS)):
+        assert len(axis.tickvals) <= limit
+        assert list(axis.ticktext) == [labels[position] for position in axis.tickvals]
+    assert list(layout.xaxis2.ticktext) == list(layout.yaxis2.ticktext) == labels
+
+
+def test_blank_lines_are_no_sentences() -> None:
+    assert companions("\n Yes. \n\n  \nNo.\n") == ("Yes.", "No.")
+    assert companions(" \n ") == ()
+
+
+def test_as_many_sentences_as_promised_are_taken_and_one_more_is_refused() -> None:
+    assert len(companions("Yes.\n" * MAX_COMPANIONS)) == MAX_COMPANIONS
+    with pytest.raises(
+        InputTextError, match=f"At most {MAX_COMPANIONS} .* there are {MAX_COMPANIONS + 2} lines. Remove 2"
+    ):
+        companions("Yes.\n" * (MAX_COMPANIONS + 2))
+
+
+def test_the_share_of_padding_on_the_page_is_that_of_the_tokens(app: AppTest, translator: Translator) -> None:
+    texts = ["Hi.", "Tom told me that he would be late."]
+    at(app, "Masks", text=texts[0], companion=texts[1])
+    masks = translator.masks(texts)
+    for name, rows in (("Source", masks.source_tokens), ("Translation", masks.target_tokens)):
+        cells = [token == "<pad>" for row in rows for token in row]
+        said = next(element.value for element in app.markdown if element.value.startswith(f"**{name}**"))
+        share = f"{100 * sum(cells) / len(cells):.0f}%"
+        assert said == f"**{name}**: {share} padding, {sum(cells)} of {len(cells)} cells"
+
+
+def test_each_sentence_of_the_batch_can_be_looked_at(app: AppTest) -> None:
+    at(app, "Masks", companion="Hi.\nYes.")
+    assert len(app.selectbox(key="batch_member").options) == 3
+    before = charts(app)
+    healthy(app.selectbox(key="batch_member").set_value(2).run())
+    assert charts(app)[:5] == before[:5]
+    assert charts(app)[5:] != before[5:]
+    assert app.query_params["member"] == "2"
+
+
+def test_a_member_that_is_not_in_the_batch_becomes_one_that_is(app: AppTest) -> None:
+    at(app, "Masks", member=7, companion="Hi.")
+    assert app.selectbox(key="batch_member").value == 1
+
+
+def test_without_further_sentences_the_batch_is_the_sentence_alone(app: AppTest) -> None:
+    at(app, "Masks", companion=" ")
+    assert app.selectbox(key="batch_member").value == 0
+    assert any("0% padding" in element.value for element in app.markdown)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"), [("Hi.\n" * 9, "At most 8"), ("Hi.\n" + "word " * 900, "Sentence 3 is too long")]
+)
+def test_a_batch_that_will_not_do_leaves_the_masks_of_the_sentence(app: AppTest, typed: str, said: str) -> None:
+    at(app, "Masks")
+    app.text_area(key="batch_sentences").set_value(typed).run()
+    assert not app.exception
+    assert said in app.error[0].value
+    assert app.text_area(key="batch_sentences").value == typed
+    assert len(charts(app)) == 3
+
+
+def test_markup_in_a_companion_is_shown_literally(app: AppTest) -> None:
+    at(app, "Masks")
+    text = "<img src=x> ![x](https://evil.example/a.png)"
+    healthy(app.text_area(key="batch_sentences").set_value(text).run())
+    for element in (*app.markdown, *app.caption, *app.html):
+        assert "<img" not in element.value
+        assert "](https" not in element.value
+
+
+@pytest.mark.parametrize("text", ["x", "Hi.", "The cat sleeps. " * 4, "החתול ישן", "😀", "<b>x</b>"])
+def test_any_sentence_has_its_masks_and_positions(app: AppTest, text: str) -> None:
+    at_positions(app, text=text)
+    healthy(app.segmented_control(key="side").set_value("target").run())
+    at(app, "Masks")

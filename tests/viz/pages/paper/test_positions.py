@@ -1,0 +1,224 @@
+"""Positions on the page and as pictures: recorded rows, other settings, numbers out of reach, other models."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from model import Transformer, TransformerConfig
+from model.analysis.positions import Likeness
+from model.checkpoint import save_checkpoint
+from model.config import Positions
+from model.tokenizer import Tokenizer
+from tests.viz.page_run import healthy
+from tests.viz.pages.paper.opening import at_positions
+from tests.viz.reading import traced
+from tests.viz.sent import charts, sent_to
+from viz.pages.paper.data.masks_positions import OWN_BASE
+from viz.pages.paper.mask_figures import (
+    MAX_POINTS,
+    dimension_curve,
+    encoding_heatmap,
+    likeness_over_distance,
+    position_curve,
+    shift_on_circle,
+)
+from viz.pages.paper.positions import MIN_POSITIONS
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import Selection
+from viz.ui.controls import BASES
+
+SENTENCE = "The animal was tired."
+OWN_WIDTH = 32  # of the checkpoint of the tests
+
+
+def decoded(trace: dict[str, Any], axis: str) -> np.ndarray:
+    array = trace[axis]
+    return np.array(array) if isinstance(array, list) else _from_plotly(array)
+
+
+def _from_plotly(array: dict[str, str]) -> np.ndarray:
+    import base64
+
+    values = np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"])
+    return values.reshape([int(side) for side in array["shape"].split(",")]) if "shape" in array else values
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_the_matrix_holds_the_recorded_rows_and_the_page_says_so(app: AppTest, side: str) -> None:
+    at_positions(app, text=SENTENCE, side=side)
+    assert "what the model added" in app.success[0].value
+    recorded = traced(SENTENCE, Selection().changed(checkpoint="en-de")).positional[side].numpy()
+    shown = decoded(charts(app)[0]["data"][0], "z")
+    assert shown.shape == (MIN_POSITIONS, OWN_WIDTH)
+    np.testing.assert_array_equal(shown[: len(recorded)], recorded)
+
+
+@pytest.mark.parametrize("choice", [{"width": 64}, {"base": 100}])
+def test_other_settings_are_said_not_to_be_the_models_and_can_be_taken_back(
+    app: AppTest, choice: dict[str, int]
+) -> None:
+    at_positions(app, **choice)
+    assert not app.success
+    assert "Not what the model added" in app.warning[0].value
+    app.session_state["positions-likeness"] = True
+    other = charts(app.run())
+    healthy(app.button(key="own").click().run())
+    assert "what the model added" in app.success[0].value
+    assert charts(app)[0] != other[0]
+    assert charts(app)[-1] == other[-1]  # embedding + position is always the model's own
+    assert set(app.query_params) == {"claim"}
+
+
+def test_all_pairs_of_the_sentence_lie_on_the_curve(app: AppTest) -> None:
+    app.session_state["positions-likeness"] = True
+    at_positions(app)
+    points, curve = charts(app)[3]["data"]
+    expected = decoded(curve, "y")[decoded(points, "x").astype(int)]
+    np.testing.assert_allclose(decoded(points, "y"), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "becomes"),
+    [
+        ("position", 999_999, MIN_POSITIONS - 1),
+        ("dimension", 999, OWN_WIDTH - 1),
+        ("shift", 0, 1),
+        ("shift", 5_000, MIN_POSITIONS - 1),
+        ("width", 1, 2),
+        ("width", 33, OWN_WIDTH),
+        ("width", 999_999, 512),
+        ("base", 0, 2),
+        ("base", 1, 2),
+        ("base", 999_999, BASES[-1]),
+        ("base", 9_000, OWN_BASE),
+    ],
+)
+def test_a_number_out_of_reach_becomes_the_nearest(app: AppTest, field: str, given: int, becomes: int) -> None:
+    at_positions(app, **{field: given})
+    (widget,) = (element for element in (*app.slider, *app.select_slider) if element.key == field)
+    assert widget.value == becomes
+
+
+def test_a_narrower_formula_draws_its_last_dimension_in_place_of_one_it_lacks(app: AppTest) -> None:
+    at_positions(app, dimension=31)
+    healthy(app.slider(key="width").set_value(2).run())
+    assert app.slider(key="dimension").value == 1
+    assert any(element.value == "**Dimension 1**: a wavelength of 6.28 tokens" for element in app.markdown)
+
+
+def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:
+    at_positions(app, dimension=20, position=10, shift=4)
+    said = " ".join(element.value for element in (*app.markdown, *app.caption))
+    assert f"= {2 * np.pi * OWN_BASE ** (20 / OWN_WIDTH):,.0f} (§3.5)" in said
+    assert "in float64" in said
+    angle = 4 * OWN_BASE ** (-20 / OWN_WIDTH)
+    equation = app.latex[2].value
+    for number in (np.cos(angle), np.sin(angle), -np.sin(angle)):
+        assert f"{number:.4f}" in equation
+
+
+def test_the_formula_stands_on_the_page_with_the_settings_that_are_chosen(app: AppTest) -> None:
+    at_positions(app, text=SENTENCE, width="48", base="500")
+    formula = " ".join(part.value for part in app.latex[:2])
+    assert "500^{2i/48}" in formula
+    assert "\\sin" in formula
+    assert "\\cos" in formula
+
+
+def test_the_matrix_has_a_row_a_position_with_the_tokens_of_the_sentence_and_a_line_below_them() -> None:
+    encoding = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+    figure = encoding_heatmap(encoding, ["a", "<b>"])
+    np.testing.assert_array_equal(figure.data[0].z, encoding)
+    assert list(figure.layout.yaxis.ticktext) == ["0  a", "1  &lt;b&gt;", "2"]
+    assert list(figure.layout.xaxis.ticktext) == ["0", "1", "2", "3"]
+    assert [shape.y0 for shape in figure.layout.shapes] == [1.5]
+
+
+def test_the_matrix_of_a_sentence_that_fills_it_has_no_line() -> None:
+    assert encoding_heatmap(np.zeros((2, 4), np.float32), ["a", "b"]).layout.shapes == ()
+
+
+def test_sines_and_cosines_of_a_position_are_two_curves() -> None:
+    row = np.array([0.1, 0.2, 0.3, 0.4])
+    sine, cosine = position_curve(row, np.array([[0, 1], [2, 3]])).data
+    assert (list(sine.x), list(sine.y), sine.name) == ([0, 2], [0.1, 0.3], "sine (even)")
+    assert (list(cosine.x), list(cosine.y), cosine.name) == ([1, 3], [0.2, 0.4], "cosine (odd)")
+    sine, cosine = position_curve(row, np.array([[0, 2], [1, 3]])).data
+    assert (list(sine.x), list(sine.y), sine.name) == ([0, 1], [0.1, 0.2], "sine (first half)")
+    assert (list(cosine.x), list(cosine.y), cosine.name) == ([2, 3], [0.3, 0.4], "cosine (second half)")
+
+
+@pytest.mark.parametrize(("wavelength", "bands"), [(2.5, [2.5]), (3.5, [])])
+def test_one_wavelength_is_marked_where_it_fits(wavelength: float, bands: list[float]) -> None:
+    figure = dimension_curve(np.arange(4.0), np.zeros(4), np.array([0.0, 1.0, 0.0, -1.0]), ["a"], wavelength)
+    assert [shape.x1 for shape in figure.layout.shapes] == bands
+    assert [list(trace.x) for trace in figure.data[1:]] == [[0], [1, 2, 3]]
+
+
+def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover() -> None:
+    pairs = Likeness(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([5.0, 3.0, 7.0]), None)
+    points, curve, means = likeness_over_distance(
+        np.array([9.0, 6.0, 3.0]), pairs, ["a", "b", "<i>"], shows_means=True
+    ).data
+    assert (list(points.x), list(points.y)) == ([1, 2, 1], [5, 3, 7])
+    assert points.customdata[1] == "<b>a</b> (0) and <b>&lt;i&gt;</b> (2)"
+    assert list(curve.y) == [9, 6, 3]
+    assert (list(means.x), list(means.y)) == ([1, 2], [6, 3])
+
+
+def test_of_very_many_pairs_evenly_spaced_ones_are_drawn() -> None:
+    first, second = np.triu_indices(300, 1)
+    pairs = Likeness(first, second, np.zeros(len(first)), None)
+    figure = likeness_over_distance(np.zeros(300), pairs, ["a"] * 300, shows_means=True)
+    assert len(figure.data[0].x) <= MAX_POINTS
+    assert len(figure.data[2].x) == 299
+
+
+def test_one_token_has_no_pairs_and_still_a_curve() -> None:
+    nothing = np.array([], int)
+    figure = likeness_over_distance(
+        np.array([1.0, 2.0]), Likeness(nothing, nothing, np.array([]), None), ["a"], shows_means=True
+    )
+    assert [len(trace.x) for trace in figure.data] == [0, 2]
+
+
+def test_the_arc_leads_from_the_position_to_the_shifted_one() -> None:
+    angles = 0.7 * np.arange(12)
+    figure = shift_on_circle(np.sin(angles), np.cos(angles), 4, 3, 2.1)
+    _, arc, start, end = figure.data
+    assert np.arctan2(arc.y[0], arc.x[0]) == pytest.approx(np.arctan2(start.y[1], start.x[1]))
+    assert np.arctan2(arc.y[-1], arc.x[-1]) == pytest.approx(np.arctan2(end.y[1], end.x[1]))
+    assert (start.name, end.name) == ("pos = 4", "pos + k = 7")
+
+
+def with_model(
+    folder: Path, config: TransformerConfig, tokenizer: Tokenizer, positions: Positions, monkeypatch: pytest.MonkeyPatch
+) -> Transformer:
+    torch.manual_seed(1)
+    model = Transformer(replace(config, positions=positions))
+    save_checkpoint(folder / "en-de", model, tokenizer, card="Random weights.\n")
+    monkeypatch.setenv(ROOT_VARIABLE, str(folder))
+    return model
+
+
+def test_a_model_without_positions_says_what_it_cannot_tell(
+    app: AppTest, tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_model(tmp_path, config, tokenizer, "none", monkeypatch)
+    at_positions(app)
+    (said,) = [element.value for element in app.markdown if "adds no positional encodings" in element.value]
+    assert said.startswith("**No positional encodings.** This model")
+
+
+def test_learned_positions_are_drawn_as_they_are_added(
+    app: AppTest, tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_model(tmp_path, config, tokenizer, "learned", monkeypatch)
+    at_positions(app)
+    assert any("Learned positions" in element.value for element in app.markdown)
+    assert sent_to(app, "matrix_picture")

@@ -1,0 +1,271 @@
+"""Tiles: their sizes, what pooling keeps, and that what a picture asks for arrives as it was."""
+
+import time
+import tracemalloc
+import zlib
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from tests.viz.sent import Shown, caught, unpack
+from viz.pictures.payload import pack
+from viz.pictures.tiles.codes import (
+    FIRST_CELL,
+    FIRST_THOUSANDTH,
+    GridSpec,
+    LayerTiles,
+    Source,
+    Tiles,
+    code,
+    codes,
+    decimals_for,
+    edges,
+    pack_decimals,
+    pool,
+)
+from viz.pictures.tiles.store import MAX_TILES, TILE_SIDE, Answer, Frame, Tile, as_array, tile_server
+
+
+def numbers_of(deflated: bytes, decimals: int) -> np.ndarray:
+    """What payload.js reads."""
+    planes = np.frombuffer(zlib.decompress(deflated), np.uint8).reshape(2, -1).astype(int)
+    coded = planes[0] + 256 * planes[1]
+    return np.where(coded > 1, (coded - 1) / 10**decimals, coded * 0.25 / 10**decimals)
+
+
+def attention(*shape: int) -> np.ndarray:
+    weights = np.random.default_rng(0).random(shape, dtype=np.float32) ** 4
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def shades_and_thousandths(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shades and thousandths of cells, as head_grid.js reads them; the shade 0 has none but tells zero from nearly."""
+    shades = np.searchsorted(FIRST_CELL, cells, side="right") - 1
+    within = cells.astype(int) - FIRST_CELL[shades]
+    thousandths = np.where(shades == 0, 0, FIRST_THOUSANDTH[shades] + within)
+    return shades, thousandths
+
+
+@pytest.mark.parametrize("shape", [(6, 8, 20, 20), (4, 8, 18, 25), (6, 8, 128, 128), (1, 1, 1, 1), (6, 16, 102, 102)])
+def test_what_fits_is_not_pooled(shape: tuple[int, int, int, int]) -> None:
+    spec = GridSpec.of(shape)
+    assert not spec.is_pooled
+    assert (spec.rows, spec.columns) == shape[2:]
+
+
+@pytest.mark.parametrize(
+    ("shape", "tile", "block"),
+    [
+        ((6, 8, 129, 20), (128, 20), (2, 1)),
+        ((6, 8, 300, 300), (128, 128), (3, 3)),
+        # Long sentences have smaller tiles: the place of a maximum in its block takes more bits, the larger the block.
+        ((6, 8, 1000, 2048), (96, 96), (11, 22)),
+        ((12, 12, 4096, 4096), (48, 48), (86, 86)),
+        ((24, 16, 4096, 4096), (28, 28), (147, 147)),
+        # 24 × 16 heads: √(10⁶ / 384) = 51 is the narrower limit.
+        ((24, 16, 100, 100), (51, 51), (2, 2)),
+        ((1000, 2000, 5, 5), (1, 1), (5, 5)),
+    ],
+)
+def test_a_tile_has_as_many_pixels_as_tokens_or_as_the_limits_allow(
+    shape: tuple[int, int, int, int], tile: tuple[int, int], block: tuple[int, int]
+) -> None:
+    spec = GridSpec.of(shape)
+    assert (spec.rows, spec.columns) == tile
+    assert (spec.block_queries, spec.block_keys) == block
+
+
+@pytest.mark.parametrize(("count", "blocks"), [(7, 3), (129, 128), (512, 128), (5, 5)])
+def test_blocks_cover_every_place_once_and_differ_by_one_at_most(count: int, blocks: int) -> None:
+    cuts = edges(count, blocks)
+    assert (cuts[0], cuts[-1], len(cuts)) == (0, count, blocks + 1)
+    assert set(np.diff(cuts)) <= {count // blocks, -(-count // blocks)}
+
+
+def test_pooling_keeps_the_maximum_of_every_block_and_its_place() -> None:
+    weights = attention(7, 10)
+    spec = GridSpec(1, 1, 7, 10, rows=3, columns=4)
+    maxima, offsets = pool(weights, spec)
+    rows, columns = edges(7, 3), edges(10, 4)
+    for row, column in np.ndindex(3, 4):
+        block = weights[rows[row] : rows[row + 1], columns[column] : columns[column + 1]]
+        down, across = divmod(int(offsets[row, column]), spec.block_keys)
+        assert maxima[row, column] == block.max() == block[down, across]
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (2, 3, 300, 200)])
+def test_tiles_arrive_as_they_were(shape: tuple[int, int, int, int]) -> None:
+    weights = attention(*shape)
+    tiles = Tiles.of(shape, iter(weights))
+    planes = np.frombuffer(zlib.decompress(tiles.deflated), np.uint8).astype(int)
+    spec = tiles.spec
+    planes = planes.reshape(-1, 2, 2, 3, spec.rows, spec.columns)
+    assert len(planes) == (2 if spec.is_pooled else 1)
+    for layer, head in np.ndindex(2, 3):
+        maxima, offsets = pool(weights[layer, head], spec)
+        joined = planes[:, 0, layer, head] + 256 * planes[:, 1, layer, head]
+        np.testing.assert_array_equal(joined[0], code(maxima))
+        if spec.is_pooled:
+            np.testing.assert_array_equal(joined[1], offsets)
+
+
+def test_shade_and_third_decimal_are_exact_and_order_is_kept() -> None:
+    weights = np.sort(np.concatenate([np.linspace(0, 1, 100_003), np.geomspace(1e-9, 1, 50_000)]).astype(np.float32))
+    cells = code(weights)
+    shades, thousandths = shades_and_thousandths(cells)
+    np.testing.assert_array_equal(shades, np.rint(127 * np.sqrt(weights)))
+    np.testing.assert_array_equal(thousandths, np.rint(1000 * weights))
+    assert (np.diff(cells.astype(int)) >= 0).all()
+    assert cells.max() == 1128
+
+
+def test_a_tiny_weight_is_told_from_zero_and_rounding_errors_are_cut_off() -> None:
+    assert code(np.array([0.0, -1e-7, 1e-12, 1.0, 1.0 + 1e-6], np.float32)).tolist() == [0, 0, 1, 1128, 1128]
+
+
+def test_other_weights_have_another_digest() -> None:
+    weights = attention(2, 2, 3, 3)
+    assert Tiles.of(weights.shape, weights).digest == Tiles.of(weights.shape, weights.copy()).digest
+    assert Tiles.of(weights.shape, weights).digest != Tiles.of(weights.shape, weights[::-1]).digest
+
+
+def test_a_layer_of_another_shape_is_a_mistake() -> None:
+    with pytest.raises(AssertionError, match="layer 1 has shape"):
+        Tiles.of((2, 3, 4, 4), [attention(3, 4, 4), attention(3, 4, 5)])
+
+
+@pytest.mark.parametrize(("tokens", "most"), [(24, 55_000), (128, 800_000), (512, 900_000)])
+def test_even_without_any_pattern_the_tiles_of_48_heads_are_small(tokens: int, most: int) -> None:
+    scores = np.random.default_rng(1).normal(scale=1, size=(6, 8, tokens, tokens)).astype(np.float32)
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    assert len(Tiles.of(weights.shape, weights).deflated) < most
+
+
+def test_512_tokens_take_under_a_second_and_a_fraction_of_the_weights_memory() -> None:
+    layer = attention(8, 512, 512)
+    tracemalloc.start()
+    begun = time.perf_counter()
+    Tiles.of((6, 8, 512, 512), (layer for _ in range(6)))
+    seconds, (_, peak) = time.perf_counter() - begun, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert seconds < 1.5
+    assert peak < 6 * layer.nbytes / 3
+
+
+def test_layers_sent_one_by_one_are_the_tiles_of_the_whole() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(300), (2, 3, 200)).astype(np.float32)
+    spec = GridSpec.of(weights.shape)
+    whole = np.frombuffer(zlib.decompress(Tiles.of(weights.shape, iter(weights)).deflated), np.uint8)
+    whole = whole.reshape(4, 2, -1)
+    for layer in range(2):
+        pooled = [pool(matrix, spec) for matrix in weights[layer]]
+        maxima, offsets = (np.stack(part) for part in zip(*pooled, strict=True))
+        down, across = (part.astype(np.int64) for part in np.divmod(offsets, spec.block_keys))
+        tiles = LayerTiles.of(spec, layer, maxima, down, across)
+        np.testing.assert_array_equal(np.frombuffer(zlib.decompress(tiles.deflated), np.uint8), whole[:, layer].ravel())
+
+
+def test_four_decimals_are_exact_and_a_tiny_number_is_told_from_zero() -> None:
+    values = np.concatenate([np.linspace(0, 1, 70_001), [0.0, 1e-12, 4e-5, -1e-8]]).astype(np.float32)
+    found = numbers_of(pack_decimals(values, 4), 4)
+    shown = values >= 5e-5
+    np.testing.assert_allclose(found[shown], np.rint(values[shown].astype(np.float64) * 1e4) / 1e4, atol=1.1e-4 * 1e-3)
+    assert found[-4:].tolist() == [0, 2.5e-5, 2.5e-5, 0]
+
+
+@pytest.mark.parametrize(("top", "decimals"), [(1.0, 4), (6.5, 4), (6.6, 3), (70.0, 2), (1e7, 0), (0.0, 4)])
+def test_large_numbers_have_fewer_decimals_and_still_fit(top: float, decimals: int) -> None:
+    assert decimals_for(top) == decimals
+    assert int(codes(np.array([top]), decimals)[0]) <= 65_535
+
+
+ROWS, COLUMNS = 700, 300
+VALUES = np.random.default_rng(0).random((ROWS, COLUMNS), dtype=np.float32) ** 6
+
+
+def pooled(rows: slice, columns: slice, block: tuple[int, int]) -> np.ndarray:
+    part = VALUES[rows, columns]
+    missing = [(0, -count % size) for count, size in zip(part.shape, block, strict=True)]
+    padded = np.pad(part, missing, constant_values=-1)
+    return padded.reshape(padded.shape[0] // block[0], block[0], -1, block[1]).max((1, 3))
+
+
+SOURCE = Source("here", (ROWS, COLUMNS), 4, pooled)
+
+
+def test_tiles_hold_the_maxima_of_their_blocks_and_end_with_the_matrix() -> None:
+    header, (deflated,) = unpack(pack(Answer(SOURCE, (Tile(0, 2, 1), Tile(1, 0, 0)), 7)))
+    assert (header["address"], header["serial"]) == ("here", 7)
+    assert header["tiles"] == [[0, 2, 1, ROWS - 2 * TILE_SIDE, COLUMNS - TILE_SIDE], [1, 0, 0, TILE_SIDE, COLUMNS // 2]]
+    found = numbers_of(deflated.tobytes(), 4)
+    exact = VALUES[2 * TILE_SIDE :, TILE_SIDE:]
+    np.testing.assert_allclose(found[: exact.size], exact.ravel(), atol=5.1e-5)
+    halved = VALUES[: 2 * TILE_SIDE].reshape(TILE_SIDE, 2, COLUMNS // 2, 2).max((1, 3))
+    np.testing.assert_allclose(found[exact.size :], halved.ravel(), atol=5.1e-5)
+
+
+def answered(monkeypatch: pytest.MonkeyPatch, asked: object) -> Shown:
+    """What a page sends after a request."""
+    monkeypatch.setattr(st, "session_state", {})
+    shown = caught(monkeypatch)
+    tile_server(SOURCE, key="tiles")
+    shown[0].answers["asked"](asked)
+    tile_server(SOURCE, key="tiles")
+    return shown[1]
+
+
+def test_tiles_that_exist_are_sent_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = answered(monkeypatch, {"address": "here", "serial": 3, "tiles": [[0, 2, 1], [1, 1, 0]]})
+    assert (sent.header["address"], sent.header["serial"]) == ("here", 3)
+    assert [tile[:3] for tile in sent.header["tiles"]] == [[0, 2, 1], [1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "here",
+        {"address": "elsewhere", "serial": 1, "tiles": [[0, 0, 0]]},
+        {"address": "here", "serial": "1", "tiles": [[0, 0, 0]]},
+        {"address": "here", "serial": 1, "tiles": []},
+        {"address": "here", "serial": 1, "tiles": [[0, 0, 0]] * (MAX_TILES + 1)},
+        {"address": "here", "serial": 1, "tiles": [[0, 3, 0]]},
+        {"address": "here", "serial": 1, "tiles": [[0, -1, 0]]},
+        {"address": "here", "serial": 1, "tiles": [[7, 0, 0]]},
+        {"address": "here", "serial": 1, "tiles": [[1 << 60, 0, 0]]},
+        {"address": "here", "serial": 1, "tiles": [[-1, 0, 0]]},
+        {"address": "here", "serial": 1, "tiles": [[0, 0]]},
+        {"address": "here", "serial": 1, "tiles": [[0, True, 0]]},
+        {"address": "here", "serial": 1, "tiles": ["0/0/0"]},
+    ],
+)
+def test_whatever_else_the_browser_sends_brings_no_tiles_and_it_learns_whose_there_are(
+    monkeypatch: pytest.MonkeyPatch, value: object
+) -> None:
+    header = answered(monkeypatch, value).header
+    assert (header["address"], header["serial"], header["tiles"]) == ("here", 0, [])
+
+
+def tiles_of(*shape: *tuple[int, int, int, int]) -> Tiles:
+    weights = np.random.default_rng(0).random(shape, dtype=np.float32)
+    return Tiles.of(shape, weights / weights.sum(-1, keepdims=True))
+
+
+def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read() -> None:
+    tiles = tiles_of(2, 3, 4, 5)
+    frame = Frame(spec=tiles.spec, query_tokens=[*"abc", "\u202e"], key_tokens=list("vwxyz"), address="here")
+    header, (deflated,) = unpack(pack(frame, as_array(tiles)))
+    assert header["address"] == "here"
+    assert (header["layers"], header["heads"], header["rows"], header["columns"]) == (2, 3, 4, 5)
+    assert (header["blockQueries"], header["blockKeys"]) == (1, 1)
+    assert header["queryTokens"] == ["a", "b", "c", "\\u202e"]
+    assert header["keyTokens"] == ["v", "w", "x", "y", "z"]
+    assert (header["firstCell"], header["firstThousandth"]) == (FIRST_CELL.tolist(), FIRST_THOUSANDTH.tolist())
+    assert deflated.tobytes() == tiles.deflated
+    assert (header["number"], header["top"]) == ("weight", 1.0)
+
+
+def test_tokens_that_do_not_fit_the_tiles_are_a_mistake() -> None:
+    with pytest.raises(AssertionError, match="one token for each"):
+        Frame(spec=tiles_of(1, 1, 3, 3).spec, query_tokens="ab", key_tokens="abc", address="here")

@@ -1,0 +1,273 @@
+"""What is kept for all viewers stays within its bounds, is made once, and leaves with who looked at it."""
+
+import gc
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Event, Thread
+from time import sleep
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from tests.patience import PATIENCE
+from viz.server import viewers
+from viz.server.caches import BoundedCache, ViewedCache, cached
+
+
+def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:
+    left: list[str] = []
+    store: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
+    store.put("a", 1, 40)
+    store.put("b", 2, 40)
+    assert store.get("a") == 1
+    store.put("c", 3, 40)
+    assert left == ["b"]
+    assert store.size == 80
+
+
+def test_what_was_used_longest_ago_leaves_when_entries_run_out() -> None:
+    store: BoundedCache[str, int] = BoundedCache(2)
+    store.put("a", 1)
+    store.put("b", 2)
+    assert store.get("a") == 1
+    store.put("c", 3)
+    assert (store.get("a"), store.get("b"), store.get("c")) == (1, None, 3)
+    assert store.put("a", 4) == 1
+
+
+def test_what_is_larger_than_everything_is_kept_alone() -> None:
+    store: BoundedCache[str, int] = BoundedCache(10, 100)
+    store.put("a", 1, 60)
+    assert store.put("b", 2, 101) == 2
+    assert (store.get("a"), store.get("b")) == (None, 2)
+    store.put("c", 3, 60)
+    assert (store.get("b"), store.get("c")) == (None, 3)
+
+
+def test_room_is_made_before_something_large_is_made() -> None:
+    left: list[str] = []
+    store: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
+    store.put("a", 1, 60)
+
+    def make() -> int:
+        left.append("making")
+        return 2
+
+    store.get_or_make("b", make, lambda made: 60, expected=60)
+    assert left == ["a", "making"]
+
+
+def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_the_next() -> None:
+    left: list[str] = []
+    made: list[str] = []
+    store: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
+    store.put("a", 1, 60)
+
+    def make() -> int:
+        made.append("b")
+        return 2
+
+    for _ in range(2):
+        store.get_or_make("b", make, lambda one: 150, expected=140)
+    assert made == ["b"]
+    assert left == ["a"]
+    store.get_or_make("c", lambda: 3, lambda one: 30, expected=30)
+    assert left == ["a", "b"]
+    assert (store.get("c"), store.size) == (3, 30)
+
+
+def test_what_could_not_be_made_holds_nobody_up() -> None:
+    store: BoundedCache[str, int] = BoundedCache(10)
+    with pytest.raises(ZeroDivisionError):
+        store.get_or_make("a", lambda: 1 // 0, lambda one: 0)
+    assert store.get_or_make("a", lambda: 7, lambda one: 0) == 7
+
+
+def test_two_threads_that_want_the_same_make_it_once() -> None:
+    store: BoundedCache[str, int] = BoundedCache(10)
+    made: list[int] = []
+
+    def make() -> int:
+        sleep(0.05)
+        made.append(1)
+        return 7
+
+    threads = [Thread(target=lambda: store.get_or_make("a", make, lambda one: 0)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [1]
+    assert store.get("a") == 7
+
+
+def test_who_comes_after_a_failure_waits_for_who_waited() -> None:
+    store: BoundedCache[str, int] = BoundedCache(2)
+    begun, fail = Event(), Event()
+    at_once, most = 0, 0
+
+    def failing() -> int:
+        begun.set()
+        assert fail.wait(PATIENCE)
+        raise ValueError
+
+    def slow() -> int:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        sleep(0.3)
+        at_once -= 1
+        raise ValueError
+
+    def ask(make: Callable[[], int]) -> None:
+        with suppress(ValueError):
+            store.get_or_make("a", make, lambda made: 0)
+
+    first, second, third = (Thread(target=ask, args=(make,)) for make in (failing, slow, slow))
+    first.start()
+    assert begun.wait(PATIENCE)
+    second.start()
+    sleep(0.1)
+    fail.set()
+    first.join()
+    third.start()
+    for thread in (second, third):
+        thread.join()
+    assert most == 1
+
+
+class Source:
+    """Has a key, as a trace has."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Choice:
+    name: str
+    size: int
+
+
+@pytest.fixture(autouse=True)
+def _nothing_cached() -> Iterator[None]:
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@cached(max_entries=2)
+def derived(source: Source, part: object, *, doubled: bool = False) -> list[object]:
+    return [source.key, part, doubled]
+
+
+@cached(max_entries=2)
+def other(source: Source, part: object, *, doubled: bool = False) -> list[object]:
+    return ["other", source.key, part, doubled]
+
+
+def test_equal_keys_give_the_same_object_however_the_arguments_are_passed() -> None:
+    first = derived(Source("a"), 1)
+    assert derived(Source("a"), 1) is first
+    assert derived(part=1, source=Source("a"), doubled=False) is first
+
+
+@pytest.mark.parametrize("part", [2, "1", (1,), None, Choice("x", 1), frozenset({1})])
+def test_other_values_are_other_entries(part: object) -> None:
+    assert derived(Source("a"), part) is not derived(Source("a"), 1)
+
+
+def test_another_key_and_another_function_are_other_entries() -> None:
+    assert derived(Source("a"), 1)[0] == "a"
+    assert derived(Source("b"), 1)[0] == "b"
+    assert other(Source("a"), 1)[0] == "other"
+
+
+def test_sets_and_dataclasses_are_known_by_what_they_hold() -> None:
+    assert derived(Source("a"), frozenset({"x", "y"})) is derived(Source("a"), frozenset({"y", "x"}))
+    assert derived(Source("a"), Choice("x", 1)) is derived(Source("a"), Choice("x", 1))
+
+
+def test_no_more_than_the_bound_are_kept() -> None:
+    first = derived(Source("a"), 1)
+    derived(Source("b"), 1)
+    derived(Source("c"), 1)
+    assert derived(Source("a"), 1) is not first
+
+
+def test_arrays_are_refused() -> None:
+    with pytest.raises(TypeError, match="give it a `key`"):
+        derived(Source("a"), np.zeros(3))
+
+
+def test_what_a_result_was_computed_from_is_not_held() -> None:
+    source = Source("a")
+    derived(source, 1)
+    seen: Callable[[], Source | None] = weakref.ref(source)
+    del source
+    gc.collect()
+    assert seen() is None
+
+
+def test_nothing_is_a_result_as_well() -> None:
+    computed: list[int] = []
+
+    @cached(max_entries=2)
+    def nothing(number: int) -> None:
+        computed.append(number)
+
+    nothing(1)
+    nothing(1)
+    assert computed == [1]
+
+
+def test_of_what_has_left_nothing_is_held_at_all() -> None:
+    derived(Source("a"), 1)
+    gc.collect()
+    before = len(gc.get_objects())
+    for number in range(500):
+        derived(Source("a"), number)
+    gc.collect()
+    assert len(gc.get_objects()) - before < 250
+
+
+Leave = dict[str, Callable[[], None]]
+
+
+@pytest.fixture
+def leave(monkeypatch: pytest.MonkeyPatch) -> Leave:
+    """By viewer, what is called when the viewer has gone."""
+    calls: Leave = {}
+    monkeypatch.setattr(viewers, "when_gone", calls.__setitem__)
+    return calls
+
+
+def test_a_value_stays_as_long_as_someone_is_there_who_looked_at_it(leave: Leave) -> None:
+    cache = ViewedCache[str, str](9, 1_000)
+    cache.put("shared", "value", 300, "ann")
+    cache.put("own", "value", 300, "ann")
+    assert cache.get("shared", "bob") == "value"
+    leave["ann"]()
+    assert (cache.get("shared", "bob"), cache.get("own", "bob"), cache.size) == ("value", None, 300)
+    leave["bob"]()
+    assert cache.size == 0
+
+
+def test_there_are_never_more_bytes_than_are_allowed_for_all_viewers(leave: Leave) -> None:
+    cache = ViewedCache[int, str](99, 1_000)
+    for key in range(9):
+        cache.put(key, "value", 300, f"viewer {key % 3}")
+        assert cache.size <= 1_000
+    assert cache.get(8, "viewer 0") == "value"
+    assert cache.get(0, "viewer 0") is None
+
+
+def test_who_comes_back_is_told_of_again(leave: Leave) -> None:
+    cache = ViewedCache[str, str](9, 1_000)
+    cache.put("key", "value", 1, "ann")
+    leave.pop("ann")()
+    cache.put("key", "value", 1, "ann")
+    assert "ann" in leave

@@ -1,0 +1,151 @@
+"""What a server allows: slots to compute, time on a shared one, and what its environment says."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+import pytest
+
+from model import interruption
+from model.errors import ConfigError, TimeLimitError
+from viz.server import limits
+from viz.server.limits import Rules, read
+
+Result = TypeVar("Result")
+
+
+@pytest.fixture
+def one_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_SLOTS", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(limits, "MAX_WAIT", 0.2)
+
+
+def waited() -> float:
+    began = time.monotonic()
+    with limits.page_run():
+        limits.acquire()
+        return time.monotonic() - began
+
+
+def in_thread(run: Callable[[], Result]) -> Result:
+    found: list[Result] = []
+    thread = threading.Thread(target=lambda: found.append(run()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+@pytest.mark.usefixtures("one_slot")
+def test_a_page_waits_while_another_computes_but_not_for_ever() -> None:
+    with limits.page_run():
+        limits.acquire()
+        assert in_thread(waited) >= 0.2
+    assert in_thread(waited) < 0.2
+
+
+@pytest.mark.usefixtures("one_slot")
+def test_a_slot_is_released_after_an_error_and_taken_once_a_run() -> None:
+    with suppress(ValueError), limits.page_run():
+        limits.acquire()
+        limits.acquire()
+        raise ValueError
+    assert in_thread(waited) < 0.2
+
+
+@pytest.mark.usefixtures("one_slot")
+def test_a_fragment_that_runs_alone_waits_for_nobody() -> None:
+    with limits.page_run():
+        limits.acquire()
+        assert in_thread(limits.acquire) is None
+    assert waited() < 0.2
+
+
+@pytest.mark.usefixtures("one_slot")
+def test_a_fragment_that_runs_in_the_thread_of_a_page_takes_no_slot() -> None:
+    waited()
+    limits.acquire()
+    assert in_thread(waited) < 0.2
+
+
+@pytest.mark.usefixtures("one_slot")
+def test_a_page_whose_work_waits_lets_another_compute_and_takes_a_slot_again() -> None:
+    with limits.page_run():
+        limits.acquire()
+        limits.release()
+        assert in_thread(waited) < 0.2
+        limits.acquire()
+        assert in_thread(waited) >= 0.2
+    assert in_thread(waited) < 0.2
+
+
+def hours() -> float:
+    """A clock on which an hour passes between two looks."""
+    global _now
+    _now += 3_600.0
+    return _now
+
+
+_now = 0.0
+
+
+def test_where_nobody_shares_the_server_nothing_is_ended() -> None:
+    limits.check(1e9)
+    with limits.limited(hours):
+        interruption.pause()
+
+
+@pytest.mark.usefixtures("shared")
+def test_on_a_shared_server_what_takes_too_long_ends_between_two_passes() -> None:
+    with pytest.raises(TimeLimitError, match="limits each computation to 120 seconds"), limits.limited(hours):
+        interruption.pause()
+    # Whoever computes afterwards in this thread is not ended.
+    interruption.pause()
+
+
+@pytest.mark.usefixtures("shared")
+def test_what_is_quick_is_not_ended_and_waiting_does_not_count() -> None:
+    limits.check(120)
+    with limits.limited():
+        interruption.pause()
+
+
+@pytest.mark.usefixtures("shared")
+def test_the_sentence_says_how_far_it_came_and_what_to_do() -> None:
+    with pytest.raises(TimeLimitError, match=r"^Stopped after 3 of 9 rows: .*fewer sentences.*your own machine"):
+        limits.check(121, (3, 9, "rows"))
+
+
+@pytest.mark.parametrize("environment", [{}, {"HEADLIGHT_SHARED": ""}, {"HEADLIGHT_SHARED": "0"}])
+def test_a_server_is_not_shared_unless_it_says_so(environment: dict[str, str]) -> None:
+    assert read(environment) == Rules()
+    assert read(environment | {"HEADLIGHT_SHARED_SECONDS": "nonsense"}).seconds is None
+
+
+def test_a_shared_server_gives_a_computation_two_minutes_unless_it_says_otherwise() -> None:
+    assert read({"HEADLIGHT_SHARED": "1"}).seconds == 120
+    assert read({"HEADLIGHT_SHARED": "1", "HEADLIGHT_SHARED_SECONDS": "7"}).seconds == 7
+
+
+def test_a_shared_server_lets_nobody_name_a_folder_or_fill_its_disk() -> None:
+    own, shared = read({}), read({"HEADLIGHT_SHARED": "1"})
+    assert (own.names_folders, own.keeps_files) == (True, True)
+    assert (shared.names_folders, shared.keeps_files) == (False, False)
+
+
+def test_a_shared_server_takes_smaller_files_and_never_larger_ones_than_a_field_takes() -> None:
+    assert [read({}).most_megabytes(usual) for usual in (1, 8)] == [1, 8]
+    assert [read({"HEADLIGHT_SHARED": "1"}).most_megabytes(usual) for usual in (1, 8)] == [1, 2]
+
+
+@pytest.mark.parametrize("said", ["yes", "true", "2", " 1"])
+def test_any_other_word_is_refused_so_that_nobody_believes_to_be_safe(said: str) -> None:
+    with pytest.raises(ConfigError, match=r"must be 1 for a shared server, or 0; it is"):
+        read({"HEADLIGHT_SHARED": said})
+
+
+@pytest.mark.parametrize("said", ["0", "-1", "1.5", "inf", "nan", "two", "86401", "9" * 5_000, "٣"])
+def test_seconds_that_cannot_be_are_refused(said: str) -> None:
+    with pytest.raises(ConfigError, match="whole number of seconds from 1 to 86,400"):
+        read({"HEADLIGHT_SHARED": "1", "HEADLIGHT_SHARED_SECONDS": said})

@@ -1,0 +1,181 @@
+"""A press is not lost where another run waits, and a value that cannot exist never reaches Streamlit."""
+
+import ast
+import logging
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import streamlit as st
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.scriptrunner import RerunData, RerunException, ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.common import WidgetMetadata
+
+from tests.paths import ROOT
+from viz.server import scripts, widgets
+from viz.server.widgets import ForgedWidgets, sent, without_forged
+
+PRESSED = WidgetStates(widgets=[WidgetState(id="button", trigger_value=True)])
+
+
+@pytest.fixture(autouse=True)
+def _as_the_app() -> Iterator[None]:
+    given, run_script = SafeSessionState.on_script_will_rerun, ScriptRunner._run_script
+    # As at the start of a run.
+    ThreadState.initialize()
+    widgets.run_to_their_end()
+    widgets.run_to_their_end()
+    yield
+    SafeSessionState.on_script_will_rerun = given  # type: ignore[method-assign]
+    ScriptRunner._run_script = run_script  # type: ignore[method-assign]
+
+
+def cut_short() -> None:
+    raise RerunException(RerunData())
+
+
+def session_with(press: Callable[[SafeSessionState], None]) -> SafeSessionState:
+    """A session in which another run waits from the beginning, and a button."""
+    state = SessionState()
+    session = SafeSessionState(state, cut_short)
+    state._set_widget_metadata(
+        WidgetMetadata(
+            id="button", deserializer=bool, serializer=bool, value_type="trigger_value", callback=lambda: press(session)
+        )
+    )
+    return session
+
+
+def test_what_a_button_does_is_done_to_its_end_before_the_run_that_waits() -> None:
+    def choose(session: SafeSessionState) -> None:
+        session["head"] = 3
+        session["heads"] = [session["head"]]
+
+    session = session_with(choose)
+    session.on_script_will_rerun(PRESSED)
+    # And then the run that waits begins.
+    with pytest.raises(RerunException):
+        session["head"] = 4
+    assert session.filtered_state == {"button": True, "head": 3, "heads": [3]}
+
+
+def test_after_an_error_in_a_callback_the_run_that_waits_begins_too() -> None:
+    def fail(session: SafeSessionState) -> None:
+        raise ValueError("no such layer")
+
+    session = session_with(fail)
+    with pytest.raises(ValueError, match="no such layer"):
+        session.on_script_will_rerun(PRESSED)
+    with pytest.raises(RerunException):
+        session["head"] = 4
+
+
+def test_no_page_learns_of_a_press_on_a_button_but_by_its_callback() -> None:
+    """What a run reads off a button is lost where another run cuts that one short before it comes to it."""
+    read = []
+    for path in sorted((ROOT / "viz").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        alone = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        read += [
+            f"{path.relative_to(ROOT)}:{node.lineno}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.button" and node not in alone
+        ]
+    assert read == []
+
+
+@pytest.mark.parametrize(
+    ("queue", "asked", "runs"),
+    [(["part"], "left", "open"), (["part"], "open", "open"), ([], "left", "left"), ([], "open", "open")],
+)
+def test_a_part_of_a_page_that_was_left_runs_as_one_of_the_page_that_is_open(
+    monkeypatch: pytest.MonkeyPatch, queue: list[str], asked: str, runs: str
+) -> None:
+    """Else the browser would empty the page that is open: its hash would be another."""
+    started: list[str] = []
+    monkeypatch.setattr(ScriptRunner, "_run_script", lambda _runner, data: started.append(data.page_script_hash))
+    monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", lambda *_given: None)
+    widgets.run_to_their_end()
+    runner: Any = SimpleNamespace(_pages_manager=SimpleNamespace(current_page_script_hash="open"))
+    ScriptRunner._run_script(runner, RerunData(page_script_hash=asked, fragment_id_queue=queue))
+    assert started == [runs]
+
+
+REAL = (
+    WidgetState(id="$$ID-0123-text", string_value="{"),
+    WidgetState(id="$$ID-0123-None", trigger_value=True),
+    WidgetState(id="$$ID-0123-heads", json_value='{"a": 1}'),
+    WidgetState(id="$$STREAMLIT_INTERNAL_KEY_$$ID-0123-heads__events", json_trigger_value="[]"),
+)
+FORGED = (
+    WidgetState(id="x" * 500, string_value="a"),
+    WidgetState(id="a\nb", trigger_value=True),
+    WidgetState(id="", json_value="{}"),
+    WidgetState(id="$$ID-0123-heads", json_value="{"),
+    WidgetState(id="$$ID-0123-heads", json_trigger_value="[" * 100_000),
+)
+
+
+def message(*states: WidgetState) -> bytes:
+    asked = BackMsg()
+    asked.rerun_script.query_string = "layer=1"
+    asked.rerun_script.widget_states.widgets.extend(states)
+    return bytes(asked.SerializeToString())
+
+
+def test_what_a_page_sends_passes_byte_for_byte(caplog: pytest.LogCaptureFixture) -> None:
+    for content in (message(*REAL), message(), b"", b"\xff\xff"):
+        assert without_forged(content) is content
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=lambda state: f"{state.id[:20]!r} {state.WhichOneof('value')}")
+def test_a_forged_value_goes_and_everything_else_stays(forged: WidgetState, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert without_forged(message(*REAL[:2], forged, *REAL[2:])) == message(*REAL)
+    assert [len(record.getMessage().splitlines()) for record in caplog.records] == [1]
+    assert len(caplog.records[0].getMessage()) < 150
+
+
+def test_many_forged_values_of_a_message_share_a_line(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert without_forged(message(*FORGED, *FORGED)) == message()
+    assert [record.getMessage()[:30] for record in caplog.records] == ["Dropped forged widget values: "]
+    assert f": {2 * len(FORGED)}," in caplog.records[0].getMessage()
+
+
+def test_a_web_socket_hands_on_what_is_left() -> None:
+    async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+        assert (await receive())["type"] == "websocket.connect"
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.send", "bytes": (await receive())["bytes"]})
+
+    with TestClient(ForgedWidgets(echo)).websocket_connect("/") as socket:
+        socket.send_bytes(message(FORGED[0], REAL[0]))
+        assert socket.receive_bytes() == message(REAL[0])
+
+
+def test_the_server_reads_messages_through_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripts, "_is_served", False)
+    from app import app
+
+    used: set[object] = {middleware.cls for middleware in app._user_middleware}
+    assert ForgedWidgets in used
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [({"selection": {"rows": [3]}}, [3]), ({"selection": 3}, None), ([], None), ("4 · s", None), (None, None)],
+)
+def test_what_lies_in_a_value_is_found_or_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, said: object, value: object
+) -> None:
+    monkeypatch.setattr(st, "session_state", {"table": said})
+    assert sent("table", "selection", "rows") == value
+    assert sent("gone") is None
