@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.testing.v1 import local_script_runner
+from streamlit.testing.v1 import AppTest, local_script_runner
 
+from model import Translator
+from tests.viz.page_run import app_of
 from tests.viz.pages.decoding.opening import TEXT
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
@@ -71,6 +73,19 @@ def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Select
     """The same with the sentence that a page opens with."""
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection().changed(checkpoint="en-de")
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The app with the tiny checkpoint, not run yet."""
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return app_of()
+
+
+@pytest.fixture
+def saved(tiny_checkpoints: Path) -> Translator:
+    """The translator as a page loads it: a checkpoint is rounded when it is saved."""
+    return Translator.load(tiny_checkpoints / "en-de", device="cpu")
 
 
 @pytest.fixture

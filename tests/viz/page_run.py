@@ -3,9 +3,14 @@
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from model import BeamTree, Trace
 from tests.paths import ROOT
 from tests.patience import PATIENCE
+from viz.access import models, traces
+from viz.pages.decoding.data import searches
 from viz.selection.pages import PAGES
+from viz.selection.selection import Selection
+from viz.ui import long_work
 
 
 def app_of(**params: object) -> AppTest:
@@ -40,3 +45,13 @@ def healthy(app: AppTest) -> AppTest:
     assert not app.exception, app.exception[0].value
     assert not app.error, app.error[0].value
     return app
+
+
+def traced(text: str, selection: Selection) -> Trace:
+    """The trace of a text by the model of a selection, with the selection's picture for a model of pictures."""
+    return traces.trace(models.reader(selection.model), text, selection.common.picture_digest)
+
+
+def tree_of(text: str, selection: Selection) -> BeamTree:
+    """The tree of the beam search of a selection."""
+    return long_work.in_this_thread(searches.searching(models.writer(selection.model), text, selection.decoding))

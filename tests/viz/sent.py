@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -75,3 +76,8 @@ def caught(monkeypatch: pytest.MonkeyPatch) -> list[Shown]:
 
     monkeypatch.setattr(Component, "show", show)
     return shown
+
+
+def unlinked(markdown: str) -> str:
+    """Markdown as people read it: with the names of heads as text."""
+    return re.sub(r"\[([^\]]*)\]\(#head-[^)]*\)", r"\1", markdown)

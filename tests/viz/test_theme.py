@@ -26,32 +26,19 @@ def luminance(stops: tuple[str, ...], vision: str = "normal") -> np.ndarray:
 
 
 @pytest.mark.parametrize("vision", VISIONS)
-def test_sequential_scale_gets_lighter_at_every_step(vision: str) -> None:
+def test_scales_get_lighter_at_every_step_from_zero_on(vision: str) -> None:
     assert (np.diff(luminance(theme.SEQUENTIAL, vision)) > 0).all()
-
-
-@pytest.mark.parametrize("vision", VISIONS)
-def test_diverging_scale_gets_lighter_away_from_zero_on_both_sides(vision: str) -> None:
     values = luminance(theme.DIVERGING, vision)
     middle = len(values) // 2
     assert (np.diff(values[: middle + 1]) < 0).all()
     assert (np.diff(values[middle:]) > 0).all()
 
 
-def test_both_scales_show_zero_in_the_same_colour() -> None:
+def test_scales_share_their_zero_stops_are_apart_and_streamlit_is_told_the_same() -> None:
     assert theme.SEQUENTIAL[0] == theme.DIVERGING[len(theme.DIVERGING) // 2] == theme.NIGHT
-
-
-def test_heads_have_sixteen_different_colours() -> None:
     assert len(set(theme.HEAD_COLOURS)) == len(theme.HEAD_COLOURS) == 16
-
-
-def test_colorscale_places_the_stops_at_equal_distances() -> None:
     scale = theme.colorscale(("#000000", "#808080", "#ffffff"))
     assert scale == [[0.0, "#000000"], [0.5, "#808080"], [1.0, "#ffffff"]]
-
-
-def test_streamlit_is_told_the_same_scale() -> None:
     import tomllib
 
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))

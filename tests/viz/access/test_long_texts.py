@@ -15,9 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
 from tests.patience import PATIENCE
-from tests.viz.page_run import app_of, opened
+from tests.viz.page_run import app_of, opened, traced
 from tests.viz.pictures.test_tiles import numbers_of
-from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, traces
 from viz.access.attention import MatrixView
@@ -76,32 +75,6 @@ def test_the_grid_fills_in_order_with_the_tiles_of_the_trace(selection: Selectio
         assert np.abs(found - planes[:, layer].ravel()).max() <= 1 or (found != planes[:, layer].ravel()).mean() < 0.01
 
 
-def test_the_page_sends_the_frame_and_every_layer_that_is_ready(app: AppTest) -> None:
-    opened(app)
-    deadline = time.monotonic() + PATIENCE
-    while len(sent_to(app, "tile_keeper")) < 3 and time.monotonic() < deadline:
-        time.sleep(0.2)
-        app.run()
-    headers = [header for header, _ in sent_to(app, "tile_keeper")]
-    ((grid, _),) = sent_to(app, "head_grid")
-    assert [header.get("layer") for header in headers] == [None, 0, 1]
-    assert {header["address"] for header in headers} == {grid["address"]}
-    assert headers[0]["keyTokens"][-1] == "</s>"
-
-
-def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
-    app: AppTest, selection: Selection
-) -> None:
-    opened(app, figure="entropy")
-    deadline = time.monotonic() + PATIENCE
-    while sent_to(app, "head_grid")[0][0]["metric"] is None and time.monotonic() < deadline:
-        time.sleep(0.2)
-        app.run()
-    texts = sent_to(app, "head_grid")[0][0]["metric"]["texts"]
-    values = attention.head_metrics(traced(TEXT, selection), "encoder.self")["entropy"]
-    assert texts == [f"{value:.2f}" for value in values.flat]
-
-
 @pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
 @pytest.mark.parametrize("site", SITES)
 def test_overview_and_tiles_are_those_of_the_whole_head(selection: Selection, site: str, measure: str) -> None:
@@ -120,10 +93,28 @@ def test_overview_and_tiles_are_those_of_the_whole_head(selection: Selection, si
     np.testing.assert_allclose(tile, whole, atol=1e-6)
     assert head.top == (pytest.approx(whole.max()) if measure == "norms" else 1.0)
     assert not head.overview.flags.writeable
+    others = [long_texts.long_head(trace, reader, site, *place, view) for place in ((1, 1), (0, 2))]
+    assert measure == "rollout" or len({head.source.address, *(other.source.address for other in others)}) == 3
+    assert [long_texts.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
 
 
-def test_the_page_shows_the_overview_and_serves_tiles_of_this_head(app: AppTest) -> None:
-    opened(app, layer=1, head=2, token=3)
+def test_the_page_sends_every_layer_figures_and_the_overview_and_serves_tiles_of_this_head(
+    app: AppTest, selection: Selection
+) -> None:
+    opened(app, figure="entropy", layer=1, head=2, token=3)
+    deadline = time.monotonic() + PATIENCE
+    while len(sent_to(app, "tile_keeper")) < 3 or sent_to(app, "head_grid")[0][0]["metric"] is None:
+        assert time.monotonic() < deadline, "the layers and the figures never came"
+        time.sleep(0.2)
+        app.run()
+    headers = [header for header, _ in sent_to(app, "tile_keeper")]
+    ((grid, _),) = sent_to(app, "head_grid")
+    assert [header.get("layer") for header in headers] == [None, 0, 1]
+    assert {header["address"] for header in headers} == {grid["address"]}
+    assert headers[0]["keyTokens"][-1] == "</s>"
+    values = attention.head_metrics(traced(TEXT, selection), "encoder.self")["entropy"]
+    assert grid["metric"]["texts"] == [f"{value:.2f}" for value in values.flat]
+    # Of the open head the overview, and a server of its tiles.
     ((header, (deflated,)),) = sent_to(app, "matrix_picture")
     ((server, _),) = sent_to(app, "tile_server")
     assert header["deep"]["address"] == server["address"]
@@ -133,17 +124,6 @@ def test_the_page_shows_the_overview_and_serves_tiles_of_this_head(app: AppTest)
     assert len(numbers) == -(-len(header["rowTokens"]) // tall) * -(-len(header["columnTokens"]) // wide)
     assert header["kept"] == [3, None]
     assert "zoom in to see the exact values" in said(app)
-
-
-def test_another_head_has_another_address(selection: Selection) -> None:
-    trace = traced(TEXT, selection)
-    reader, view = models.reader(selection.model), MatrixView.of(selection.common)
-    addresses = {
-        long_texts.long_head(trace, reader, SITES[0], layer, head, view).source.address
-        for layer in (0, 1)
-        for head in (0, 1)
-    }
-    assert len(addresses) == 4
 
 
 def test_a_rollout_beyond_its_limit_is_refused_in_a_sentence(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,16 +165,8 @@ def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
     assert f"Queries 3 to 18 of {count}" in said(app)
     assert app.query_params["window"] == "2"
     assert sent_to(app, "head_lines")[0][0]["command"]["query"] is None
-
-
-def test_a_window_beyond_the_text_becomes_the_last(app: AppTest, selection: Selection) -> None:
-    opened(app, drawn="Lines", window=5000)
-    count = len(traced(TEXT, selection).source_tokens)
-    assert f"to {count} of {count}" in said(app)
-
-
-def test_many_heads_have_a_shorter_window() -> None:
-    assert [long_texts.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
+    opened(app, window=5000)
+    assert f"to {count} of {count}" in said(app), "a window beyond the text becomes the last"
 
 
 def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> None:

@@ -18,23 +18,10 @@ from model.checkpoint import save_checkpoint
 from model.errors import CheckpointError, DeviceError, InputTextError
 from tests.paths import ROOT
 from viz.access import attention, head_jobs, models, pictures
-from viz.selection import catalogue
+from viz.pages.model_card import data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_choice import ModelChoice
 from viz.selection.selection import Selection
-
-
-def test_checkpoints_are_the_folders_of_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("b", "a", ".hidden", "__pycache__"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "file").touch()
-    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
-    assert list(catalogue.server_models()) == ["a", "b"]
-
-
-def test_a_missing_root_holds_no_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "nowhere"))
-    assert list(catalogue.server_models()) == []
 
 
 def test_one_translator_serves_automatic_and_named_device(selection: Selection) -> None:
@@ -88,7 +75,7 @@ def test_an_absent_device_is_named(selection: Selection) -> None:
 
 
 def test_a_path_is_no_checkpoint_name(selection: Selection) -> None:
-    for read in (models.translator, models.folder):
+    for read in (models.translator, models.folder, data.training, data.card):
         with pytest.raises(CheckpointError):
             read(selection.changed(checkpoint="../en-de").model)
 
@@ -190,9 +177,6 @@ def a_file(size: tuple[int, int], kind: str) -> bytes:
 def test_the_same_picture_is_asked_for_by_the_same_name() -> None:
     content = a_file((30, 20), "PNG")
     assert pictures.keep(content, "a.png") == pictures.keep(content, "a.png")
-
-
-def test_nobody_sees_what_another_calls_the_same_picture() -> None:
     content = a_file((40, 30), "PNG")
     first, second = pictures.keep(content, "secret.png"), pictures.keep(content, "mine.png")
     assert pictures.given(first)[0].startswith("secret.png")

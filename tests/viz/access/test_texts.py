@@ -91,9 +91,6 @@ def test_the_same_words_are_changed_in_another_sentence_once_or_not_at_all() -> 
     assert texts.changed("The dog was tired, it slept.", CHANGE) == "The dog was wide, it slept."
     assert texts.changed("The dog slept.", CHANGE) == ""
     assert texts.changed("A tired dog and a tired cat.", CHANGE) == ""
-
-
-def test_sentences_that_share_few_words_are_told_from_twins() -> None:
     assert texts.shared_words(EXAMPLES[0].text, EXAMPLES[0].twin) == (10, 11)
     shared, count = texts.shared_words("Tom was late.", EXAMPLES[0].twin)
     assert shared * 2 < count
@@ -135,7 +132,7 @@ def test_words_of_the_text_meet_in_the_encoder_and_never_look_at_the_translation
     assert word_links.links(trace, (dog,), (word(trace, "Hund"),)) == ()
 
 
-def test_of_pieces_keys_are_summed_and_queries_averaged(trace: Trace) -> None:
+def test_of_pieces_keys_are_summed_and_queries_averaged_and_several_words_summed(trace: Trace) -> None:
     (link,) = word_links.links(trace, (word(trace, "tired."),), (word(trace, "dog"),))
     assert min(len(link.rows), len(link.keys)) > 1
     expected = [
@@ -143,9 +140,6 @@ def test_of_pieces_keys_are_summed_and_queries_averaged(trace: Trace) -> None:
         for layer, of in enumerate([range(trace.heads_of(ENCODER))] * trace.layers_of(ENCODER))
     ]
     np.testing.assert_allclose(word_links.weights(trace, link), expected, rtol=1e-5)
-
-
-def test_the_weights_of_several_words_are_summed(trace: Trace) -> None:
     looking, looked_at = [word(trace, label) for label in ("was", "tired.")], [word(trace, "The"), word(trace, "dog")]
     (together,) = word_links.links(trace, looking, looked_at)
     apart = [word_links.links(trace, (row,), (key,))[0] for row in looking for key in looked_at]

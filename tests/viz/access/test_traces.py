@@ -10,8 +10,8 @@ from model import Trace, Translator
 from model.errors import InputTextError
 from model.opening import open_reader
 from tests.model.adapters import zoo
+from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT as LATE
-from tests.viz.reading import traced
 from viz.access import attention, models, traces
 from viz.access.attribution import explaining_step
 from viz.access.head_verdict import least_sure_step
@@ -26,8 +26,16 @@ from viz.text.sites import SITES
 TEXT = "The animal was tired."
 
 
-def test_a_sentence_is_traced_once(selection: Selection) -> None:
+def test_a_sentence_is_traced_once_errors_never_and_sessions_leave_when_told(selection: Selection) -> None:
     assert traced(TEXT, selection) is traced(TEXT, selection)
+    for _ in range(2):
+        with pytest.raises(InputTextError):
+            traced("  ", selection)
+    writer = models.writer(selection.model)
+    session = traces.session(writer, TEXT)
+    assert traces.session(writer, TEXT) is session
+    traces.forget_sessions()
+    assert traces.session(writer, TEXT) is not session
 
 
 def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection: Selection) -> None:
@@ -37,20 +45,6 @@ def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection: 
     assert [written for written, _ in reported] == list(range(1, len(trace.steps) + 1))
     assert all(written <= most for written, most in reported)
     traces.trace(reader, text, progress=lambda written, most: pytest.fail("it was known"))
-
-
-def test_sessions_leave_when_they_are_told_to(selection: Selection) -> None:
-    writer = models.writer(selection.model)
-    session = traces.session(writer, TEXT)
-    assert traces.session(writer, TEXT) is session
-    traces.forget_sessions()
-    assert traces.session(writer, TEXT) is not session
-
-
-def test_errors_are_not_cached(selection: Selection) -> None:
-    for _ in range(2):
-        with pytest.raises(InputTextError):
-            traced("  ", selection)
 
 
 def test_a_text_that_takes_more_than_all_may_is_still_read_once(
@@ -116,7 +110,7 @@ def test_rows_and_columns_of_a_bert_are_called_as_bert_writes_its_pieces(tmp_pat
 
 
 def test_its_progress_rises_to_the_end(translator: Translator) -> None:
-    task = explaining_step(translator, translator.trace("The dog did not run because it was tired."), 2, None)
+    task = explaining_step(translator, translator.trace("Tom told me."), 2, None)
     seen: list[tuple[int, int]] = []
     progress = Progress(task.total, task.unit, lambda: seen.append((progress.done, progress.total)))
     task.compute(progress)

@@ -70,14 +70,8 @@ def test_every_address_of_every_page_is_a_file_of_the_site(folder: Path) -> None
         assert len(addresses) > 4
         assert all((folder / address).is_file() for address in addresses)
     components = (
-        "tile_keeper",
-        "head_grid",
-        "matrix_picture",
-        "head_lines",
-        "headline",
-        "word_picker",
-        "decode_player",
-    )
+        "tile_keeper", "head_grid", "matrix_picture", "head_lines", "headline", "word_picker", "decode_player",
+    )  # fmt: skip
     assert {file.stem for file in folder.glob("scripts/*")} == {*components, "walk", "draw"}
 
 

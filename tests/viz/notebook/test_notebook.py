@@ -69,6 +69,11 @@ def test_arrays_and_tokens_are_enough(trace: Trace) -> None:
     np.testing.assert_array_equal(values, weights[0, 1].ravel())
     ((_, (packed,)),) = parts(lines(weights[0], queries=["a", "b"], keys=["c", "d", "e"]))
     assert unpack(packed)[0]["headNames"] == ["L1 H1", "L1 H2"]
+    # NumPy's numbers name heads as Python's do.
+    ((_, (packed,)),) = parts(lines(np.ones((2, 1, 1)), queries=["a"], shown=np.arange(2)))  # type: ignore[arg-type]
+    assert unpack(packed)[0]["command"]["heads"] == [0, 1]
+    _, (_, (grid,)), _ = parts(heads(np.ones((1, 2, 1, 1)), queries=["a"], opened=tuple(np.array([0, 1]))))
+    assert unpack(grid)[0]["selected"] == [0, 1]
 
 
 @pytest.mark.parametrize("draw", [heads, lines])
@@ -106,7 +111,9 @@ def test_pictures_of_one_text_know_each_others_tokens_and_those_of_another_do_no
     assert unpack(parts(heads(np.ones((1, 1, 1, 1)), queries=["a"]))[2][1][0])[0]["focus"] is None
 
 
-def test_what_does_not_fit_is_refused_with_a_reason(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_is_refused_with_a_reason(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     weights = np.full((1, 2, 2, 2), 0.5)
     with pytest.raises(ValueError, match=r"no site 'x' in this trace; it has encoder.self"):
         heads(trace, "x")
@@ -125,6 +132,12 @@ def test_what_does_not_fit_is_refused_with_a_reason(trace: Trace, monkeypatch: p
     monkeypatch.setattr(widgets, "MOST_BYTES", 1_000)
     with pytest.raises(ValueError, match="fewer layers or a shorter text"):
         heads(trace, "encoder.self")
+    # Lines name the axes that they were given.
+    with pytest.raises(ValueError, match=r"weights \[head, 1 queries, 1 keys\], got \[1, 1\]"):
+        lines([[1.0]], queries=["a"])
+    # The title of a saved page is text that can be written.
+    with pytest.raises(ValueError, match="Expected title to be text that UTF-8 can write"):
+        save(heads(np.ones((1, 1, 1, 1)), queries=["a"]), tmp_path / "a.html", title="\ud800")
 
 
 @pytest.mark.parametrize("token", ["\ud800", "a\udfff", 3, None, b"a", ["a"]], ids=repr)
@@ -157,22 +170,10 @@ def test_weights_that_are_no_numbers_are_refused_with_what_is_expected(weights: 
             draw(weights, queries=["a"])
 
 
-def test_lines_name_the_axes_that_they_were_given() -> None:
-    with pytest.raises(ValueError, match=r"weights \[head, 1 queries, 1 keys\], got \[1, 1\]"):
-        lines([[1.0]], queries=["a"])
-
-
 @pytest.mark.parametrize("opened", [(0,), (0, 0, 0), (0.5, 0), (None, 0), "ab", (-1, 0), (1, 0)])
 def test_a_head_that_is_not_there_cannot_be_open(opened: object) -> None:
     with pytest.raises(ValueError, match=r"There is no head .*: layers run from 0 to 0, heads from 0 to 0"):
         heads(np.ones((1, 1, 1, 1)), queries=["a"], opened=opened)  # type: ignore[arg-type]
-
-
-def test_numbers_of_numpy_name_heads_as_those_of_python_do() -> None:
-    ((_, (packed,)),) = parts(lines(np.ones((2, 1, 1)), queries=["a"], shown=np.arange(2)))  # type: ignore[arg-type]
-    assert unpack(packed)[0]["command"]["heads"] == [0, 1]
-    _, (_, (grid,)), _ = parts(heads(np.ones((1, 2, 1, 1)), queries=["a"], opened=tuple(np.array([0, 1]))))
-    assert unpack(grid)[0]["selected"] == [0, 1]
 
 
 @pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--<script>", "<!-- \u2028"])
@@ -183,8 +184,3 @@ def test_a_hostile_text_neither_ends_nor_swallows_the_script_of_a_saved_page(
     page = path.read_text(encoding="utf-8")
     assert [page.count(part) for part in ("<script", "</script", "<!--", "<b>")] == [1, 1, 0, 0]
     assert "\u2028" not in page[page.index("<script") :]
-
-
-def test_the_title_of_a_saved_page_is_text_that_can_be_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="Expected title to be text that UTF-8 can write"):
-        save(heads(np.ones((1, 1, 1, 1)), queries=["a"]), tmp_path / "a.html", title="\ud800")

@@ -31,7 +31,7 @@ def head_of(app: AppTest) -> str:
     return " ".join(element.value for element in app.html)
 
 
-def test_a_chat_is_read_where_the_model_has_a_template_and_its_roles_are_shown(app: AppTest) -> None:
+def test_a_chat_is_read_with_its_template_and_its_roles_are_those_of_what_is_shown(app: AppTest) -> None:
     opened(app, "chat")
     assert app.toggle(key="chat").value is True
     assert roles_of_heatmap(app) == ["system", "user"]
@@ -43,20 +43,14 @@ def test_a_chat_is_read_where_the_model_has_a_template_and_its_roles_are_shown(a
         "Which animal was tired?",
     ]
     assert [colour for *_, colour in line["roles"]] == [ROLE_COLOURS["system"], ROLE_COLOURS["user"]]
-
-
-def test_the_grid_of_heads_has_the_roles_of_all_tokens_whatever_the_heatmap_joins(app: AppTest) -> None:
-    opened(app, "chat")
+    # The grid of heads has the roles of all tokens, whatever the heatmap joins.
     app.toggle(key="whole_words").set_value(True).run()
     ((header, _),) = sent_to(app, "head_grid")
     ((tiles, _),) = sent_to(app, "tile_keeper")
     tokens = tiles["keyTokens"]
     spoken = ["".join(tokens[begin:end]).replace("▁", " ").strip() for _, begin, end, _ in header["roles"]]
     assert spoken == ["The house is old.", "Which animal was tired?"]
-
-
-def test_runs_are_of_the_rows_and_the_columns_that_are_shown(app: AppTest) -> None:
-    opened(app, "chat")
+    # Runs are of the rows and the columns that are shown.
     app.toggle(key="special_tokens").set_value(False).run()
     app.toggle(key="whole_words").set_value(True).run()
     ((header, _),) = sent_to(app, "matrix_picture")
@@ -65,6 +59,14 @@ def test_runs_are_of_the_rows_and_the_columns_that_are_shown(app: AppTest) -> No
     # A row is of whose message it reads, whatever it writes.
     read = [name.partition(" → ")[0] for name in header["rowTokens"]]
     assert [" ".join(read[begin:end]) for _, begin, end, _ in header["rowRoles"]] == shown
+    # Without the template, the text is read as it is.
+    app.toggle(key="chat").set_value(False).run()
+    assert not app.exception
+    assert app.query_params["chat"] in ("False", ["False"])
+    assert roles_of_heatmap(app) == []
+    ((header, _),) = sent_to(app, "word_picker")
+    assert header["lines"][0]["mark"] == "TEXT"
+    assert [word for word in header["lines"][0]["words"] if word != "⏎"] == TALK.split()
 
 
 def test_lines_have_the_roles_of_both_columns_and_of_none_without_the_template(app: AppTest) -> None:
@@ -78,17 +80,6 @@ def test_lines_have_the_roles_of_both_columns_and_of_none_without_the_template(a
     app.toggle(key="chat").set_value(False).run()
     ((header, _),) = sent_to(app, "head_lines")
     assert header["queryRoles"] == header["keyRoles"] == []
-
-
-def test_without_the_template_the_text_is_read_as_it_is(app: AppTest) -> None:
-    opened(app, "chat")
-    app.toggle(key="chat").set_value(False).run()
-    assert not app.exception
-    assert app.query_params["chat"] in ("False", ["False"])
-    assert roles_of_heatmap(app) == []
-    ((header, _),) = sent_to(app, "word_picker")
-    assert header["lines"][0]["mark"] == "TEXT"
-    assert [word for word in header["lines"][0]["words"] if word != "⏎"] == TALK.split()
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "en-de", "vit"])

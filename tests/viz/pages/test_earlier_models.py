@@ -18,8 +18,8 @@ from viz.selection.paper import PaperTab
 TABS = [
     *(("attention", "view", tab) for tab in get_args(AttentionTab)),
     *(("decoding", "studio", tab) for tab in get_args(DecodingTab)),
-    *(("decoding", "search", search) for search in get_args(Search)),
-    *(("decoding", "studio", inside) for inside in get_args(Inside)),
+    *(("decoding", "search", search) for search in get_args(Search)[1:]),
+    *(("decoding", "studio", inside) for inside in get_args(Inside)[1:]),
     *(("coreference", "lab", tab) for tab in get_args(CoreferenceTab)),
     *(("paper", "claim", tab) for tab in get_args(PaperTab)),
     *(("model_card", "about", tab) for tab in get_args(ModelCardTab)),

@@ -20,14 +20,8 @@ MODEL = "model_card"  # speaks of the checkpoint, not of the sentence
 RTL = "החתול ישן על המיטה"
 CONTROLS = "a\x00b\x07c\u202ed\u200be"
 HTML = "<script>alert(1)</script> <img src=https://evil.example/a.png> ![x](https://evil.example/b.png)"
-READABLE = {"emoji": "I 😀 you 👩‍👧", "right to left": RTL, "control characters": CONTROLS, "HTML": "<b>cat</b>"}
-REFUSED = {"empty": "", "blank": " \n\t ", "10,000 characters": "word " * 2_000, "one endless word": "x" * 10_000}
-
-
-@pytest.fixture
-def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return app_of()
+READABLE = {"emoji": "I 😀 you 👩‍👧", "right to left": RTL, "control characters": CONTROLS}
+REFUSED = {"blank": " \n\t ", "10,000 characters": "word " * 2_000, "one endless word": "x" * 10_000}
 
 
 def opened(app: AppTest, page: str = "attention") -> AppTest:
@@ -78,30 +72,18 @@ def test_a_sentence_of_the_atlas_leads_back_to_it_until_another_one_is_typed(app
 # ---- one control changed on each page ----
 
 
-@pytest.mark.parametrize("site", SITES[1:])
-def test_attention_shows_the_chosen_site(app: AppTest, site: str) -> None:
+def test_attention_opens_the_site_and_the_head_that_are_chosen(app: AppTest) -> None:
     healthy(opened(app))
-    before = payloads(app)
-    healthy(app.segmented_control(key="site").set_value(site).run())
-    assert payloads(app) != before
-    assert app.query_params["site"] == site
-
-
-def test_attention_opens_the_head_that_is_chosen(app: AppTest) -> None:
-    healthy(opened(app))
+    for site in SITES[1:]:
+        before = payloads(app)
+        healthy(app.segmented_control(key="site").set_value(site).run())
+        assert payloads(app) != before
+        assert app.query_params["site"] == site
     before = payloads(app)
     app.selectbox(key="layer").set_value(1)
     healthy(app.selectbox(key="head").set_value(2).run())
     assert payloads(app) != before
     assert app.query_params["head"] == "L2H3"
-
-
-def test_decode_begins_where_the_link_says(app: AppTest) -> None:
-    app.query_params["checkpoint"] = "en-de"
-    app.query_params["step"] = "3"
-    app.query_params["layer"] = "1"
-    healthy(opened(app, "decoding"))
-    assert (app.query_params["step"], app.query_params["head"]) == ("3", "L2H1")
 
 
 def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: AppTest) -> None:
@@ -115,16 +97,9 @@ def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: A
     healthy(layer.set_value(0 if layer.value else 1).run())
     assert len(charts(app)) == 4  # the map of all heads, a row in each sentence, their difference
     assert charts(app) != before
-
-
-def test_compare_names_the_tokens_it_leaves_out(app: AppTest) -> None:
-    healthy(opened(app, "coreference"))
+    # Tokens that the other sentence lacks are named; beside itself a sentence has none.
     assert "first:" in app.text[0].value
     assert "second:" in app.text[0].value
-
-
-def test_compare_of_a_sentence_with_itself_leaves_nothing_out(app: AppTest) -> None:
-    opened(app, "coreference")
     healthy(app.text_input(key="other_text").set_value(EXAMPLES[0].text).run())
     assert app.text[0].value == "first: none    second: none"
 
@@ -144,7 +119,9 @@ def test_an_example_brings_both_its_sentences(app: AppTest) -> None:
     opened(app)
     healthy(app.menu_button(key="examples").click_index(3).run())
     assert app.text_area(key="text").value == EXAMPLES[3].text
+    app.selectbox(key="layer").set_value(1).run()
     healthy(app.switch_page("viz/pages/coreference/page.py").run())
+    assert app.selectbox(key="layer").value == 1, "a choice made on one page holds on the next"
     assert app.text_input(key="other_text").value == EXAMPLES[3].twin
 
 
@@ -160,23 +137,11 @@ def test_the_sentence_survives_every_change_of_page(app: AppTest) -> None:
         assert "Tom was late." in shown, page
 
 
-def test_a_choice_made_on_one_page_holds_on_the_next(app: AppTest) -> None:
-    opened(app)
-    app.selectbox(key="layer").set_value(1).run()
-    healthy(app.switch_page("viz/pages/coreference/page.py").run())
-    assert app.selectbox(key="layer").value == 1
-
-
 def test_wrong_parameters_in_a_link_become_defaults(app: AppTest) -> None:
     wrong = {
-        "checkpoint": "../../etc",
-        "site": "x",
-        "layer": "99",
-        "head": "99",
-        "token": "500",
-        "step": "-1",
+        "checkpoint": "../../etc", "site": "x", "layer": "99", "head": "99", "token": "500", "step": "-1",
         "view": "?",
-    }
+    }  # fmt: skip
     for name, value in wrong.items():
         app.query_params[name] = value
     healthy(app.run())

@@ -40,14 +40,9 @@ OF_OURS: Final = OF_EVERY | {
 }
 #: Other ways to see the first tab of the attention page.
 WAYS: Final = (
-    {"drawn": "Lines"},
-    {"measure": "norms"},
-    {"measure": "rollout"},
-    {"figure": "entropy", "order": "highest"},
-    {"special": "False"},
-    {"site": "decoder.self"},
-    {"site": "decoder.cross", "drawn": "Lines"},
-)
+    {"drawn": "Lines"}, {"measure": "norms"}, {"measure": "rollout"}, {"figure": "entropy", "order": "highest"},
+    {"special": "False"}, {"site": "decoder.self"}, {"site": "decoder.cross", "drawn": "Lines"},
+)  # fmt: skip
 NO_NUMBER: Final = re.compile(r"(?<!\w)(?:nan|inf|infinity)(?!\w)", re.IGNORECASE)
 
 

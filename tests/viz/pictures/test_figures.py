@@ -35,10 +35,16 @@ def heatmap_of(figure: go.Figure) -> Heatmap:
 QUERIES = ("▁it", "▁was", "▁it")
 
 
-def test_a_piece_that_occurs_twice_keeps_two_places() -> None:
+def test_axes_keep_two_places_for_a_piece_that_occurs_twice_and_read_as_people_do() -> None:
     axis = row_axis(token_labels(QUERIES))
     assert axis["tickvals"] == [0, 1, 2]
     assert axis["ticktext"] == ["▁it", "▁was", "▁it"]
+    assert row_axis(["a", "b", "c"])["range"] == [2.5, -0.5]
+    assert column_axis(["a", "b", "c"])["range"] == [-0.5, 2.5]
+    assert full_axis([str(i) for i in range(500)], shares="x")["ticktext"] == [str(i) for i in range(500)]
+    assert whole_numbers(1)["dtick"] == 1
+    assert whole_numbers(MAX_ONE_BY_ONE)["dtick"] == 1
+    assert "dtick" not in whole_numbers(MAX_ONE_BY_ONE + 1)
 
 
 @pytest.mark.parametrize(
@@ -57,11 +63,6 @@ def test_an_invisible_token_gets_a_visible_label(token: str) -> None:
     assert label.isprintable()
 
 
-def test_rows_are_read_from_top_to_bottom_and_columns_from_left_to_right() -> None:
-    assert row_axis(["a", "b", "c"])["range"] == [2.5, -0.5]
-    assert column_axis(["a", "b", "c"])["range"] == [-0.5, 2.5]
-
-
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 64, 65, 200, 512])
 def test_labels_are_thinned_out_evenly_and_never_too_many(count: int) -> None:
     labels = [str(i) for i in range(count)]
@@ -69,16 +70,6 @@ def test_labels_are_thinned_out_evenly_and_never_too_many(count: int) -> None:
         assert len(axis["tickvals"]) <= limit
         assert len(set(np.diff(axis["tickvals"]))) <= 1
         assert axis["ticktext"] == [str(position) for position in axis["tickvals"]]
-
-
-def test_the_hover_knows_every_label_also_where_ticks_are_thinned_out() -> None:
-    assert full_axis([str(i) for i in range(500)], shares="x")["ticktext"] == [str(i) for i in range(500)]
-
-
-def test_a_short_axis_of_whole_numbers_has_a_tick_for_each_and_a_long_one_those_that_plotly_finds() -> None:
-    assert whole_numbers(1)["dtick"] == 1
-    assert whole_numbers(MAX_ONE_BY_ONE)["dtick"] == 1
-    assert "dtick" not in whole_numbers(MAX_ONE_BY_ONE + 1)
 
 
 NAMES = ("L1 H1", "L1 H2", "L1 H3")
@@ -90,36 +81,26 @@ def rows_of(weights: np.ndarray, keys: Sequence[str] = KEYS) -> go.Figure:
     return head_rows(weights, keys, names=NAMES)
 
 
-def test_head_rows_hold_the_exact_weights_and_colours_by_their_root() -> None:
+def test_head_rows_hold_the_exact_weights_of_each_head_with_their_tokens() -> None:
     heatmap = heatmap_of(rows_of(WEIGHTS))
     np.testing.assert_array_equal(heatmap.customdata, WEIGHTS)
     np.testing.assert_allclose(heatmap.z, np.sqrt(WEIGHTS))
     assert (heatmap.zmin, heatmap.zmax) == (0, 1)
-
-
-def test_head_rows_has_a_named_row_for_each_head_and_keys_as_columns() -> None:
     figure = rows_of(WEIGHTS)
     assert list(figure.layout.yaxis.ticktext) == list(NAMES)
     assert list(figure.layout.xaxis.ticktext) == ["▁The", "▁cat", "▁it", "&lt;/s&gt;"]
     assert tuple(figure.layout.yaxis.range) == (2.5, -0.5)
     assert figure.layout.xaxis.side == "top"
-
-
-def test_head_rows_have_a_colour_bar_in_weights() -> None:
     bar = heatmap_of(rows_of(WEIGHTS)).colorbar
     np.testing.assert_allclose(np.square(bar.tickvals), [float(text) for text in bar.ticktext])
     assert bar.title.text == "weight"
-
-
-def test_head_rows_show_token_and_exact_weight_on_hover() -> None:
     template = heatmap_of(rows_of(WEIGHTS)).hovertemplate
     assert "%{y}" in template
     assert "%{x}" in template
     assert "%{customdata:.4f}" in template
-
-
-def test_same_arrays_give_the_same_figure() -> None:
     assert rows_of(WEIGHTS) == rows_of(WEIGHTS.copy())
+    with pytest.raises(AssertionError):
+        rows_of(WEIGHTS, KEYS[:-1])
 
 
 def test_a_long_sentence_does_not_make_the_figure_endless() -> None:
@@ -129,56 +110,36 @@ def test_a_long_sentence_does_not_make_the_figure_endless() -> None:
     assert heatmap_of(figure).xgap == 0
 
 
-def test_wrong_number_of_tokens_is_a_programmers_mistake() -> None:
-    with pytest.raises(AssertionError):
-        rows_of(WEIGHTS, KEYS[:-1])
-
-
-def test_equal_tokens_are_aligned_and_a_changed_word_is_left_out() -> None:
+def test_equal_tokens_are_aligned_in_order_and_what_only_one_has_is_left_out() -> None:
     alignment = align(["a", "b", "c", "d"], ["a", "b", "x", "d"])
     assert alignment.first == alignment.second == (0, 1, 3)
     assert alignment.only_first == alignment.only_second == (2,)
-
-
-def test_sentences_of_different_length_are_aligned_behind_the_insertion() -> None:
     alignment = align(["a", "b", "c"], ["a", "x", "y", "b", "c"])
     assert alignment.first == (0, 1, 2)
     assert alignment.second == (0, 3, 4)
     assert alignment.only_first == ()
     assert alignment.only_second == (1, 2)
-
-
-def test_nothing_in_common_gives_an_empty_alignment() -> None:
     assert align(["a"], ["b"]).first == ()
-
-
-def test_a_repeated_token_is_aligned_in_order_also_in_long_sentences() -> None:
     tokens = ["the", "x"] * 150
     assert align(tokens, tokens).first == tuple(range(300))
 
 
-def test_difference_is_second_minus_first_at_the_aligned_keys() -> None:
+def test_difference_is_second_minus_first_and_its_heatmap_centred_on_zero() -> None:
     alignment = align(["a", "b"], ["x", "a", "b"])
     first = np.array([[0.4, 0.6]], np.float32)
     second = np.array([[0.1, 0.7, 0.2]], np.float32)
     np.testing.assert_allclose(row_difference(first, second, alignment), [[0.3, -0.4]], atol=1e-6)
-
-
-def test_difference_heatmap_is_centred_on_zero() -> None:
     figure = difference_heatmap(np.array([[0.3, -0.5]], np.float32), ["a", "b"], ["L1 H1"])
     assert heatmap_of(figure).zmin == -0.5
     assert heatmap_of(figure).zmax == 0.5
 
 
-def test_a_map_is_dark_at_its_centre_and_reaches_as_far_as_the_largest_deviation() -> None:
+def test_a_map_is_dark_at_its_centre_and_tiny_differences_are_not_blown_up() -> None:
     figure = head_map(np.array([[0.5, 0.75], [0.4, 0.5]]), title="accuracy", centre=0.5, floor=0.1)
     heatmap = figure.data[0]
     assert (heatmap.zmin, heatmap.zmax) == (0.25, 0.75)
     flat = head_map(np.full((2, 2), 0.52), title="accuracy", centre=0.5, floor=0.1).data[0]
     assert (flat.zmin, flat.zmax) == (0.4, 0.6)
-
-
-def test_tiny_differences_are_not_blown_up() -> None:
     scale = signed_scale("x", np.array([1e-6]), floor=0.1)
     assert (scale.low, scale.high) == (-0.1, 0.1)
 
@@ -233,15 +194,12 @@ SINGLE = ((0,), (1,), (2,))
 WORDS = ((1,), (2, 3))
 
 
-def test_single_tokens_need_no_list_and_words_name_theirs() -> None:
+def test_rows_and_columns_name_their_tokens_and_cross_attention_what_it_writes() -> None:
     assert head("L1 H1", ENCODER, SINGLE, SINGLE) == FocusHead(
         ENCODER, "L1 H1", FocusAxis("source"), FocusAxis("source")
     )
     rows, columns = head("L1 H1", DECODER, WORDS, SINGLE).rows, head("L1 H1", DECODER, WORDS, SINGLE).columns
     assert (rows, columns) == (FocusAxis("target", groups=WORDS), FocusAxis("target"))
-
-
-def test_a_row_of_cross_attention_stands_for_what_it_writes() -> None:
     known = head("L1 H1", CROSS, SINGLE, SINGLE)
     assert (known.rows, known.columns) == (FocusAxis("target", ahead=1), FocusAxis("source"))
     # The row of the word at 2 and 3 writes the token after it.

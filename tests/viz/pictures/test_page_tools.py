@@ -31,9 +31,6 @@ def test_of_presses_that_follow_fast_none_is_lost_and_none_is_heard_twice() -> N
         steps.append(told.steps_since(heard))
         heard = told
     assert steps == [1, 3, 0, -2]
-
-
-def test_the_buttons_of_another_page_count_anew() -> None:
     assert Undone("b", 1).steps_since(Undone("a", 5)) == 1
 
 
@@ -92,22 +89,26 @@ def header_of(grid: Grid) -> dict[str, Any]:
     return unpack(pack(grid))[0]
 
 
-def test_the_payload_names_tiles_colours_and_the_open_head() -> None:
+def test_the_payload_names_tiles_colours_jobs_the_open_head_and_what_stands_under_each_tile() -> None:
     followed = Followed("site", ("here", "there"), (None, None))
     header = header_of(Grid(address="here", shape=(2, 3), selected=HeadChoice(1, 2), followed=followed))
     assert (header["address"], header["selected"]) == ("here", [1, 2])
     assert header["followed"] == {"control": "site", "addresses": ["here", "there"], "jobs": [None, None]}
     assert tuple(header["stops"]) == SEQUENTIAL
     assert (header["ranked"], header["metric"], header["notes"]) == (None, None, [])
-
-
-def test_the_payload_says_what_stands_where_and_under_each_tile() -> None:
     ranking = Ranking((HeadChoice(1, 0), HeadChoice(0, 1)), "Ranked.")
     header = header_of(Grid(address="here", shape=(2, 2), metric=METRIC, ranking=ranking))
     assert header["ranked"] == [2, 1]
     texts, bars = ["1.00", "–", "0.50", "0.00"], [1.0, 0.0, 0.5, 0.0]
     assert header["metric"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars, "best": []}
     assert header["notes"] == ["What it means.", "Ranked."]
+    jobs = TileJobs(("", "←"), ("", "#0072b2"), ("", "previous token 0.88"), ("", ""))
+    header = header_of(Grid(address="a", shape=(1, 2), jobs=jobs))
+    assert header["jobs"] == {
+        "signs": ["", "←"], "colours": ["", "#0072b2"], "said": ["", "previous token 0.88"], "intervals": ["", ""],
+    }  # fmt: skip
+    with pytest.raises(AssertionError, match="for each head"):
+        Grid(address="a", shape=(2, 2), jobs=jobs)
 
 
 def test_the_highest_tiles_are_framed_by_rank_and_none_without_a_number() -> None:
@@ -117,13 +118,7 @@ def test_the_highest_tiles_are_framed_by_rank_and_none_without_a_number() -> Non
         [2, 5],
         [2, 5, 4, 0],
     ]
-
-
-def test_bars_of_nothing_but_zeros_are_empty() -> None:
     assert TileMetric("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
-
-
-def test_metrics_that_do_not_fit_the_tiles_are_a_mistake() -> None:
     with pytest.raises(AssertionError, match="one metric for each"):
         Grid(address="here", shape=(1, 1), metric=METRIC)
 
@@ -131,17 +126,10 @@ def test_metrics_that_do_not_fit_the_tiles_are_a_mistake() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        None,
-        "head",
-        [],
-        {},
-        {"layer": 0},
-        {"layer": "0", "head": 1},
-        {"layer": 2, "head": 0},
-        {"layer": 0, "head": -1},
-        {"layer": True, "head": 0},
+        None, "head", [], {}, {"layer": 0}, {"layer": "0", "head": 1}, {"layer": 2, "head": 0},
+        {"layer": 0, "head": -1}, {"layer": True, "head": 0},
     ],
-)
+)  # fmt: skip
 def test_what_names_no_head_opens_none(monkeypatch: pytest.MonkeyPatch, value: object) -> None:
     shown, opened = caught(monkeypatch), list[HeadChoice]()
     head_grid(Grid(address="here", shape=(2, 3)), on_open=opened.append, key="grid")
@@ -170,38 +158,22 @@ def test_on_a_page_nothing_is_chosen_until_a_person_chooses() -> None:
     assert header["selected"] == [1, 0]
 
 
-def test_jobs_are_sent_one_for_each_head() -> None:
-    jobs = TileJobs(("", "←"), ("", "#0072b2"), ("", "previous token 0.88"), ("", ""))
-    header = header_of(Grid(address="a", shape=(1, 2), jobs=jobs))
-    assert header["jobs"] == {
-        "signs": ["", "←"], "colours": ["", "#0072b2"], "said": ["", "previous token 0.88"], "intervals": ["", ""],
-    }  # fmt: skip
-    with pytest.raises(AssertionError, match="for each head"):
-        Grid(address="a", shape=(2, 2), jobs=jobs)
-
-
 SIGNS = "</script><!--\u2028\u2029&'\"`\\"
 
 
-def test_json_in_a_script_is_the_same_value_without_the_signs_that_end_it() -> None:
+def test_json_and_title_of_a_page_cannot_end_their_elements_and_palettes_name_the_same_colours() -> None:
     written = script_json({"a": SIGNS})
     assert json.loads(written) == {"a": SIGNS}
     assert not set("<\u2028\u2029") & set(written)
+    page = offline_page(title="</title><script>", style="", body="", libraries=[], script="")
+    assert "<title>&lt;/title&gt;&lt;script&gt;</title>" in page
+    assert set(colours("light")) == set(colours("dark"))
 
 
 @pytest.mark.parametrize("script", ["x = '</SCRIPT >'", "x = '<!-- '"])
 def test_a_script_that_could_end_its_element_is_a_mistake_of_ours(script: str) -> None:
     with pytest.raises(AssertionError, match="end its element"):
         offline_page(title="", style="", body="", libraries=[], script=script)
-
-
-def test_the_title_is_text() -> None:
-    page = offline_page(title="</title><script>", style="", body="", libraries=[], script="")
-    assert "<title>&lt;/title&gt;&lt;script&gt;</title>" in page
-
-
-def test_both_palettes_name_the_same_colours() -> None:
-    assert set(colours("light")) == set(colours("dark"))
 
 
 def test_a_page_is_in_the_language_in_which_it_is_made() -> None:

@@ -91,19 +91,15 @@ def test_the_digest_follows_all_but_what_is_chosen() -> None:
     assert first != other
 
 
-def test_a_payload_is_header_length_header_and_arrays() -> None:
+def test_a_payload_is_header_length_header_and_arrays_row_by_row() -> None:
     header, arrays = unpack(pack(Text(("▁müde", "😀")), np.arange(3, dtype=np.uint8), np.arange(5, dtype=np.uint16)))
     assert header == {"tokens": ["▁müde", "😀"], "arrays": [["uint8", 3], ["uint16", 5]]}
     assert [array.tolist() for array in arrays] == [[0, 1, 2], [0, 1, 2, 3, 4]]
-
-
-def test_arrays_travel_row_by_row_and_little_endian_whatever_their_layout_in_memory() -> None:
     array = np.asfortranarray(np.arange(6, dtype=">u2").reshape(2, 3))
     _, (sent,) = unpack(pack(Sized(array)))
     assert sent.tolist() == [0, 1, 2, 3, 4, 5]
-
-
-def test_a_header_leaves_the_language_to_the_page() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        pack(Entropy(float("nan")))
     with pytest.raises(AssertionError, match="with_language"):
         pack(Text(()), language="de")
 
@@ -116,19 +112,11 @@ def test_the_language_of_the_page_joins_the_header_and_english_adds_nothing() ->
     assert array.tolist() == [0, 1, 2]
 
 
-def test_a_header_with_nan_is_refused_because_javascript_cannot_read_it() -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        pack(Entropy(float("nan")))
-
-
 def test_three_decimals_of_every_weight_survive() -> None:
     weights = np.linspace(0, 1, 100_001)
     stored = sqrt_uint16(weights)
     assert stored.dtype == np.uint16
     assert np.abs((stored / FULL) ** 2 - weights).max() < 2e-5
-
-
-def test_rounding_errors_outside_the_range_are_cut_off() -> None:
     assert sqrt_uint16(np.array([-1e-7, 0.0, 1.0, 1.0 + 1e-6])).tolist() == [0, 0, FULL, FULL]
 
 
@@ -145,15 +133,9 @@ class Answer:
 
 
 RIGHT: dict[str, object] = {
-    "stepNumber": 2,
-    "kind": "show",
-    "heads": [0, 1],
-    "share": 100,
-    "name": "any",
-    "pair": [[0, 2]],
-    "key": None,
+    "stepNumber": 2, "kind": "show", "heads": [0, 1], "share": 100, "name": "any", "pair": [[0, 2]], "key": None,
     "isOn": True,
-}
+}  # fmt: skip
 
 
 def answer(value: object) -> Answer | None:
@@ -168,30 +150,12 @@ def test_an_answer_of_which_all_exists_is_read() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"stepNumber": 3},
-        {"stepNumber": -1},
-        {"stepNumber": True},
-        {"stepNumber": 1.0},
-        {"stepNumber": "1"},
-        {"stepNumber": None},
-        {"stepNumber": [1]},
-        {"kind": "hide"},
-        {"kind": ["show"]},
-        {"kind": None},
-        {"heads": 0},
-        {"heads": [0, 2]},
-        {"heads": [False]},
-        {"heads": {"0": 1}},
-        {"share": 101},
-        {"name": 3},
-        {"pair": [[0]]},
-        {"pair": [[0, 1, 2]]},
-        {"pair": [[0, 3]]},
-        {"pair": [0]},
-        {"key": 5},
-        {"isOn": 1},
+        {"stepNumber": 3}, {"stepNumber": -1}, {"stepNumber": True}, {"stepNumber": 1.0}, {"stepNumber": "1"},
+        {"stepNumber": None}, {"stepNumber": [1]}, {"kind": "hide"}, {"kind": ["show"]}, {"kind": None}, {"heads": 0},
+        {"heads": [0, 2]}, {"heads": [False]}, {"heads": {"0": 1}}, {"share": 101}, {"name": 3}, {"pair": [[0]]},
+        {"pair": [[0, 1, 2]]}, {"pair": [[0, 3]]}, {"pair": [0]}, {"key": 5}, {"isOn": 1},
     ],
-)
+)  # fmt: skip
 def test_an_answer_with_anything_that_does_not_exist_is_not_read(wrong: dict[str, object]) -> None:
     assert answer(RIGHT | wrong) is None
 
@@ -210,9 +174,6 @@ def test_what_is_no_object_is_no_answer(value: object) -> None:
 def test_an_answer_about_another_picture_is_not_read() -> None:
     assert read(int, {"step": 1, "digest": "abc"}, {"digest": "abc"}, step=range(3)) == 1
     assert read(int, {"step": 1, "digest": "abd"}, {"digest": "abc"}, step=range(3)) is None
-
-
-def test_a_field_without_bounds_is_a_mistake_of_ours() -> None:
     with pytest.raises(AssertionError, match="values that a field"):
         read(Answer, RIGHT)
 
@@ -232,26 +193,13 @@ AT_0, AT_3, AT_5, AT_7 = (At(step) for step in (0, 3, 5, 7))
 FIRST = Command(1, AT_0, "abc")
 
 
-def test_a_new_player_goes_where_the_page_asks() -> None:
+def test_a_page_that_follows_its_player_never_sends_it_back_and_one_that_asks_is_obeyed() -> None:
     assert next_command(None, AT_5, None, "abc") == Command(1, AT_5, "abc")
-
-
-def test_a_page_that_follows_the_player_never_sends_it_back() -> None:
-    # The page still asks for 0, where it sent the player; then for 5, which was reported one run before 7.
     assert next_command(Exchange(FIRST, AT_0, None), AT_0, AT_5, "abc") == FIRST
     assert next_command(Exchange(FIRST, AT_0, AT_5), AT_5, AT_7, "abc") == FIRST
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, AT_7, "abc") == FIRST
-
-
-def test_a_page_that_asks_for_something_else_is_obeyed() -> None:
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_3, AT_7, "abc") == Command(2, AT_3, "abc")
-
-
-def test_another_decoding_starts_where_the_page_asks() -> None:
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, None, "xyz") == Command(2, AT_7, "xyz")
-
-
-def test_a_player_that_was_left_out_for_a_run_starts_where_the_page_asks() -> None:
     assert next_command(Exchange(FIRST, None, None), AT_5, None, "abc") == Command(2, AT_5, "abc")
 
 

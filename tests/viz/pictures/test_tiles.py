@@ -120,17 +120,11 @@ def test_shade_and_third_decimal_are_exact_and_order_is_kept() -> None:
     assert cells.max() == 1128
 
 
-def test_a_tiny_weight_is_told_from_zero_and_rounding_errors_are_cut_off() -> None:
+def test_tiny_weights_are_told_from_zero_other_weights_by_their_digest_and_shapes_by_a_mistake() -> None:
     assert code(np.array([0.0, -1e-7, 1e-12, 1.0, 1.0 + 1e-6], np.float32)).tolist() == [0, 0, 1, 1128, 1128]
-
-
-def test_other_weights_have_another_digest() -> None:
     weights = attention(2, 2, 3, 3)
     assert Tiles.of(weights.shape, weights).digest == Tiles.of(weights.shape, weights.copy()).digest
     assert Tiles.of(weights.shape, weights).digest != Tiles.of(weights.shape, weights[::-1]).digest
-
-
-def test_a_layer_of_another_shape_is_a_mistake() -> None:
     with pytest.raises(AssertionError, match="layer 1 has shape"):
         Tiles.of((2, 3, 4, 4), [attention(3, 4, 4), attention(3, 4, 5)])
 
@@ -264,8 +258,5 @@ def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read() -> None
     assert (header["firstCell"], header["firstThousandth"]) == (FIRST_CELL.tolist(), FIRST_THOUSANDTH.tolist())
     assert deflated.tobytes() == tiles.deflated
     assert (header["number"], header["top"]) == ("weight", 1.0)
-
-
-def test_tokens_that_do_not_fit_the_tiles_are_a_mistake() -> None:
     with pytest.raises(AssertionError, match="one token for each"):
         Frame(spec=tiles_of(1, 1, 3, 3).spec, query_tokens="ab", key_tokens="abc", address="here")

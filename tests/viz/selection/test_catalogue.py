@@ -13,7 +13,7 @@ from viz.selection import catalogue
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of checkpoints, with a session that has added none."""
-    for name in ("en-de", "tiny", ".hidden", "_draft"):
+    for name in ("en-de", "tiny", ".hidden", "__pycache__"):
         (tmp_path / "checkpoints" / name).mkdir(parents=True)
     (tmp_path / "checkpoints" / "note.txt").touch()
     monkeypatch.setenv(catalogue.ROOT_VARIABLE, str(tmp_path / "checkpoints"))
@@ -21,9 +21,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_server_lists_the_folders_of_its_root(root: Path) -> None:
+def test_the_server_lists_the_folders_of_its_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("en-de", "tiny")
     assert catalogue.server_models() == {name: root / "checkpoints" / name for name in names}
+    assert catalogue.folder_of("en-de") == "", "the folder of a server's model is not told"
+    monkeypatch.setenv(catalogue.ROOT_VARIABLE, str(root / "nowhere"))
+    assert catalogue.server_models() == {}
 
 
 def test_experiments_come_last_and_say_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,19 +93,11 @@ def test_an_added_folder_is_known_to_its_session_alone(root: Path, monkeypatch: 
     assert "mine" not in catalogue.server_models()
     monkeypatch.setattr(st, "session_state", {})
     assert catalogue.folder_of("mine") == ""
-
-
-def test_the_folder_of_a_server_model_is_not_told(root: Path) -> None:
-    assert catalogue.folder_of("en-de") == ""
-
-
-def test_a_folder_that_is_listed_keeps_its_name(root: Path) -> None:
+    # A folder that is listed keeps its name.
     assert catalogue.add(root / "checkpoints" / "tiny") == "tiny"
     assert catalogue.add(root / "mine" / "tiny") == "tiny (2)"
     assert catalogue.add(root / "mine" / "tiny") == "tiny (2)"
-
-
-def test_a_full_list_drops_the_oldest(root: Path) -> None:
+    # A full list drops the oldest.
     for number in range(catalogue.MAX_ADDED + 1):
         catalogue.add(root / f"model-{number}")
     assert len(catalogue.models()) == 2 + catalogue.MAX_ADDED

@@ -137,20 +137,17 @@ def test_an_old_address_is_written_again_with_the_whole_name_of_its_head(address
     assert to_params(parse(params, Selection())) == with_head(head | params)
 
 
-def test_an_address_without_a_head_leaves_it_to_the_page() -> None:
+def test_an_address_without_a_head_leaves_it_to_the_page_and_a_branch_without_a_step_means_the_first() -> None:
     selection = parse(params_of("text=It+is+late.&token=3&studio=Cost"), Selection().changed(head=2, step=4))
     assert not selection.common.head_chosen
     assert not selection.common.step_chosen
+    selection = parse(params_of("branches=0-2-t40&branch=1"), Selection())
+    assert (selection.common.step, selection.common.step_chosen) == (0, True)
 
 
 @pytest.mark.parametrize("address", ["site=encoder.self", "layer=0", "head=0"])
 def test_an_old_address_with_a_part_of_a_head_means_the_first_of_the_others(address: str) -> None:
     assert parse(params_of(address), Selection()).common == Selection().changed(layer=0).common
-
-
-def test_an_old_address_with_a_branch_and_no_step_means_the_first_step() -> None:
-    selection = parse(params_of("branches=0-2-t40&branch=1"), Selection())
-    assert (selection.common.step, selection.common.step_chosen) == (0, True)
 
 
 @pytest.mark.parametrize("address", CORRECTED)

@@ -21,19 +21,14 @@ CHOSEN = Selection().changed(
 )  # fmt: skip
 
 
-def test_a_change_goes_to_the_section_that_holds_the_choice() -> None:
+def test_a_change_goes_to_the_section_that_holds_the_choice_and_nowhere_else() -> None:
     selection = Selection().changed(threshold=2, beam_size=6, checkpoint="other")
     assert (selection.attention.threshold, selection.decoding.beam_size, selection.model.checkpoint) == (2, 6, "other")
     assert selection.changed(threshold=0, beam_size=4, checkpoint="") == Selection()
-
-
-def test_a_choice_that_does_not_exist_cannot_be_changed() -> None:
     with pytest.raises(KeyError, match="beam"):
         Selection().changed(beam=6)
-
-
-def test_a_choice_is_found_by_its_name() -> None:
     assert Selection().changed(beam_size=6).value("beam_size") == 6
+    assert CHOSEN.chosen(text="It is late.", token=1).common.token == 1
 
 
 @pytest.mark.parametrize(
@@ -62,10 +57,6 @@ def test_a_choice_is_found_by_its_name() -> None:
 def test_what_belonged_to_a_choice_before_goes_with_it(chosen: dict[str, object], reset: str) -> None:
     defaults = {name: FIELDS[name].default for name in reset.split()}
     assert CHOSEN.chosen(**chosen) == CHOSEN.changed(**chosen, **defaults)
-
-
-def test_what_is_chosen_together_is_not_reset() -> None:
-    assert CHOSEN.chosen(text="It is late.", token=1).common.token == 1
 
 
 def test_a_page_proposes_a_head_until_a_person_chooses_any_part_of_one() -> None:
@@ -214,11 +205,13 @@ def test_undo_gives_the_choice_before_and_redo_the_one_after() -> None:
     assert history.moved(-2).moved(1).now.selection.common.head == 2
     assert history.moved(-9).at == 0
     assert history.moved(9) == history
-
-
-def test_a_choice_after_an_undo_forgets_what_was_undone() -> None:
+    # A choice after an undo forgets what was undone.
     history = of(2, 5).moved(-1).noted(START.changed(head=7), "attention", 99.0)
     assert [choice.selection.common.head for choice in history.choices] == [0, 2, 7]
+    # The history is bounded.
+    history = of(*range(1, MAX_CHOICES + 20))
+    assert len(history.choices) == MAX_CHOICES
+    assert history.now.selection.common.head == MAX_CHOICES + 19
 
 
 def test_what_a_page_proposes_is_no_choice() -> None:
@@ -226,9 +219,7 @@ def test_what_a_page_proposes_is_no_choice() -> None:
     chosen = history.now.selection
     assert history.noted(chosen.proposed(step=7), "decode", 99.0) == history
     assert history.noted(chosen.changed(presented="1", screen=2), "attention", 99.0) == history
-
-
-def test_what_a_page_corrects_when_it_opens_comes_with_the_choice_before() -> None:
+    # What a page corrects when it opens comes with the choice before.
     history = of(2).absorbed(START.changed(head=2, lesson="look-up"))
     assert len(history.choices) == 2
     assert history.now.selection.learn.lesson == "look-up"
@@ -256,12 +247,6 @@ def test_the_page_is_that_of_the_choice_which_is_undone_or_done_again() -> None:
     assert undone.moved(1).page_from(undone) == "decode"
 
 
-def test_the_history_is_bounded() -> None:
-    history = of(*range(1, MAX_CHOICES + 20))
-    assert len(history.choices) == MAX_CHOICES
-    assert history.now.selection.common.head == MAX_CHOICES + 19
-
-
 def test_sentences_are_remembered_once_the_newest_first() -> None:
     sentences: tuple[str, ...] = ()
     for text in ("a", "b", " ", "a"):
@@ -273,22 +258,19 @@ def test_sentences_are_remembered_once_the_newest_first() -> None:
     assert sentences[0] == str(MAX_SENTENCES + 4)
 
 
-def test_the_animal_and_the_street_come_first() -> None:
+def test_there_are_ten_examples_that_differ_from_their_twins_in_a_word_or_two() -> None:
     assert EXAMPLES[0].text.endswith("too tired.")
     assert EXAMPLES[0].twin.endswith("too wide.")
-
-
-def test_every_example_differs_from_its_twin_in_a_few_words_only() -> None:
     for example in EXAMPLES:
         words, others = example.text.split(), example.twin.split()
         assert 1 <= sum(word != other for word, other in zip(words, others, strict=True)) <= 2
-
-
-def test_there_are_ten_examples_each_with_one_sentence_on_what_to_look_for() -> None:
     assert len({example.text for example in EXAMPLES}) == 10
     for example in EXAMPLES:
         assert len([sign for sign in example.look_for if sign in ".?!"]) == 1, example.look_for
         assert example.look_for[-1] in ".?"
+    assert examples_in("fr") == ()
+    assert examples_in("") == examples_in("en") == EXAMPLES
+    assert examples_in("zh-Hans") == examples_in("zh")
 
 
 def test_the_nouns_that_it_stands_for_stand_in_both_sentences() -> None:
@@ -324,9 +306,3 @@ def test_examples_in_other_languages_name_their_pronoun_and_what_it_stands_for(l
                 found = [words[position] for position in marks.positions if position is not None]
                 nouns = example.stands_for[::-1] if is_twin else example.stands_for
                 assert found == [example.pronouns[is_twin], *nouns]
-
-
-def test_a_language_without_examples_has_none_and_an_unknown_one_has_english() -> None:
-    assert examples_in("fr") == ()
-    assert examples_in("") == examples_in("en") == EXAMPLES
-    assert examples_in("zh-Hans") == examples_in("zh")

@@ -49,13 +49,19 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     return values
 
 
-def test_a_widget_shows_its_field_and_hands_back_a_change(session: dict[str, object]) -> None:
+def test_a_widget_shows_its_field_or_what_the_page_chose_and_hands_back_a_change(session: dict[str, object]) -> None:
     state.change(further_heads=(2, 5), token=3)
     assert state.bind("further_heads") == "further_heads"
     assert session["further_heads"] == [2, 5]
     session["further_heads"] = [1]
     state.take("further_heads")
     assert state.current() == Selection().changed(further_heads=(1,), token=3)
+    state.bind("token", 4)
+    assert session["token"] == 4
+    assert state.current().common.token is None
+    assert state.value("beam_size", int) == 4
+    with pytest.raises(AssertionError, match="beam_size"):
+        state.value("beam_size", str)
 
 
 @pytest.mark.parametrize(
@@ -78,12 +84,6 @@ def test_a_value_that_cannot_be_read_changes_nothing(session: dict[str, object])
     assert state.current().decoding.temperature == 150
 
 
-def test_a_widget_may_show_what_the_page_chose(session: dict[str, object]) -> None:
-    state.bind("token", 4)
-    assert session["token"] == 4
-    assert state.current().common.token is None
-
-
 @pytest.mark.parametrize(("change", "token"), [(state.change, 3), (state.choose, None)])
 def test_only_what_a_person_chose_resets_what_belonged_to_it(
     session: dict[str, object], change: Callable[..., None], token: int | None
@@ -98,12 +98,6 @@ def test_a_position_beyond_the_end_is_forgotten(session: dict[str, object]) -> N
     assert state.position("token", 4, default=1) == 3
     assert state.position("token", 3, default=1) == 1
     assert state.current().common.token is None
-
-
-def test_a_value_is_of_the_type_that_is_asked_for(session: dict[str, object]) -> None:
-    assert state.value("beam_size", int) == 4
-    with pytest.raises(AssertionError, match="beam_size"):
-        state.value("beam_size", str)
 
 
 def page() -> None:

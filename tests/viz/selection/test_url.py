@@ -84,9 +84,7 @@ def test_a_link_brings_back_every_choice() -> None:
 def test_defaults_are_left_out_of_the_link() -> None:
     assert to_params(Selection()) == {}
     assert to_params(Selection().changed(threshold=2)) == {"threshold": "2"}
-
-
-def test_what_a_page_proposes_is_left_out_of_the_link_and_what_a_person_chose_is_not() -> None:
+    # What a page proposes is left out of the link, and what a person chose is not.
     proposed = Selection().proposed(site="decoder.cross", layer=3, head=1, step=9)
     assert to_params(proposed) == {}
     assert to_params(proposed.changed(head=0)) == {"site": "decoder.cross", "head": "L4H1"}
@@ -96,54 +94,25 @@ def test_what_a_page_proposes_is_left_out_of_the_link_and_what_a_person_chose_is
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("site", "encoder"),
-        ("site", ""),
-        ("layer", "-1"),
-        ("layer", "two"),
-        ("layer", "1.5"),
-        ("layer", "٣"),
-        ("layer", "9" * 5000),
-        ("head", "0x1"),
-        ("token", "None"),
-        ("step", " 1"),
-        ("device", "tpu"),
-        ("view", "x"),
-        ("part", "x"),
-        ("side", "both"),
-        ("lab", "x"),
-        ("pair", "x" * 61),
-        ("pronoun", "-1"),
-        ("about", "x"),
-        ("seed", "-3"),
-        ("words", "1"),
-        ("figure", "x"),
-        ("measure", "x"),
-        ("also", "-1"),
-        ("also", "1.a"),
+        ("site", "encoder"), ("site", ""), ("layer", "-1"), ("layer", "two"), ("layer", "1.5"), ("layer", "٣"),
+        ("layer", "9" * 5000), ("head", "0x1"), ("token", "None"), ("step", " 1"), ("device", "tpu"), ("view", "x"),
+        ("part", "x"), ("side", "both"), ("lab", "x"), ("pair", "x" * 61), ("pronoun", "-1"), ("about", "x"),
+        ("seed", "-3"), ("words", "1"), ("figure", "x"), ("measure", "x"), ("also", "-1"), ("also", "1.a"),
         ("member", "-1"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_value_becomes_the_default(name: str, value: str) -> None:
     assert parse({name: value}, Selection()) == Selection()
 
 
-def test_an_unknown_parameter_is_ignored() -> None:
+def test_unknown_parameters_are_ignored_repeated_heads_kept_once_and_long_texts_not_lost() -> None:
     assert parse({"utm_source": "x", "layer": "2"}, Selection()) == Selection().changed(layer=2)
-
-
-def test_a_repeated_head_is_kept_once() -> None:
     assert parse({"also": "4.4.2"}, Selection()).common.further_heads == (4, 2)
-
-
-def test_a_very_long_text_stays_out_of_the_link_and_is_not_lost() -> None:
+    assert parse(to_params(DEFAULT.changed(text="")), DEFAULT).common.text == ""
     long = DEFAULT.changed(text="x" * (MAX_TEXT_IN_URL + 1), layer=2)
     params = to_params(long)
     assert "text" not in params
     assert parse(params, long) == long
-
-
-def test_an_empty_text_is_a_choice_too() -> None:
-    assert parse(to_params(DEFAULT.changed(text="")), DEFAULT).common.text == ""
 
 
 HEAD = Selection().changed(text="She read.", site="decoder.cross", layer=3, head=1, beam_size=7, presented="1")
@@ -191,9 +160,7 @@ def test_parameters_that_are_none_of_the_page_are_left_out_and_captions_cut() ->
     assert pin.params == (("layer", "2"),)
     assert len(pin.caption) == MAX_CAPTION
     assert len(decode(coded([["attention", {}, ""]] * 99))) == MAX_PINS
-
-
-def test_no_more_views_fit_than_an_address_can_carry() -> None:
+    # No more views fit than an address can carry.
     assert fits([VIEW] * MAX_PINS)
     assert not fits([VIEW] * (MAX_PINS + 1))
     texts = ["".join(chr(200 + (i * 7919 + n) % 3_000) for i in range(900)) for n in range(5)]
@@ -227,37 +194,12 @@ CODES = {
     "0-5-draw-80-40-95-7": Choice(0, 5, Draw(80, 40, 95, 7)),
 }
 HOSTILE = [
-    "",
-    "-",
-    "0",
-    "0-5",
-    "0-5-",
-    "0-5-t",
-    "0-5-t٣",
-    "0-5-t1-",
-    "0-5-t1-x",
-    "0-05-t1",
-    "0--5-t1",
-    "-1-5-t1",
-    "0-5-t1234567",
-    "2-5-t1",
-    "9-5-t1",
-    "0-5-t1\n",
-    "0-5-off-x-0-0",
-    "0-5-off-c-0",
-    "0-5-off-c-0-0-0",
-    "0-5-off-e-0-0-once",
-    "0-5-point-c-0-0",
-    "0-5-uniform-c-0-0-1",
-    "0-5-draw-0-0-100-1",
-    "0-5-draw-99999-0-100-1",
-    "0-5-draw-80-40-101-7",
-    "0-5-draw-80-40-0-7",
-    "0-5-draw-80-40-95",
-    "0-5-<script>alert(1)</script>",
-    "0-5-" + "t1-" * 100_000 + "t1",
-    "0-5-" + "-".join(["t1"] * (MAX_PIECES + 1)),
-]
+    "", "-", "0", "0-5", "0-5-", "0-5-t", "0-5-t٣", "0-5-t1-", "0-5-t1-x", "0-05-t1", "0--5-t1", "-1-5-t1",
+    "0-5-t1234567", "2-5-t1", "9-5-t1", "0-5-t1\n", "0-5-off-x-0-0", "0-5-off-c-0", "0-5-off-c-0-0-0",
+    "0-5-off-e-0-0-once", "0-5-point-c-0-0", "0-5-uniform-c-0-0-1", "0-5-draw-0-0-100-1", "0-5-draw-99999-0-100-1",
+    "0-5-draw-80-40-101-7", "0-5-draw-80-40-0-7", "0-5-draw-80-40-95", "0-5-<script>alert(1)</script>",
+    "0-5-" + "t1-" * 100_000 + "t1", "0-5-" + "-".join(["t1"] * (MAX_PIECES + 1)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("code", "choice"), CODES.items())
@@ -285,14 +227,10 @@ def test_a_code_that_means_nothing_takes_along_only_the_branches_that_leave_it()
     assert reading.number_of == {0: 0, 1: 1, 4: 2}
     assert len(reading.problems) == 1
     assert "nonsense" in reading.problems[0]
-
-
-def test_parents_are_renumbered_when_one_before_them_falls_away() -> None:
+    # Parents are renumbered when one before them falls away.
     reading = read_codes(["x", "0-1-t5", "2-3-t7"])
     assert reading.choices == (Choice(0, 1, Write((5,))), Choice(1, 3, Write((7,))))
-
-
-def test_of_too_many_codes_the_first_are_kept() -> None:
+    # Of too many codes the first are kept.
     reading = read_codes(["0-1-t5"] * (MAX_BRANCHES + 3))
     assert len(reading.choices) == MAX_BRANCHES
     assert str(MAX_BRANCHES) in reading.problems[0]
@@ -301,12 +239,10 @@ def test_of_too_many_codes_the_first_are_kept() -> None:
 def test_without_a_branch_its_children_are_gone_and_the_others_find_their_parents() -> None:
     made = (Choice(0, 1, Write((5,))), Choice(1, 3, Write((6,))), Choice(0, 2, Write((7,))), Choice(3, 4, Write((8,))))
     assert without(made, 1) == ((Choice(0, 2, Write((7,))), Choice(1, 4, Write((8,)))), {0: 0, 3: 1, 4: 2})
-
-
-def test_a_path_begins_at_the_models_own_translation() -> None:
-    made = (Choice(0, 1, Write((5,))), Choice(0, 2, Write((6,))), Choice(1, 3, Write((7,))))
-    assert path_of(made, 3) == ((1, Write((5,))), (3, Write((7,))))
-    assert path_of(made, 0) == ()
+    # A path begins at the model's own translation.
+    three = (Choice(0, 1, Write((5,))), Choice(0, 2, Write((6,))), Choice(1, 3, Write((7,))))
+    assert path_of(three, 3) == ((1, Write((5,))), (3, Write((7,))))
+    assert path_of(three, 0) == ()
 
 
 OFF = EditHead("off", "decoder.cross", 0, 0)

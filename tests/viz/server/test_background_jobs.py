@@ -90,15 +90,12 @@ def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for() -> Non
         job.result()
 
 
-def test_progress_is_read_as_a_sentence() -> None:
+def test_progress_is_read_as_a_sentence_and_a_total_may_become_known() -> None:
     progress = Progress(1_200, "sentences")
     assert progress.text("{next} of {total:,}, about {left:.0f} s") == "1 of 1,200, about 0 s"
     progress(1_200)
     assert progress.text("{done:,} of {total:,} {unit}, then {next:,}") == "1,200 of 1,200 sentences, then 1,200"
     assert progress.share == 1
-
-
-def test_a_total_may_be_known_only_while_it_is_computed() -> None:
     progress = Progress(0, "tokens")
     assert progress.share == 0
     progress.reached(3, 12)
@@ -173,31 +170,6 @@ def of_two_steps(reached: threading.Event, go_on: threading.Event) -> Task[str]:
         return "done"
 
     return Task(object(), 2, "units", compute)
-
-
-def test_a_second_long_job_of_a_viewer_says_for_which_it_waits_and_that_one_can_be_stopped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(background_jobs, "LONG_JOBS", JobQueue(4, of_one=1))
-    monkeypatch.setattr(background_jobs, "SHORT", 0.0)
-    monkeypatch.setattr(viewers, "browser", lambda: "browser")
-    reached, go_on = threading.Event(), threading.Event()
-    first = Job(of_two_steps(reached, go_on), "“Measure”")
-    assert reached.wait(PATIENCE)
-    second_reached = threading.Event()
-    second = Job(of_two_steps(second_reached, go_on))
-    last = time.monotonic() + PATIENCE
-    while (own := second.own_before) is None:
-        assert time.monotonic() < last, "it never waited"
-        time.sleep(0.01)
-    assert second.text == "Waits for your other computation (“Measure”: 1 of 2 units). Stop that one?"
-    assert not second_reached.is_set()
-    own.stop()
-    go_on.set()
-    assert second.wait(PATIENCE)
-    assert second.result() == "done"
-    with pytest.raises(CancelledError):
-        first.result()
 
 
 def test_jobs_outside_of_a_page_are_of_no_common_viewer(monkeypatch: pytest.MonkeyPatch) -> None:

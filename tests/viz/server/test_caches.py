@@ -17,7 +17,7 @@ from viz.server import viewers
 from viz.server.caches import BoundedCache, ViewedCache, cached
 
 
-def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:
+def test_what_was_used_longest_ago_leaves_when_bytes_or_entries_run_out() -> None:
     left: list[str] = []
     store: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
     store.put("a", 1, 40)
@@ -26,38 +26,21 @@ def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:
     store.put("c", 3, 40)
     assert left == ["b"]
     assert store.size == 80
-
-
-def test_what_was_used_longest_ago_leaves_when_entries_run_out() -> None:
-    store: BoundedCache[str, int] = BoundedCache(2)
-    store.put("a", 1)
-    store.put("b", 2)
-    assert store.get("a") == 1
-    store.put("c", 3)
-    assert (store.get("a"), store.get("b"), store.get("c")) == (1, None, 3)
-    assert store.put("a", 4) == 1
-
-
-def test_what_is_larger_than_everything_is_kept_alone() -> None:
-    store: BoundedCache[str, int] = BoundedCache(10, 100)
-    store.put("a", 1, 60)
-    assert store.put("b", 2, 101) == 2
-    assert (store.get("a"), store.get("b")) == (None, 2)
-    store.put("c", 3, 60)
-    assert (store.get("b"), store.get("c")) == (None, 3)
-
-
-def test_room_is_made_before_something_large_is_made() -> None:
-    left: list[str] = []
-    store: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
-    store.put("a", 1, 60)
-
-    def make() -> int:
-        left.append("making")
-        return 2
-
-    store.get_or_make("b", make, lambda made: 60, expected=60)
-    assert left == ["a", "making"]
+    # What was used longest ago leaves when entries run out.
+    of_two: BoundedCache[str, int] = BoundedCache(2)
+    of_two.put("a", 1)
+    of_two.put("b", 2)
+    assert of_two.get("a") == 1
+    of_two.put("c", 3)
+    assert (of_two.get("a"), of_two.get("b"), of_two.get("c")) == (1, None, 3)
+    assert of_two.put("a", 4) == 1
+    # What is larger than everything is kept alone.
+    small: BoundedCache[str, int] = BoundedCache(10, 100)
+    small.put("a", 1, 60)
+    assert small.put("b", 2, 101) == 2
+    assert (small.get("a"), small.get("b")) == (None, 2)
+    small.put("c", 3, 60)
+    assert (small.get("b"), small.get("c")) == (None, 3)
 
 
 def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_the_next() -> None:
@@ -84,6 +67,17 @@ def test_what_could_not_be_made_holds_nobody_up() -> None:
     with pytest.raises(ZeroDivisionError):
         store.get_or_make("a", lambda: 1 // 0, lambda one: 0)
     assert store.get_or_make("a", lambda: 7, lambda one: 0) == 7
+    # Room is made before something large is made.
+    left: list[str] = []
+    small: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
+    small.put("a", 1, 60)
+
+    def make() -> int:
+        left.append("making")
+        return 2
+
+    small.get_or_make("b", make, lambda made: 60, expected=60)
+    assert left == ["a", "making"]
 
 
 def test_two_threads_that_want_the_same_make_it_once() -> None:
@@ -169,10 +163,15 @@ def other(source: Source, part: object, *, doubled: bool = False) -> list[object
     return ["other", source.key, part, doubled]
 
 
-def test_equal_keys_give_the_same_object_however_the_arguments_are_passed() -> None:
+def test_equal_keys_give_the_same_object_and_others_another() -> None:
     first = derived(Source("a"), 1)
     assert derived(Source("a"), 1) is first
     assert derived(part=1, source=Source("a"), doubled=False) is first
+    assert derived(Source("a"), 1)[0] == "a"
+    assert derived(Source("b"), 1)[0] == "b"
+    assert other(Source("a"), 1)[0] == "other"
+    assert derived(Source("a"), frozenset({"x", "y"})) is derived(Source("a"), frozenset({"y", "x"}))
+    assert derived(Source("a"), Choice("x", 1)) is derived(Source("a"), Choice("x", 1))
 
 
 @pytest.mark.parametrize("part", [2, "1", (1,), None, Choice("x", 1), frozenset({1})])
@@ -180,25 +179,12 @@ def test_other_values_are_other_entries(part: object) -> None:
     assert derived(Source("a"), part) is not derived(Source("a"), 1)
 
 
-def test_another_key_and_another_function_are_other_entries() -> None:
-    assert derived(Source("a"), 1)[0] == "a"
-    assert derived(Source("b"), 1)[0] == "b"
-    assert other(Source("a"), 1)[0] == "other"
-
-
-def test_sets_and_dataclasses_are_known_by_what_they_hold() -> None:
-    assert derived(Source("a"), frozenset({"x", "y"})) is derived(Source("a"), frozenset({"y", "x"}))
-    assert derived(Source("a"), Choice("x", 1)) is derived(Source("a"), Choice("x", 1))
-
-
 def test_no_more_than_the_bound_are_kept() -> None:
     first = derived(Source("a"), 1)
     derived(Source("b"), 1)
     derived(Source("c"), 1)
     assert derived(Source("a"), 1) is not first
-
-
-def test_arrays_are_refused() -> None:
+    # Arrays are refused.
     with pytest.raises(TypeError, match="give it a `key`"):
         derived(Source("a"), np.zeros(3))
 
@@ -210,9 +196,7 @@ def test_what_a_result_was_computed_from_is_not_held() -> None:
     del source
     gc.collect()
     assert seen() is None
-
-
-def test_nothing_is_a_result_as_well() -> None:
+    # Nothing is a result as well.
     computed: list[int] = []
 
     @cached(max_entries=2)

@@ -60,10 +60,7 @@ def test_a_fragment_that_runs_alone_waits_for_nobody() -> None:
         limits.acquire()
         assert in_thread(limits.acquire) is None
     assert waited() < 0.2
-
-
-@pytest.mark.usefixtures("one_slot")
-def test_a_fragment_that_runs_in_the_thread_of_a_page_takes_no_slot() -> None:
+    # A fragment that runs in the thread of a page takes no slot.
     waited()
     limits.acquire()
     assert in_thread(waited) < 0.2
@@ -102,17 +99,11 @@ def test_on_a_shared_server_what_takes_too_long_ends_between_two_passes() -> Non
         interruption.pause()
     # Whoever computes afterwards in this thread is not ended.
     interruption.pause()
-
-
-@pytest.mark.usefixtures("shared")
-def test_what_is_quick_is_not_ended_and_waiting_does_not_count() -> None:
+    # What is quick is not ended, and waiting does not count.
     limits.check(120)
     with limits.limited():
         interruption.pause()
-
-
-@pytest.mark.usefixtures("shared")
-def test_the_sentence_says_how_far_it_came_and_what_to_do() -> None:
+    # The sentence says how far it came, and what to do.
     with pytest.raises(TimeLimitError, match=r"^Stopped after 3 of 9 rows: .*fewer sentences.*your own machine"):
         limits.check(121, (3, 9, "rows"))
 
@@ -123,18 +114,12 @@ def test_a_server_is_not_shared_unless_it_says_so(environment: dict[str, str]) -
     assert read(environment | {"HEADLIGHT_SHARED_SECONDS": "nonsense"}).seconds is None
 
 
-def test_a_shared_server_gives_a_computation_two_minutes_unless_it_says_otherwise() -> None:
+def test_a_shared_server_bounds_time_folders_disk_and_files_unless_it_says_otherwise() -> None:
     assert read({"HEADLIGHT_SHARED": "1"}).seconds == 120
     assert read({"HEADLIGHT_SHARED": "1", "HEADLIGHT_SHARED_SECONDS": "7"}).seconds == 7
-
-
-def test_a_shared_server_lets_nobody_name_a_folder_or_fill_its_disk() -> None:
     own, shared = read({}), read({"HEADLIGHT_SHARED": "1"})
     assert (own.names_folders, own.keeps_files) == (True, True)
     assert (shared.names_folders, shared.keeps_files) == (False, False)
-
-
-def test_a_shared_server_takes_smaller_files_and_never_larger_ones_than_a_field_takes() -> None:
     assert [read({}).most_megabytes(usual) for usual in (1, 8)] == [1, 8]
     assert [read({"HEADLIGHT_SHARED": "1"}).most_megabytes(usual) for usual in (1, 8)] == [1, 2]
 

@@ -125,6 +125,10 @@ def test_what_cannot_be_joined_is_named(tmp_path: Path, modules: dict[str, str],
 def test_a_classic_script_keeps_its_names_to_itself(tmp_path: Path) -> None:
     entry = written(tmp_path, main='import { a } from "./a.js";\nconsole.log(a);\n', a="export const a = 1;\n")
     assert run(f"{bundle.classic_script(entry)}\nconsole.log(typeof a)") == "1\nundefined\n"
+    # Style sheets come behind those that they import.
+    (tmp_path / "base.css").write_text("/* ground */\n.a { color: red; }\n", encoding="utf-8")
+    (tmp_path / "main.css").write_text('@import "./base.css";\n\n.b {\n  color: blue;\n}\n', encoding="utf-8")
+    assert bundle.styles(tmp_path / "main.css") == ".a { color: red; }\n.b {\ncolor: blue;\n}"
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.name)
@@ -136,12 +140,6 @@ def test_every_component_is_one_module_that_parses_and_travels_packed(entry: Pat
     assert len(packed) < 700 + 0.55 * len(text)
     (code,) = re.findall(r'atob\("([^"]+)"\)', packed)
     assert zlib.decompress(base64.b64decode(code)).decode() == text
-
-
-def test_style_sheets_come_behind_those_that_they_import(tmp_path: Path) -> None:
-    (tmp_path / "base.css").write_text("/* ground */\n.a { color: red; }\n", encoding="utf-8")
-    (tmp_path / "main.css").write_text('@import "./base.css";\n\n.b {\n  color: blue;\n}\n', encoding="utf-8")
-    assert bundle.styles(tmp_path / "main.css") == ".a { color: red; }\n.b {\ncolor: blue;\n}"
 
 
 ENTRY = "pictures/tiles/tile_keeper.js"
@@ -173,9 +171,7 @@ def test_a_served_script_is_the_bundle_and_may_be_kept_for_ever(client: TestClie
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "immutable" in answer.headers["cache-control"]
     assert int(answer.headers["content-length"]) == len(zlib.compress(answer.text.encode(), 9))
-
-
-def test_the_same_script_has_the_same_address_and_another_one_another(client: TestClient) -> None:
+    # The same script has the same address, and another one another.
     first, again = (address_in(scripts.script(ENTRY)) for _ in range(2))
     assert first == again
     assert first != address_in(scripts.script("pictures/head_grid/head_grid.js"))

@@ -74,6 +74,14 @@ def test_two_tabs_of_one_browser_are_one_viewer_and_two_browsers_are_two(in_sess
     first = in_session("tab 1", cookie(mine, b"\x01\x02\x03\x04"))
     assert first == in_session("tab 2", cookie(mine, b"\xfa\xfb\xfc\xfd"))
     assert first != in_session("tab 3", cookie(theirs, b"\x01\x02\x03\x04"))
+    # Outside of a page there is no viewer.
+    assert in_session("", cookie(b"m" * 16, b"abcd")) == ""
+    # The cookie is read as Streamlit writes it.
+    from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+
+    written = [generate_xsrf_token_string(b"0123456789abcdef", 1_700_000_000) for _ in range(2)]
+    assert written[0] != written[1]
+    assert len({in_session(f"tab {number}", sent) for number, sent in enumerate(written)}) == 1
 
 
 @pytest.mark.parametrize("sent", ["", "2", "2|zz|zz|1", "2||00|1", "1|00|00|1", "2|00||1", "x" * 10_000, "2|0|0|0|0"])
@@ -81,18 +89,6 @@ def test_without_a_cookie_that_can_be_read_a_viewer_is_a_session(
     in_session: Callable[[str, str], str], sent: str
 ) -> None:
     assert in_session("tab", sent) == "tab"
-
-
-def test_outside_of_a_page_there_is_no_viewer(in_session: Callable[[str, str], str]) -> None:
-    assert in_session("", cookie(b"m" * 16, b"abcd")) == ""
-
-
-def test_the_cookie_is_read_as_streamlit_writes_it(in_session: Callable[[str, str], str]) -> None:
-    from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
-
-    written = [generate_xsrf_token_string(b"0123456789abcdef", 1_700_000_000) for _ in range(2)]
-    assert written[0] != written[1]
-    assert len({in_session(f"tab {number}", sent) for number, sent in enumerate(written)}) == 1
 
 
 def test_each_viewer_has_one_answer_which_can_be_changed_and_taken_back() -> None:
@@ -103,10 +99,7 @@ def test_each_viewer_has_one_answer_which_can_be_changed_and_taken_back() -> Non
     assert classes.counts(code, "it/2", 3) == [0, 1, 1]
     assert classes.counts(code, "it/3", 3) == [0, 0, 0]
     assert [classes.is_host(code, viewer) for viewer in ("teacher", "a")] == [True, False]
-
-
-def test_classes_are_apart_and_end_with_their_answers() -> None:
-    classes = ClassAnswers()
+    # Classes are apart, and end with their answers.
     first, second = classes.begin("t"), classes.begin("t")
     for code in (first, second, "made up"):
         classes.answer(code, "q", "a", 1)

@@ -36,11 +36,8 @@ def test_a_narrow_table_breaks_titles_and_long_names_but_no_number_and_no_short_
     assert re.findall(r"nowrap\">([^<]*)</span>", number) == ["48.4%", "(43.5 to 53.2)"]
 
 
-def test_control_characters_are_shown_as_signs() -> None:
+def test_control_characters_are_signs_and_a_row_of_another_length_is_a_mistake() -> None:
     assert literal("a\x00b\n") == "a␀b␊"
-
-
-def test_a_row_of_another_length_is_a_programmers_mistake() -> None:
     with pytest.raises(AssertionError):
         table([Column("a")], [("b", "c")], label="d")
 
@@ -74,6 +71,12 @@ def test_a_named_head_is_text_in_texts_and_a_link_in_markdown() -> None:
     assert (str(head), f"{head}", head.link) == ("L5 H2", "L5 H2", "[L5 H2](#head-decoder.cross-L5H2)")
     assert NamedHead(ENCODER, 0, 9, with_site=True).link == "[encoder L1 H10](#head-encoder.self-L1H10)"
     assert copy.deepcopy(head).link == head.link
+    # A table links the heads that its cells name, and no others.
+    cells = [NamedHead(CROSS, 4, 1), said("{head}: {accuracy}", head=NamedHead(ENCODER, 0, 0), accuracy="<b> L2 H2")]
+    made = html.table([html.Column("head"), html.Column("accuracy", is_number=True)], [cells], label="heads")
+    assert '<a href="#head-decoder.cross-L5H2">L5 H2</a></th>' in made
+    assert '<a href="#head-encoder.self-L1H1">L1 H1</a>: &lt;b&gt; L2 H2' in made
+    assert made.count("<a ") == 2
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -83,14 +86,6 @@ def test_a_message_as_markdown_links_its_heads_and_shows_other_values_as_they_ar
         shown = markdown(said("Rank by {by}", by=inner))
         assert f"[{messages.shown(NamedHead(CROSS, 4, 1, with_site=True))}](#head-decoder.cross-L5H2)" in shown
     assert "\\*L5 H2\\*" in shown
-
-
-def test_a_table_links_the_heads_that_its_cells_name_and_no_others() -> None:
-    cells = [NamedHead(CROSS, 4, 1), said("{head}: {accuracy}", head=NamedHead(ENCODER, 0, 0), accuracy="<b> L2 H2")]
-    made = html.table([html.Column("head"), html.Column("accuracy", is_number=True)], [cells], label="heads")
-    assert '<a href="#head-decoder.cross-L5H2">L5 H2</a></th>' in made
-    assert '<a href="#head-encoder.self-L1H1">L1 H1</a>: &lt;b&gt; L2 H2' in made
-    assert made.count("<a ") == 2
 
 
 CONTENT = """## A row

@@ -17,6 +17,10 @@ from viz.text.messages import _, plural, speaking
 def test_english_is_spoken_where_nobody_chose() -> None:
     assert messages.language() == "en"
     assert _("Stop") == "Stop"
+    # Braces in values are no names.
+    assert _("Loading {name}, {size} …", name="{size}", size="1 kB") == "Loading {size}, 1 kB …"
+    # A copy of a message keeps its template.
+    assert copy.deepcopy(said("{count:,} tokens", count=2)).template == "{count:,} tokens"
 
 
 def test_a_thread_of_its_own_speaks_english_beside_a_block_that_does_not() -> None:
@@ -34,9 +38,7 @@ def test_a_message_is_its_english_sentence_and_is_translated_when_shown() -> Non
     with messages.speaking("zh"):
         assert "1,200" in messages.shown(message)
         assert messages.shown(message) != message
-
-
-def test_text_of_people_is_never_looked_up() -> None:
+    # Text of people is never looked up.
     with messages.speaking("zh"):
         assert messages.shown("Stop") == "Stop"
 
@@ -47,10 +49,14 @@ def test_an_error_within_an_error_is_translated_with_it() -> None:
     assert str(error) == "X: encoder-only"
     with messages.speaking("zh"):
         assert "encoder-only" not in messages.shown(error.message)
-
-
-def test_braces_in_values_are_no_names() -> None:
-    assert _("Loading {name}, {size} …", name="{size}", size="1 kB") == "Loading {size}, 1 kB …"
+    # What was wrong with a value is said within the error that names the file.
+    with pytest.raises(Malformed) as wrong:
+        checked.count("x", "entries[0].seed")
+    outer = CheckpointError("{name} cannot be used: {error}.", name="vocab.json", error=wrong.value)
+    assert str(outer) == "vocab.json cannot be used: entries[0].seed must be a whole number, 0 or more, got 'x'."
+    with messages.speaking("zh"):
+        chinese = messages.shown(outer.message)
+    assert not re.findall("[a-z]{3,}", re.sub(r"vocab\.json|entries\[0\]\.seed", "", chinese))
 
 
 @pytest.mark.parametrize(("count", "expected"), [(0, "0 heads"), (1, "1 head"), (2, "2 heads")])
@@ -59,23 +65,9 @@ def test_plural_forms_follow_the_number(count: int, expected: str) -> None:
     assert said_plural("{count} head", "{count} heads", count) == expected
 
 
-def test_a_copy_of_a_message_keeps_its_template() -> None:
-    assert copy.deepcopy(said("{count:,} tokens", count=2)).template == "{count:,} tokens"
-
-
 @pytest.mark.parametrize(("locale", "code"), [("zh-CN", "zh"), ("zh", "zh"), ("de-AT", "en"), (None, "en"), ("", "en")])
 def test_the_browsers_language_is_the_nearest_there_is(locale: str | None, code: str) -> None:
     assert messages.nearest(locale) == code
-
-
-def test_what_was_wrong_with_a_value_is_said_within_the_error_that_names_the_file() -> None:
-    with pytest.raises(Malformed) as wrong:
-        checked.count("x", "entries[0].seed")
-    error = CheckpointError("{name} cannot be used: {error}.", name="vocab.json", error=wrong.value)
-    assert str(error) == "vocab.json cannot be used: entries[0].seed must be a whole number, 0 or more, got 'x'."
-    with messages.speaking("zh"):
-        chinese = messages.shown(error.message)
-    assert not re.findall("[a-z]{3,}", re.sub(r"vocab\.json|entries\[0\]\.seed", "", chinese))
 
 
 def test_a_share_has_no_space_whoever_fills_the_sentence() -> None:
@@ -86,27 +78,15 @@ def test_a_share_has_no_space_whoever_fills_the_sentence() -> None:
         said("In {share:.0%} of {count:,}", count=1200)
 
 
-def test_sentences_stand_a_space_apart_and_empty_ones_leave_none() -> None:
+def test_sentences_and_lists_are_joined_as_the_language_of_the_page_joins_them() -> None:
     assert messages.in_a_row(["One.", "", "Two.", "Three."]) == "One. Two. Three."
-
-
-def test_nothing_joined_is_nothing() -> None:
     assert [join([]) for join in (messages.in_a_row, messages.with_commas, messages.with_or)] == [""] * 3
-
-
-def test_lists_have_their_word_or_comma_between_two_members() -> None:
     assert messages.with_commas("abc") == "a, b, c"
     assert messages.with_and("ab") == "a and b"
     assert messages.clauses_with_and("ab") == "a and b"
     assert messages.with_or("ab") == "a or b"
-
-
-def test_chinese_sentences_stand_without_a_space() -> None:
     with speaking("zh"):
         assert messages.in_a_row(["一。", "二。"]) == "一。二。"
         assert messages.with_commas("甲乙丙") == "甲、乙、丙"
-
-
-def test_members_are_said_in_the_language_of_the_page() -> None:
     with speaking("zh"):
         assert messages.with_commas([said("Model"), "X"]).startswith("模型")

@@ -24,9 +24,15 @@ def test_a_number_has_a_real_minus_sign_and_never_a_minus_zero(value: float, exp
     assert decimal(value) == expected
 
 
-def test_shares_are_read_in_percent_and_small_numbers_as_powers_of_ten() -> None:
+def test_shares_small_numbers_and_chances_are_written_as_people_say_them() -> None:
     assert percent(0.1234) == "12.3%"
-    assert [scientific(value) for value in (3e-7, 0.0)] == ["3·10⁻⁷", "0"]
+    assert scientific(3.4e-7) == "3·10⁻⁷"
+    assert scientific(9.6e-6) == "1·10⁻⁵"
+    assert scientific(0.0) == "0"
+    assert times_less(log(0.0004), log(0.92)) == "2,300 × less"
+    assert times_less(log(0.9), log(0.3)) == "3 × more"
+    assert times_less(log(0.5), log(0.49)) == times_less(-inf, 0.0) == ""
+    assert times_less(-30.0, 0.0) == "> 1 million × less"
 
 
 @pytest.mark.parametrize(
@@ -37,34 +43,11 @@ def test_sizes_are_rounded_as_people_say_them(count: int, shown: str) -> None:
     assert byte_count(count) == shown
 
 
-def test_small_numbers_are_written_as_people_do() -> None:
-    assert scientific(3.4e-7) == "3·10⁻⁷"
-    assert scientific(9.6e-6) == "1·10⁻⁵"
-    assert scientific(0.0) == "0"
-
-
-def test_signs_are_real_and_nothing_has_none() -> None:
-    assert [signed(value) for value in (0.004, -0.004, 1.0, -0.5)] == ["0.00", "0.00", "+1.00", "−0.50"]
-
-
-def test_a_rare_token_is_so_many_times_less_likely() -> None:
-    assert times_less(log(0.0004), log(0.92)) == "2,300 × less"
-    assert times_less(log(0.9), log(0.3)) == "3 × more"
-    assert times_less(log(0.5), log(0.49)) == times_less(-inf, 0.0) == ""
-    assert times_less(-30.0, 0.0) == "> 1 million × less"
-
-
-def test_the_sites_are_those_of_the_model_in_its_order() -> None:
+def test_sites_are_the_models_with_names_of_their_own_and_heads_count_from_one() -> None:
     assert tuple(SITES) == sites.SITES
-
-
-def test_a_head_is_named_from_one_and_with_its_site_where_several_stand_together() -> None:
     assert sites.head_label(3, 1) == "L4 H2"
     assert sites.head_label(3, 1, sites.CROSS) == "cross L4 H2"
     assert sites.head_label(3, None) == "L4, all heads"
-
-
-def test_no_two_sites_share_a_name() -> None:
     for kind in ("label", "phrase", "short", "tag"):
         assert len({getattr(names, kind) for names in sites.NAMES.values()}) == len(sites.SITES)
 
@@ -72,9 +55,6 @@ def test_no_two_sites_share_a_name() -> None:
 def test_a_name_says_what_is_in_the_file() -> None:
     name = file_name(head_name("decoder.cross", 1, 2), sentence="The animal didn't cross the street.")
     assert name == "headlight-decoder-cross-l2h3-the-animal-didnt-cross-the"
-
-
-def test_accents_are_written_without_and_other_scripts_left_out() -> None:
     assert file_name("x", sentence="Die Straße für Élise") == "headlight-x-die-strasse-fur-elise"
     assert file_name("x", sentence="החתול ישן 😀") == "headlight-x"
 
@@ -82,17 +62,10 @@ def test_accents_are_written_without_and_other_scripts_left_out() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "../../etc/passwd",
-        "CON",
-        "a/b\\c:d*e?f",
-        "-rf ~",
-        ".hidden",
-        "a\x00b\nc\u202e",
-        "<img src=x>",
-        "%2e%2e",
+        "../../etc/passwd", "CON", "a/b\\c:d*e?f", "-rf ~", ".hidden", "a\x00b\nc\u202e", "<img src=x>", "%2e%2e",
         "w" * 999,
     ],
-)
+)  # fmt: skip
 def test_no_text_makes_a_name_that_a_system_could_take_for_anything_else(text: str) -> None:
     assert re.fullmatch(r"headlight(-[a-z0-9]+)*", file_name(text, sentence=text))
     assert len(file_name(text, sentence=text)) <= 90

@@ -18,33 +18,14 @@ from viz.text.token_text import display_token, display_word
 @pytest.mark.parametrize(
     ("token", "shown"),
     [
-        ("▁animal", "▁animal"),
-        ("</s>", "</s>"),
-        ("<0xF0>", "<0xF0>"),
-        ("😀", "😀"),
-        ("שלום", "שלום"),
-        ("é", "é"),
-        ("\x00", "␀"),
-        ("a\tb\n", "a␉b␊"),
-        ("\x7f", "␡"),
-        ("\x85", "\\u0085"),
-        ("a b", "a␣b"),
-        ("\u00a0", "\\u00a0"),
-        ("\u202eevil", "\\u202eevil"),
-        ("\u2066x\u2069", "\\u2066x\\u2069"),
-        ("\u200b", "\\u200b"),
-        ("\ufeff", "\\ufeff"),
-        ("\u2028", "\\u2028"),
-        ("\ud800", "\\ud800"),
-        ("\ue000", "\\ue000"),
-        ("\U000e0041", "\\U000e0041"),
-        ("\u3164", "\\u3164"),
-        ("\u0301", "◌\u0301"),
-        ("\ufe0f", "\\ufe0f"),
-        ("❤\ufe0f", "❤\ufe0f"),
-        ("", "∅"),
+        ("▁animal", "▁animal"), ("</s>", "</s>"), ("<0xF0>", "<0xF0>"), ("😀", "😀"), ("שלום", "שלום"), ("é", "é"),
+        ("\x00", "␀"), ("a\tb\n", "a␉b␊"), ("\x7f", "␡"), ("\x85", "\\u0085"), ("a b", "a␣b"), ("\u00a0", "\\u00a0"),
+        ("\u202eevil", "\\u202eevil"), ("\u2066x\u2069", "\\u2066x\\u2069"), ("\u200b", "\\u200b"),
+        ("\ufeff", "\\ufeff"), ("\u2028", "\\u2028"), ("\ud800", "\\ud800"), ("\ue000", "\\ue000"),
+        ("\U000e0041", "\\U000e0041"), ("\u3164", "\\u3164"), ("\u0301", "◌\u0301"), ("\ufe0f", "\\ufe0f"),
+        ("❤\ufe0f", "❤\ufe0f"), ("", "∅"),
     ],
-)
+)  # fmt: skip
 def test_every_character_of_a_token_is_visible_and_none_reorders_the_text(token: str, shown: str) -> None:
     assert display_token(token) == shown
 
@@ -106,9 +87,7 @@ def test_words_leave_signs_out_and_split_what_is_joined_to_a_pronoun() -> None:
     assert last_word(text, (text.index("dog"), text.index("dog") + 3)) == 3
     assert last_word(text, (text.index("the"), text.index("dog") + 2)) == 2
     assert last_word(text, (2, 3)) is None
-
-
-def test_a_case_needs_three_words() -> None:
+    # A case needs three words.
     assert marked_case(FIRST, Marks(IT, ANIMAL, None)) is None
     assert marked_case(FIRST, Marks(IT, ANIMAL, IT)) is None
     case = marked_case(FIRST, Marks(IT, ANIMAL, STREET))
@@ -182,14 +161,10 @@ def test_a_term_is_linked_once_where_it_comes_first_and_nothing_else_changes() -
     assert linked.count("](#term-") == 2
     assert linked.startswith("The [softmax](#term-scaled-dot-product ")
     assert re.sub(r'\[([^\]]+)\]\(#term-[\w-]+ "[^"]*"\)', r"\1", linked) == text
-
-
-def test_of_a_text_the_first_few_terms_are_explained() -> None:
+    # Of a text the first few terms are explained.
     names = [term.names[0] for term in glossary.terms("en")]
     assert glossary.explained(", ".join(names)).count("](#term-") == glossary.MOST
-
-
-def test_chinese_terms_are_found_within_a_sentence() -> None:
+    # Chinese terms are found within a sentence.
     with messages.speaking("zh"):
         assert "[困惑度](#term-loss " in glossary.explained("平滑会损害困惑度。")
 

@@ -106,11 +106,8 @@ def test_a_wrong_switch_in_an_address_presents_nothing() -> None:
     assert parse({"present": "1"}, Selection()).common.presented == "1"
 
 
-def test_english_needs_no_configuration() -> None:
+def test_plotlys_own_texts_are_in_the_language_that_is_read() -> None:
     assert chart_texts.locale_config() == {}
-
-
-def test_another_language_comes_with_its_dictionary() -> None:
     with speaking("zh"):
         config = chart_texts.locale_config()
         reset = template("Reset axes")

@@ -35,24 +35,23 @@ def ranked(order: str, keep: int) -> Ranking:
     return heads
 
 
-def test_every_metric_of_heads_has_a_name() -> None:
+def test_every_metric_and_job_has_a_name_and_cross_attention_measures_from_the_diagonal() -> None:
     assert (*labels(), KEPT) == METRICS
+    assert {rule.metric for rule in JOB_RULES} == set(NAMES)
+    assert "diagonal" in drawn("distance", "decoder.cross", VALUES).note
+    assert "diagonal" not in drawn("distance", "encoder.self", VALUES).note
 
 
 def test_highest_first_and_of_equal_ones_the_first_by_layer_and_those_without_a_number_last() -> None:
     found = ranked("highest", 0)
     assert found.heads == heads((1, 0), (0, 0), (1, 1), (1, 2), (0, 1), (0, 2))
     assert "all 6" in found.note
-
-
-def test_lowest_first_keeps_as_many_as_asked_for_and_says_so() -> None:
+    # Lowest first keeps as many as are asked for, and says so.
     found = ranked("lowest", 4)
     assert found.heads == heads((0, 1), (1, 2), (0, 0), (1, 1))
     assert "lowest to the highest" in found.note
     assert "the first 4 of 6" in found.note
-
-
-def test_layer_by_layer_is_no_ranking() -> None:
+    # Layer by layer is no ranking.
     assert ranking(drawn("first", SITES[0], VALUES), "layers", 4) is None
 
 
@@ -62,11 +61,6 @@ def test_a_metric_says_what_it_means_and_what_the_longest_bar_is(key: str, site:
     metric = drawn(key, site, VALUES * 2)
     assert metric.note.startswith(f"{metric.name}: ")
     assert metric.note.endswith(f"{1.8:.{metric.decimals}f} {metric.unit}".rstrip() + ".")
-
-
-def test_cross_attention_measures_from_the_diagonal() -> None:
-    assert "diagonal" in drawn("distance", "decoder.cross", VALUES).note
-    assert "diagonal" not in drawn("distance", "encoder.self", VALUES).note
 
 
 @pytest.mark.parametrize(
@@ -86,10 +80,6 @@ FOLLOWS = HeadJob("antecedent", 0.722, 0.651, 0.785)
 MEASURED = HeadJobs({(0, 1): (FOLLOWS, HeadJob("same", 0.41, 0.40, 0.42))}, 200)
 
 
-def test_every_job_has_a_name() -> None:
-    assert {rule.metric for rule in JOB_RULES} == set(NAMES)
-
-
 def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(head_jobs, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
     monkeypatch.setattr("viz.access.head_jobs.of_model", lambda choice, site: MEASURED)
@@ -107,18 +97,14 @@ def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measur
     assert "none" in sentence(MEASURED, 0, 0)
     alone = HeadJobs({(0, 0): (HeadJob("next", 0.5),)}, 0)
     assert sentence(alone, 0, 0) == "Job, measured in this sentence only: **next token** 0.50."
-
-
-def test_tiles_carry_a_word_and_say_the_number_on_hover() -> None:
+    # Tiles carry a word, and say the number on hover.
     tiles = on_tiles(MEASURED, (1, 2))
     assert tiles is not None
     assert tiles.signs == ("", "↪")
     assert (tiles.said, tiles.intervals) == (("", "follows antecedents 0.72"), ("", " (0.65 to 0.79)"))
     assert on_tiles(HeadJobs({}, 200), (1, 2)) is None
     assert on_tiles(None, (1, 2)) is None
-
-
-def test_each_word_that_stands_under_a_tile_is_explained_once_and_no_other() -> None:
+    # Each word that stands under a tile is explained once, and no other.
     aligns = (HeadJob("aer_word_in", 0.5),)
     measured = HeadJobs({(0, 1): MEASURED.of_heads[0, 1], (1, 0): aligns, (1, 1): aligns}, 200)
     assert signs_said(measured).endswith(": ↪ follows antecedents · ⇇ aligns token read.")

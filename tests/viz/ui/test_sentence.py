@@ -30,16 +30,15 @@ def test_a_sentence_cannot_leave_its_line(text: str) -> None:
     assert html.count('"') == both("a", "b").count('"')
 
 
-def test_each_line_takes_its_own_writing_direction_and_names_its_language() -> None:
+def test_a_line_has_its_language_and_direction_and_its_text_is_shown_whole_and_visible() -> None:
     html = both("שלום", "Hallo")
     assert html.count('dir="auto"') == 2
     assert 'lang="en"' in html
     assert 'lang="de"' in html
-
-
-def test_control_characters_are_made_visible_and_line_breaks_become_spaces() -> None:
     html = both("a\x00b\nc", "d")
     assert "a␀b c" in html
+    assert "👩‍👧" in both("👩‍👧", "x")
+    assert "x" * MAX_SHOWN + " …" in both("x" * 10_000, "y")
 
 
 def test_a_rare_word_is_underlined_and_its_text_cannot_leave_it() -> None:
@@ -48,14 +47,6 @@ def test_a_rare_word_is_underlined_and_its_text_cannot_leave_it() -> None:
     assert 'title="9 tokens">&lt;b&gt;' in html
     assert html.count("<mark ") == 1
     assert "<b>" not in html
-
-
-def test_a_joined_emoji_stays_whole() -> None:
-    assert "👩‍👧" in both("👩‍👧", "x")
-
-
-def test_a_very_long_text_is_cut_visibly() -> None:
-    assert "x" * MAX_SHOWN + " …" in both("x" * 10_000, "y")
 
 
 @pytest.mark.parametrize(
@@ -82,6 +73,11 @@ def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown() -> None
     )
     assert word_differences.pieces(word_diff("a b", "a b")) == ((" a b", False),)
     assert word_differences.pieces(word_diff("", "")) == ()
+    # Marked text shows HTML as it is.
+    html = word_differences.marked(word_diff("a", "a <b>x</b>")).html()
+    assert html.startswith("a <mark ")
+    assert "&lt;b&gt;x&lt;/b&gt;</mark>" in html
+    assert "<b>" not in html
 
 
 @pytest.mark.parametrize(
@@ -104,20 +100,10 @@ def test_a_mark_stands_where_the_words_differ_whatever_punctuation_is_beside_the
     assert sub("</mark>", "]", sub("<mark [^>]*>", "[", html)) == shown
 
 
-def test_marked_text_shows_html_as_it_is() -> None:
-    html = word_differences.marked(word_diff("a", "a <b>x</b>")).html()
-    assert html.startswith("a <mark ")
-    assert "&lt;b&gt;x&lt;/b&gt;</mark>" in html
-    assert "<b>" not in html
-
-
-def test_it_is_found_as_a_whole_word_and_before_other_pronouns() -> None:
+def test_it_is_found_as_a_whole_word_split_or_not_and_before_other_pronouns() -> None:
     assert first_of(("▁He", "▁sits", "it", "▁it"), (("it",), ("he",))) == 3
     assert first_of(("▁He", "▁sits"), (("it",), ("he",))) == 0
     assert first_of(("▁sits",), (("it",), ("he",))) is None
-
-
-def test_a_word_may_be_split_from_its_beginning_but_must_end() -> None:
     assert first_of(("▁", "it", "▁is"), (("it",),)) == 1
     assert first_of(("▁er", "lebt", "▁er", "."), (("er",),)) == 2
 

@@ -60,21 +60,23 @@ def test_every_table_guards_its_tokens(trace: Trace) -> None:
         assert all(found.startswith(f"'{hostile}") for found in cells)
 
 
-def test_a_file_says_that_it_is_utf_8(trace: Trace) -> None:
+def test_a_file_of_tokens_is_utf_8_and_has_their_ids(trace: Trace) -> None:
     file = trace_tables.tokens(trace)
     assert file.startswith(b"\xef\xbb\xbf")
     assert list(pd.read_csv(io.BytesIO(file)).columns) == ["side", "position (from 1)", "token_id", "token"]
+    rows = read(trace_tables.tokens(trace))[1:]
+    assert [row[3] for row in rows] == [*trace.source_tokens, *trace.target_tokens]
+    assert [int(row[2]) for row in rows] == [*trace.source_ids, *trace.target_ids]
+    assert [row[0] for row in rows].count("source") == len(trace.source_tokens)
 
 
-def test_the_open_head_comes_back_bit_by_bit(trace: Trace) -> None:
+def test_the_open_head_and_all_heads_come_back_bit_by_bit_each_with_its_place(trace: Trace) -> None:
     rows = read(trace_tables.open_head(trace, "decoder.cross", 1, 2))
     assert rows[0] == ["", *trace.source_tokens]
     assert [row[0] for row in rows[1:]] == list(trace.row_names("decoder.cross"))
     again = np.array([row[1:] for row in rows[1:]], np.float32)
     assert (again == trace.weights("decoder.cross", 1)[2].numpy()).all()
-
-
-def test_all_heads_come_back_bit_by_bit_each_with_its_place(trace: Trace) -> None:
+    # All heads come back bit by bit, each with its place.
     found = pd.read_csv(
         io.BytesIO(trace_tables.all_heads(trace, "decoder.self")), dtype={"weight": np.float32}, keep_default_na=False
     )
@@ -84,19 +86,10 @@ def test_all_heads_come_back_bit_by_bit_each_with_its_place(trace: Trace) -> Non
     assert (exact[index] == found["weight"]).all()
     assert (np.array(trace.target_tokens)[index[3]] == found["key_token"]).all()
     assert (np.array(trace.row_names("decoder.self"))[index[2]] == found["query"]).all()
-
-
-def test_sites_may_have_layers_of_their_own_number(trace: Trace) -> None:
+    # Sites may have layers of their own number.
     uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
     assert {row[0] for row in read(trace_tables.all_heads(uneven, "encoder.self"))[1:]} == {"1"}
     assert {row[0] for row in read(trace_tables.all_heads(uneven, "decoder.self"))[1:]} == {"1", "2"}
-
-
-def test_tokens_stand_with_their_ids(trace: Trace) -> None:
-    rows = read(trace_tables.tokens(trace))[1:]
-    assert [row[3] for row in rows] == [*trace.source_tokens, *trace.target_tokens]
-    assert [int(row[2]) for row in rows] == [*trace.source_ids, *trace.target_ids]
-    assert [row[0] for row in rows].count("source") == len(trace.source_tokens)
 
 
 def test_a_step_says_what_was_read_written_and_weighed(trace: Trace) -> None:
@@ -117,14 +110,11 @@ def test_positional_encodings_come_back_bit_by_bit(trace: Trace, side: str) -> N
     assert rows[0][:3] == ["pos", "token", "dimension_0"]
 
 
-def test_numbers_of_any_size_keep_all_their_digits() -> None:
+def test_numbers_keep_their_digits_and_a_head_without_one_has_an_empty_cell() -> None:
     values = np.array([[1e-38, 1 / 3, 0.1, 1.0, 0.0, 123456.78]], np.float32)
     assert (np.array(trace_tables.digits(values), np.float32) == values).all()
-
-
-def test_a_row_for_each_head_has_its_figures_and_nothing_where_there_is_none() -> None:
-    values = {"entropy": np.array([[0.5, 1.25]]), "previous": np.array([[np.nan, 1.0]])}
-    assert read(trace_tables.metrics(values)) == [
+    known = {"entropy": np.array([[0.5, 1.25]]), "previous": np.array([[np.nan, 1.0]])}
+    assert read(trace_tables.metrics(known)) == [
         ["layer (from 1)", "head (from 1)", "entropy", "previous"],
         ["1", "1", "0.5", ""],
         ["1", "2", "1.25", "1.0"],

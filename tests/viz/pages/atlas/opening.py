@@ -12,13 +12,8 @@ from viz.pages.atlas import data
 from viz.ui import long_work
 
 OWN = (
-    "Tom told me.",
-    "She read it, and they read it.",
-    "A man walks.",
-    "He was late.",
-    "No.",
-    "The dog <b>is</b> old.",
-)
+    "Tom told me.", "She read it, and they read it.", "A man walks.", "He was late.", "No.", "The dog <b>is</b> old.",
+)  # fmt: skip
 GOLD = json.dumps({"en": ["tom", "told"], "de": ["tom", "sagte"], "sure": [[0, 0], [1, 1]]}).encode()
 
 

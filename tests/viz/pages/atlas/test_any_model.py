@@ -1,5 +1,6 @@
 """The atlas page with models of every kind."""
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -10,13 +11,15 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.atlas.measure import build_atlas
 from model.analysis.corpus import CorpusSentence
 from model.opening import open_reader
+from tests.paths import ROOT
 from tests.patience import PATIENCE
-from tests.viz.page_run import app_of, healthy
+from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.pages.any_model import opened
 from tests.viz.pages.atlas.opening import forget, maps
 from viz.access import models
 from viz.pages.atlas import data
 from viz.selection.atlas import AtlasTab
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_choice import ModelChoice
 from viz.server.background_jobs import Job
 
@@ -40,8 +43,8 @@ def measured(app: AppTest, name: str) -> AppTest:
     return healthy(app.run())
 
 
-#: A decoder, both stacks, and an encoder that gives its weights alone.
-@pytest.mark.parametrize("name", ["gpt2", "t5", "mpnet"])
+#: Both stacks, and an encoder that gives its weights alone; of decoders the one that ships is shown below.
+@pytest.mark.parametrize("name", ["t5", "mpnet"])
 def test_every_model_that_reads_text_has_its_atlas_on_every_tab(app: AppTest, folders: Path, name: str) -> None:
     shown = maps(measured(app, name))
     reader = open_reader(folders / name)
@@ -81,3 +84,14 @@ def test_a_model_of_another_language_reads_a_persons_own_sentences(
 def test_pictures_have_no_atlas(app: AppTest) -> None:
     opened(app, "vit", "atlas")
     assert "reads pictures" in app.info[0].value
+
+
+def test_the_decoder_that_ships_has_an_atlas_with_a_head_that_is_sure_of_its_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+    asked = {"corpus_figure": "prefix_matching", "site": "decoder.self", "head": "L2H2"}
+    shown = healthy(run_page(app_of(checkpoint="induction", **asked), "atlas"))
+    said = " ".join(one.value for one in (*shown.markdown, *shown.caption))
+    assert re.search(r"Prefix matching 0\.9\d\*\*, rank \d of 8 heads", said)
+    assert "on 25 random tokens repeated four times" in said

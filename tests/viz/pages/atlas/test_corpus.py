@@ -1,9 +1,6 @@
 """What the atlas is made of: the checkpoint's, measured now, a file, links made by hand; where it is kept."""
 
 import os
-import threading
-import time
-from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,9 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
-from model.analysis.coreference.cases import PronounCases
 from model.analysis.corpus import CorpusSentence
-from model.analysis.metrics.alignment import AlignedPair
 from model.errors import DataError
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy
@@ -106,63 +101,17 @@ def test_a_cache_that_cannot_be_written_costs_no_result(
     assert "Saved in this session only" in said(app)
 
 
-def held_back(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Let the building of an atlas wait after its first sentence, until the event that is returned is set."""
-    go_on = threading.Event()
-
-    def slow(
-        translator: Translator,
-        read: Iterable[CorpusSentence],
-        aligned: Sequence[AlignedPair],
-        progress: Callable[[int], None],
-        cases: PronounCases | None,
-    ) -> Atlas:
-        def wait(count: int) -> None:
-            assert go_on.wait(PATIENCE)
-            progress(count)
-
-        return build_atlas(translator, read, aligned, wait, cases)
-
-    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", slow)
-    return go_on
-
-
-def test_the_measuring_goes_on_while_a_person_looks_at_another_page(
-    app: AppTest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go_on = held_back(monkeypatch)
-    opened(app)
-    app.button(key="atlas-start").click().run()
-    assert app.button(key="atlas-stop").label == "Stop"
-    healthy(app.switch_page("viz/pages/paper/page.py").run())
-    go_on.set()
-    cache = checkpoints.parent / "cache" / "headlight" / "atlases"
-    until = time.monotonic() + PATIENCE
-    while not list(cache.glob("*.npz")) and time.monotonic() < until:
-        time.sleep(0.05)
-    healthy(app.switch_page("viz/pages/atlas/page.py").run())
-    assert maps(app)["layers"] == 2
-
-
-def test_a_measuring_that_is_stopped_can_be_begun_again(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped = held_back(monkeypatch)
-    opened(app)
-    app.button(key="atlas-start").click().run()
-    app.button(key="atlas-stop").click().run()
-    stopped.set()
-    until = time.monotonic() + PATIENCE
-    while not any("Stopped after" in info.value for info in app.info):
-        assert time.monotonic() < until, "a stopped measuring says so"
-        healthy(app.run())
-    monkeypatch.setattr("model.analysis.atlas.file.build_atlas", build_atlas)
-    assert maps(measured(app))["layers"] == 2
-
-
 def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> None:
     opened(app, corpus="file", corpus_figure="confidence")
     assert "Load a text file" in app.info[0].value
+    # A file without a sentence is an error in a sentence, and the page lives.
+    app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", b"\xff\xff", "text/plain"))
+    app.run()
+    assert not app.exception
+    assert "contains nothing that can be read" in app.error[0].value.replace("\\", "")
+    # Whatever its name, a file is known by what is in it.
     content = b"\xef\xbb\xbfTom told me.\tTom sagte mir.\n\n\tnur so\na\tb\tc\n\xff\xfe\nNo.\n" + b"x" * 2001
-    app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", content, "text/plain"))
+    app.file_uploader(key="atlas/sentences-file").set_value(("😀 none.jsonl.exe", content, "text/plain"))
     healthy(app.run())
     assert "2 read, 4 lines skipped" in said(app)
     listed = app.warning[0].value.replace("\\", "")
@@ -185,23 +134,10 @@ def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, 
     assert "Load a text file" in app.info[0].value
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "no ending", "😀.exe"])
-def test_a_file_is_known_by_what_is_in_it_whatever_its_name(app: AppTest, name: str) -> None:
-    opened(app, corpus="file", corpus_figure="confidence")
-    app.file_uploader(key="atlas/sentences-file").set_value((name, b"Tom told me.\n", "text/plain"))
-    healthy(app.run())
-    assert "1 read" in said(app)
-
-
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xff", b"a\tb\tc\n"])
-def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(app: AppTest, content: bytes) -> None:
-    opened(app, corpus="file", corpus_figure="confidence")
-    app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", content, "text/plain"))
-    app.run()
-    assert not app.exception
-    assert "contains nothing that can be read" in app.error[0].value.replace("\\", "")
-    healthy(app.segmented_control(key="corpus").set_value("own").run())
-    assert app.button(key="atlas-start").label == "Measure 6 sentences"
+def test_a_file_without_a_sentence_is_refused(content: bytes) -> None:
+    with pytest.raises(DataError, match="contains nothing that can be read"):
+        data.read_sentences(content, "t.txt")
 
 
 def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -> None:
@@ -217,14 +153,11 @@ def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -
     assert chosen["texts"] == [f"{value:.2f}" for value in expected.flat]
 
 
-def test_a_relative_cache_directory_is_ignored_as_xdg_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_cache_directory_is_ignored_and_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "somewhere")
     assert data.cache_folder() == Path.home() / ".cache" / "headlight" / "atlases"
     monkeypatch.setenv("XDG_CACHE_HOME", os.path.abspath("/x"))
     assert data.cache_folder() == Path("/x/headlight/atlases")
-
-
-def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "MAX_SENTENCES", 3)
     assert len(data.read_sentences(b"a\nb\nc\n", "t")[0]) == 3
     with pytest.raises(DataError, match="more than 3 rows"):

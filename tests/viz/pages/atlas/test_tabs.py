@@ -79,17 +79,41 @@ def test_another_metric_opens_on_its_best_head_and_the_five_best_are_links(
     assert maps(app)["selected"] == [best[2] // 4, best[2] % 4]
 
 
-def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+def untinted(label: str) -> str:
+    """The sentence that a button says."""
+    return re.sub(r":\w+-background\[(.*?[^\\])\]", r"\1", label).replace("\\", "").split(" → ")[0]
+
+
+def test_a_head_shows_its_rank_and_its_strongest_sentences_with_the_words_that_it_links_most(
+    app: AppTest, shipped: Path, atlas: Atlas
+) -> None:
     opened(app, layer=1, head=3, corpus_figure="confidence")
     values = atlas.metrics["confidence"][0]
     rank = int((values > values[1, 3]).sum()) + 1
     assert any(f"rank {rank} of 8 heads" in element.value for element in app.markdown)
     expected = [int(number) for number in atlas.strongest["confidence"][0, 1, 3]]
     assert [button.key for button in sentences(app)] == [f"atlas-sentence-{number}" for number in expected]
+    # A sentence marks the word from which the head looks most, and the one to which.
+    choice = Selection().model
+    for button in sentences(app):
+        trace = traces.trace(models.reader(choice), atlas.texts[int((button.key or "").rpartition("-")[2])])
+        known, weights = word_links.words(trace), trace.weights("encoder.self", 1)[3].numpy()
+        words = [position for group in known.groups[: known.num_source] for position in group]
+        largest = np.unravel_index(np.argmax(weights[np.ix_(words, words)]), (len(words), len(words)))
+        looking, looked_at = (known.labels[known.at(words[at], is_source=True) or 0] for at in largest)
+        assert f":blue-background[{plain(looking)}]" in button.label
+        assert looking == looked_at or f":orange-background[{plain(looked_at)}]" in button.label
     app.selectbox(key="head").set_value(0).run()
     assert [button.key for button in sentences(healthy(app))] == [
         f"atlas-sentence-{number}" for number in atlas.strongest["confidence"][0, 1, 0]
     ]
+    # Sentences on buttons are not Markdown.
+    shown = {untinted(button.label): button for button in sentences(app)}
+    dog = "The dog <b>is</b> old."
+    if dog not in shown:  # five of six sentences are shown
+        healthy(app.selectbox(key="corpus_metric").set_value("entropy").run())
+        shown = {untinted(button.label): button for button in sentences(app)}
+    assert "\\<b\\>" in shown[dog].label
 
 
 def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
@@ -102,42 +126,6 @@ def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shippe
     chosen = {name: app.query_params[name] for name in ("site", "head", "measure", "text")}
     assert chosen == {"site": "decoder.cross", "head": "L2H3", "measure": "norms", "text": atlas.texts[number]}
     assert not {"token", "step"} & set(app.query_params)
-
-
-def untinted(label: str) -> str:
-    """The sentence that a button says."""
-    return re.sub(r":\w+-background\[(.*?[^\\])\]", r"\1", label).replace("\\", "").split(" → ")[0]
-
-
-def test_a_sentence_marks_the_word_from_which_the_head_looks_most_and_the_one_to_which(
-    app: AppTest, shipped: Path, atlas: Atlas
-) -> None:
-    opened(app, site="encoder.self", layer=1, head=3, corpus_figure="confidence")
-    choice = Selection().model
-    for button in sentences(app):
-        trace = traces.trace(models.reader(choice), atlas.texts[int((button.key or "").rpartition("-")[2])])
-        known, weights = word_links.words(trace), trace.weights("encoder.self", 1)[3].numpy()
-        words = [position for group in known.groups[: known.num_source] for position in group]
-        largest = np.unravel_index(np.argmax(weights[np.ix_(words, words)]), (len(words), len(words)))
-        looking, looked_at = (known.labels[known.at(words[at], is_source=True) or 0] for at in largest)
-        assert f":blue-background[{plain(looking)}]" in button.label
-        assert looking == looked_at or f":orange-background[{plain(looked_at)}]" in button.label
-
-
-def test_the_menu_offers_no_metric_without_a_map(app: AppTest, shipped: Path) -> None:
-    opened(app, site="decoder.self")
-    shown = {head_map["name"] for head_map in maps(app)["maps"]}
-    assert set(app.selectbox(key="corpus_metric").options) == shown
-
-
-def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped: Path) -> None:
-    opened(app, corpus_figure="confidence")
-    shown = {untinted(button.label): button for button in sentences(app)}
-    dog = "The dog <b>is</b> old."
-    if dog not in shown:  # five of six sentences are shown
-        healthy(app.selectbox(key="corpus_metric").set_value("entropy").run())
-        shown = {untinted(button.label): button for button in sentences(app)}
-    assert "\\<b\\>" in shown[dog].label
 
 
 @pytest.mark.parametrize(
@@ -156,6 +144,9 @@ def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
     opened(app, site=site, corpus_figure=figure)
     assert reason in app.info[0].value
     assert maps(app)["chosen"] == tabs.ELSE
+    # The menu offers no metric without a map.
+    shown = {head_map["name"] for head_map in maps(app)["maps"]}
+    assert set(app.selectbox(key="corpus_metric").options) == shown
 
 
 def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
@@ -166,11 +157,6 @@ def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, a
     assert {"Induction", "Entropy"} <= set(columns)
     assert "Next token" not in columns
     np.testing.assert_allclose(columns["Entropy"], atlas.metrics["entropy"][1].ravel(), rtol=1e-6)
-
-
-def test_a_head_that_the_model_lacks_becomes_the_first(app: AppTest, shipped: Path) -> None:
-    opened(app, layer=40, head=99)
-    assert maps(app)["selected"] == [0, 0]
 
 
 VALUES = np.array([[0.5, np.nan], [1.0, 0.25]], np.float32)
@@ -189,16 +175,12 @@ def test_numbers_texts_and_shades_are_sent_in_the_order_of_layers() -> None:
     assert first["shades"] == [0.5, None, 1.0, 0.25]
     assert (first["high"], second["high"]) == ("1.00", "0.0")
     assert second["shades"] == [0.0] * 4
-
-
-def test_a_metric_that_chance_gives_a_number_is_coloured_as_far_below_it_as_above() -> None:
+    # A metric that chance gives a number is coloured as far below it as above.
     centred = HeadMap("c", "Centred", "", np.array([[0.5, 0.8], [0.4, np.nan]], np.float32), 2, centre=0.5)
     (sent,) = header((centred,), "c", HeadChoice(0, 0), "file")["maps"]
     assert (sent["low"], sent["high"], sent["isCentred"]) == ("0.20", "0.80", True)
     assert sent["shades"] == pytest.approx([0.5, 1.0, 1 / 3, None], abs=1e-3)
-
-
-def test_another_choice_is_the_same_picture_and_other_numbers_are_another() -> None:
+    # Another choice is the same picture, and other numbers are another.
     one, other = (header(MAPS, key, HeadChoice(0, 0), "x")["digest"] for key in "ab")
     assert one == other
     changed = HeadMap("a", "First", "bits", VALUES + 1, 2)

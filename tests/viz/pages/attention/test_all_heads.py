@@ -1,20 +1,17 @@
 """The grid of all heads on its page: metrics, orders and filters, and which heads link two words."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.page_run import app_of
-from tests.viz.reading import traced
+from tests.viz.page_run import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, word_links
 from viz.pages.attention.all_heads.linked_heads import MOST
 from viz.pictures.focus import FocusAxis
 from viz.selection.attention import METRICS
-from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.sites import CROSS, DECODER, ENCODER, SITES, head_label
 from viz.ui.words import WordLine, read_chosen
@@ -22,34 +19,30 @@ from viz.ui.words import WordLine, read_chosen
 TEXT = Selection().common.text
 
 
-@pytest.fixture
-def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return app_of()
-
-
 def grid_of(app: AppTest) -> dict[str, Any]:
     ((header, _),) = sent_to(app, "head_grid")
     return header
 
 
-def test_at_first_tiles_carry_nothing_and_there_is_nothing_to_rank_by(app: AppTest) -> None:
+def test_at_first_tiles_carry_nothing_and_every_figure_ranks_and_filters_heads_and_stands_in_the_link(
+    app: AppTest,
+) -> None:
     header = grid_of(app.run())
     assert (header["metric"], header["ranked"], header["notes"]) == (None, None, [])
     assert not {"order", "max_heads"} & {box.key for box in app.selectbox}
-
-
-@pytest.mark.parametrize("figure", METRICS[1:])
-def test_every_figure_can_be_chosen_and_stands_in_the_link(app: AppTest, figure: str) -> None:
-    app.run()
-    header = grid_of(app.selectbox(key="metric").set_value(figure).run())
-    assert len(header["metric"]["texts"]) == 8
-    assert header["ranked"] is None
-    assert app.query_params["figure"] == figure
-
-
-def test_heads_are_ranked_and_filtered(app: AppTest) -> None:
-    app.run()
+    ((header, _),) = sent_to(app, "word_picker")
+    ((question, _),) = sent_to(app, "link_question")
+    words = [word for line in header["lines"] for word in line["words"]]
+    assert question["asked"] == [words[index] for (index,) in header["chosen"]]
+    assert question["asked"][1] == "animal"
+    ((headline, _),) = sent_to(app, "headline")
+    assert "“animal”" in "".join(headline["suggestion"])
+    for figure in METRICS[1:]:
+        header = grid_of(app.selectbox(key="metric").set_value(figure).run())
+        assert len(header["metric"]["texts"]) == 8, figure
+        assert header["ranked"] is None
+        assert app.query_params["figure"] == figure
+    # Heads are ranked and filtered.
     app.selectbox(key="metric").set_value("entropy").run()
     app.selectbox(key="order").set_value("lowest").run()
     header = grid_of(app.selectbox(key="max_heads").set_value(4).run())
@@ -118,40 +111,6 @@ def listed(app: AppTest) -> list[str]:
     return [button.label for button in app.button if (button.key or "").startswith("linked-")]
 
 
-def test_at_first_the_question_is_about_the_words_of_the_finding_and_not_their_pieces(app: AppTest) -> None:
-    app.run()
-    ((header, _),) = sent_to(app, "word_picker")
-    ((question, _),) = sent_to(app, "link_question")
-    words = [word for line in header["lines"] for word in line["words"]]
-    assert question["asked"] == [words[index] for (index,) in header["chosen"]]
-    assert question["asked"][1] == "animal"
-    ((headline, _),) = sent_to(app, "headline")
-    assert "“animal”" in "".join(headline["suggestion"])
-
-
-def test_the_heads_of_a_kept_cell_are_listed_from_the_largest_weight_on(app: AppTest, selection: Selection) -> None:
-    app.query_params.update({"site": CROSS, "token": "2", "key_token": "3"})
-    app.run()
-    trace = traced(TEXT, selection)
-    weights = {
-        head_label(layer, head, CROSS): float(trace.weights(CROSS, layer)[head, 2, 3])
-        for layer in range(2)
-        for head in range(4)
-    }
-    largest = sorted(weights.items(), key=lambda item: -item[1])[:MOST]
-    assert listed(app) == [f"{name} · {weight:.4f}" for name, weight in largest]
-
-
-def test_a_head_of_the_list_opens_and_the_cell_stays_kept(app: AppTest) -> None:
-    app.query_params.update({"site": CROSS, "token": "2", "key_token": "3"})
-    app.run()
-    name = listed(app)[0].split(" · ")[0]
-    app.button(key="linked-0").click().run()
-    chosen = [int(part) - 1 for part in re.findall(r"\d+", app.query_params["head"])]
-    assert head_label(chosen[0], chosen[1], CROSS) == name
-    assert (app.query_params["token"], app.query_params["key_token"]) == ("2", "3")
-
-
 def test_what_the_mask_forbids_is_said(app: AppTest) -> None:
     app.query_params.update({"site": DECODER, "token": "2", "key_token": "3"})
     app.run()
@@ -159,7 +118,7 @@ def test_what_the_mask_forbids_is_said(app: AppTest) -> None:
     assert any("the mask hides that token from every head" in caption.value for caption in app.caption)
 
 
-def test_tiles_carry_the_weight_of_the_kept_cell(app: AppTest, selection: Selection) -> None:
+def test_tiles_carry_the_weight_of_the_kept_cell_and_its_heads_are_listed(app: AppTest, selection: Selection) -> None:
     app.query_params.update({"site": CROSS, "token": "2", "key_token": "3", "figure": "kept", "order": "highest"})
     app.run()
     ((header, _),) = sent_to(app, "head_grid")
@@ -168,6 +127,13 @@ def test_tiles_carry_the_weight_of_the_kept_cell(app: AppTest, selection: Select
     assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in weights]
     assert header["ranked"] == sorted(range(8), key=lambda index: -weights[index])
     assert app.query_params["figure"] == "kept"
+    # The heads are listed from the largest weight on; one of them opens, and the cell stays kept.
+    named = [(head_label(index // 4, index % 4, CROSS), weights[index]) for index in header["ranked"]]
+    assert listed(app) == [f"{name} · {weight:.4f}" for name, weight in named[:MOST]]
+    app.button(key="linked-0").click().run()
+    chosen = [int(part) - 1 for part in re.findall(r"\d+", app.query_params["head"])]
+    assert head_label(chosen[0], chosen[1], CROSS) == named[0][0]
+    assert (app.query_params["token"], app.query_params["key_token"]) == ("2", "3")
 
 
 def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, selection: Selection) -> None:
@@ -244,18 +210,11 @@ def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_ke
 @pytest.mark.parametrize(
     "value",
     [
-        None,
-        [],
-        {"looking": [0]},
-        {"looking": 0, "lookedAt": []},
-        {"looking": [0], "lookedAt": [3]},
-        {"looking": [True], "lookedAt": [0]},
-        {"looking": [], "lookedAt": [0]},
-        {"looking": [-1], "lookedAt": []},
-        {"looking": [0, 2], "lookedAt": []},
-        {"looking": [0, 0], "lookedAt": []},
+        None, [], {"looking": [0]}, {"looking": 0, "lookedAt": []}, {"looking": [0], "lookedAt": [3]},
+        {"looking": [True], "lookedAt": [0]}, {"looking": [], "lookedAt": [0]}, {"looking": [-1], "lookedAt": []},
+        {"looking": [0, 2], "lookedAt": []}, {"looking": [0, 0], "lookedAt": []},
     ],
-)
+)  # fmt: skip
 def test_what_names_no_words_is_no_choice(value: object) -> None:
     source, target = FocusAxis("source", groups=((0,), (1,))), FocusAxis("target", groups=((1,),))
     lines = [WordLine("EN", "en", ("a", "b"), (0, 0), source), WordLine("DE", "de", ("c",), (0,), target)]

@@ -54,7 +54,7 @@ def params_of(page: str) -> dict[str, Any]:
     return json.JSONDecoder().raw_decode(own, own.index("const params = ") + len("const params = "))[0]
 
 
-def test_the_page_asks_for_nothing_outside(page: str) -> None:
+def test_the_page_asks_for_nothing_outside_runs_four_scripts_and_holds_tokens_captive(page: str) -> None:
     without_libraries = page
     for library in bertviz_view._libraries():
         without_libraries = without_libraries.replace(library, "")
@@ -68,9 +68,7 @@ def test_the_page_asks_for_nothing_outside(page: str) -> None:
         "http://www.w3.org/2000/svg",
         "https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/visualization/attention.js",
     }
-
-
-def test_only_the_four_scripts_written_here_may_run(page: str) -> None:
+    # Only the four scripts written here may run.
     scripts = scripts_of(page)
     assert len(scripts) == 4
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
@@ -78,11 +76,12 @@ def test_only_the_four_scripts_written_here_may_run(page: str) -> None:
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     assert policy == f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
-
-
-def test_a_token_cannot_close_the_script(page: str) -> None:
+    # A token cannot close the script.
     assert "alert(1)</" not in page
     assert page.lower().count("</script>") == 4
+    # The data stands in the page once.
+    assert page.count("left_text") - page.count(".left_text") == 1
+    assert "PYTHON_PARAMS" not in page
 
 
 @pytest.mark.parametrize("view", BERTVIZ_VIEWS)
@@ -105,11 +104,6 @@ def test_every_layer_and_head_of_an_attention_is_there_to_three_decimals(site: s
     assert not re.search(r"0\.\d{4}", json.dumps(attention))
 
 
-def test_the_data_stands_in_the_page_once(page: str) -> None:
-    assert page.count("left_text") - page.count(".left_text") == 1
-    assert "PYTHON_PARAMS" not in page
-
-
 @pytest.mark.parametrize("site", SITES)
 def test_layers_and_heads_count_from_one(site: str) -> None:
     layers, heads = SHAPES[site]
@@ -118,10 +112,6 @@ def test_layers_and_heads_count_from_one(site: str) -> None:
     assert model_view["include_layers"] == [*range(1, layers + 1)]
     assert model_view["include_heads"] == [*range(1, heads + 1)]
     assert model_view["total_heads"] == heads
-
-
-def test_the_head_view_begins_with_the_layer_that_is_open() -> None:
-    assert params_of(drawn("decoder.self", layer=3))["layer"] == 4
 
 
 def long_trace(tokens: int, layers: int = 4, heads: int = 8) -> Trace:
@@ -138,6 +128,12 @@ def test_a_longer_sentence_is_refused_with_what_to_do() -> None:
     with pytest.raises(InputTextError, match="up to 64 tokens; this text has 65"):
         drawn(trace=long_trace(MAX_TOKENS + 1))
     assert drawn("decoder.self", trace=long_trace(MAX_TOKENS + 1))
+    # The height follows the longer side, and in the model view the layers.
+    assert bertviz_height(long_trace(40), "decoder.cross", "Head view") == 900 + 92
+    assert bertviz_height(long_trace(40), "encoder.self", "Model view") == 4 * (40 * 10.5 + 10) + 70
+    assert bertviz_height(long_trace(40, layers=1), "encoder.self", "Model view") == 40 * 18 + 55 + 70
+    # The head view begins with the layer that is open.
+    assert params_of(drawn("decoder.self", layer=3))["layer"] == 4
 
 
 @pytest.mark.parametrize("view", BERTVIZ_VIEWS)
@@ -148,12 +144,6 @@ def test_the_colours_are_those_of_the_theme(dark: bool, theme: str, view: str) -
     assert f"color: {colours['textColor']}; background: {colours['backgroundColor']}" in style
     assert f"text {{ fill: {colours['textColor']}" in style
     assert f"color-scheme: {theme}" in style
-
-
-def test_the_height_follows_the_longer_side_and_in_the_model_view_the_layers() -> None:
-    assert bertviz_height(long_trace(40), "decoder.cross", "Head view") == 900 + 92
-    assert bertviz_height(long_trace(40), "encoder.self", "Model view") == 4 * (40 * 10.5 + 10) + 70
-    assert bertviz_height(long_trace(40, layers=1), "encoder.self", "Model view") == 40 * 18 + 55 + 70
 
 
 @pytest.fixture
@@ -171,9 +161,9 @@ def frame_of(app: AppTest) -> IFrame:
 
 @pytest.mark.parametrize("view", BERTVIZ_VIEWS)
 def test_the_link_says_which_view_of_which_attention_and_the_page_says_how_to_read_it(app: AppTest, view: str) -> None:
-    app.query_params["bertviz"] = view
-    app.query_params["site"] = SITES[2]
+    app.query_params.update({"bertviz": view, "site": SITES[2], "layer": "1"})
     iframe = frame_of(app.run())
+    assert view == "Model view" or '"layer":2' in iframe.srcdoc, "it begins with the open layer"
     assert f"<title>{view} of attention" in iframe.srcdoc
     assert "up to 64 tokens, because" in " ".join(caption.value for caption in app.caption)
     other = BERTVIZ_VIEWS[1 - BERTVIZ_VIEWS.index(view)]
@@ -188,17 +178,10 @@ def test_a_page_that_was_drawn_is_not_kept_as_an_address(app: AppTest) -> None:
     before = urlsplit.cache_info().hits  # type: ignore[attr-defined]
     urlparse(page)
     assert urlsplit.cache_info().hits == before  # type: ignore[attr-defined]
-
-
-def test_another_attention_is_another_drawing(app: AppTest) -> None:
+    # Another attention is another drawing.
     before = frame_of(app.run()).srcdoc
     assert frame_of(app.segmented_control(key="site").set_value(SITES[1]).run()).srcdoc != before
     assert app.query_params["site"] == SITES[1]
-
-
-def test_the_head_view_begins_with_the_open_layer(app: AppTest) -> None:
-    app.query_params["layer"] = "1"
-    assert '"layer":2' in frame_of(app.run()).srcdoc
 
 
 def test_too_many_tokens_are_refused_with_a_sentence_and_the_tab_stays_alive(

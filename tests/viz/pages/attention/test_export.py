@@ -18,8 +18,7 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.trace.trace import Trace
 from tests.viz import page_run
-from tests.viz.page_run import app_of
-from tests.viz.reading import traced
+from tests.viz.page_run import app_of, traced
 from tests.viz.sent import unpack
 from viz.access import long_texts
 from viz.pages.attention import view_page as writer
@@ -28,14 +27,7 @@ from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.selection.url import parse
 from viz.text.messages import speaking
-from viz.text.sites import SITES
 from viz.ui import downloads, trace_tables
-
-
-@pytest.fixture
-def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return app_of()
 
 
 def opened(app: AppTest, **params: str) -> AppTest:
@@ -77,16 +69,13 @@ def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(
     assert not {"Where one row comes from", "Current view"} & set(labels(any_model))
 
 
-@pytest.mark.parametrize("site", SITES)
-def test_nothing_is_computed_before_a_button_is_pressed(
-    app: AppTest, site: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_computed_before_a_button_is_pressed(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object) -> Never:
         raise AssertionError("computed too early")
 
     for name in ("matrix", "table", "digits"):
         monkeypatch.setattr(trace_tables, name, refuse)
-    assert len(labels(opened(app, site=site))) == 10
+    assert len(labels(opened(app))) == 10
 
 
 def test_an_attention_too_long_for_a_page_of_its_own_says_how_many_tokens_it_has(
@@ -209,13 +198,9 @@ def test_the_page_holds_sentence_head_grid_decoding_and_origin(page: str, trace:
         expected_weights = trace.weights("decoder.cross", number // 4)[number % 4].numpy()
         np.testing.assert_array_equal(values, expected_weights.ravel())
     assert page.count("<tr>") == 1 + len(trace.steps)
-
-
-def test_the_same_view_is_the_same_file(page: str, trace: Trace) -> None:
+    # The same view is the same file.
     assert made(trace) == page
-
-
-def test_only_its_script_may_run_and_nothing_may_be_fetched(page: str) -> None:
+    # Only its script may run, and nothing may be fetched.
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
     assert policy.count("sha256-") == page.count("<script") == page.count("</script>") == 1
@@ -255,13 +240,11 @@ def test_how_large_the_file_gets_is_known_before(
     assert longer - short == pytest.approx(expected_longer - expected, rel=0.25)
 
 
-def test_an_attention_may_have_layers_of_its_own_number(trace: Trace) -> None:
+def test_an_attention_may_have_layers_of_its_own_number(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
     view = OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ())
     assert len(payloads(made(uneven, view))) == 3 + 4
-
-
-def test_of_a_large_attention_only_the_open_head_is_exact(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of a large attention only the open head is exact.
     monkeypatch.setattr(writer, "_MOST_BYTES", 10)
     _, _, matrix = payloads(made(trace))
     np.testing.assert_array_equal(matrix[1][0], trace.weights("decoder.cross", 1)[2].numpy().ravel())

@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.checkpoint import write_manifest
 from model.trace.trace import Trace
-from tests.viz.page_run import app_of, opened
-from tests.viz.reading import traced
+from tests.viz.page_run import app_of, opened, traced
 from tests.viz.sent import caught, sent_to, unpack
 from viz.access import attention, models
 from viz.access.attention import MatrixView, OpenedLayer
@@ -63,25 +62,21 @@ def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLa
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_opened_weights_are_those_of_the_trace(app: AppTest, site: str) -> None:
+def test_opened_weights_are_those_of_the_trace_norms_weigh_them_by_key_and_a_rollout_sums_to_one(
+    app: AppTest, site: str
+) -> None:
     trace, layer = layer_of(app, site=site, layer=1)
     np.testing.assert_array_equal(layer.values, trace.weights(site, 1).numpy())
     assert (layer.queries.labels, layer.keys.labels) == (trace.row_names(site), trace.axis_tokens(site)[1])
     assert not layer.values.flags.writeable
-
-
-@pytest.mark.parametrize("site", SITES)
-def test_norms_are_weights_times_one_length_a_key(app: AppTest, site: str) -> None:
+    # Norms are weights times one length a key.
     trace, norms = layer_of(app, site=site, measure="norms")
     weights = trace.weights(site, 0).numpy()
     with np.errstate(invalid="ignore"):
         lengths = norms.values / weights
     for head in lengths:
         assert np.nanstd(head, axis=0).max() < 1e-4
-
-
-@pytest.mark.parametrize("site", SITES)
-def test_a_rollout_is_one_matrix_whose_rows_sum_to_one(app: AppTest, site: str) -> None:
+    # A rollout is one matrix whose rows sum to one.
     _, rollout = layer_of(app, site=site, measure="rollout", layer=1)
     assert len(rollout.values) == 1
     np.testing.assert_allclose(rollout.values.sum(-1), 1, atol=1e-5)
@@ -100,8 +95,7 @@ def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app: AppTest) -
 # ---- the page ----
 
 
-@pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
-@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize(("site", "drawn"), tuple(zip(SITES, ("Heatmap", "Lines", "Heatmap"), strict=True)))
 @pytest.mark.parametrize("measure", MEASURE_NAMES)
 def test_every_measure_is_drawn_and_explained(app: AppTest, measure: str, site: str, drawn: str) -> None:
     opened(app, measure=measure, site=site, drawn=drawn)
@@ -298,6 +292,20 @@ def test_the_payload_holds_every_value_as_a_share_of_the_top(data: LinesData) ->
     np.testing.assert_allclose((stored / 65535) ** 2 * header["top"], data.values.ravel(), atol=1e-4)
     assert header["queryTokens"] == ["a", "b", "\\u202e", "∅"]
     assert header["headNames"] == list(data.head_names)
+    # Names that do not fit the values are a mistake.
+    with pytest.raises(AssertionError, match="values have shape"):
+        replace(data, head_names=("Head 1",))
+    # The fingerprint follows everything that is drawn.
+    changed = (
+        replace(data, values=data.values / 2),
+        replace(data, top=3.0),
+        replace(data, query_tokens=tuple("abcd")),
+        replace(data, title="Elsewhere"),
+        replace(data, query_roles=(("user", 0, 2),)),
+        replace(data, key_roles=(("user", 0, 2),)),
+    )
+    digests = set(map(digest, changed))
+    assert len(digests | {digest(data)}) == 7
 
 
 def test_the_payload_stays_the_same_while_only_a_person_acts(data: LinesData, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,41 +343,13 @@ def test_a_picture_that_was_left_out_is_told_again_where_to_stand(
     assert page.run()["command"] == {"number": 2, **encoded(AT_1)}
 
 
-def test_the_fingerprint_follows_everything_that_is_drawn(data: LinesData) -> None:
-    changed = (
-        replace(data, values=data.values / 2),
-        replace(data, top=3.0),
-        replace(data, query_tokens=tuple("abcd")),
-        replace(data, title="Elsewhere"),
-        replace(data, query_roles=(("user", 0, 2),)),
-        replace(data, key_roles=(("user", 0, 2),)),
-    )
-    digests = set(map(digest, changed))
-    assert len(digests | {digest(data)}) == 7
-
-
-def test_names_that_do_not_fit_the_values_are_a_mistake(data: LinesData) -> None:
-    with pytest.raises(AssertionError, match="values have shape"):
-        replace(data, head_names=("Head 1",))
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"heads": []},
-        {"heads": [3]},
-        {"heads": ["0"]},
-        {"heads": [True]},
-        {"heads": None},
-        {"query": 4},
-        {"query": -1},
-        {"key": 5},
-        {"key": "1"},
-        {"threshold": 101},
-        {"threshold": None},
-        {"threshold": 0.5},
+        {"heads": []}, {"heads": [3]}, {"heads": ["0"]}, {"heads": [True]}, {"heads": None}, {"query": 4},
+        {"query": -1}, {"key": 5}, {"key": "1"}, {"threshold": 101}, {"threshold": None}, {"threshold": 0.5},
     ],
-)
+)  # fmt: skip
 def test_a_place_that_does_not_exist_is_not_read(wrong: dict[str, object]) -> None:
     right: dict[str, object] = {"heads": [2, 0], "query": 3, "key": None, "threshold": 100}
     assert read_view(SHAPE, right) == LinesView((0, 2), query=3, threshold=100)

@@ -43,15 +43,13 @@ def test_bars_say_which_pronoun_is_written() -> None:
     figure = form_bars({"er": 0.25, "<b>": 0.5}, "<b>")
     assert list(figure.data[0].text) == ["0.250", "0.500 (written)"]
     assert list(figure.layout.yaxis.ticktext) == ["er", "<b>&lt;b&gt;</b>"]
-
-
-def test_neighbouring_columns_share_a_frame() -> None:
+    # Neighbouring columns share a frame.
     figure = form_bars({"er": 1.0}, "er")
     mark_columns(figure, (1, 2, 5), rows=4, colour="#000000", dash="dash")
     assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(0.5, 2.5), (4.5, 5.5)]
 
 
-def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval() -> None:
+def test_a_ladder_puts_the_most_accurate_head_first_with_its_interval_and_the_baselines() -> None:
     values = np.array([0.4, 0.9, 0.6])
     figure = figures.head_ladder(
         ["L1 H1", "L1 H2", "L1 H3"], values, values - 0.1, values + 0.05, {"chance": 0.5, "nearest candidate": 0.45}
@@ -63,16 +61,12 @@ def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval() -> 
     assert list(points.y) == [0.9, 0.6, 0.4]
     np.testing.assert_allclose(points.error_y.array, 0.05)
     np.testing.assert_allclose(points.error_y.arrayminus, 0.1)
-
-
-def test_baselines_cross_the_whole_picture_also_of_a_single_head() -> None:
+    # Baselines cross the whole picture, also of a single head.
     one = np.array([0.4])
     figure = figures.head_ladder(["L1 H1"], one, one, one, {"chance": 0.5, "nearest candidate": 0.45})
     assert [(line.xref, line.x0, line.x1) for line in figure.layout.shapes] == [("paper", 0, 1)] * 2
     assert [(line.y0, line.y1) for line in figure.layout.shapes] == [(0.5, 0.5), (0.45, 0.45)]
-
-
-def test_sentences_in_a_hover_are_not_read_as_html() -> None:
+    # Sentences in a hover are not read as HTML.
     figure = figures.margin_bars(np.array([1.0]), ["<b>it</b>"])
     assert figure.data[0].customdata[0] == "&lt;b&gt;it&lt;/b&gt;"
 
@@ -81,7 +75,7 @@ def read(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(content.decode("utf-8-sig").splitlines()))
 
 
-def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(scores: CoreferenceScores) -> None:
+def test_tables_give_back_the_accuracies_their_intervals_and_the_margins(scores: CoreferenceScores) -> None:
     rows = [row for row in read(tables.heads(scores)) if row["site"] == "encoder.self"]
     site = scores.sites["encoder.self"]
     assert len(rows) == site.accuracy.value.numel()
@@ -89,18 +83,14 @@ def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(score
         head = int(row["layer (from 1)"]) - 1, int(row["head (from 1)"]) - 1
         found = [float(row[name]) for name in ("accuracy", "accuracy_low", "accuracy_high")]
         assert found == list(site.accuracy.at(*head))
-
-
-def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores: CoreferenceScores) -> None:
+    # The table of sentences gives back the accuracy of a head.
     of_head = {"site": "encoder.self", "layer (from 1)": "2", "head (from 1)": "3"}
     rows = [row for row in read(tables.rows(scores)) if of_head.items() <= row.items()]
     site = scores.sites["encoder.self"]
     right = [np.sign(float(r["weight_on_antecedent"]) - float(r["weight_on_distractor"])) / 2 + 0.5 for r in rows]
     assert len(rows) == len(site.cases)
     assert np.mean(right) == pytest.approx(float(site.accuracy.value[1, 2]), abs=1e-6)
-
-
-def test_margins_are_written_with_the_german_they_compare(scores: CoreferenceScores) -> None:
+    # Margins are written with the German that they compare.
     assert scores.contrast is not None
     rows = read(tables.contrast(scores.contrast))
     assert [float(row["margin_nats"]) for row in rows] == scores.contrast.margins.tolist()

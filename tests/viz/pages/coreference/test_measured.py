@@ -17,9 +17,8 @@ from model.analysis.metrics.head_names import LayerHead
 from model.checkpoint import write_manifest
 from tests.patience import PATIENCE
 from tests.viz import page_run
-from tests.viz.links import unlinked
 from tests.viz.page_run import app_of
-from tests.viz.sent import charts, numbers_of
+from tests.viz.sent import charts, numbers_of, unlinked
 from viz.pages.coreference import data, findings
 from viz.pictures.figures.heads import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -61,29 +60,20 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     site = scores.sites["encoder.self"]
     figure = head_map(site.accuracy.value.numpy(), title="accuracy", centre=0.5, floor=0.1)
     assert charts(app)[0]["data"][0]["z"] == json.loads(figure.to_json())["data"][0]["z"]
-
-
-def test_a_result_is_kept_for_whoever_comes_back(app: AppTest) -> None:
-    measured(opened(app))
+    # What was found is said first.
+    (said,) = (place for place, text in enumerate(shown) if findings.first_sentence(scores) in text)
+    assert said < min(shown.index(findings.verdict(site)) for site in scores.sites.values())
+    # Every accuracy is drawn on one scale.
+    maps = [one["data"][0] for one in charts(app) if "colorbar" in one["data"][0]]
+    for title in {one["colorbar"]["title"]["text"] for one in maps}:
+        of_title = [one for one in maps if one["colorbar"]["title"]["text"] == title]
+        assert len({(one["zmin"], one["zmax"]) for one in of_title}) == 1, title
+    # A result is kept for whoever comes back.
     first = app.session_state["long-work/measured"]
     app.switch_page("viz/pages/decoding/page.py").run()
     app.switch_page("viz/pages/coreference/page.py").run()
     assert app.session_state["long-work/measured"] is first
     assert charts(app)
-
-
-def test_what_was_found_is_said_first(app: AppTest, scores: CoreferenceScores) -> None:
-    shown = [one.value for one in measured(opened(app)).markdown]
-    (said,) = (place for place, text in enumerate(shown) if findings.first_sentence(scores) in text)
-    assert said < min(shown.index(findings.verdict(site)) for site in scores.sites.values())
-
-
-def test_every_accuracy_is_drawn_on_one_scale(app: AppTest) -> None:
-    maps = [one["data"][0] for one in charts(measured(opened(app)))]
-    titles = {one["colorbar"]["title"]["text"] for one in maps if "colorbar" in one}
-    for title in titles:
-        of_title = [one for one in maps if "colorbar" in one and one["colorbar"]["title"]["text"] == title]
-        assert len({(one["zmin"], one["zmax"]) for one in of_title}) == 1, title
 
 
 @pytest.mark.parametrize(("bad", "more"), [(100, ""), (101, "And 1 more.")])

@@ -12,9 +12,8 @@ from model import Translator
 from model.analysis.metrics.head_names import HeadName
 from tests.paths import ROOT
 from tests.shipped import TAUGHT
-from tests.viz.links import unlinked
 from tests.viz.page_run import app_of, healthy, opened
-from tests.viz.sent import charts, sent_to
+from tests.viz.sent import charts, sent_to, unlinked
 from viz.pages.coreference.pair_words import twins
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
@@ -78,6 +77,16 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
     for text, pronoun, chart in zip((FIRST, SECOND), ("▁es", "▁sie"), charts(app)[1:3], strict=True):
         step = next(step for step in shipped.trace(text).steps if step.token == pronoun)
         assert f"{np.exp(step.log_prob):.3f} (written)" in chart["data"][0]["text"]
+    # Columns of rows and the bar of the written pronoun stand for words of both sentences.
+    said = [chart["layout"].get("meta") or {} for chart in charts(app)]
+    written = [meta["words"] for meta in said if meta.get("words") and not meta["heads"]]
+    assert [[place["side"] for place in spot[0]] for (spot,) in written] == [
+        ["target", "other target"],
+        ["other target", "target"],
+    ]
+    rows = next(meta for meta in said if meta.get("words") and meta["heads"])
+    assert rows["query"]["side"] == "target"
+    assert [place["side"] for place in rows["words"][1][0]] == ["source", "other source"]
 
 
 def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> None:
@@ -94,8 +103,17 @@ def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> Non
     assert maps(app) != before
 
 
-def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny: None) -> None:
+def test_whoever_types_is_offered_the_sentence_with_the_word_that_differed_and_a_group_opens_its_first_pair(
+    tiny: None,
+) -> None:
     app = comparing()
+    assert not is_doubted(app)
+    assert not [caption for caption in app.caption if "looks like" in caption.value]
+    healthy(app.text_input(key="other_text").set_value(FIRST.replace("tired", "loud")).run())
+    healthy(app.text_area(key="text").set_value("The dog left the house because it was too tired.").run())
+    assert app.text_input(key="other_text").value == "The dog left the house because it was too loud."
+    assert app.query_params["other"] == "The dog left the house because it was too loud."
+    # A group opens its first pair, and whoever types then sees their own.
     healthy(app.selectbox(key="pair-group").set_value("reflexive").run())
     assert app.query_params["pair"] == "reflexive-01"
     assert marked(app, "pronoun")[0] == "herself"
@@ -105,20 +123,6 @@ def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny: Non
     assert app.text_input(key="other_text").value == ""
     assert "There is nothing to compare yet" in app.info[0].value
     assert not charts(app)
-
-
-def test_whoever_types_is_offered_the_same_sentence_with_the_word_that_differed(tiny: None) -> None:
-    app = comparing()
-    healthy(app.text_input(key="other_text").set_value(FIRST.replace("tired", "loud")).run())
-    healthy(app.text_area(key="text").set_value("The dog left the house because it was too tired.").run())
-    assert app.text_input(key="other_text").value == "The dog left the house because it was too loud."
-    assert app.query_params["other"] == "The dog left the house because it was too loud."
-
-
-def test_a_twin_that_whoever_opens_the_link_is_offered_too_adds_no_step_to_the_history(tiny: None) -> None:
-    app = comparing(text="The dog left the house because it was too tired.")
-    assert app.text_input(key="other_text").value == "The dog left the house because it was too wide."
-    assert "other" not in app.query_params
 
 
 def test_sentences_that_have_little_in_common_are_not_compared_without_a_word(tiny: None) -> None:
@@ -132,12 +136,14 @@ def test_each_sentence_in_another_language_is_said_to_be_so(tiny: None) -> None:
     assert [caption.value for caption in app.caption if "looks like" in caption.value] == [
         ":material/warning: This looks like German. The model has learned to read only English."
     ]
-    assert not [caption for caption in comparing().caption if "looks like" in caption.value]
 
 
-def test_a_guess_is_marked_until_a_person_says_that_it_is_right(tiny: None) -> None:
-    assert not is_doubted(comparing())
+def test_a_twin_is_offered_without_a_step_in_the_history_and_a_guess_marked_until_a_person_says_that_it_is_right(
+    tiny: None,
+) -> None:
     app = comparing(text="The dog left the house because it was too tired.")
+    assert app.text_input(key="other_text").value == "The dog left the house because it was too wide."
+    assert "other" not in app.query_params
     assert marked(app, "antecedent")[:2] == ["dog", "house"]
     assert is_doubted(app)
     healthy(app.button(key="marks-right").click().run())
@@ -243,16 +249,3 @@ def test_a_word_chosen_on_another_page_is_the_query_here_and_its_twin_in_the_oth
     # Rows are those of the word, and say so to whoever points at them.
     asked = [chart["layout"]["meta"]["query"] for chart in charts(app) if chart["layout"].get("meta", {}).get("query")]
     assert [(place["side"], place["tokens"]) for place in asked[:2]] == [("source", [1]), ("other source", [1])]
-
-
-def test_columns_of_rows_and_the_bar_of_the_written_pronoun_stand_for_words_of_both_sentences() -> None:
-    app = healthy(opened(app_of(site="decoder.cross"), "coreference"))
-    said = [chart["layout"].get("meta") or {} for chart in charts(app)]
-    written = [meta["words"] for meta in said if meta.get("words") and not meta["heads"]]
-    assert [[place["side"] for place in spot[0]] for (spot,) in written] == [
-        ["target", "other target"],
-        ["other target", "target"],
-    ]
-    rows = next(meta for meta in said if meta.get("words") and meta["heads"])
-    assert rows["query"]["side"] == "target"
-    assert [place["side"] for place in rows["words"][1][0]] == ["source", "other source"]

@@ -1,11 +1,8 @@
 """The decoding page on the tests' tiny checkpoint, opened at one of its tabs, and what it sent to the browser."""
 
-from typing import Any
-
 from streamlit.testing.v1 import AppTest
 
 from tests.viz import page_run
-from tests.viz.sent import unpack
 
 TEXT = "Tom was late."
 
@@ -18,8 +15,3 @@ def app_at(tab: str) -> AppTest:
 def opened(app: AppTest, **params: int | str) -> AppTest:
     """Run the decoding page with these parameters in its address; nothing may go wrong."""
     return page_run.opened(app, "decoding", **params)
-
-
-def header_of(payload: bytes) -> dict[str, Any]:
-    """The header of what a component was sent."""
-    return unpack(payload)[0]

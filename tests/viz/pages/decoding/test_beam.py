@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import BeamNode, BeamTree
 from model.decoding.beam import Fate
+from tests.viz.page_run import traced, tree_of
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from tests.viz.reading import traced, tree_of
 from tests.viz.sent import caught, sent_to
 from viz.access import models
 from viz.pages.decoding.beam import tab as beam_story
@@ -40,16 +40,11 @@ def node(
 def by_hand() -> BeamTree:
     """<s> with two kept children and one that is not; under each kept one, something of every fate."""
     nodes = (
-        node(0, None, -1, 0, row=0),
-        node(1, 0, 0, 0, row=0),
-        node(2, 0, 0, 1, row=1),
-        node(3, 0, 0, 2, "outranked", 0),
-        node(4, 2, 1, 0, "finished", 1, score=-1.5),
-        node(5, 1, 1, 1, "finished", 1, score=-2.0),
-        node(6, 1, 1, 2, "outranked", 2, row=0),
-        node(7, 2, 1, 3, "outscored", 2, score=-9.0),
-        node(8, 2, 1, 4, "search over", 1),
-    )
+        node(0, None, -1, 0, row=0), node(1, 0, 0, 0, row=0), node(2, 0, 0, 1, row=1),
+        node(3, 0, 0, 2, "outranked", 0), node(4, 2, 1, 0, "finished", 1, score=-1.5),
+        node(5, 1, 1, 1, "finished", 1, score=-2.0), node(6, 1, 1, 2, "outranked", 2, row=0),
+        node(7, 2, 1, 3, "outscored", 2, score=-9.0), node(8, 2, 1, 4, "search over", 1),
+    )  # fmt: skip
     return BeamTree(width=2, alpha=0.6, limit=7, nodes=nodes, hypotheses=(4, 5))
 
 
@@ -129,17 +124,21 @@ def test_another_width_forgets_the_node_for_its_tree_is_another_one(app: AppTest
     assert not app.exception
 
 
-def test_every_node_of_a_small_tree_has_the_role_worked_out_by_hand() -> None:
+def test_roles_rows_and_the_closest_rival_of_a_small_tree_are_those_worked_out_by_hand() -> None:
     assert beam_story.roles(by_hand()) == [
         "winner", "rival", "winner", "dropped", "winner", "rival", "dropped", "dropped", "dropped",
     ]  # fmt: skip
     assert beam_story.living(by_hand()) == {0, 1, 2, 4, 5}
-
-
-def test_rows_worked_out_by_hand_put_the_winner_first_and_siblings_by_rank() -> None:
+    # Rows worked out by hand put the winner first, and siblings by rank.
     rows = beam_story.rows(by_hand(), range(9))
     assert rows == {0: 0, 2: 0, 1: 1, 3: 2, 4: 0, 7: 1, 8: 2, 5: 3, 6: 4}
     assert beam_story.rows(by_hand(), {0, 1, 2, 4, 5}) == {0: 0, 2: 0, 1: 1, 4: 0, 5: 1}
+    # The closest rival follows the winner's own tokens.
+    tree = by_hand()
+    # The winner is 2 → 4; its rivals are 1 and 3 after <s>, 7 and 8 after 2.
+    assert beam_story.closest_rival(tree, 0) == 1
+    assert beam_story.closest_rival(tree, 1) == 7
+    assert beam_story.closest_rival(tree, None) == 1
 
 
 @pytest.mark.parametrize("width", [1, 3, 12])
@@ -170,9 +169,7 @@ def test_every_fate_is_told_with_the_step_that_decided_counted_from_one() -> Non
     assert fates[6] == "Kept in step 2, dropped in step 3: none of its continuations was good enough."
     assert fates[7] == "Finished in step 2, dropped in step 3: by then 2 finished hypotheses had better scores."
     assert fates[8] == "Still kept when the search stopped after step 2: it could no longer beat the finished ones."
-
-
-def test_a_hypothesis_at_the_longest_translation_says_so() -> None:
+    # A hypothesis at the longest translation says so.
     tree = BeamTree(
         width=1, alpha=0.0, limit=51, nodes=(node(0, None, -1, 0), node(1, 0, 0, 0, "length limit", 0, -1.0)),
         hypotheses=(1,),
@@ -180,14 +177,6 @@ def test_a_hypothesis_at_the_longest_translation_says_so() -> None:
     assert beam_story.fate(tree, 1) == (
         "Cut off at the longest translation, 51 tokens, in step 1 and returned: rank 1 of 1 by score."
     )
-
-
-def test_the_closest_rival_follows_the_winners_own_tokens() -> None:
-    tree = by_hand()
-    # The winner is 2 → 4; its rivals are 1 and 3 after <s>, 7 and 8 after 2.
-    assert beam_story.closest_rival(tree, 0) == 1
-    assert beam_story.closest_rival(tree, 1) == 7
-    assert beam_story.closest_rival(tree, None) == 1
 
 
 def test_the_browser_gets_every_node_with_its_numbers_and_the_places_of_those_returned(

@@ -1,6 +1,5 @@
 """The tab of branches: the tree, two branches compared, a word of one's own, removal."""
 
-import json
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -15,10 +14,9 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.decoding.session import DecodingSession
 from model.errors import TokenError
-from tests.viz.page_run import app_of, healthy, opened
+from tests.viz.page_run import app_of, healthy, opened, traced
 from tests.viz.pages.decoding.viewer import Viewer
-from tests.viz.reading import traced
-from tests.viz.sent import caught, charts, unpack
+from tests.viz.sent import caught, charts, sent_to, unpack
 from viz.access import models
 from viz.pages.decoding import translations
 from viz.pages.decoding.branches import comparison
@@ -39,30 +37,42 @@ def decoding(tab: str = "Branches", **params: str) -> AppTest:
     return opened(app_of(**{"text": TEXT, "studio": tab, **params}), "decoding")
 
 
-def header(payload: bytes) -> dict[str, Any]:
-    length = int.from_bytes(payload[:4], "little")
-    return json.loads(payload[4 : 4 + length])
-
-
 TWO = "0-4-t40.1-6-t41"
 
 
 def tree(app: AppTest) -> dict[str, Any]:
-    return next(found for found in map(header, payloads(app)) if "rows" in found and "shown" in found)
-
-
-def payloads(app: AppTest) -> list[bytes]:
-    return [element.proto.bytes for element in app.get("bidi_component")]
+    ((header, _),) = sent_to(app, "branch_tree")
+    return header
 
 
 def test_the_tree_tells_what_was_done_where_and_what_came_of_it() -> None:
-    found = tree(decoding(branches=TWO, branch="2"))
+    app = decoding(branches=TWO, branch="2")
+    found = tree(app)
     assert [row["number"] for row in found["rows"]] == [0, 1, 2]
     assert [row["parent"] for row in found["rows"]] == [None, 0, 1]
     assert [row["start"] for row in found["rows"]] == [0, 4, 6]
     assert "wrote" in found["rows"][1]["deed"]
     assert (found["shown"], found["against"], found["textLanguage"]) == (2, 1, "de")
     assert all(row["logProb"] < 0 for row in found["rows"])
+    # The page shows the translation of the branch.
+    words = [text for text, _ in tree(app)["rows"][2]["words"]]
+    assert app.selectbox(key="branch").value == 2
+    translation = Translator.load(catalogue.checkpoint_root() / "en-de", device="cpu")
+    session = translation.decode(TEXT)
+    own = traced(TEXT, Selection().changed(checkpoint="en-de"))
+    for step in own.steps[:4]:
+        session.force(step.token_id)
+    session.force(40)
+    session.step()
+    session.force(41)
+    session.run()
+    assert "".join(words).split() == session.translation.split()
+    # The list above walks from branch to branch.
+    healthy(app.selectbox(key="branch").set_value(1).run())
+    assert tree(app)["shown"] == 1
+    assert (app.query_params["branch"], app.query_params["step"]) == ("1", "4")
+    healthy(app.selectbox(key="branch").set_value(0).run())
+    assert tree(app)["shown"] == 0
 
 
 def test_a_long_branch_is_written_when_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,51 +86,20 @@ def test_a_long_branch_is_written_when_it_is_looked_at(monkeypatch: pytest.Monke
     assert written == {0: True, 1: False, 2: True, 3: False}
 
 
-def test_the_page_shows_the_translation_of_the_branch() -> None:
-    app = decoding(branches=TWO, branch="2")
-    words = [text for text, _ in tree(app)["rows"][2]["words"]]
-    assert app.selectbox(key="branch").value == 2
-    translation = Translator.load(catalogue.checkpoint_root() / "en-de", device="cpu")
-    session = translation.decode(TEXT)
-    own = traced(TEXT, Selection().changed(checkpoint="en-de"))
-    for step in own.steps[:4]:
-        session.force(step.token_id)
-    session.force(40)
-    session.step()
-    session.force(41)
-    session.run()
-    assert "".join(words).split() == session.translation.split()
-
-
-def test_the_list_above_walks_from_branch_to_branch() -> None:
-    app = decoding(branches=TWO, branch="2")
-    healthy(app.selectbox(key="branch").set_value(1).run())
-    assert tree(app)["shown"] == 1
-    assert (app.query_params["branch"], app.query_params["step"]) == ("1", "4")
-    healthy(app.selectbox(key="branch").set_value(0).run())
-    assert tree(app)["shown"] == 0
-
-
 def test_a_word_is_written_at_the_chosen_step() -> None:
     app = decoding(step="3")
+    assert "“\\<\\/s\\>” ends the text." in app.text_input(key="write-in-film").help
+    # One that cannot be is answered, and stays to be put right.
+    for word, said in (("猫", "cannot spell"), ("<s>", "special"), ("x" * 300, "300 characters")):
+        healthy(app.text_input(key="write-in-film").set_value(word).run())
+        assert said in app.warning[0].value
+        assert app.text_input(key="write-in-film").value == word
+        assert "branches" not in app.query_params
     healthy(app.text_input(key="write-in-film").set_value("Tier").run())
     ids = branches.spell("Tier", models.writer(Selection().changed(checkpoint="en-de").model))
     assert app.query_params["branches"] == "0-3-" + "-".join(f"t{one}" for one in ids)
     assert tree(app)["shown"] == 1
     assert app.text_input(key="write-in-film").value == ""
-
-
-@pytest.mark.parametrize(("word", "said"), [("猫", "cannot spell"), ("<s>", "special"), ("x" * 300, "300 characters")])
-def test_a_word_that_cannot_be_written_is_answered_and_stays_to_be_put_right(word: str, said: str) -> None:
-    app = decoding(step="3")
-    healthy(app.text_input(key="write-in-film").set_value(word).run())
-    assert said in app.warning[0].value
-    assert app.text_input(key="write-in-film").value == word
-    assert "branches" not in app.query_params
-
-
-def test_the_field_says_how_to_end_the_text() -> None:
-    assert "“\\<\\/s\\>” ends the text." in decoding().text_input(key="write-in-film").help
 
 
 def test_two_branches_are_compared_by_text_probability_and_attention() -> None:
@@ -204,19 +183,11 @@ def test_what_rules_forbid_reaches_the_browser_without_a_number() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        None,
-        "show",
-        {},
-        {"what": "show"},
-        {"what": "show", "branch": 3},
-        {"what": "show", "branch": -1},
-        {"what": "show", "branch": True},
-        {"what": "show", "branch": "1"},
-        {"what": "remove", "branch": 0},
-        {"what": "drop", "branch": 1},
-        {"what": ["show"], "branch": 1},
+        None, "show", {}, {"what": "show"}, {"what": "show", "branch": 3}, {"what": "show", "branch": -1},
+        {"what": "show", "branch": True}, {"what": "show", "branch": "1"}, {"what": "remove", "branch": 0},
+        {"what": "drop", "branch": 1}, {"what": ["show"], "branch": 1},
     ],
-)
+)  # fmt: skip
 def test_what_no_row_can_send_is_ignored(monkeypatch: pytest.MonkeyPatch, value: object) -> None:
     shown, acts = caught(monkeypatch), list[TreeAct]()
     rows = [row(0, None, 0), row(1, 0, 2), row(2, 0, 7)]

@@ -5,8 +5,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import TransformerConfig, decoder_sizes, step_cost
+from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from tests.viz.reading import traced
 from tests.viz.sent import charts
 from viz.access import models
 from viz.pages.decoding.cost import PARTS
@@ -31,10 +31,18 @@ def app(chosen: Selection) -> AppTest:
     return app_at("Cost")
 
 
-def test_the_parts_are_those_that_the_model_counts(chosen: Selection) -> None:
+def test_parts_and_blocks_agree_with_what_the_model_counts(chosen: Selection) -> None:
     cost = searches.step_costs(traced(TEXT, chosen), models.translator(chosen.model))[1]
     assert sum(getattr(cost.cached, part) for part in PARTS) == cost.cached.total
     assert sum(getattr(cost.recomputed, part) for part in PARTS) == cost.recomputed.total
+    # Blocks agree with the rows that the model counts.
+    trace = traced(TEXT, chosen)
+    for step, cost in enumerate(searches.step_costs(trace, models.translator(chosen.model))):
+        target, source = target_states(cost, len(trace.steps)), source_states(step, len(trace.source_ids))
+        assert (target == COMPUTED).sum() == cost.new_target_rows
+        assert (target == REUSED).sum() == cost.reused_target_rows
+        assert (source == COMPUTED).sum() == cost.new_source_rows
+        assert (source == REUSED).sum() == cost.reused_source_rows
 
 
 def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, chosen: Selection) -> None:
@@ -71,30 +79,13 @@ def test_a_step_computes_its_own_position_reuses_those_before_and_knows_none_aft
     assert target_states(step_cost(SIZES, 3, 0, prompt_length=3), 4).tolist() == [COMPUTED] * 3 + [LATER]
 
 
-def test_the_source_is_computed_in_the_first_step_only() -> None:
-    assert source_states(0, 3).tolist() == [COMPUTED] * 3
-    assert source_states(1, 3).tolist() == [REUSED] * 3
-
-
-def test_blocks_agree_with_the_rows_that_the_model_counts(chosen: Selection) -> None:
-    trace = traced(TEXT, chosen)
-    for step, cost in enumerate(searches.step_costs(trace, models.translator(chosen.model))):
-        target, source = target_states(cost, len(trace.steps)), source_states(step, len(trace.source_ids))
-        assert (target == COMPUTED).sum() == cost.new_target_rows
-        assert (target == REUSED).sum() == cost.reused_target_rows
-        assert (source == COMPUTED).sum() == cost.new_source_rows
-        assert (source == REUSED).sum() == cost.reused_source_rows
-
-
-def test_every_layer_has_its_row_and_no_token_is_markup() -> None:
+def test_pictures_carry_the_counts_and_no_token_is_markup() -> None:
     figure = cache_blocks(target_states(step_cost(SIZES, 3, 1), 3), ["<s>", "<b>", "x"], 2)
     assert list(figure.layout.yaxis.ticktext) == ["Layer 1", "Layer 2"]
     assert list(figure.layout.xaxis.ticktext) == ["&lt;s&gt;", "&lt;b&gt;", "x"]
     assert figure.data[0].z.tolist() == [[REUSED, COMPUTED, LATER]] * 2
     assert figure.data[0].customdata[1].tolist() == [STATES[REUSED], STATES[COMPUTED], STATES[LATER]]
-
-
-def test_bars_and_curves_carry_the_counts_and_the_step_its_line() -> None:
+    # Bars and curves carry the counts, and the step its line.
     bars = part_bars({"a": (1_000, 5_000), "b": (2_000, 2_000)})
     assert [list(bar.x) for bar in bars.data] == [[1_000, 2_000], [5_000, 2_000]]
     curve = cost_curve(np.array([3, 4]), np.array([3, 9]), 1, ["a", "<b>"])

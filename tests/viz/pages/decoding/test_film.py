@@ -1,13 +1,10 @@
 """The film: what is sent to the browser, what it may send back, and what a link or a person asks of the page."""
 
-import json
 import math
-import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Translator
 from tests.viz import page_run
-from tests.viz.page_run import app_of
-from tests.viz.sent import caught
+from tests.viz.sent import caught, unpack
 from viz.pages.decoding import translations
 from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.film.component import (
@@ -39,7 +35,6 @@ from viz.pages.decoding.film.component import (
 from viz.pages.decoding.film.data import film as film_of
 from viz.pictures.payload import encoded
 from viz.pictures.player.exchange import Command
-from viz.selection.catalogue import ROOT_VARIABLE
 
 CANDIDATES = tuple(PlayerCandidate(100 + i, f"c{i}", -0.5 * (i + 1)) for i in range(20))
 STEPS = (
@@ -55,11 +50,6 @@ SPREAD = PlayerSpread(
 )
 
 
-def header_of(payload: bytes) -> dict[str, Any]:
-    (length,) = struct.unpack("<I", payload[:4])
-    return json.loads(payload[4 : 4 + length])
-
-
 CROSS = np.full((2, 3, 3, 2), 0.25, np.float32)
 SELF = np.tril(np.full((2, 3, 3, 3), 0.5, np.float32))
 
@@ -73,20 +63,8 @@ Wish = Draw | Force
 #: What makes the browser say something in the next run, and all that the player was asked to show.
 Says = tuple[Callable[..., None], list[PlayerState]]
 CHOICES = {
-    "step": "3",
-    "head": "L2H3",
-    "also": "0.3",
-    "candidates": "15",
-    "temperature": "80",
-    "top_k": "5",
-    "top_p": "90",
-}
-
-
-@pytest.fixture
-def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return app_of()
+    "step": "3", "head": "L2H3", "also": "0.3", "candidates": "15", "temperature": "80", "top_k": "5", "top_p": "90",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -207,13 +185,8 @@ def test_a_wish_counts_only_if_it_can_be_fulfilled(data: PlayerData) -> None:
     draw = {"kind": "draw", "step": 2, "temperature": 50, "topK": 0, "topP": 100, "digest": data.digest}
     assert read_wish(draw, data) == Draw(2, 50, 0, 100)
     changes: tuple[dict[str, object], ...] = (
-        {"step": 3},
-        {"step": True},
-        {"step": None},
-        {"digest": "abc"},
-        {"tokenId": 5},
-        {"tokenId": "107"},
-    )
+        {"step": 3}, {"step": True}, {"step": None}, {"digest": "abc"}, {"tokenId": 5}, {"tokenId": "107"},
+    )  # fmt: skip
     for change in changes:
         assert read_wish(force | change, data) is None, change
     changes = ({"temperature": 0}, {"topK": None}, {"topP": 101}, {"topK": 2.0})
@@ -268,7 +241,7 @@ def player_page() -> None:
 
 
 def command_of(app: AppTest) -> tuple[int, int]:
-    command = header_of(app.get("bidi_component")[0].proto.bytes)["command"]
+    command = unpack(app.get("bidi_component")[0].proto.bytes)[0]["command"]
     return command["number"], command["step"]
 
 
@@ -288,14 +261,6 @@ def test_a_player_that_comes_back_to_a_page_goes_where_the_page_asks_again() -> 
     assert not app.run().get("bidi_component")
     app.session_state["left_out"] = False
     assert command_of(app.run()) == (2, 0)
-
-
-def test_a_step_out_of_range_is_corrected_and_returned() -> None:
-    app = AppTest.from_function(player_page)
-    app.session_state["asked"] = 99
-    app.run()
-    assert app.text[0].value.startswith("PlayerState(step=3, layer=0")
-    assert not app.exception
 
 
 AT_0 = PlayerState(0)
@@ -356,16 +321,9 @@ def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:
     assert (header["steps"][2]["chosen"], header["steps"][2]["rank"]) == (None, 444)
     assert header["steps"][0]["candidates"][1] == [101, "c1", -1.0]
     assert header["command"] == {
-        "number": 1,
-        "step": 2,
-        "layer": 1,
-        "head": 2,
-        "also": [0],
-        "candidates": 7,
-        "temperature": 80,
-        "topK": 5,
+        "number": 1, "step": 2, "layer": 1, "head": 2, "also": [0], "candidates": 7, "temperature": 80, "topK": 5,
         "topP": 90,
-    }
+    }  # fmt: skip
     assert (header["digest"], header["name"]) == (data.digest, "film")
     assert (len(cross), len(self_)) == (2 * CROSS.size, 2 * SELF.size)
     assert np.frombuffer(numbers, "<f4").tolist() == pytest.approx([-0.1, -2.5] * 3 + [3, 0, 7] * 3 + [-3, 0, -9.5] * 3)

@@ -3,8 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from tests.viz.reading import traced
 from tests.viz.sent import caught, sent_to, unpack
 from viz.access import models
 from viz.pages.decoding.data import searches
@@ -20,16 +20,14 @@ def app(chosen: Selection) -> AppTest:
     return app_at("Logit lens")
 
 
-def test_the_last_level_is_what_the_model_said(chosen: Selection) -> None:
+def test_the_last_level_is_what_the_model_said_and_a_deviation_is_the_largest_difference_of_any_step(
+    chosen: Selection,
+) -> None:
     trace = traced(TEXT, chosen)
     lens = searches.logit_lens(trace, models.writer(chosen.model))
     assert deviation(trace, lens) < 1e-5
     assert tuple(best[0] for best in lens.tokens[-1]) == trace.predicted_tokens
-
-
-def test_a_deviation_is_the_largest_difference_of_any_step(chosen: Selection) -> None:
-    trace = traced(TEXT, chosen)
-    lens = searches.logit_lens(trace, models.writer(chosen.model))
+    # A deviation is the largest difference of any step.
     probabilities = lens.chosen_probabilities.clone()
     probabilities[-1, 1] += 0.25
     changed = type(lens)(**{**vars(lens), "chosen_probabilities": probabilities})

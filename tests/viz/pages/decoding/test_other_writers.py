@@ -52,17 +52,15 @@ def test_a_token_that_the_models_settings_forbid_makes_no_branch(app: AppTest, c
     assert "branches" not in app.query_params
 
 
-def test_ends_are_those_of_the_models_settings(app: AppTest) -> None:
+def test_ends_are_those_of_the_models_settings_and_a_vocabulary_of_bytes_spells_everything_and_its_own(
+    app: AppTest,
+) -> None:
     assert models.writer(Selection().changed(checkpoint="ending").model).end_ids == set(ENDS)
     ruled = models.writer(Selection().changed(checkpoint="ruled").model)
     assert ruled.vocabulary.tokens(sorted(ruled.end_ids)) == ("<|end|>",)
-
-
-def test_a_model_whose_end_is_no_token_of_its_vocabulary_has_none(app: AppTest) -> None:
+    # A model whose end is no token of its vocabulary has none.
     assert models.writer(Selection().changed(checkpoint="endless").model).end_ids == frozenset()
-
-
-def test_a_vocabulary_of_bytes_spells_everything_and_its_own_end(app: AppTest) -> None:
+    # A vocabulary of bytes spells everything, and its own end.
     writer = models.writer(Selection().changed(checkpoint="ruled").model)
     for word in ("😀", "</s>"):
         assert writer.vocabulary.decode(branches.spell(word, writer)) == f" {word}"

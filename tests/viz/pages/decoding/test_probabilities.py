@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from model.decoding.sampling import draw_tokens
 from model.errors import SessionError
 from tests.model.adapters import zoo
+from tests.viz.page_run import run_page
 from tests.viz.pages.decoding.opening import app_at, opened
 from tests.viz.sent import sent_to
 from viz.access import models
@@ -96,8 +97,7 @@ def test_a_sentence_says_so_on_every_tab(
     monkeypatch.setenv(ROOT_VARIABLE, str(broken))
     app = app_at(tab)
     app.query_params["checkpoint"] = checkpoint
-    app.run()
-    app.switch_page("viz/pages/decoding/page.py").run()
+    run_page(app, "decoding")
     assert not app.exception
     (error,) = app.error
     assert said in error.value
@@ -108,16 +108,14 @@ def test_a_row_without_probabilities_is_not_drawn_from() -> None:
         draw_tokens(torch.full((1, 5), torch.nan), [0.5])
 
 
-def test_the_difference_is_taken_between_the_tokens_that_both_have() -> None:
+def test_differences_are_of_what_both_have_and_curves_count_from_one_and_draw_tokens_literally() -> None:
     ours, theirs = np.arange(9.0).reshape(3, 3), np.ones((2, 3))
     rows, columns = align(["a", "b", "c"], ["a", "c"]), align(["x", "y", "z"], ["x", "y", "z"])
     found = common_difference(ours, theirs, rows, columns)
     np.testing.assert_array_equal(found, [[-1, 0, 1], [5, 6, 7]])
     figure = attention_difference(found, ["a", "c"], ["x", "y", "z"])
     np.testing.assert_array_equal(figure.data[0].customdata, found)
-
-
-def test_curves_count_steps_from_one_and_draw_tokens_literally() -> None:
+    # Curves count steps from one, and draw tokens literally.
     one, other = Written("one", ("<b>a</b>", "b"), (0.5, 0.25)), Written("<i>", ("c",), (1.0,))
     figure = probability_curves(one, other, 1)
     assert [list(trace.x) for trace in figure.data] == [[1], [1, 2]]
@@ -126,17 +124,12 @@ def test_curves_count_steps_from_one_and_draw_tokens_literally() -> None:
     assert figure.layout.shapes[0].x0 == 1.5
 
 
-def test_a_branch_that_is_not_there_is_named_with_how_many_there_are() -> None:
+def test_what_is_not_there_is_named_with_how_many_there_are_and_steps_count_from_1() -> None:
     assert notices.no_branch(3, 2).startswith("The URL names branch 3, but there are 2.")
     assert notices.no_branch(3, 0).startswith("The URL names branch 3, but there are no branches.")
-
-
-def test_steps_count_from_1() -> None:
     assert notices.no_step(20, 15).startswith("The URL names step 21, but this translation has 15.")
     assert notices.written_already(4).startswith("This translation already has that token at step 5.")
-
-
-def test_why_a_branch_is_left_out_is_said_in_the_language_of_whoever_reads_it() -> None:
+    # Why a branch is left out is said in the language of whoever reads it.
     error = SessionError("The URL names an unknown branch, “{code}”.", code="x")
     notice = notices.left_out("0-5-t1", error)
     assert notice.endswith(str(error))

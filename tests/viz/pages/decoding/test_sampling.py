@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import SampledTranslation
 from model.trace.steps import Candidate, DecodingStep
+from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from tests.viz.reading import traced
 from viz.access import models
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.sampling import Card, card_html, grouped, steps_html, why_derailing
@@ -93,6 +93,7 @@ def test_the_same_seed_shows_the_same_texts_and_another_one_others(app: AppTest)
 def test_equal_samples_share_a_card_that_counts_them(app: AppTest) -> None:
     # At the lowest temperature everything is what greedy search writes.
     opened(app, samples=5, temperature=1)
+    assert app.slider(key="top_p").value == pytest.approx(1.0), "a temperature alone samples from all tokens"
     _, *others = cards(app)
     assert [said(card)[:2] for card in others] == [["5 of 5", "samples 1, 2, 3, 4, 5"]]
     assert said(others[0])[-1].endswith("The same text as the greedy translation.")
@@ -118,25 +119,21 @@ def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: 
     assert len(cards(app)) == 2
 
 
-def test_it_opens_on_likely_tokens_and_all_tokens_are_one_click_away(app: AppTest) -> None:
+def test_it_opens_on_likely_tokens_a_change_leaves_the_others_and_all_tokens_are_one_click_away(app: AppTest) -> None:
     opened(app)
     assert "temperature" not in app.query_params
     assert [app.slider(key=key).value for key in ("temperature", "top_p")] == pytest.approx([0.7, 0.9])
-    app.segmented_control(key="sampling-preset").set_value(NO_FILTER).run()
-    assert [app.slider(key=key).value for key in ("temperature", "top_p")] == pytest.approx([1.0, 1.0])
-    assert (app.query_params["temperature"], app.query_params["top_p"]) == ("100", "100")
-
-
-def test_a_change_of_one_setting_leaves_the_others_as_they_are_shown(app: AppTest) -> None:
-    opened(app)
     app.slider(key="temperature").set_value(0.5).run()
     assert app.slider(key="top_p").value == pytest.approx(0.9)
     assert app.query_params["top_p"] == "90"
-
-
-def test_an_address_with_a_temperature_only_samples_from_all_tokens(app: AppTest) -> None:
-    opened(app, temperature=80)
-    assert app.slider(key="top_p").value == pytest.approx(1.0)
+    # Sliders speak in numbers, and the link in hundredths.
+    app.slider(key="temperature").set_value(0.7)
+    app.slider(key="top_p").set_value(0.29).run()
+    assert (app.query_params["temperature"], app.query_params["top_p"]) == ("70", "29")
+    assert app.slider(key="top_p").value == pytest.approx(0.29)
+    app.segmented_control(key="sampling-preset").set_value(NO_FILTER).run()
+    assert [app.slider(key=key).value for key in ("temperature", "top_p")] == pytest.approx([1.0, 1.0])
+    assert (app.query_params["temperature"], app.query_params["top_p"]) == ("100", "100")
 
 
 def test_why_all_tokens_derail_is_computed_from_the_steps() -> None:
@@ -147,14 +144,6 @@ def test_why_all_tokens_derail_is_computed_from_the_steps() -> None:
     assert "the other 7,980 have 10% together" in said
     assert "65% contain" in said
     assert why_derailing(steps, 20) == ""
-
-
-def test_sliders_speak_in_numbers_and_the_link_in_hundredths(app: AppTest) -> None:
-    opened(app)
-    app.slider(key="temperature").set_value(0.7)
-    app.slider(key="top_p").set_value(0.29).run()
-    assert (app.query_params["temperature"], app.query_params["top_p"]) == ("70", "29")
-    assert app.slider(key="top_p").value == pytest.approx(0.29)
 
 
 CARD = Card(

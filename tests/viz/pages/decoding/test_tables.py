@@ -7,13 +7,12 @@ from io import StringIO
 
 import pytest
 
-from tests.viz.page_run import healthy
+from tests.viz.page_run import healthy, traced, tree_of
 from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.pages.decoding.test_beam import by_hand
 from tests.viz.pages.decoding.test_branches import TEXT as BRANCHED
 from tests.viz.pages.decoding.test_branches import decoding
 from tests.viz.pages.decoding.test_sampling import drawn, samples_of
-from tests.viz.reading import traced, tree_of
 from viz.access import models
 from viz.pages.decoding import export
 from viz.pages.decoding.data import branches

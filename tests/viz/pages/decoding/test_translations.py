@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,12 +15,6 @@ from tests.viz.pages.decoding.viewer import TEXT, Viewer
 from viz.pages.decoding import translations
 from viz.selection import state
 from viz.selection.branch_codes import MAX_BRANCHES, EditHead, Write
-
-
-@pytest.fixture
-def saved(tiny_checkpoints: Path) -> Translator:
-    """The translator as the page loads it: a checkpoint is rounded when it is saved."""
-    return Translator.load(tiny_checkpoints / "en-de", device="cpu")
 
 
 def unlike(viewer: Viewer, step: int) -> int:
@@ -43,12 +36,7 @@ def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved: Translator
     assert viewer.shown.translation == expected.translation
     for site in expected.sites:
         np.testing.assert_allclose(viewer.shown.weights(site, 1), expected.weights(site, 1), atol=1e-6)
-
-
-def test_a_new_branch_is_shown_at_the_step_that_was_changed() -> None:
-    viewer = Viewer()
-    token_id = unlike(viewer, 4)
-    viewer.run(lambda: translations.write(4, (token_id,)))
+    # The new branch is shown at the step that was changed.
     assert viewer.selection.decoding.branches == (f"0-4-t{token_id}",)
     assert (viewer.selection.decoding.branch, viewer.selection.common.step) == (1, 4)
     assert viewer.notices == []
@@ -67,26 +55,16 @@ def test_only_the_new_rows_are_computed_and_nothing_twice(advances: list[Decodin
     assert advances == []
 
 
-def test_an_equal_branch_is_shown_and_not_doubled() -> None:
+def test_an_equal_branch_is_shown_and_not_doubled_another_token_a_sibling_and_the_same_one_none() -> None:
     viewer = Viewer()
-    token_id = unlike(viewer, 4)
-    viewer.run(lambda: translations.write(4, (token_id,))).run(lambda: translations.show(0))
-    viewer.run(lambda: translations.write(4, (token_id,)))
-    assert len(viewer.selection.decoding.branches) == 1
-    assert viewer.selection.decoding.branch == 1
-
-
-def test_another_token_at_the_same_step_is_a_sibling() -> None:
-    viewer = Viewer()
+    own = viewer.ids[4]
     second, third = (viewer.shown.steps[4].candidates[rank].token_id for rank in (1, 2))
-    viewer.run(lambda: translations.write(4, (second,))).run(lambda: translations.write(4, (third,)))
+    viewer.run(lambda: translations.write(4, (second,))).run(lambda: translations.show(0))
+    viewer.run(lambda: translations.write(4, (second,)))
+    assert (len(viewer.selection.decoding.branches), viewer.selection.decoding.branch) == (1, 1)
+    viewer.run(lambda: translations.write(4, (third,))).run(lambda: translations.show(0))
+    viewer.run(lambda: translations.write(4, (own,)))
     assert viewer.selection.decoding.branches == (f"0-4-t{second}", f"0-4-t{third}")
-
-
-def test_the_token_that_stands_there_already_makes_no_branch() -> None:
-    viewer = Viewer()
-    viewer.run(lambda: translations.write(4, (viewer.ids[4],)))
-    assert viewer.selection.decoding.branches == ()
     assert "already" in viewer.notices[0]
 
 

@@ -51,19 +51,16 @@ def test_two_films_stand_where_they_part_and_follow_another_reference(app: AppTe
     ((header, _),) = sent_to(app, "two_films")
     assert [step["asked"] for step in header["forced"]][-1] == "</s>"
     assert app.query_params["reference"] == "Das Tier"
-
-
-def test_a_reference_that_is_too_long_is_refused_by_a_sentence(app: AppTest) -> None:
-    opened(app, "learn", training="Teacher forcing")
+    # A reference that is too long is refused by a sentence.
     app.text_input(key="forced_reference").set_value("Tier " * 300).run()
     assert not app.exception
     assert len(app.error) == 1
 
 
-@pytest.mark.parametrize("params", [{"forced": 999}, {"target_of": 999}, {"epsilon": 999}, {"schedule_width": 1}])
-def test_numbers_of_a_link_that_do_not_exist_become_those_that_do(app: AppTest, params: dict[str, int]) -> None:
-    for view in ("Label smoothing", "Warm-up", "Teacher forcing"):
-        healthy(opened(app_of(learn="Training", text="The dog sleeps.", training=view, **params), "learn"))
+@pytest.mark.parametrize("view", ["Label smoothing", "Warm-up", "Teacher forcing"])
+def test_numbers_of_a_link_that_do_not_exist_become_those_that_do(app: AppTest, view: str) -> None:
+    wrong = {"forced": 999, "target_of": 999, "epsilon": 999, "schedule_width": 1}
+    healthy(opened(app, "learn", training=view, **wrong))
 
 
 TEXT = "The dog sleeps."

@@ -6,9 +6,8 @@ import pytest
 
 from model.config import PRESETS
 from model.decoding.cost import count_parameters
-from model.errors import CheckpointError
 from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
-from tests.viz.reading import traced
+from tests.viz.page_run import traced
 from viz.access import models
 from viz.pages.model_card import data, facts, tabs
 from viz.pages.model_card.figures import MAX_MARKED, PARTS, parameter_bars, training_curves
@@ -21,19 +20,10 @@ COUNTS = [count_parameters(PRESETS[name]) for name in ("en-de", "base")]
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (160436, "160,436"),
-        (0.91, "0.91"),
-        (0.73333333, "0.7333"),
-        (1.0, "1"),
-        (1234.5, "1,234.5"),
-        (0.0007, "0.0007"),
-        (1.23456e-5, "1.23e-05"),
-        (0.0, "0"),
-        (True, "yes"),
-        (False, "no"),
-        ("linear", "linear"),
+        (160436, "160,436"), (0.91, "0.91"), (0.73333333, "0.7333"), (1.0, "1"), (1234.5, "1,234.5"),
+        (0.0007, "0.0007"), (1.23456e-5, "1.23e-05"), (0.0, "0"), (True, "yes"), (False, "no"), ("linear", "linear"),
     ],
-)
+)  # fmt: skip
 def test_numbers_are_written_to_be_read(value: bool | float | str, shown: str) -> None:
     assert facts.number(value) == shown
 
@@ -53,9 +43,7 @@ PIECES = facts.pieces(("<pad>", "A", "▁The", "er", "\u202e"), (0,), (1,))
 def test_pieces_are_told_apart() -> None:
     assert [piece.kind for piece in PIECES] == ["special", "byte", "begins a word", "within a word", "within a word"]
     assert PIECES[4].shown == "\\u202e"
-
-
-def test_no_piece_of_the_file_is_a_formula() -> None:
+    # No piece of the file is a formula.
     pieces = facts.pieces(("=cmd|' /C calc'!A0", "+1", "▁=", 'a"b,c'), (), ())
     rows = list(csv.reader(facts.pieces_table(pieces).decode("utf-8-sig").splitlines()))
     assert rows[0] == ["id", "piece", "kind"]
@@ -78,9 +66,7 @@ def test_scores_of_a_set_stand_in_one_row_and_what_is_unknown_is_a_dash() -> Non
     columns, rows = facts.scores(Metrics((score("a", 1, 30.04), score("b", 4, 20), score("a", 4, 31)), ()))
     assert [column.title for column in columns][2:] == ["BLEU, greedy", "chrF, greedy", "BLEU, beam 4"]
     assert rows == [("a", "10", "30.0", "50.0", "31.0"), ("b", "10", "–", "–", "20.0")]
-
-
-def test_scores_of_a_part_of_a_set_stand_in_a_row_of_their_own() -> None:
+    # Scores of a part of a set stand in a row of their own.
     _, rows = facts.scores(Metrics((score("a", 1, 30), score("a", 1, 40, sentences=5)), ()))
     assert [row[1] for row in rows] == ["10", "5"]
 
@@ -90,6 +76,12 @@ def test_values_of_heads_are_apart_and_heads_count_from_1() -> None:
     first, by_number = facts.measured(Measurement("x", rows))
     assert first == [("best", "L1 H4"), ("best · of", "2 heads")]
     assert by_number == [("in · L1 H2", "0.5")]
+    # Values whose names have the same parts share a table.
+    named = [("set", "dev"), ("frames · both_right", "0.8"), ("best · layer", "1"), ("nouns · both_right", "0.3")]
+    alone, shared = facts.tables(named)
+    assert alone[1] == [("set", "dev"), ("best · layer", "1")]
+    assert [column.title for column in shared[0]] == ["Measured", "both right"]
+    assert shared[1] == [("frames", "0.8"), ("nouns", "0.3")]
 
 
 @pytest.mark.parametrize(
@@ -103,14 +95,6 @@ def test_values_of_heads_are_apart_and_heads_count_from_1() -> None:
 )
 def test_a_measurement_is_named_by_its_command(command: str, subject: str) -> None:
     assert facts.subject(command) == subject
-
-
-def test_values_whose_names_have_the_same_parts_share_a_table() -> None:
-    rows = [("set", "dev"), ("frames · both_right", "0.8"), ("best · layer", "1"), ("nouns · both_right", "0.3")]
-    alone, shared = facts.tables(rows)
-    assert alone[1] == [("set", "dev"), ("best · layer", "1")]
-    assert [column.title for column in shared[0]] == ["Measured", "both right"]
-    assert shared[1] == [("frames", "0.8"), ("nouns", "0.3")]
 
 
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
@@ -182,9 +166,7 @@ def test_bars_hold_every_part_twice_in_millions_and_as_a_share() -> None:
     assert [sum(bar.x[i] for bar in below) for i in (0, 1)] == pytest.approx([1, 1])
     assert figure.layout.barmode == "stack"
     assert tuple(figure.layout.yaxis.range) == (1.5, -0.5)
-
-
-def test_models_of_the_same_name_keep_two_bars() -> None:
+    # Models of the same name keep two bars.
     figure = parameter_bars(["base", "base"], COUNTS)
     assert list(figure.layout.yaxis.tickvals) == [0, 1]
 
@@ -192,44 +174,29 @@ def test_models_of_the_same_name_keep_two_bars() -> None:
 TEXT = "The animal was tired."
 
 
-def test_shapes_begin_with_the_checkpoint_and_count_its_parameters(selection: Selection) -> None:
+def test_shapes_translations_and_missing_records_are_those_of_the_checkpoint(selection: Selection) -> None:
     shapes = data.shapes(selection.model)
     assert [name for name, _, _ in shapes] == ["en-de", "base (paper)", "big (paper)"]
     real = sum(parameter.numel() for parameter in models.translator(selection.model).model.parameters())
     assert shapes[0][2].total == real
-
-
-def test_a_translation_is_the_one_of_the_trace(selection: Selection) -> None:
+    # A translation is the one of the trace.
     translator = models.translator(selection.model)
     assert data.translation(translator, TEXT) == traced(TEXT, selection).translation
-
-
-def test_a_checkpoint_without_a_record_says_nothing_of_its_making(selection: Selection) -> None:
+    # A checkpoint without a record says nothing of its making.
     assert data.training(selection.model) is None
     assert data.training_log(selection.model) is None
     assert data.metrics(selection.model) is None
     assert data.card(selection.model) == "Random weights, for tests.\n"
 
 
-def test_a_path_is_no_checkpoint_name(selection: Selection) -> None:
-    for read in (data.training, data.card):
-        with pytest.raises(CheckpointError):
-            read(selection.changed(checkpoint="../en-de").model)
-
-
 def test_a_section_ends_at_the_next_heading_and_its_lines_are_joined() -> None:
     text = "# t\n\n## What to expect\n\none\ntwo\n\nthree\n```sh\n# no heading\n```\n\n## Else\n\nfour\n"
     assert tabs.card_section(text, "What to expect") == ["one two", "three ```sh # no heading ```"]
     assert tabs.card_section(text, "Nothing") == []
-
-
-def test_the_bank_holds_no_sentence_twice_and_none_of_the_classics() -> None:
+    # The bank holds no sentence twice, and a seed draws the same twenty.
     assert len(BANK) == len(set(BANK)) == 120
     assert not any("animal" in sentence and "street" in sentence for sentence in BANK)
     assert all(sentence.strip() == sentence and sentence for sentence in BANK)
-
-
-def test_a_seed_always_draws_the_same_twenty() -> None:
     assert draw(1) == draw(1)
     assert draw(1) != draw(2)
     assert len(set(draw(3))) == NUM_DRAWN == 20

@@ -22,7 +22,14 @@ FILES = {"Data and training": "training.json", "Scores": "metrics.json", "Card":
 
 def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = "Overview", **params: str) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
-    return run_page(app_of(**{"about": tab, **params}), "model_card")
+    app = run_page(app_of(**{"about": tab, **params}), "model_card")
+    assert [element.value for element in app.title] == ["Model"]
+    assert app.query_params.get("about", "Overview") == (tab if tab in get_args(ModelCardTab) else "Overview")
+    # No text of a checkpoint becomes HTML or Markdown.
+    for element in (*app.html, *app.markdown, *app.caption, *app.subheader):
+        assert "<img" not in element.value
+        assert element in app.html or "![x](" not in element.value
+    return app
 
 
 def unfolded(app: AppTest, key: str) -> AppTest:
@@ -49,23 +56,14 @@ def copy(recorded_checkpoints: Path, tmp_path: Path) -> Path:
 # ---- what stands on the page ----
 
 
-@pytest.mark.parametrize("tab", get_args(ModelCardTab))
-def test_every_tab_opens_from_a_link(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, tab: str) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, tab))
-    assert [element.value for element in app.title] == ["Model"]
-    assert app.query_params.get("about", "Overview") == tab
-
-
 def test_the_page_opens_on_shape_and_bars(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, "Overview"))
     assert "d_model" in html(app)
     for name in ("base", "big"):
         assert f"{count_parameters(PRESETS[name]).total:,}" in html(app)
     assert len(chart(app, 0)["data"]) == 2 * 7
-
-
-def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = unfolded(healthy(opened(recorded_checkpoints, monkeypatch)), "card-vocabulary")
+    # The vocabulary is searched.
+    unfolded(app, "card-vocabulary")
     assert len(app.dataframe[0].value) == 370
     assert list(app.dataframe[0].value["Kind"][:5]) == ["special"] * 4 + ["byte"]
     assert [button.proto.label for button in app.get("download_button")] == ["Tokens (CSV)"]
@@ -77,17 +75,13 @@ def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pyt
     assert "No token" in app.info[0].value
 
 
-def test_training_data_are_listed_with_their_sum(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_data_are_listed_with_their_sum_and_curves_say_how_many_pairs_were_scored(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, "Data and training"))
     for cell in ("invented", "1,200", "1.5", "copied", "1,234", "linear"):
         assert f">{cell}<" in html(app)
     assert app.text[0].value.startswith("![x](")
-
-
-def test_the_curves_say_on_how_many_pairs_bleu_was_measured(
-    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "Data and training"))
     assert any("first 20 pairs" in caption.value for caption in app.caption)
     traces = chart(app, 0)["data"]
     assert [trace["name"] for trace in traces] == ["loss", "learning rate", "a", "&lt;b&gt;"]
@@ -206,24 +200,8 @@ def test_a_file_that_the_manifest_does_not_list_is_not_believed(
     assert "manifest" in app.error[0].value
 
 
-@pytest.mark.parametrize("tab", get_args(ModelCardTab))
-def test_no_text_of_a_checkpoint_becomes_html_or_markdown(
-    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, tab: str
-) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, tab))
-    for element in (*app.html, *app.markdown, *app.caption, *app.subheader):
-        assert "<img" not in element.value
-    for element in (*app.markdown, *app.caption, *app.subheader):
-        assert "![x](" not in element.value
-
-
 def test_wrong_parameters_become_defaults(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, "No such tab", seed="-1"))
     assert dict(app.query_params) == {}
-
-
-def test_a_sentence_that_would_be_refused_elsewhere_does_no_harm(
-    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = opened(recorded_checkpoints, monkeypatch, text=" ")
-    healthy(app)
+    # A sentence that would be refused elsewhere does no harm.
+    healthy(opened(recorded_checkpoints, monkeypatch, text=" "))

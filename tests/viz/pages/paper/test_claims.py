@@ -37,6 +37,10 @@ def figure_values(values: object) -> np.ndarray:
     return np.array(values, dtype=float)
 
 
+def bold_lines(app: AppTest) -> list[str]:
+    return [one.value for one in app.markdown if one.value.startswith("**") and one.value.endswith("**")]
+
+
 def until_refused(app: AppTest) -> None:
     last = time.monotonic() + PATIENCE
     while not app.error:
@@ -45,33 +49,28 @@ def until_refused(app: AppTest) -> None:
 
 
 def test_the_page_opens_on_the_papers_width_where_the_dot_product_is_saturated(app: AppTest) -> None:
-    at(app, "Scores")
+    (concluded,) = bold_lines(at(app, "Scores"))
+    assert "less than a tenth of the gradient is left" in concluded
     dot, scaled = weights_of(app, 0), weights_of(app, 1)
     assert app.select_slider(key="score_width").value == 64
     assert dot[0] > 4 * scaled[0]
     assert dot.sum() == pytest.approx(1, abs=1e-5)
-
-
-def test_another_width_draws_other_rows_and_stays_in_the_address(app: AppTest) -> None:
-    at(app, "Scores")
+    # Every head is a point, scaled and not.
+    cloud = charts(app)[7]["data"]
+    assert [len(figure_values(points["x"])) for points in cloud] == [3 * 2 * 4] * 2
+    ratio = figure_values(cloud[0]["x"]) / figure_values(cloud[1]["x"])
+    np.testing.assert_allclose(ratio, 8**0.5, rtol=1e-3)
+    # Another width draws other rows, and stays in the address.
     before = weights_of(app, 0)[0]
     healthy(app.select_slider(key="score_width").set_value(1024).run())
     assert weights_of(app, 0)[0] > before
     assert app.query_params["dk"] == "1024"
 
 
-@pytest.mark.parametrize(("asked", "shown"), [(0, 2), (1, 2), (70, 64), (999_999, 1024)])
+@pytest.mark.parametrize(("asked", "shown"), [(0, 2), (70, 64), (999_999, 1024)])
 def test_a_width_of_a_link_becomes_the_nearest_there_is(app: AppTest, asked: int, shown: int) -> None:
     at(app, "Scores", dk=asked)
     assert app.select_slider(key="score_width").value == shown
-
-
-def test_every_head_is_a_point_scaled_and_not(app: AppTest) -> None:
-    at(app, "Scores")
-    cloud = charts(app)[7]["data"]
-    assert [len(figure_values(points["x"])) for points in cloud] == [3 * 2 * 4] * 2
-    ratio = figure_values(cloud[0]["x"]) / figure_values(cloud[1]["x"])
-    np.testing.assert_allclose(ratio, 8**0.5, rtol=1e-3)
 
 
 def test_costs_are_measured_when_asked_for_and_tell_a_size_that_does_not_fit(
@@ -99,14 +98,12 @@ def test_a_line_is_the_median_of_the_rows(app: AppTest) -> None:
 
 
 def test_it_opens_on_the_width_with_the_smallest_error(app: AppTest) -> None:
-    at(app, "Pooling")
+    (concluded,) = bold_lines(at(app, "Pooling"))
+    assert "A soft look-up predicts best" in concluded
     assert app.slider(key="pooling_width").value == claims.best_width() / 100
     assert min(claims.errors()) < min(claims.errors()[0], claims.errors()[-1])
     assert "sigma" not in app.query_params
-
-
-def test_a_narrow_kernel_is_a_hard_lookup(app: AppTest) -> None:
-    at(app, "Pooling")
+    # A narrow kernel is a hard lookup.
     assert "a soft look-up" in said(app)
     healthy(app.slider(key="pooling_width").set_value(0.02).run())
     assert "a hard look-up" in said(app)
@@ -152,8 +149,9 @@ def test_heatmaps_stand_below_each_other_as_high_as_is_said() -> None:
         assert (above[0] - below[1]) * drawn == pytest.approx(layer_figures.GAP)
 
 
-def test_the_counts_follow_n_and_d(app: AppTest) -> None:
-    at(app, "Table 1", n=64, d=64)
+def test_the_counts_and_what_is_concluded_follow_n_and_d(app: AppTest) -> None:
+    (concluded,) = bold_lines(at(app, "Table 1", n=64, d=64))
+    assert "takes 1 × the multiply-adds of a GRU here, and 1 sequential step instead of 64" in concluded
     # 4 n d² + 2 n² d is 6 n d² where n is d.
     assert said(app).count(">1.57 M<") == 2
 
@@ -175,15 +173,12 @@ def opened(app: AppTest, **choices: object) -> AppTest:
     return until(app, lambda app: app.get("html") and "Removed" in said(app))
 
 
-def test_the_sentence_is_translated_without_each_part(app: AppTest) -> None:
+def test_the_sentence_is_translated_without_each_part_of_any_layer(app: AppTest) -> None:
     shown = said(opened(app))
     for name in ("No positions", "No division by √dₖ", "Only H1 of each attention", "No residual", "No layer norms"):
         assert name in shown
     assert "not the same as training without it" in shown
-
-
-def test_the_layer_and_the_head_that_stays_can_be_chosen(app: AppTest) -> None:
-    opened(app)
+    # The layer, and the head that stays, can be chosen.
     healthy(app.selectbox(key="kept_head").set_value(3).run())
     until(app, lambda app: "Only H4 of each attention" in said(app))
     healthy(app.selectbox(key="off_layer").set_value(2).run())
@@ -218,23 +213,6 @@ def test_bleu_is_against_the_whole_model_and_said_to_be(app: AppTest, monkeypatc
 def app(experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
     return app_of(checkpoint="en-de")
-
-
-def bold_lines(app: AppTest) -> list[str]:
-    return [one.value for one in app.markdown if one.value.startswith("**") and one.value.endswith("**")]
-
-
-@pytest.mark.parametrize(
-    ("claim", "concluded"),
-    [
-        ("Scores", "less than a tenth of the gradient is left"),
-        ("Pooling", "A soft look-up predicts best"),
-        ("Table 1", "takes 1 × the multiply-adds of a GRU here, and 1 sequential step instead of 64"),
-    ],
-)
-def test_a_claim_has_one_bold_line_of_what_may_be_concluded(app: AppTest, claim: str, concluded: str) -> None:
-    (line,) = bold_lines(at(app, claim, n=64, d=64))
-    assert concluded in line
 
 
 @pytest.mark.parametrize("is_shipped", [True, False], ids=["shipped", "without a GRU"])

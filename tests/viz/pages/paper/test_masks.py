@@ -14,8 +14,6 @@ from viz.pages.paper.mask_figures import (
     BOTH,
     COLOURS,
     FUTURE,
-    MAX_COLUMNS,
-    MAX_ROWS,
     PADDING,
     STATES,
     batch_overview,
@@ -27,7 +25,7 @@ from viz.pages.paper.masks import MAX_COMPANIONS, SiteMask, companions
 SENTENCE = "The animal was tired."
 
 
-def test_every_cell_says_whether_it_is_allowed_or_why_not() -> None:
+def test_every_cell_says_whether_it_is_allowed_or_why_not_in_a_colour_of_its_own() -> None:
     causal = np.array([[True, False], [True, True], [True, False], [True, True]])
     padding = np.array([[True, True], [True, True], [False, False], [False, True]])
     assert reasons(causal, padding).tolist() == [
@@ -36,24 +34,15 @@ def test_every_cell_says_whether_it_is_allowed_or_why_not() -> None:
         [PADDING, BOTH],
         [PADDING, ALLOWED],
     ]
-
-
-def test_the_hover_of_a_cell_names_query_key_and_reason() -> None:
     codes = np.array([[0, 1, 3], [2, 0, 0]], np.uint8)
     heatmap = mask_heatmap(codes, ["q", "r"], ["a", "b", "<pad>"]).data[0]
     np.testing.assert_array_equal(heatmap.z, codes)
     assert heatmap.customdata.tolist() == [[STATES[code] for code in row] for row in codes]
     for part in ("%{y}", "%{x}", "%{customdata}"):
         assert part in heatmap.hovertemplate
-
-
-def test_where_all_cells_are_alike_the_hover_says_it_once() -> None:
     heatmap = mask_heatmap(np.zeros((3, 2), np.uint8), "abc", "de").data[0]
     assert STATES[ALLOWED] in heatmap.hovertemplate
     assert heatmap.customdata.dtype == np.uint8
-
-
-def test_every_code_lies_on_its_own_colour_of_the_scale() -> None:
     heatmap = mask_heatmap(np.array([[0, 1], [2, 3]], np.uint8), "ab", "cd").data[0]
     at = {round(position * (heatmap.zmax - heatmap.zmin)): colour for position, colour in heatmap.colorscale}
     assert tuple(at[code] for code in range(4)) == COLOURS
@@ -90,22 +79,9 @@ def test_the_parts_of_each_mask_of_a_batch_make_up_the_one_the_model_used(transl
             np.testing.assert_array_equal(reasons(mask.causal, mask.padding) == ALLOWED, used[site][row])
 
 
-@pytest.mark.parametrize("count", [1, 20, 21, 300])
-def test_labels_of_a_mask_are_thinned_out_evenly_and_the_hover_knows_all(count: int) -> None:
-    labels = [f"t{i}" for i in range(count)]
-    layout = mask_heatmap(np.zeros((count, count), np.uint8), labels, labels).layout
-    for axis, limit in ((layout.xaxis, MAX_COLUMNS), (layout.yaxis, MAX_ROWS)):
-        assert len(axis.tickvals) <= limit
-        assert list(axis.ticktext) == [labels[position] for position in axis.tickvals]
-    assert list(layout.xaxis2.ticktext) == list(layout.yaxis2.ticktext) == labels
-
-
-def test_blank_lines_are_no_sentences() -> None:
+def test_blank_lines_are_no_sentences_and_one_sentence_too_many_is_refused() -> None:
     assert companions("\n Yes. \n\n  \nNo.\n") == ("Yes.", "No.")
     assert companions(" \n ") == ()
-
-
-def test_as_many_sentences_as_promised_are_taken_and_one_more_is_refused() -> None:
     assert len(companions("Yes.\n" * MAX_COMPANIONS)) == MAX_COMPANIONS
     with pytest.raises(
         InputTextError, match=f"At most {MAX_COMPANIONS} .* there are {MAX_COMPANIONS + 2} lines. Remove 2"
@@ -166,7 +142,7 @@ def test_markup_in_a_companion_is_shown_literally(app: AppTest) -> None:
         assert "](https" not in element.value
 
 
-@pytest.mark.parametrize("text", ["x", "Hi.", "The cat sleeps. " * 4, "החתול ישן", "😀", "<b>x</b>"])
+@pytest.mark.parametrize("text", ["x", "The cat sleeps. " * 4, "החתול 😀", "<b>x</b>"])
 def test_any_sentence_has_its_masks_and_positions(app: AppTest, text: str) -> None:
     at_positions(app, text=text)
     healthy(app.segmented_control(key="side").set_value("target").run())

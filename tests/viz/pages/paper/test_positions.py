@@ -14,9 +14,8 @@ from model.analysis.positions import Likeness
 from model.checkpoint import save_checkpoint
 from model.config import Positions
 from model.tokenizer import Tokenizer
-from tests.viz.page_run import healthy
+from tests.viz.page_run import healthy, traced
 from tests.viz.pages.paper.opening import at_positions
-from tests.viz.reading import traced
 from tests.viz.sent import charts, sent_to
 from viz.pages.paper.data.masks_positions import OWN_BASE
 from viz.pages.paper.mask_figures import (
@@ -58,13 +57,18 @@ def test_the_matrix_holds_the_recorded_rows_and_the_page_says_so(app: AppTest, s
     np.testing.assert_array_equal(shown[: len(recorded)], recorded)
 
 
-@pytest.mark.parametrize("choice", [{"width": 64}, {"base": 100}])
+@pytest.mark.parametrize("choice", [{"width": 64}, {"width": 48, "base": 500}])
 def test_other_settings_are_said_not_to_be_the_models_and_can_be_taken_back(
     app: AppTest, choice: dict[str, int]
 ) -> None:
     at_positions(app, **choice)
     assert not app.success
     assert "Not what the model added" in app.warning[0].value
+    formula = " ".join(part.value for part in app.latex[:2])
+    assert "\\sin" in formula
+    assert "\\cos" in formula
+    assert f"^{{2i/{choice['width']}}}" in formula
+    assert "base" not in choice or "500^{2i/48}" in formula
     app.session_state["positions-likeness"] = True
     other = charts(app.run())
     healthy(app.button(key="own").click().run())
@@ -83,25 +87,22 @@ def test_all_pairs_of_the_sentence_lie_on_the_curve(app: AppTest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "given", "becomes"),
+    ("given", "becomes"),
     [
-        ("position", 999_999, MIN_POSITIONS - 1),
-        ("dimension", 999, OWN_WIDTH - 1),
-        ("shift", 0, 1),
-        ("shift", 5_000, MIN_POSITIONS - 1),
-        ("width", 1, 2),
-        ("width", 33, OWN_WIDTH),
-        ("width", 999_999, 512),
-        ("base", 0, 2),
-        ("base", 1, 2),
-        ("base", 999_999, BASES[-1]),
-        ("base", 9_000, OWN_BASE),
+        ({"position": 999_999, "dimension": 999, "shift": 0}, (MIN_POSITIONS - 1, OWN_WIDTH - 1, 1)),
+        ({"shift": 5_000}, (MIN_POSITIONS - 1,)),
+        ({"width": 1, "base": 0}, (2, 2)),
+        ({"width": 33, "base": 1}, (OWN_WIDTH, 2)),
+        ({"width": 999_999, "base": 999_999}, (512, BASES[-1])),
+        ({"base": 9_000}, (OWN_BASE,)),
     ],
 )
-def test_a_number_out_of_reach_becomes_the_nearest(app: AppTest, field: str, given: int, becomes: int) -> None:
-    at_positions(app, **{field: given})
-    (widget,) = (element for element in (*app.slider, *app.select_slider) if element.key == field)
-    assert widget.value == becomes
+def test_a_number_out_of_reach_becomes_the_nearest(
+    app: AppTest, given: dict[str, int], becomes: tuple[int, ...]
+) -> None:
+    at_positions(app, **given)
+    widgets = {element.key: element.value for element in (*app.slider, *app.select_slider)}
+    assert tuple(widgets[field] for field in given) == becomes
 
 
 def test_a_narrower_formula_draws_its_last_dimension_in_place_of_one_it_lacks(app: AppTest) -> None:
@@ -120,14 +121,6 @@ def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:
     equation = app.latex[2].value
     for number in (np.cos(angle), np.sin(angle), -np.sin(angle)):
         assert f"{number:.4f}" in equation
-
-
-def test_the_formula_stands_on_the_page_with_the_settings_that_are_chosen(app: AppTest) -> None:
-    at_positions(app, text=SENTENCE, width="48", base="500")
-    formula = " ".join(part.value for part in app.latex[:2])
-    assert "500^{2i/48}" in formula
-    assert "\\sin" in formula
-    assert "\\cos" in formula
 
 
 def test_the_matrix_has_a_row_a_position_with_the_tokens_of_the_sentence_and_a_line_below_them() -> None:
@@ -177,14 +170,6 @@ def test_of_very_many_pairs_evenly_spaced_ones_are_drawn() -> None:
     figure = likeness_over_distance(np.zeros(300), pairs, ["a"] * 300, shows_means=True)
     assert len(figure.data[0].x) <= MAX_POINTS
     assert len(figure.data[2].x) == 299
-
-
-def test_one_token_has_no_pairs_and_still_a_curve() -> None:
-    nothing = np.array([], int)
-    figure = likeness_over_distance(
-        np.array([1.0, 2.0]), Likeness(nothing, nothing, np.array([]), None), ["a"], shows_means=True
-    )
-    assert [len(trace.x) for trace in figure.data] == [0, 2]
 
 
 def test_the_arc_leads_from_the_position_to_the_shifted_one() -> None:

@@ -13,8 +13,7 @@ from model.analysis.head_circuits import copying_scores, head_circuits
 from model.analysis.library_circuits import library_circuits
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
-from tests.viz.page_run import app_of
-from tests.viz.reading import traced
+from tests.viz.page_run import app_of, traced
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE

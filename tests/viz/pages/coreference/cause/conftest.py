@@ -23,6 +23,6 @@ def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection
 
 
 @pytest.fixture
-def saved(chosen: Selection, tiny_checkpoints: Path) -> Translator:
-    """The translator as the page loads it: a checkpoint is rounded when it is saved."""
-    return Translator.load(tiny_checkpoints / "en-de", device="cpu")
+def saved(chosen: Selection, saved: Translator) -> Translator:
+    """The translator as the page that is opened with this selection loads it."""
+    return saved

@@ -112,3 +112,17 @@ def test_the_set_is_offered_where_its_names_are_words_of_the_model(
     monkeypatch.setattr(causes, "gift_questions", lambda reader: ())
     settled(app)
     assert not [each for each in app.selectbox if each.key == "word_pair"]
+
+
+def test_the_cause_of_an_induction_heads_choice_is_shown_and_five_heads_are_switched_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+    asked = {"text": "qsxk wnvb. qsx", "other": "qsxb wnvk. qsx", "asked": OWN_TEXTS, "off": "d-0-0"}
+    app = settled(healthy(run_page(app_of(lab="Cause", checkpoint="induction", **asked), "coreference")))
+    assert len(charts(app)) == 3
+    assert any("“k” rather than “b”" in one.value for one in app.markdown)
+    settled(app.button(key="cause-strongest").click().run())
+    said = " ".join(one.value for one in app.markdown)
+    assert "5 of 8 heads" in said
+    assert "The choice flips" in said or "The choice does not flip" in said

@@ -9,10 +9,9 @@ from model import Translator
 from model.analysis.interventions.head_effects import HeadEffects, measure_effects
 from model.analysis.interventions.patching import ChoicePair, Patching, patch_paths
 from model.analysis.metrics.head_names import HeadName
-from tests.viz.links import unlinked
 from tests.viz.page_run import app_of, run_page
 from tests.viz.pages.coreference.cause.test_tab import OTHER, TEXT, question, settled
-from tests.viz.sent import charts, numbers_of
+from tests.viz.sent import charts, numbers_of, unlinked
 from viz.pages.coreference import heads_ranked
 from viz.pages.coreference.data import causes
 from viz.text.sites import SITES
@@ -55,20 +54,16 @@ def sweep(table: HeadEffects, words: list[tuple[str, str]]) -> str:
     return unlinked(heads_ranked.sweep_sentence(table, HEADS, words))
 
 
-def test_the_head_that_flips_a_choice_is_named_with_both_words() -> None:
+def test_the_head_that_flips_a_choice_is_named_or_that_none_does_and_many_are_counted() -> None:
     said = sweep(effects({(0, 21): -4.5, (1, 21): -1.0, (0, 1): -3.0}), [ES, SIE])
     assert "cross L2 H2 flips the choice: A from “es” to “sie”" in said
     assert "B from" not in said
     assert "No other head does" in said
-
-
-def test_that_no_head_flips_the_choice_is_said_with_the_one_that_moves_it_most() -> None:
+    # That no head flips the choice is said with the one that moves it most.
     said = sweep(effects({(0, 4): -3.0, (1, 4): -1.0}), [ES, SIE])
     assert "Switched off alone, no head of 24 flips the choice" in said
     assert "−2.00" in said
-
-
-def test_of_many_sentences_the_flips_are_counted() -> None:
+    # Of many sentences the flips are counted.
     table = effects({(0, 2): -9.0, (1, 2): -9.0, (2, 3): -9.0}, intact=(1.0, 1.0, 1.0, 1.0))
     said = sweep(table, [ES, SIE, ES, SIE])
     assert "flips most choices: 2 of 4" in said

@@ -12,8 +12,8 @@ from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import DataError
 from model.pairs import Pair as SentencePair
 from tests.viz import page_run
-from tests.viz.links import unlinked
 from tests.viz.pages.coreference.cause.test_tab import asked_of, html, question, settled
+from tests.viz.sent import unlinked
 from viz.pages.coreference import heads_together
 from viz.pages.coreference.data import causes
 from viz.selection.coreference import OthersOf
@@ -73,14 +73,11 @@ def said_of(removed: Sequence[float], words: Sequence[tuple[str, str]]) -> str:
     return heads_together.removal_sentence(causes.Removal(effect), words)
 
 
-def test_of_two_words_the_likelier_one_without_the_heads_decides() -> None:
+def test_of_two_words_the_likelier_one_decides_and_of_many_sentences_flips_are_counted() -> None:
     assert said_of([-0.5, 0.5], [ES, SIE]) == (
         "**The choice flips. More probable now: “sie” instead of “es” in A and “sie” as before in B.**"
     )
     assert said_of([0.5], [ES]) == "**The choice does not flip. More probable now: “es” as before in A.**"
-
-
-def test_of_many_sentences_the_choices_that_flip_are_counted() -> None:
     assert said_of([-0.5, 0.5, 0.5], [ES, SIE, ES]) == "**The choice flips in 1 of 3 sentences.**"
     assert said_of([0.5, 0.5, 0.1], [ES, SIE, ES]) == "**No choice flips.**"
 
@@ -90,6 +87,12 @@ def test_all_but_the_chosen_heads_are_all_others(translator: Translator) -> None
     kept = heads[3:5]
     assert causes.removed_heads(heads, kept, others_off=True) == set(heads) - set(kept)
     assert causes.removed_heads(heads, kept, others_off=False) == set(kept)
+    # One head of each layer is its strongest.
+    importance = np.zeros((3, 2, 4))
+    importance[0, 1, 2] = importance[2, 0, 3] = 1.0
+    kept = causes.strongest_of_each_layer(all_heads(translator.abilities.heads), importance.ravel())
+    assert [(head.site, head.layer) for head in kept] == [(s, layer) for s in SITES for layer in range(2)]
+    assert {HeadName("encoder.self", 1, 2), HeadName("decoder.cross", 0, 3)} <= set(kept)
 
 
 @pytest.mark.parametrize(("others_of", "count"), [("model", 22), ("attention", 14), ("layer", 6)])
@@ -103,14 +106,6 @@ def test_all_others_are_those_of_the_model_of_the_attentions_or_of_the_layers(
     assert not removed & set(kept)
     if others_of == "layer":
         assert {(head.site, head.layer) for head in removed} == {("encoder.self", 1), ("decoder.cross", 0)}
-
-
-def test_one_head_of_each_layer_is_its_strongest(translator: Translator) -> None:
-    importance = np.zeros((3, 2, 4))
-    importance[0, 1, 2] = importance[2, 0, 3] = 1.0
-    kept = causes.strongest_of_each_layer(all_heads(translator.abilities.heads), importance.ravel())
-    assert [(head.site, head.layer) for head in kept] == [(s, layer) for s in SITES for layer in range(2)]
-    assert {HeadName("encoder.self", 1, 2), HeadName("decoder.cross", 0, 3)} <= set(kept)
 
 
 def test_mean_ablation_puts_in_the_mean_and_not_nothing(saved: Translator) -> None:

@@ -102,8 +102,11 @@ def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, t
     assert "Under the edit" in html(app) or written.original_text == written.edited_text
 
 
-def test_it_opens_on_the_head_that_moves_the_choice_most(saved: Translator, trace: Trace) -> None:
-    app, asked, heads = asked_of(), question(saved, trace), all_heads(saved.abilities.heads)
+def test_it_opens_on_the_head_that_moves_the_choice_most_with_maps_of_all_heads(
+    saved: Translator, trace: Trace, chosen: Selection
+) -> None:
+    app = asked_of()
+    asked, heads = question(saved, trace), all_heads(saved.abilities.heads)
     pair = own_pair(saved, TEXT, OTHER, [step.token_id for step in trace.steps[:6]]).pair
     off, swapped = measure_effects(saved, [pair.a]), patch_heads(saved, [pair])
     known = access.every_head(saved, asked).compute(Progress(0, "runs"))
@@ -116,23 +119,7 @@ def test_it_opens_on_the_head_that_moves_the_choice_most(saved: Translator, trac
     assert shown == tuple(head)
     # What the page proposes is in no address.
     assert not {"site", "layer", "head"} & set(app.query_params)
-
-
-def every(off: list[float], swapped: list[float] | None) -> access.EveryHead:
-    both = [None if changes is None else np.array(changes) for changes in (off, swapped)]
-    assert both[0] is not None
-    return access.EveryHead(before=2.0, prefers_right=True, in_b=None, off=both[0], swapped=both[1])
-
-
-def test_a_head_whose_loss_flips_the_choice_is_worth_more_than_one_whose_swap_does() -> None:
-    assert every([-3.0, -0.1, -1.0], [-3.0, -9.0, -1.9]).strongest == 0
-    assert every([-1.5, -0.1, -1.9], [-1.9, -2.1, -1.0]).strongest == 1
-    assert every([-0.1, -1.5, -0.5], [-0.1, -0.3, -1.0]).strongest == 1
-    assert every([-0.1, 0.5, -0.5], None).strongest == 2
-
-
-def test_the_maps_show_all_heads_by_each_intervention_on_one_scale(saved: Translator, trace: Trace) -> None:
-    app, asked = asked_of(), question(saved, trace)
+    # The maps show all heads by each intervention on one scale.
     maps = [chart["data"][0] for chart in charts(app)]
     assert len(maps) == 3
     assert len({(one["zmin"], one["zmax"]) for one in maps}) == 1
@@ -147,6 +134,23 @@ def test_the_maps_show_all_heads_by_each_intervention_on_one_scale(saved: Transl
     verdict = head_verdict(saved, choice, HeadName("decoder.self", 0, 3), run)
     assert verdict.pointed is not None
     assert float(pointed.changes[8 + 3]) == pytest.approx(verdict.pointed.change, abs=1e-4)
+    # Attribution of the same word is one press away.
+    healthy(app.button(key="cause-attribution").click().run())
+    assert app.title[0].value == "Decode"
+    assert (app.query_params["inside"], app.query_params["step"]) == ("Attribution", "5")
+
+
+def every(off: list[float], swapped: list[float] | None) -> access.EveryHead:
+    both = [None if changes is None else np.array(changes) for changes in (off, swapped)]
+    assert both[0] is not None
+    return access.EveryHead(before=2.0, prefers_right=True, in_b=None, off=both[0], swapped=both[1])
+
+
+def test_a_head_whose_loss_flips_the_choice_is_worth_more_than_one_whose_swap_does() -> None:
+    assert every([-3.0, -0.1, -1.0], [-3.0, -9.0, -1.9]).strongest == 0
+    assert every([-1.5, -0.1, -1.9], [-1.9, -2.1, -1.0]).strongest == 1
+    assert every([-0.1, -1.5, -0.5], [-0.1, -0.3, -1.0]).strongest == 1
+    assert every([-0.1, 0.5, -0.5], None).strongest == 2
 
 
 def test_a_sentence_alone_is_asked_too_and_what_cannot_be_done_is_said(chosen: Selection) -> None:
@@ -230,13 +234,6 @@ def test_an_older_address_of_the_tab_that_edited_attention_opens_this_one(chosen
     assert app.segmented_control(key="edit").value == "point"
     assert app.selectbox(key="key_token").value == 3
     assert any(one.value.startswith("Log-probability") for one in app.markdown)
-
-
-def test_attribution_of_the_same_word_is_one_press_away(chosen: Selection) -> None:
-    app = asked_of()
-    healthy(app.button(key="cause-attribution").click().run())
-    assert app.title[0].value == "Decode"
-    assert (app.query_params["inside"], app.query_params["step"]) == ("Attribution", "5")
 
 
 def test_the_table_holds_the_numbers_of_every_head() -> None:

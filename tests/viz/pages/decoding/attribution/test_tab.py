@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from model import Trace
 from model.analysis.attribution.choice import ChoiceRun, choice_at, visible
 from model.analysis.attribution.methods import METHODS, attribute, choice_run
+from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from tests.viz.reading import traced
 from tests.viz.sent import charts, numbers
 from viz.access import attribution, models, word_links
 from viz.access.attribution import Explained

@@ -63,16 +63,10 @@ def test_a_file_that_lacks_something_or_has_more_is_refused(tmp_path: Path, old:
 @pytest.mark.parametrize(
     ("claim", "is_true"),
     [
-        ("weight > 0.5", True),
-        ("weight < 0.5", False),
-        ("weight >= other", True),
-        ("weight != other", False),
-        ("top == 'animal'", True),
-        ("top == 'street'", False),
-        ("low > -1.5", True),
-        ("nothing > 0", False),
+        ("weight > 0.5", True), ("weight < 0.5", False), ("weight >= other", True), ("weight != other", False),
+        ("top == 'animal'", True), ("top == 'street'", False), ("low > -1.5", True), ("nothing > 0", False),
     ],
-)
+)  # fmt: skip
 def test_a_claim_compares_numbers_and_words(claim: str, is_true: bool) -> None:
     found: dict[str, float | str] = {
         "weight": 0.75,

@@ -6,25 +6,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.errors import HeadlightError
 from tests.paths import ROOT
-from tests.viz.page_run import app_of, healthy, opened, run_page
+from tests.viz.page_run import healthy, opened, run_page
 from tests.viz.sent import charts, sent_to
-from viz.access import models
-from viz.pages.learn.lessons import data, lesson
-from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.pages.learn.lessons.lesson import holds, lessons
+from viz.pages.learn.lessons.lesson import lessons
 from viz.pages.learn.lessons.pictures import Bars, Curves, bars, curves
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.model_choice import ModelChoice
 from viz.text import messages
 from viz.text.messages import said
-
-
-@pytest.fixture
-def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return app_of()
 
 
 def at(app: AppTest, lesson: str, step: int, **choices: object) -> AppTest:
@@ -85,8 +74,11 @@ def test_a_link_to_what_does_not_exist_opens_the_nearest_that_does(app: AppTest,
 
 
 @pytest.mark.parametrize("name", lessons())
-def test_no_lesson_breaks_with_a_model_that_knows_nothing(app: AppTest, name: str) -> None:
-    """Claims do not hold then, and the page says so; experiments are not there, which it says too."""
+def test_no_lesson_breaks_with_models_that_know_nothing(
+    app: AppTest, experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Claims do not hold then, and the page says so."""
+    monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
     for number in range(1, len(lessons()[name].steps) + 1):
         at(app, name, number, answer=1) if number == 1 else None
         app.segmented_control(key="lesson_step").set_value(number).run()
@@ -118,25 +110,6 @@ def test_a_wrong_prediction_is_answered_by_the_option_that_is_right(
     assert app.subheader[0].value == title
     assert right in app.warning[0].value
     assert any(one.value.startswith(wrong) for one in app.markdown)
-
-
-@pytest.mark.parametrize("name", lessons())
-def test_every_step_can_be_told_or_says_what_is_lacking(
-    name: str, experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
-    choice = ModelChoice("en-de")
-    shipped = Shipped(choice, models.translator(choice))
-    for number, step in enumerate(lessons()[name].steps, 1):
-        try:
-            found = data.view(shipped, lessons()[name], number).found
-        except HeadlightError:
-            continue
-        assert {holds(claim, found) for claim in step.claims} <= {True, False}
-        assert "{" not in lesson.filled(step.text, found)
-        if step.question is not None:
-            assert step.question.answer in found
-            assert "{" not in lesson.filled(step.question.because, found)
 
 
 def test_a_spread_is_written_behind_its_bar_and_one_that_nobody_knows_is_not() -> None:

@@ -11,16 +11,17 @@ from tests.viz.pages.learn.transformer.invented import origin_of
 from viz.pages.learn.transformer.head_story import MAX_COLUMNS, changed, shown_keys, steps, story, strongest, summary
 
 
-def test_a_short_row_shows_every_key_and_sums_up_nothing() -> None:
+def test_a_short_row_shows_every_key_sums_up_and_compares_nothing() -> None:
     payload: dict[str, Any] = story(origin_of())
     assert [column["key"] for column in payload["columns"]] == list(range(6))
     assert not any(column["gap"] for column in payload["columns"])
     assert (payload["restCount"], payload["note"], payload["restDots"], payload["restWeighted"]) == (0, "", None, None)
-
-
-def test_one_key_more_is_drawn_rather_than_summed_up() -> None:
     assert len(shown_keys(origin_of(keys=MAX_COLUMNS + 1))) == MAX_COLUMNS + 1
     assert len(shown_keys(origin_of(keys=MAX_COLUMNS + 2))) == MAX_COLUMNS
+    origin = origin_of()
+    assert changed(origin) == ""
+    assert [line["name"] for line in summary(origin)] == ["Largest weight on", "Entropy"]
+    assert (story(origin)["other"], story(origin)["otherLength"]) == (None, None)
 
 
 def test_a_long_row_shows_the_strongest_keys_in_reading_order() -> None:
@@ -28,19 +29,14 @@ def test_a_long_row_shows_the_strongest_keys_in_reading_order() -> None:
     weights = origin.real.weights.numpy()
     expected = sorted(np.argsort(-weights)[:MAX_COLUMNS])
     assert shown_keys(replace(origin, followed=strongest(origin.real))) == expected
-
-
-def test_the_followed_key_is_drawn_however_weak() -> None:
-    origin = origin_of(keys=100, row=99)
+    # The followed key is drawn, however weak.
     weakest = int(origin.real.weights.argmin())
     origin = replace(origin, followed=weakest)
     assert weakest in shown_keys(origin)
     assert len(shown_keys(origin)) == MAX_COLUMNS
     payload: dict[str, Any] = story(origin)
     assert payload["columns"][payload["followed"]]["key"] == weakest
-
-
-def test_with_a_switch_thrown_keys_that_are_strong_in_either_row_are_drawn() -> None:
+    # With a switch thrown, keys that are strong in either row are drawn.
     origin = origin_of(keys=100, row=30, masked=False)
     assert origin.other is not None
     assert {strongest(origin.real), strongest(origin.other)} <= set(shown_keys(origin))
@@ -123,20 +119,11 @@ def test_without_scaling_the_story_says_by_how_much_and_compares() -> None:
     )
 
 
-def test_the_model_as_it_is_is_compared_with_nothing() -> None:
-    origin = origin_of()
-    assert changed(origin) == ""
-    assert [line["name"] for line in summary(origin)] == ["Largest weight on", "Entropy"]
-    assert (story(origin)["other"], story(origin)["otherLength"]) == (None, None)
-
-
 def test_seven_steps_each_with_title_formula_and_sentence() -> None:
-    payload = steps(origin_of())
-    assert len(payload) == 7
-    assert all(step["title"] and step["formula"] and step["text"].endswith(".") for step in payload)
-
-
-def test_lengths_are_those_of_the_heads_parts() -> None:
+    told = steps(origin_of())
+    assert len(told) == 7
+    assert all(step["title"] and step["formula"] and step["text"].endswith(".") for step in told)
+    # Lengths are those of the head's parts.
     origin = origin_of(masked=False)
     payload: dict[str, Any] = story(origin)
     assert payload["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
@@ -149,9 +136,6 @@ def test_without_an_output_projection_the_last_step_speaks_of_none() -> None:
     assert "Wᴼ" not in last["text"] + last["formula"]
     *_, last = steps(origin_of())
     assert "The contributions of all 2 heads are added" in last["text"]
-
-
-def test_a_single_head_has_no_others_to_be_added() -> None:
     origin = origin_of()
     *_, last = steps(replace(origin, parts=origin.parts[:1]))
     assert "There is no other head" in last["text"]

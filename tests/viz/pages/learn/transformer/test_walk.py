@@ -20,10 +20,9 @@ from model.nn.edits import PointAt, SwitchOff
 from model.tokenizer import Tokenizer
 from model.trace.trace import Picture
 from tests.paths import ROOT
-from tests.viz.page_run import app_of, healthy, opened
+from tests.viz.page_run import app_of, healthy, opened, traced
 from tests.viz.pages.any_model import MODELS
 from tests.viz.pages.any_model import opened as opened_with
-from tests.viz.reading import traced
 from tests.viz.sent import charts, sent_to
 from viz.access import models, traces
 from viz.pages.learn.transformer import data, walk, walk_file
@@ -78,7 +77,7 @@ def badges(app: AppTest) -> str:
 # ---- the model ----
 
 
-def test_every_weight_and_every_length_of_a_stream_is_the_traces(app: AppTest) -> None:
+def test_the_picture_holds_the_traces_weights_lengths_and_candidates_and_a_way_of_fifteen_stops(app: AppTest) -> None:
     opened(app, "learn")
     trace, numbers, header = trace_of(app), numbers_of(app), header_of(app)
     assert [(one["site"], one["layers"], one["heads"]) for one in header["sites"]] == [
@@ -94,15 +93,23 @@ def test_every_weight_and_every_length_of_a_stream_is_the_traces(app: AppTest) -
     assert len(lengths) == sum(sizes)
     np.testing.assert_allclose(lengths[sizes[0] - len(ends[0]) : sizes[0]], ends[0], rtol=1e-5)
     np.testing.assert_allclose(lengths[-len(ends[1]) :], ends[1], rtol=1e-5)
-
-
-def test_each_column_of_the_decoder_has_the_candidates_of_its_step(app: AppTest) -> None:
-    header = header_of(opened(app, "learn"))
-    trace = trace_of(app)
+    # Each column of the decoder has the candidates of its step.
     assert [column[0]["token"] for column in header["written"]] == [step.token for step in trace.steps]
     for column in header["written"]:
         shown = [candidate["probability"] for candidate in column]
         assert shown == sorted(shown, reverse=True)
+    # The way has fifteen stops from the model to a number and back.
+    stops = header_of(app)["stops"]
+    assert len(stops) == 15
+    depths = [DEPTHS.index(stop["depth"]) for stop in stops]
+    assert (depths[0], max(depths), depths[-1]) == (0, 4, 0)
+    assert sorted(depths[: depths.index(4) + 1]) == depths[: depths.index(4) + 1]
+    assert all(stop["title"] and stop["text"] for stop in stops)
+    row = row_of(app)
+    (number,) = (stop for stop in stops if stop["depth"] == "number")
+    largest = int(np.argmax(np.abs(row["products"][row["followed"]])))
+    assert number["dimension"] == largest
+    assert f"component {largest + 1} of" in number["text"]
 
 
 @pytest.mark.parametrize(("limit", "value"), [("COLUMNS", 8), ("MOST_NUMBERS", 1)])
@@ -136,10 +143,7 @@ def test_it_opens_on_the_parts_of_the_pronoun_which_add_up(app: AppTest) -> None
     assert "green" in badges(app)
     assert "the contributions add up" in badges(app)
     assert "Table (CSV)" in [getattr(button, "label", "") for button in app.get("download_button")]
-
-
-def test_the_hidden_units_say_how_many_fire_and_which_are_strongest(app: AppTest) -> None:
-    path = header_of(opened(app, "learn", depth="layer", head="L2H1"))["path"]
+    # The hidden units say how many fire, and which are strongest.
     (row,) = (row for row in path["rows"] if row["title"].startswith("Hidden units"))
     hidden = np.array(row["values"])
     assert row["title"] == f"Hidden units: {int((hidden > 0).sum())} of {len(hidden)} are active"
@@ -279,6 +283,15 @@ def test_moving_in_the_picture_chooses_no_head_and_no_token_that_was_only_propos
         walk._go(place, replace(place, row=place.row + 1))
         assert taken["token"] == place.row + 1
     assert before == app.session_state["selection"].common
+    # A place that does not exist is not heard.
+    trace = trace_of(app)
+    assert walk._read(trace, PLACE) is not None
+    wrong: list[dict[str, object]] = [
+        {"site": "encoder.cross"}, {"layer": 2}, {"head": 4}, {"row": 999}, {"key": -1}, {"key": 999},
+        {"depth": "deeper"}, {"step": True}, {"lines": "all"}, {"edit": "on"},
+    ]  # fmt: skip
+    for sent in (None, {}, *(PLACE | change for change in wrong)):
+        assert walk._read(trace, sent) is None, sent
 
 
 def test_it_opens_on_the_strongest_key_and_on_the_largest_product(app: AppTest) -> None:
@@ -379,37 +392,10 @@ def test_teacher_forcing_is_the_run_over_the_reference_beside_the_models_own(app
 # ---- the way, and what is sent back ----
 
 
-def test_the_way_has_fifteen_stops_from_the_model_to_a_number_and_back(app: AppTest) -> None:
-    stops = header_of(opened(app, "learn"))["stops"]
-    assert len(stops) == 15
-    depths = [DEPTHS.index(stop["depth"]) for stop in stops]
-    assert (depths[0], max(depths), depths[-1]) == (0, 4, 0)
-    assert sorted(depths[: depths.index(4) + 1]) == depths[: depths.index(4) + 1]
-    assert all(stop["title"] and stop["text"] for stop in stops)
-    row = row_of(app)
-    (number,) = (stop for stop in stops if stop["depth"] == "number")
-    largest = int(np.argmax(np.abs(row["products"][row["followed"]])))
-    assert number["dimension"] == largest
-    assert f"component {largest + 1} of" in number["text"]
-
-
 PLACE: dict[str, object] = {
     "step": 3, "depth": "cell", "end": "", "site": "decoder.cross", "layer": 1, "head": 2, "row": 2, "key": 1,
     "dimension": 4, "stop": 0, "lines": "mean", "edit": "",
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        None, {}, {"site": "encoder.cross"}, {"layer": 2}, {"head": 4}, {"row": 999}, {"key": -1}, {"key": 999},
-        {"depth": "deeper"}, {"step": True}, {"lines": "all"}, {"edit": "on"},
-    ],
-)  # fmt: skip
-def test_a_place_that_does_not_exist_is_not_heard(app: AppTest, wrong: dict[str, object] | None) -> None:
-    trace = trace_of(opened(app, "learn"))
-    assert walk._read(trace, PLACE) is not None
-    assert walk._read(trace, None if wrong is None else {**PLACE, **wrong} if wrong else {}) is None
 
 
 OLD: list[tuple[dict[str, object], dict[str, object]]] = [
@@ -441,7 +427,8 @@ def test_what_an_address_names_wrongly_becomes_the_default(app: AppTest, wrong: 
 # ---- any model ----
 
 
-@pytest.mark.parametrize("depth", DEPTHS)
+#: What a cell and a number show is what a head shows.
+@pytest.mark.parametrize("depth", DEPTHS[:3])
 @pytest.mark.parametrize("name", [*MODELS, "vit"])
 def test_every_depth_opens_for_every_kind_of_model(any_model: AppTest, name: str, depth: str) -> None:
     any_model.query_params.update(**TAB, depth=depth)

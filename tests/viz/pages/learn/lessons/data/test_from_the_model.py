@@ -75,16 +75,6 @@ def test_rows_saturate_where_a_softmax_of_the_plain_dot_products_does(shipped: S
     assert picture.series["not divided"][0] == pytest.approx(expected, abs=1)
 
 
-def test_the_share_of_a_word_is_the_mean_over_heads(shipped: Shipped) -> None:
-    trace = shipped.trace(TEXT)
-    tokens = list(trace.source_tokens)
-    it, animal = tokens.index("▁it"), tokens.index("▁animal")
-    weights = torch.stack([trace.weights("encoder.self", layer)[:, it] for layer in range(LAYERS)])
-    found = claims.shares(shipped, text=TEXT, site="encoder.self", word="it", key="animal").found
-    assert found["mean"] == pytest.approx(float(weights[..., animal].mean()))
-    assert found["largest_in"] == int((weights.argmax(-1) == animal).sum())
-
-
 def test_bleu_is_the_mean_over_the_seeds_of_the_list(shipped: Shipped) -> None:
     runs = json.loads((ROOT / "checkpoints/experiments/ablations.json").read_text(encoding="utf-8"))["runs"]
     own = [
@@ -249,32 +239,17 @@ def test_each_convolution_brings_influence_one_position_further(shipped: Shipped
     assert layer_kinds.influence(shipped, kind="convolution", layers=layers).found["reach"] == layers
 
 
-def test_the_farthest_look_is_that_of_the_weights(shipped: Shipped) -> None:
-    weights = shipped.trace(TEXT).weights("encoder.self", 0).numpy()
-    farthest = max(abs(int(row.argmax()) - at) for head in weights for at, row in enumerate(head))
-    assert layer_kinds.looks_far(shipped, text=TEXT).found["farthest"] == farthest
-
-
 PHARMACY = "What time does the pharmacy close on Saturdays?"
 
 
-def test_log_probabilities_are_sums_over_the_tokens(shipped: Shipped) -> None:
+def test_log_probabilities_are_sums_over_the_tokens_and_a_score_divides_them_by_the_penalty(shipped: Shipped) -> None:
     found = search.greedy_and_beam(shipped, text=PHARMACY).found
     greedy = sum(step.log_prob for step in shipped.trace(PHARMACY).steps)
     assert found["greedy_log_prob"] == pytest.approx(greedy, abs=1e-3)
     assert found["greedy"] == shipped.translator.translate(PHARMACY)
     assert found["beam"] == shipped.translator.translate(PHARMACY, beam=4)
-
-
-def test_a_score_is_the_sum_divided_by_the_penalty_of_its_length(shipped: Shipped) -> None:
-    found = search.greedy_and_beam(shipped, text=PHARMACY).found
     length = len(shipped.trace(PHARMACY).steps)
     assert found["greedy_score"] == pytest.approx(float(found["greedy_log_prob"]) / ((5 + length) / 6) ** 0.6, rel=1e-5)
-
-
-def test_the_beam_that_is_shown_keeps_at_most_its_width(shipped: Shipped) -> None:
-    picture = search.living(shipped, text=PHARMACY).picture
-    assert all(len(row) == 1 + search.WIDTH for row in picture.rows)  # type: ignore[union-attr]
 
 
 def test_the_winner_of_the_beam_leads_from_the_step_that_is_named_and_not_before(shipped: Shipped) -> None:

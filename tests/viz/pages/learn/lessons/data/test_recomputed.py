@@ -159,6 +159,7 @@ def test_a_link_is_the_largest_of_all_heads(shipped: Shipped) -> None:
     })  # fmt: skip
     agree(claims.shares(shipped, text=TEXT, site="encoder.self", word="it", key="animal").found, {
         "most": float(own.max()), "least": float(own.min()), "mean": float(own.mean()), "heads": LAYERS * HEADS,
+        "largest_in": int((weights_of(shipped, "encoder.self")[:, :, at].argmax(-1) == key).sum()),
         "median": float(np.median(own)), "head": f"L{layer + 1} H{head + 1}", "even": 1 / len(names_of(shipped)),
     })  # fmt: skip
 
