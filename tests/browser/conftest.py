@@ -33,15 +33,9 @@ EXECUTABLES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-s
 # --no-sandbox because CI runs as root; the others keep the browser from calling home, which would spoil the check
 # that a page asks no other host for anything.
 FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP headlight.test 127.0.0.1",
-)
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP headlight.test 127.0.0.1",
+)  # fmt: skip
 SERVER_OPTIONS = (
     "--server.headless=true",
     "--server.address=127.0.0.1",

@@ -20,41 +20,17 @@ from viz.pages.decoding.film.component import (
 
 SOURCE = (
     *[
-        "▁The",
-        "▁animal",
-        "▁didn",
-        "'",
-        "t",
-        "▁cross",
-        "▁the",
-        "▁street",
-        "▁because",
-        "▁it",
-        "▁was",
-        "▁too",
-        "▁tired",
-        ".",
+        "▁The", "▁animal", "▁didn", "'", "t", "▁cross", "▁the", "▁street", "▁because", "▁it", "▁was", "▁too",
+        "▁tired", ".",
     ],
     "</s>",
-)
+)  # fmt: skip
 TARGET = (
     *[
-        "<s>",
-        "▁Das",
-        "▁Tier",
-        "▁überquerte",
-        "▁die",
-        "▁Straße",
-        "▁nicht",
-        ",",
-        "▁weil",
-        "▁es",
-        "▁zu",
-        "▁müde",
-        "▁war",
-        ".",
+        "<s>", "▁Das", "▁Tier", "▁überquerte", "▁die", "▁Straße", "▁nicht", ",", "▁weil", "▁es", "▁zu", "▁müde",
+        "▁war", ".",
     ],
-)
+)  # fmt: skip
 OTHERS = ("▁der", "▁ein", "▁so", "s", "▁ganz", "en", "▁sehr", "שלום", "<script>alert(1)</script>", "\u202eabc", "▁auch")
 
 

@@ -16,21 +16,9 @@ CASES = {
     "long": (6, 8, 512, 512),
 }
 WORDS = [
-    "▁The",
-    "▁animal",
-    "▁didn",
-    "'",
-    "t",
-    "▁cross",
-    "▁the",
-    "▁street",
-    "▁because",
-    "▁it",
-    "▁was",
-    "▁too",
-    "▁tired",
+    "▁The", "▁animal", "▁didn", "'", "t", "▁cross", "▁the", "▁street", "▁because", "▁it", "▁was", "▁too", "▁tired",
     ".",
-]
+]  # fmt: skip
 
 
 def attention(layers: int, heads: int, queries: int, keys: int) -> np.ndarray:

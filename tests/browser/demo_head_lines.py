@@ -5,7 +5,7 @@ import streamlit as st
 
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 
-CASES = {"small": (4, 6, 5), "long": (8, 128, 128), "one": (1, 1, 1)}
+CASES = {"small": (4, 6, 5), "long": (8, 128, 128)}
 HOSTILE = ("▁the", "▁cat", "<script>alert(1)</script>", "\u202eabc", "שלום", "</s>")
 
 st.set_page_config(layout="wide")

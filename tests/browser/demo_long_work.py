@@ -1,4 +1,4 @@
-"""A page that waits for slow work, and a page that goes on beside it; run by a browser test."""
+"""A page that waits for slow work; run by a browser test."""
 
 import time
 
@@ -15,11 +15,7 @@ def slow(progress: Progress) -> str:
     return "done"
 
 
-awaits = "await" in st.query_params
 st.button("Elsewhere")
 st.write("above")
 with frame.errors_shown():
-    if awaits:
-        st.write(long_work.awaited(Task("awaited", 600, "units", slow), key="work"))
-    else:
-        st.write(long_work.outcome(Task("beside", 600, "units", slow), "Begin", key="work") or "nothing yet")
+    st.write(long_work.awaited(Task("awaited", 600, "units", slow), key="work"))

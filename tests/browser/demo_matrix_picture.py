@@ -6,7 +6,7 @@ import streamlit as st
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
 
 WORDS = ["▁The", "▁animal", "▁was", "▁too", "▁tired", "<b>שלום</b>", "▁because", "▁it", "</s>"]
-CASES = {"small": (8, 9), "long": (300, 200), "one": (1, 1), "signed": (8, 9)}
+CASES = {"small": (8, 9), "long": (300, 200), "signed": (8, 9)}
 
 
 def invented(rows: int, columns: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import TWO_FRAMES, settled, visit
+from tests.browser.conftest import visit
 from tests.browser.saving import save_button
 
 TEXT = "It was late."
@@ -68,33 +68,3 @@ def test_the_tree_covers_no_tab_is_saved_with_its_text_and_a_click_shows_a_branc
     tree.locator(".branch[data-number='0'] .open").click()
     expect(shown_row(tree)).to_contain_text("own")
     expect(page).not_to_have_url(re.compile(r"branch=\d"))
-
-
-def test_a_typed_word_becomes_a_branch(page: Page, url: str) -> None:
-    tree = opened(page, url, step=2)
-    field = page.get_by_role("textbox", name="Write instead")
-    field.fill("Tier")
-    field.press("Enter")
-    expect(shown_row(tree)).to_contain_text("Branch 1")
-    expect(page).to_have_url(re.compile(r"branches=0-2-t\d+"))
-    expect(page.locator("[lang='de']").first).to_contain_text("Tier")
-
-
-def test_a_head_is_pointed_at_a_token_and_the_edit_kept(page: Page, url: str) -> None:
-    edit = {"text": TEXT, "studio": "Edit attention", "edit": "point", "site": "decoder.cross", "step": 3}
-    visit(page, f"{url}/decode?{urlencode(edit)}")
-    # The tab is now a part of another page.
-    expect(page).to_have_url(re.compile("/compare.*lab=Cause"))
-    for part in (".st-key-cause-point-map .js-plotly-plot", ".st-key-keep-edit"):
-        expect(page.locator(part)).to_be_visible()
-    settled(page)
-    # A list closes as the page around it moves, so the page is moved before.
-    key = page.locator(".st-key-key_token").get_by_role("combobox")
-    key.scroll_into_view_if_needed()
-    page.evaluate(TWO_FRAMES)
-    key.click()
-    page.get_by_role("option", name=re.compile("^2 · ")).click()
-    expect(page).to_have_url(re.compile("key_token=1"))
-    page.get_by_role("button", name="Keep as a branch").click()
-    expect(page).to_have_url(re.compile("/decode.*branches=0-3-point-c-0-0-1"))
-    expect(shown_row(page.locator(".branch-tree"))).to_contain_text("Branch 1")

@@ -30,12 +30,3 @@ def test_the_verdict_takes_two_clicks_and_a_click_on_a_cell_tests_another_head(p
     page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] - 6)
     expect(page).to_have_url(re.compile("site=decoder.cross&head=L2H4"))
     expect(page.get_by_text(re.compile("cross L2 H4 .*: switched off"))).to_be_visible()
-
-
-def test_a_single_head_a_layer_is_another_two_clicks(page: Page, url: str) -> None:
-    visit(page, f"{url}/compare?lab=Cause")
-    page.get_by_text("Switch several heads off together").click()
-    page.get_by_role("button", name="One head per layer").click()
-    expect(page.get_by_text("18 of 24 heads are off")).to_be_visible()
-    expect(page.get_by_text(re.compile("without these|the translation stays")).first).to_be_visible()
-    expect(page).to_have_url(re.compile("of=layer"))

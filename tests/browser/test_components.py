@@ -96,13 +96,6 @@ def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, 
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L3 H2, open")
 
 
-def test_a_long_sentence_is_pooled_and_says_so(page: Page, serve: Serve) -> None:
-    root = grid(page, serve, "pooled")
-    expect(root).to_contain_text("maximum of up to 3 × 3 numbers")
-    root.get_by_role("gridcell", name="L1 H1").hover()
-    expect(root.locator(".tooltip-value")).to_contain_text("(max of block)")
-
-
 def test_sixteen_heads_fit_beside_their_labels_at_any_width(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     root = grid(page, serve, "big")

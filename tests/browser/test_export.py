@@ -73,13 +73,6 @@ def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page: Page
     assert max(contrast(colour, PAPER[theme]) for colour in np.unique(labels, axis=0)) >= READABLE
 
 
-def test_the_choice_of_svg_is_for_every_chart(page: Page, url: str) -> None:
-    camera = chart_of(page, f"{url}/model?pictures=SVG")
-    name, content = saved(page, camera.click)
-    assert name.endswith(".svg")
-    assert "million parameters" in "".join(ElementTree.fromstring(content).itertext())
-
-
 def test_the_camera_of_a_chinese_page_is_heard_too(own_page: Page, url: str) -> None:
     page = own_page
     page.add_init_script("window.print = () => { top.printed = true; }")

@@ -100,9 +100,38 @@ def test_the_step_reaches_the_url_once_and_the_page_is_not_run_again(started: Lo
     assert step_of(root) == 9
 
 
-def test_a_link_opens_at_its_step_and_layer(read: Locator) -> None:
+def test_a_link_opens_at_its_step_which_shows_what_is_read_and_written_and_every_head(read: Locator) -> None:
     assert step_of(read) == 2
     expect(read.get_by_role("button", name="Layer 3")).to_have_attribute("aria-pressed", "true")
+    # A step shows what is read above what is written.
+    columns = read.locator(".columns .column:not(.names):visible")
+    assert columns.locator(".read").all_inner_texts() == ["<s>", "▁Das", "▁Tier"]
+    assert columns.locator(".written").all_inner_texts() == ["▁Das", "▁Tier", "▁überquerte"]
+    expect(read.locator(".caption")).to_have_text(
+        "Row 3: the decoder reads ▁Tier and predicts ▁der; ▁überquerte is written instead."
+    )
+    # Every head of every layer has a row over both sentences.
+    for strip in read.locator(".strip").all():
+        names = strip.locator(".row-name").all_inner_texts()
+        assert names == [f"L{layer} H{head}" for layer in range(1, 5) for head in range(1, 9)]
+        expect(strip.locator("canvas")).to_have_count(4)
+    expect(read.locator(".strip canvas").nth(2)).to_have_attribute("aria-label", re.compile(r"^Layer 3.*L3 H8: "))
+    # Hovering says layer, head, tokens and weight, and the future stays silent.
+    prefix = read.locator(".strip").last.locator("canvas").nth(1)
+    # The strips of the other layers come on demand.
+    expect(prefix).to_be_hidden()
+    read.get_by_role("button", name="All layers").click()
+    box = box_of(prefix)
+    prefix.hover(position={"x": 3, "y": 2.5 * box["height"] / 8})
+    expect(read.locator(".tooltip-title")).to_have_text("L2 H3")
+    expect(read.locator(".tooltip-pair")).to_have_text("▁Tier → ▁überquerte attends to <s>")
+    expect(read.locator(".tooltip-value")).to_have_text(re.compile(r"^weight (0\.\d{3}|< 0\.001)$"))
+    prefix.hover(position={"x": box["width"] - 5, "y": 5})
+    expect(read.locator(".tooltip")).to_be_hidden()
+    # Markup and bidirectional controls in tokens are shown as text.
+    expect(read.locator(".bars").get_by_text("<script>alert(1)</script>")).to_be_visible()
+    expect(read.locator(".bars").get_by_text("\\u202eabc")).to_be_visible()
+    assert read.locator("script").count() == 0
 
 
 def test_a_step_that_does_not_exist_becomes_the_last_and_is_corrected(page: Page, serve: Serve) -> None:
@@ -186,49 +215,7 @@ def test_space_plays_to_the_end_and_pauses(page: Page, serve: Serve) -> None:
     assert step_of(root) == stopped < 13
 
 
-def test_stepping_moves_nothing_up_or_down(started: Locator) -> None:
-    root, page = started, started.page
-    root.locator(".count").select_option("3")
-    page.keyboard.press("Home")
-    heights = set()
-    for _ in range(14):
-        heights.add(box_of(root)["height"])
-        page.keyboard.press("ArrowRight")
-    assert len(heights) == 1
-
-
 # ---- what is shown ----
-
-
-def test_a_step_shows_what_is_read_above_what_is_written(read: Locator) -> None:
-    columns = read.locator(".columns .column:not(.names):visible")
-    assert columns.locator(".read").all_inner_texts() == ["<s>", "▁Das", "▁Tier"]
-    assert columns.locator(".written").all_inner_texts() == ["▁Das", "▁Tier", "▁überquerte"]
-    expect(read.locator(".caption")).to_have_text(
-        "Row 3: the decoder reads ▁Tier and predicts ▁der; ▁überquerte is written instead."
-    )
-
-
-def test_every_head_of_every_layer_has_a_row_over_both_sentences(read: Locator) -> None:
-    for strip in read.locator(".strip").all():
-        names = strip.locator(".row-name").all_inner_texts()
-        assert names == [f"L{layer} H{head}" for layer in range(1, 5) for head in range(1, 9)]
-        expect(strip.locator("canvas")).to_have_count(4)
-    expect(read.locator(".strip canvas").nth(2)).to_have_attribute("aria-label", re.compile(r"^Layer 3.*L3 H8: "))
-
-
-def test_hovering_says_layer_head_tokens_and_weight_and_the_future_stays_silent(read: Locator) -> None:
-    prefix = read.locator(".strip").last.locator("canvas").nth(1)
-    # The strips of the other layers come on demand.
-    expect(prefix).to_be_hidden()
-    read.get_by_role("button", name="All layers").click()
-    box = box_of(prefix)
-    prefix.hover(position={"x": 3, "y": 2.5 * box["height"] / 8})
-    expect(read.locator(".tooltip-title")).to_have_text("L2 H3")
-    expect(read.locator(".tooltip-pair")).to_have_text("▁Tier → ▁überquerte attends to <s>")
-    expect(read.locator(".tooltip-value")).to_have_text(re.compile(r"^weight (0\.\d{3}|< 0\.001)$"))
-    prefix.hover(position={"x": box["width"] - 5, "y": 5})
-    expect(read.locator(".tooltip")).to_be_hidden()
 
 
 def test_clicking_rows_chooses_heads_of_one_layer_and_python_hears_of_them(page: Page, serve: Serve) -> None:
@@ -283,12 +270,14 @@ def test_lines_and_triangle_grow_with_the_steps(started: Locator) -> None:
     # One pixel a weight: 1 + 2 + 3 + 4 + 5 of them are there after five rows.
     assert triangle.evaluate(ink) == 15
     assert fan.evaluate(ink) > before > 0
-
-
-def test_markup_and_bidirectional_controls_in_tokens_are_shown_as_text(read: Locator) -> None:
-    expect(read.locator(".bars").get_by_text("<script>alert(1)</script>")).to_be_visible()
-    expect(read.locator(".bars").get_by_text("\\u202eabc")).to_be_visible()
-    assert read.locator("script").count() == 0
+    # Stepping moves nothing up or down.
+    root.locator(".count").select_option("3")
+    page.keyboard.press("Home")
+    heights = set()
+    for _ in range(14):
+        heights.add(box_of(root)["height"])
+        page.keyboard.press("ArrowRight")
+    assert len(heights) == 1
 
 
 def test_a_long_decoding_scrolls_together_and_follows_the_step(page: Page, serve: Serve) -> None:

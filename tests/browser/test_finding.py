@@ -9,13 +9,19 @@ from tests.shipped import link_of
 from viz.text.sites import head_label
 
 
-def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(page: Page, shipped_url: str) -> None:
+def test_which_word_it_stands_for_and_its_head_take_no_click_and_the_root_of_d_k_one(
+    page: Page, shipped_url: str
+) -> None:
     visit(page, shipped_url)
     head, weight = head_label(link_of().layer, link_of().head), f"{link_of().weight:.4f}"
     said = f"“it” → {head} of the cross-attention gives {weight} of its weight to “animal” while it writes “es”"
     expect(page.locator(".headline")).to_contain_text(f"Worth seeing: {said}")
     expect(page.locator(f".matrix-picture[data-title^='{head}']")).to_be_visible()
     expect(page.get_by_role("gridcell", name=re.compile(f"{head}.*, open"))).to_be_visible()
+    # The root of dₖ is shown after one click.
+    page.get_by_role("button", name="Where a weight comes from").click()
+    step = page.locator(".head-scene li.step").filter(has_text="Divide by √dₖ")
+    expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"))
 
 
 def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> None:
@@ -37,10 +43,3 @@ def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> No
     expect(picture.locator(".kept-number")).to_have_text(head[2])
     first = page.locator(".head-grid .cell").filter(has=page.locator(".cell-rank", has_text="1"))
     expect(first).to_have_attribute("aria-label", re.compile(f"^{head[1]}.*open$"))
-
-
-def test_the_root_of_d_k_is_shown_after_one_click(page: Page, shipped_url: str) -> None:
-    visit(page, shipped_url)
-    page.get_by_role("button", name="Where a weight comes from").click()
-    step = page.locator(".head-scene li.step").filter(has_text="Divide by √dₖ")
-    expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"))

@@ -1,4 +1,4 @@
-"""Each gesture, for every kind of model: a translator, a model that reads, one that writes on, and one of pictures."""
+"""Each gesture for a model that reads, one that writes on, and one of pictures; `test_focus` has a translator."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ from tests.model.adapters import zoo
 Sent = Callable[[], int]
 TEXT = "The animal was tired"
 #: Kind → the checkpoint; all heads of all of them have random weights.
-TEXTS = {"translator": "en-de", "encoder": "focus-bert", "decoder": "focus-gpt2"}
+TEXTS = {"encoder": "focus-bert", "decoder": "focus-gpt2"}
 PICTURES = "focus-vit"
 SHARES = "words => words.map((word) => Number(word.style.getPropertyValue('--share')))"
 
@@ -24,7 +24,7 @@ SHARES = "words => words.map((word) => Number(word.style.getPropertyValue('--sha
 @pytest.fixture(scope="module")
 def app(url: str, checkpoints: Path) -> Iterator[str]:
     """The whole app, with a model of each kind."""
-    made = [checkpoints / name for name in (*TEXTS.values(), PICTURES) if name.startswith("focus-")]
+    made = [checkpoints / name for name in (*TEXTS.values(), PICTURES)]
     for folder in made:
         zoo.save_model(folder, folder.name.removeprefix("focus-"))
     transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(checkpoints / PICTURES)
@@ -52,7 +52,7 @@ def headline(page: Page) -> Locator:
     return page.locator(".headline[data-ready='1']")
 
 
-def test_pointing_at_a_word_is_answered_by_every_view_without_the_server(words: Locator, sent: Sent) -> None:
+def expect_that_every_view_answers_a_word(words: Locator, sent: Sent) -> None:
     page, before = words.page, sent()
     said = headline(page).inner_text()
     words.nth(1).hover()
@@ -76,7 +76,7 @@ def test_pointing_at_a_word_is_answered_by_every_view_without_the_server(words: 
     assert sent() > before, "messages are counted"
 
 
-def test_a_tile_is_shown_in_full_as_long_as_it_is_pointed_at(words: Locator, sent: Sent) -> None:
+def expect_that_a_tile_is_shown_in_full(words: Locator, sent: Sent) -> None:
     page, before = words.page, sent()
     page.get_by_role("gridcell", name="L1 H1", exact=False).hover()
     expect(page.locator(".matrix-picture")).to_have_attribute("data-title", re.compile("^L1 H1"))
@@ -86,9 +86,8 @@ def test_a_tile_is_shown_in_full_as_long_as_it_is_pointed_at(words: Locator, sen
     assert sent() == before
 
 
-def test_a_click_chooses_the_headline_says_so_and_a_second_click_or_escape_lets_go(words: Locator) -> None:
+def expect_that_a_click_chooses_and_lets_go(words: Locator) -> None:
     page = words.page
-    words.nth(1).click()
     expect(words.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_url(re.compile(r"from=1\b"))
     page.mouse.move(5, 500)
@@ -116,7 +115,7 @@ def test_a_click_chooses_the_headline_says_so_and_a_second_click_or_escape_lets_
     expect(page).not_to_have_url(re.compile("from="))
 
 
-def test_two_words_ask_which_heads_link_them_and_the_tiles_keep_their_places(words: Locator) -> None:
+def expect_that_two_words_ask_for_their_heads(words: Locator) -> None:
     page = words.page
     words.nth(2).click()
     expect(page).to_have_url(re.compile(r"from=2\b"))
@@ -127,7 +126,7 @@ def test_two_words_ask_which_heads_link_them_and_the_tiles_keep_their_places(wor
     expect(page.locator(".head-grid .layer-name").nth(1)).to_have_text("Layer 1")
 
 
-def test_what_is_chosen_goes_along_to_the_other_pages_and_back(words: Locator) -> None:
+def expect_that_the_choice_goes_along(words: Locator) -> None:
     page = words.page
     words.nth(1).click()
     expect(page).to_have_url(re.compile(r"from=1\b"))
@@ -147,6 +146,19 @@ def test_what_is_chosen_goes_along_to_the_other_pages_and_back(words: Locator) -
     page.get_by_role("link", name="Attention", exact=True).click()
     expect(words.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(picture(page)).to_have_attribute("data-title", re.compile("^L1 H2"))
+
+
+def test_each_gesture_on_words_is_answered_without_the_server_and_what_is_chosen_is_kept(
+    words: Locator, sent: Sent
+) -> None:
+    expect_that_a_tile_is_shown_in_full(words, sent)
+    expect_that_every_view_answers_a_word(words, sent)
+    expect_that_a_click_chooses_and_lets_go(words)
+    expect_that_two_words_ask_for_their_heads(words)
+    words.nth(2).focus()
+    words.page.keyboard.press("Escape")
+    expect(words.page).not_to_have_url(re.compile("from="))
+    expect_that_the_choice_goes_along(words)
 
 
 def test_a_patch_of_a_picture_is_pointed_at_chosen_and_reached_by_keyboard(page: Page, app: str, sent: Sent) -> None:

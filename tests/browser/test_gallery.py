@@ -50,7 +50,7 @@ def served(site: Path) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture(params=["folder", "server"])
+@pytest.fixture
 def root(request: pytest.FixtureRequest, site: Path, served: str) -> str:
     return site.as_uri() if request.param == "folder" else served
 
@@ -82,7 +82,9 @@ def opened(tab: Page, address: str) -> Page:
     return tab
 
 
-@pytest.mark.parametrize("width", [1400, 800, 390])
+@pytest.mark.parametrize(
+    ("root", "width"), [("folder", 1400), ("folder", 800), ("folder", 390), ("server", 1400)], indirect=["root"]
+)
 def test_one_comes_from_the_start_page_to_a_trace_and_to_the_other_language(tab: Page, root: str, width: int) -> None:
     tab.set_viewport_size({"width": width, "height": 844})
     tab.emulate_media(color_scheme="dark" if width == 800 else "light")
@@ -102,6 +104,7 @@ def test_one_comes_from_the_start_page_to_a_trace_and_to_the_other_language(tab:
     expect(tab.get_by_role("heading", level=1)).to_have_text("看清每一个注意力头在做什么")
 
 
+@pytest.mark.parametrize("root", ["server"], indirect=True)
 def test_a_page_answers_as_in_the_app(tab: Page, root: str, site: Path) -> None:
     tab.set_viewport_size({"width": 1400, "height": 1000})
     page = next(path for path in site.glob("01-*.html") if ".zh" not in path.name)

@@ -86,7 +86,9 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     assert root.locator("[aria-selected='true']").count() == 0
 
 
-def test_quick_clicks_on_heads_are_all_kept_and_a_double_click_leaves_one(page: Page, serve: Serve) -> None:
+def test_quick_clicks_are_all_kept_the_page_can_move_the_picture_and_it_comes_back_as_it_was_left(
+    page: Page, serve: Serve
+) -> None:
     root = lines(page, serve)
     for head in (2, 3, 4, 2):
         root.get_by_role("button", name=f"L1 H{head}").click(no_wait_after=True)
@@ -97,12 +99,9 @@ def test_quick_clicks_on_heads_are_all_kept_and_a_double_click_leaves_one(page: 
     # The last head stays on: without any there is no picture.
     root.get_by_role("button", name="L1 H2").click()
     assert chips_on(root) == ["2"]
-
-
-def test_the_page_can_move_the_picture_and_hears_of_it_again(page: Page, serve: Serve) -> None:
-    root = lines(page, serve)
+    # The page moves the picture, hears of a click after that, and can move it to the same again.
     token(root, "query", 3).click()
-    expect_report(page, (0,), query=3)
+    expect_report(page, (1,), query=3)
     page.get_by_role("button", name="Heads 2 and 3").click()
     expect(root.locator("[aria-selected='true']")).to_have_count(0)
     assert chips_on(root) == ["2", "3"]
@@ -110,6 +109,21 @@ def test_the_page_can_move_the_picture_and_hears_of_it_again(page: Page, serve: 
     expect_report(page, (1,))
     page.get_by_role("button", name="Heads 2 and 3").click()
     expect(root.get_by_role("button", name="L1 H3")).to_have_attribute("aria-pressed", "true")
+    # The threshold takes weak lines away, and is told once it is let go.
+    before = lines_of(root)
+    root.get_by_label("Minimum weight").fill("30")
+    expect_report(page, (1, 2), threshold=30)
+    expect(root.locator("output")).to_have_text("0.30")
+    assert 0 < lines_of(root) < before
+    # A picture that was away comes back as it was left.
+    token(root, "key", 2).click()
+    expect_report(page, (1, 2), key=2, threshold=30)
+    toggle = page.get_by_text("Left out")
+    toggle.click()
+    expect(root).to_have_count(0)
+    toggle.click()
+    expect(token(root, "key", 2)).to_have_attribute("aria-selected", "true")
+    assert chips_on(root) == ["2", "3"]
 
 
 def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
@@ -131,28 +145,6 @@ def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
     expect_report(page, (1,), key=1)
     page.keyboard.press("Escape")
     expect_report(page, (1,))
-
-
-def test_the_threshold_takes_weak_lines_away_and_is_told_once_let_go(page: Page, serve: Serve) -> None:
-    root = lines(page, serve)
-    before = lines_of(root)
-    root.get_by_label("Minimum weight").fill("30")
-    expect_report(page, (0,), threshold=30)
-    expect(root.locator("output")).to_have_text("0.30")
-    assert 0 < lines_of(root) < before
-
-
-def test_a_picture_that_comes_back_is_as_it_was_left(page: Page, serve: Serve) -> None:
-    root = lines(page, serve)
-    root.get_by_role("button", name="L1 H4").click()
-    token(root, "key", 2).click()
-    expect_report(page, (0, 3), key=2)
-    toggle = page.get_by_text("Left out")
-    toggle.click()
-    expect(root).to_have_count(0)
-    toggle.click()
-    expect(token(root, "key", 2)).to_have_attribute("aria-selected", "true")
-    assert chips_on(root) == ["1", "4"]
 
 
 def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is_twice_as_fine(
@@ -180,25 +172,15 @@ def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is
     assert int.from_bytes(content[16:20], "big") == pytest.approx(2 * board["width"], abs=3)
 
 
-def test_a_long_sentence_scrolls_within_the_picture_and_stays_readable(page: Page, serve: Serve) -> None:
+def test_128_tokens_and_eight_heads_scroll_stay_readable_and_are_drawn_within_a_frame(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     root = lines(page, serve, "long")
+    assert len(chips_on(root)) == 8
     assert page.evaluate("document.documentElement.scrollWidth") <= 800
     assert box_of(root.locator(".lines-scroller"))["height"] <= 640
     assert box_of(token(root, "query", 0))["height"] >= 15
     token(root, "query", 120).hover()
     expect(root.locator(".status")).to_contain_text("attends to L1 H1")
-
-
-def test_a_single_token_is_drawn_without_a_choice_of_heads(page: Page, serve: Serve) -> None:
-    root = lines(page, serve, "one")
-    assert root.locator(".chip").count() == 0
-    expect(root.locator(".status")).to_have_text("Lines drawn: 1 of 1.")
-
-
-def test_pointing_is_drawn_within_a_frame_at_128_tokens_and_eight_heads(page: Page, serve: Serve) -> None:
-    root = lines(page, serve, "long")
-    assert len(chips_on(root)) == 8
     # How long each drawing that a move asks for takes; one at a time, as a hand moves.
     spent = root.evaluate(
         """async root => {

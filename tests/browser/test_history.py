@@ -1,7 +1,6 @@
-"""The browser's own ways: back and forward, titles, and a link to copy."""
+"""The browser's own ways: back, forward and titles."""
 
 import re
-from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, expect
 
@@ -35,18 +34,3 @@ def test_back_and_forward_go_a_step_a_press_and_keep_the_sentence(page: Page, ur
     page.go_forward()
     expect(sentence(page, "en")).to_have_text(TEXT)
     expect(page.get_by_role("textbox", name="English sentence")).to_have_value(TEXT)
-
-
-def test_the_copied_link_names_the_sentence_and_the_model_even_where_they_are_the_usual_ones(
-    page: Page, url: str
-) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    opened(page, url, "?layer=1")
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_role("status").filter(has_text="Copied")).to_be_visible()
-    copied = urlsplit(page.evaluate("navigator.clipboard.readText()"))
-    given = {name: values[0] for name, values in parse_qs(copied.query).items()}
-    assert f"{copied.scheme}://{copied.netloc}" == url
-    assert given["head"] == "L2H1"
-    assert given["checkpoint"] == "en-de"
-    assert given["text"].startswith("The animal")

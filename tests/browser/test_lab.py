@@ -8,9 +8,7 @@ from tests.browser.conftest import settled, visit
 from tests.browser.pointing import pointed_at
 
 
-def test_a_word_is_marked_the_animal_pair_compared_a_cell_opens_its_head_and_another_pair_is_chosen(
-    page: Page, url: str
-) -> None:
+def test_a_clicked_word_is_marked_and_a_clicked_cell_opens_its_head(page: Page, url: str) -> None:
     visit(page, f"{url}/compare")
     expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible()
     # A clicked word is marked, and the link remembers it. What a run under way draws again could take a click with it.
@@ -35,14 +33,3 @@ def test_a_word_is_marked_the_animal_pair_compared_a_cell_opens_its_head_and_ano
     page.mouse.up()
     expect(page).to_have_url(re.compile("head=L2H3"))
     expect(page.get_by_text(re.compile("^L2 H3 moves"))).to_be_visible()
-    # A pair of the set is chosen, and the other tabs open.
-    page.locator("[class*='st-key-pair-group']").get_by_role("combobox").click()
-    page.get_by_role("option", name="Equal distance").click()
-    expect(page).to_have_url(re.compile("pair=equal-01"))
-    expect(page.get_by_role("button", name="Edit a copy")).to_be_visible()
-    for name in ("Measured", "Cause"):
-        page.get_by_role("tab", name=name).click()
-        expect(page).to_have_url(re.compile(f"lab={name}"))
-    page.get_by_role("tab", name="Side by side").click()
-    expect(page.locator(".st-key-movement .js-plotly-plot")).to_be_visible()
-    expect(page).to_have_url(re.compile("pair=equal-01"))

@@ -1,4 +1,4 @@
-"""Long work in a real browser: its progress, its Stop, and clicks elsewhere meanwhile."""
+"""Long work that a page waits for: its progress, its Stop, and a click elsewhere meanwhile."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ def units_done(page: Page) -> int:
 
 
 def test_a_page_that_waits_can_be_stopped_and_goes_on_after_a_click_elsewhere(page: Page, serve: Serve) -> None:
-    page.goto(f"{serve(DEMO)}/?await=1")
+    page.goto(serve(DEMO))
     before = units_done(page)
     page.get_by_role("button", name="Elsewhere").click()
     expect(page.get_by_text(re.compile(rf"^Computing: (?!{before} )\d+ of 600 units$"))).to_be_visible()
@@ -26,14 +26,3 @@ def test_a_page_that_waits_can_be_stopped_and_goes_on_after_a_click_elsewhere(pa
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text(re.compile(r"^Stopped after \d+ of 600 units\.$"))).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
-
-
-def test_work_beside_a_page_goes_on_after_a_click_elsewhere_and_can_be_stopped(page: Page, serve: Serve) -> None:
-    page.goto(serve(DEMO))
-    page.get_by_role("button", name="Begin").click()
-    before = units_done(page)
-    page.get_by_role("button", name="Elsewhere").click()
-    assert units_done(page) >= before
-    page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text(re.compile(r"^Stopped after \d+ of 600 units\.$"))).to_be_visible()
-    expect(page.get_by_role("button", name="Begin")).to_be_visible()

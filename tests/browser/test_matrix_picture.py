@@ -78,7 +78,7 @@ def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column
     expect(page.get_by_text("kept: (3, None)")).to_be_visible()
 
 
-def test_by_keyboard_one_moves_reads_keeps_zooms_and_lets_go(page: Page, serve: Serve) -> None:
+def test_by_keyboard_and_by_dragging_one_moves_keeps_zooms_and_lets_go(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     root.get_by_role("application").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
@@ -92,10 +92,7 @@ def test_by_keyboard_one_moves_reads_keeps_zooms_and_lets_go(page: Page, serve: 
     expect(root.get_by_role("button", name="Show the whole matrix")).to_be_hidden()
     page.keyboard.press("Escape")
     expect(page.get_by_text("kept: (None, None)")).to_be_visible()
-
-
-def test_dragging_zooms_then_moves_and_a_double_click_shows_the_whole(page: Page, serve: Serve) -> None:
-    root = picture(page, serve)
+    # Dragging zooms, then moves; a double click shows the whole.
     page.mouse.move(*centre_of(root, 0, 0))
     page.mouse.down()
     page.mouse.move(*centre_of(root, 4, 4), steps=3)
@@ -135,6 +132,12 @@ def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_
     page.mouse.wheel(0, -200)
     page.keyboard.up("Control")
     expect(root.get_by_role("button", name="Zoom out")).to_be_visible()
+    # It fits a narrow page.
+    page.set_viewport_size({"width": 800, "height": 900})
+    page.wait_for_function("document.documentElement.scrollWidth <= 800")
+    box = box_of(root)
+    labels = root.locator(".column-label").all()
+    assert max(box_of(label)["x"] for label in labels) <= box["x"] + box["width"]
 
 
 def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page: Page, serve: Serve) -> None:
@@ -162,23 +165,6 @@ def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_nu
     warm, cold = colour(root, 1, 1), colour(root, 3, 4)
     assert warm[0] > warm[2]
     assert cold[2] > cold[0]
-
-
-def test_a_matrix_of_one_cell_is_drawn_and_read(page: Page, serve: Serve) -> None:
-    root = picture(page, serve, "one")
-    root.get_by_role("application").focus()
-    for key in ("ArrowDown", "ArrowRight", "+", "Enter"):
-        page.keyboard.press(key)
-    expect(page.get_by_text("kept: (0, 0)")).to_be_visible()
-
-
-def test_it_fits_a_narrow_page(page: Page, serve: Serve) -> None:
-    page.set_viewport_size({"width": 800, "height": 900})
-    root = picture(page, serve, "long")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 800
-    box = box_of(root)
-    labels = root.locator(".column-label").all()
-    assert max(box_of(label)["x"] for label in labels) <= box["x"] + box["width"]
 
 
 def test_it_is_saved_with_labels_and_cells(page: Page, serve: Serve) -> None:

@@ -25,9 +25,7 @@ def tab(profile: BrowserContext) -> Iterator[Page]:
     assert not problems
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_saved_grid_opens_a_head_by_a_click_without_a_server(tab: Page, tmp_path: Path, scheme: str) -> None:
-    tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+def test_a_saved_grid_opens_a_head_by_a_click_without_a_server(tab: Page, tmp_path: Path) -> None:
     weights = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 4, 3))
     path = save(heads(weights, queries=TOKENS), tmp_path / "heads.html")
     tab.goto(path.as_uri())

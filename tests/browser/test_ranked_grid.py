@@ -37,7 +37,7 @@ def test_figures_stand_under_tiles_that_stay_in_place(page: Page, serve: Serve) 
     expect(root).to_contain_text("The number of the head.")
 
 
-def test_ranked_tiles_name_their_heads_show_their_weights_and_open_them(page: Page, serve: Serve) -> None:
+def test_ranked_tiles_name_their_heads_and_open_them_by_click_and_by_keyboard(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "/?order=highest&keep=8")
     assert names(root) == [*(f"L{layer} H8" for layer in range(6, 0, -1)), "L6 H7", "L5 H7"]
     expect(root).to_contain_text("from the highest to the lowest")
@@ -45,6 +45,15 @@ def test_ranked_tiles_name_their_heads_show_their_weights_and_open_them(page: Pa
     first.click()
     expect(page.get_by_text("open: (5, 7)")).to_be_visible()
     expect(root.locator(".cell.open .cell-name")).to_have_text("L6 H8")
+    # Arrow keys move in what is on the screen, and Enter opens.
+    root.locator(".cell[tabindex='0']").focus()
+    for key in ("Home", "ArrowRight", "ArrowDown", "ArrowDown", "End", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(root.locator(".cell:focus .cell-name")).to_have_text("L6 H7")
+    expect(root.get_by_role("status")).to_have_text(re.compile("^L6 H7: strongest "))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("open: (5, 6)")).to_be_visible()
+    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L6 H7, Invented 7.05, open")
 
 
 def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> None:
@@ -64,18 +73,6 @@ def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> N
     root = grid(page, serve, "/?order=highest")
     for head, pixels in zip(heads, expected, strict=True):
         np.testing.assert_array_equal(picture(root, head), pixels)
-
-
-def test_arrow_keys_move_in_what_is_on_the_screen_and_enter_opens(page: Page, serve: Serve) -> None:
-    root = grid(page, serve, "/?order=highest&keep=8")  # two lines of four
-    root.locator(".cell[tabindex='0']").focus()
-    for key in ("Home", "ArrowRight", "ArrowDown", "ArrowDown", "End", "ArrowRight", "ArrowLeft"):
-        page.keyboard.press(key)
-    expect(root.locator(".cell:focus .cell-name")).to_have_text("L6 H7")
-    expect(root.get_by_role("status")).to_have_text(re.compile("^L6 H7: strongest "))
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("open: (5, 6)")).to_be_visible()
-    expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L6 H7, Invented 7.05, open")
 
 
 def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page: Page, serve: Serve) -> None:

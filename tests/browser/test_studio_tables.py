@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-from tests.browser.conftest import settled, visit
+from tests.browser.conftest import visit
 from tests.browser.saving import save_button
 
 TEXT = "It was late."
@@ -100,18 +100,6 @@ def test_dropped_hypotheses_fold_away_and_come_back_and_the_tree_is_saved_and_op
     expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1")
 
 
-def test_a_sample_shows_its_steps_and_hides_them_again(page: Page, url: str) -> None:
-    card = opened(page, url, "Sampling", "article:has-text('Greedy')", samples=3, top_k=4)
-    expect(card.locator("p[lang='de']")).to_be_visible()
-    settled(page)
-    button = page.get_by_text("Show steps").nth(1)
-    button.click()
-    tokens = page.locator("ol li[title*='under the model'][title*='as sampled']")
-    expect(tokens.first).to_have_attribute("title", re.compile("^Step 1: "))
-    button.click()
-    expect(tokens).to_have_count(0)
-
-
 def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_however_far_scrolled(
     page: Page, url: str
 ) -> None:
@@ -140,13 +128,3 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
         page.get_by_role("tab" if studio in {"Cost", "Film", "Inside"} else "radio", name=studio).click()
         expect(page.locator(ready)).to_be_visible()
         assert page.locator("[data-testid='stMain']").evaluate("main => main.scrollWidth <= main.clientWidth"), studio
-
-
-def test_the_step_is_moved_by_keyboard_and_the_cache_follows(page: Page, url: str) -> None:
-    chart = opened(page, url, "Cost", ".st-key-cache-self .js-plotly-plot", step=1)
-    expect(chart).to_be_visible()
-    expect(page.get_by_text("Step 2 reads")).to_be_visible()
-    page.get_by_role("slider", name="Step").focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Step 3 reads")).to_be_visible()
-    expect(page).to_have_url(re.compile("step=2"))

@@ -57,7 +57,7 @@ def test_a_student_finds_the_first_lessons_walks_them_and_learns_what_it_looks_a
     expect(page.get_by_role("region", name="Start here")).to_contain_text("the line in the sentence shows it")
     page.get_by_role("link", name="Learn").click()
     chosen = page.get_by_role("combobox", name="Lesson")
-    known = list(lessons().values())[:5]
+    known = list(lessons().values())[:2]
     for place, lesson in enumerate(known):
         expect(chosen).to_have_value(f"{place}. {lesson.title}")
         for number in range(1, len(lesson.steps) + 1):
@@ -66,7 +66,7 @@ def test_a_student_finds_the_first_lessons_walks_them_and_learns_what_it_looks_a
                 expect(page.get_by_text("Summary", exact=True)).to_be_visible()
                 expect(page.get_by_text("Try it:")).to_be_visible()
             page.get_by_role("button", name=re.compile("^Next (step|lesson)$")).click()
-    expect(chosen).to_have_value(re.compile("^5"))
+    expect(chosen).to_have_value(re.compile("^2"))
     # Back to where “it” was asked for.
     page.get_by_role("button", name="Contents").click()
     contents = page.get_by_role("dialog", name="Contents")
