@@ -4,7 +4,7 @@
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, plural } from "../../../pictures/shared/messages.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
-import { exactNumber, GUTTER, KeyColumns, noteAt, stepWords } from "./row_pictures.js";
+import { exactNumber, GUTTER, KeyColumns, noteAt, placeIn, stepWords } from "./row_pictures.js";
 import { StepPictures } from "./row_steps.js";
 
 /** @import { Range } from "./row_pictures.js" */
@@ -124,10 +124,8 @@ export class HeadScene {
   /** @param {MouseEvent} event */
   columnAt(event) {
     const drawing = /** @type {Element} */ (event.target).closest(".picture svg");
-    if (!drawing || this.list.lastElementChild?.contains(drawing)) return -1;
-    // It may be enlarged.
-    const { left, width } = drawing.getBoundingClientRect();
-    const x = ((event.clientX - left) * this.columns.width) / width;
+    if (!(drawing instanceof SVGSVGElement) || this.list.lastElementChild?.contains(drawing)) return -1;
+    const [x] = placeIn(drawing, event);
     const column = Math.floor((x - GUTTER) / this.columns.step);
     return column >= 0 && column < this.columns.count ? column : -1;
   }

@@ -193,8 +193,8 @@ export class LayerScene {
   tile(site, layer, head) {
     const found = this.walk.columns.tile(site, layer, head);
     if (!found) return element("span", "tile-frame");
-    const { sequential } = this.walk.pixels;
-    const codeOf = (/** @type {number} */ weight) => sequential[Math.round(255 * Math.sqrt(clamp(0, weight, 1)))];
+    const { pixels } = this.walk.scales.sequential;
+    const codeOf = (/** @type {number} */ weight) => pixels[Math.round(255 * Math.sqrt(clamp(0, weight, 1)))];
     const canvas = canvasOf(Uint32Array.from(found.values, codeOf), found.columns);
     const row = this.walk.state.row - this.walk.columns.stackOf(site).first;
     const mark = element("span", {
@@ -211,7 +211,7 @@ export class LayerScene {
     values.forEach((value, i) => {
       const isEdge = group && i && i % group === 0;
       const code = Math.round(255 * (0.5 + value / (bound || 1) / 2));
-      pixels.fill(this.walk.pixels.signed[code], i * CELL + (isEdge ? GAP : 0), (i + 1) * CELL);
+      pixels.fill(this.walk.scales.signed.pixels[code], i * CELL + (isEdge ? GAP : 0), (i + 1) * CELL);
     });
     const canvas = canvasOf(pixels, pixels.length, "strip");
     canvas.setAttribute("role", "img");

@@ -9,10 +9,12 @@ import { clamp, element } from "../../../pictures/shared/picture.js";
 
 /** @import { Cell } from "../../../pictures/shared/canvas_cells.js" */
 /** @import { Attributes, InkedScale } from "../../../pictures/shared/drawing.js" */
+/** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Box } from "../../../pictures/shared/picture_svg.js" */
 /** @import { RowData } from "./row_steps.js" */
 
 /** @typedef {[number, number]} Range */
+/** A scale with its colours as pixels. @typedef {InkedScale & { pixels: Uint32Array }} PaintedScale */
 /** Where numbers lie side by side, or one below the other, and what is said of each. @typedef {Box & { count: number, isUpright: boolean, note(at: number): string }} Area */
 /**
  * Numbers of one kind, a bar each; `outlined` ones lie around the others, `numbered` ones are written at their ends.
@@ -66,15 +68,18 @@ export const stepWords = ({ title, formula = "", text }) =>
 /** What is said where. @type {WeakMap<Element, Area[]>} */
 const AREAS = new WeakMap();
 
+/** A point as a drawing counts pixels: it may be enlarged. @param {SVGSVGElement} drawing @param {Point} point */
+export function placeIn(drawing, { clientX, clientY }) {
+  const { left, top, width } = drawing.getBoundingClientRect();
+  return [clientX - left, clientY - top].map((way) => (way * drawing.width.baseVal.value) / width);
+}
+
 /** What is said of the number that is pointed at; "" beside numbers. @param {PointerEvent} event */
 export function noteAt(event) {
   const drawing = /** @type {SVGSVGElement | null} */ (/** @type {unknown} */ (closest(event, "svg")));
   const areas = drawing && AREAS.get(drawing);
   if (!areas) return "";
-  // It may be enlarged.
-  const { left, top, width: shown } = drawing.getBoundingClientRect();
-  const scale = drawing.width.baseVal.value / shown;
-  const [across, down] = [(event.clientX - left) * scale, (event.clientY - top) * scale];
+  const [across, down] = placeIn(drawing, event);
   for (const { x, y, width, height, count, isUpright, note } of areas) {
     const [along, aside] = [(across - x) / width, (down - y) / height];
     if (Math.min(along, aside) >= 0 && Math.max(along, aside) < 1)
@@ -247,10 +252,10 @@ export class Picture {
 
   /**
    * A vector as cells in a box, coloured by sign and size; pointed at, each says its number.
-   * @param {number[]} values @param {Box} box @param {number} bound @param {Uint32Array} pixels of the scale
+   * @param {number[]} values @param {Box} box @param {number} bound @param {PaintedScale} scale
    * @param {boolean} isUpright @param {(value: number, at: number) => string} say
    */
-  vector(values, { x, y, width, height }, bound, pixels, isUpright, say) {
+  vector(values, { x, y, width, height }, bound, { pixels }, isUpright, say) {
     // Above all that is drawn so far, and below what follows.
     if (!this.cells.length) this.root.append(this.grid);
     const count = values.length;
@@ -270,12 +275,12 @@ export class Picture {
 
   /**
    * Numbers as cells side by side across the whole width, written where there is room.
-   * @param {number} top @param {number} height @param {number[]} values @param {number} bound @param {InkedScale} scale
-   * @param {Uint32Array} pixels of the scale @param {boolean} [isRough] whether they are known to two digits only
+   * @param {number} top @param {number} height @param {number[]} values @param {number} bound @param {PaintedScale} scale
+   * @param {boolean} [isRough] whether they are known to two digits only
    */
-  strip(top, height, values, bound, scale, pixels, isRough = false) {
+  strip(top, height, values, bound, scale, isRough = false) {
     const box = { x: GUTTER, y: top, width: this.columns.stripEnd - GUTTER, height };
-    this.vector(values, box, bound, pixels, false, (value) =>
+    this.vector(values, box, bound, scale, false, (value) =>
       isRough ? roughNumber(value, bound) : exactNumber(value),
     );
     const width = box.width / values.length;

@@ -6,7 +6,7 @@ import { clamp } from "../../../pictures/shared/picture.js";
 import { exactNumber, GUTTER, largestSize, Picture, shortNumber, shortWeight, signedColour } from "./row_pictures.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
-/** @import { KeyColumns, Range } from "./row_pictures.js" */
+/** @import { KeyColumns, PaintedScale, Range } from "./row_pictures.js" */
 
 /**
  * One way from scores to weights: the model's, or the changed one. `rest` are the keys without a column.
@@ -22,7 +22,7 @@ import { exactNumber, GUTTER, largestSize, Picture, shortNumber, shortWeight, si
  *   otherLength: number | null, allLength: number, changed: string,
  *   summary: { name: string, cells: { token?: string, text: string }[] }[],
  *   steps: { title: string, formula: string, text: string }[],
- *   signed: InkedScale, sequential: InkedScale, signedPixels: Uint32Array, realColour: string, otherColour: string, isRough?: boolean,
+ *   signed: PaintedScale, sequential: InkedScale, realColour: string, otherColour: string, isRough?: boolean,
  * }} RowData what `head_story.story` tells, with the colours of the picture; `isRough`: `part` is known to two digits
  */
 
@@ -64,13 +64,13 @@ export class StepPictures {
   }
 
   product() {
-    const { q, k, products, dots, followed, columns, query, signed, signedPixels, realColour } = this.data;
+    const { q, k, products, dots, followed, columns, query, signed, realColour } = this.data;
     const { stripEnd } = this.columns;
     const picture = this.begin(PRODUCT_HEIGHT, 0);
     const bound = Math.max(largestSize(q), largestSize(k));
     const row = (/** @type {string} */ name, /** @type {string} */ token, top = 0, numbers = q) => {
       picture.name(name, top + 18);
-      picture.strip(top, 36, numbers, bound, signed, signedPixels);
+      picture.strip(top, 36, numbers, bound, signed);
       picture.total(token, top + 18, stripEnd);
     };
     row("q", query);
@@ -122,12 +122,12 @@ export class StepPictures {
   upright(picture, numbers, x, width, top, cell, bound, isOf = () => "") {
     const box = { x, y: top, width, height: numbers.length * cell };
     const say = (/** @type {number} */ value, /** @type {number} */ i) => isOf(i) + exactNumber(value);
-    picture.vector(numbers, box, bound, this.data.signedPixels, true, say);
+    picture.vector(numbers, box, bound, this.data.signed, true, say);
   }
 
   /** What one key's value adds to the output: the value, and the same times its weight. @param {number} column */
   valueOf(column) {
-    const { values, weighted, signed, signedPixels } = this.data;
+    const { values, weighted, signed } = this.data;
     const picture = new Picture(this.columns, 70, _("The value, and the value times its weight"));
     const bound = largestSize(values[column]);
     const { stripEnd } = this.columns;
@@ -136,7 +136,7 @@ export class StepPictures {
       ["α · v", weighted[column], 36],
     ])) {
       picture.name(name, top + 15);
-      picture.strip(top, 30, numbers, bound, signed, signedPixels);
+      picture.strip(top, 30, numbers, bound, signed);
       picture.total(shortNumber(Math.hypot(...numbers)), top + 15, stripEnd);
     }
     return picture.finished();
@@ -240,9 +240,9 @@ export class StepPictures {
   }
 
   part() {
-    const { part, lengths, otherLength, allLength, head, signed, signedPixels, realColour, otherColour } = this.data;
+    const { part, lengths, otherLength, allLength, head, signed, realColour, otherColour } = this.data;
     const picture = this.begin(46 + (lengths.length + 1) * LINE, 6);
-    picture.strip(0, 26, part, largestSize(part), signed, signedPixels, this.data.isRough);
+    picture.strip(0, 26, part, largestSize(part), signed, this.data.isRough);
     const left = GUTTER + 14;
     const longest = Math.max(...lengths, otherLength ?? 0, allLength) || 1;
     const widthOf = (/** @type {number} */ length) =>

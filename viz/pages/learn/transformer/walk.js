@@ -31,6 +31,7 @@ import { centreOf, isStill, nearest, Zoom } from "./zoom.js";
 /** @import { Command } from "../../../pictures/player/player_view.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { PathData } from "./layer_scene.js" */
+/** @import { PaintedScale } from "./row_pictures.js" */
 /** @import { RowData } from "./row_steps.js" */
 /**
  * @typedef {"model" | "layer" | "head" | "cell" | "number"} Depth
@@ -75,12 +76,12 @@ export class Walk extends PlayerView {
   /** What a file has instead of Python. @type {KeptWalk | null} */ kept = null;
   /** @type {Scene | null} */ scene = null;
   /** What the scene was drawn of. */ drawn = "";
-  width = 0;
+  /** How wide it is, in its own pixels. */ width = 0;
   /** What the words above it were drawn of. @type {{ text: string, header: WalkHeader | null }} */ said = {
     text: "",
     header: null,
   };
-  /** The pixels of both scales. @type {Record<"signed" | "sequential", Uint32Array>} */ pixels;
+  /** @type {Record<"signed" | "sequential", PaintedScale>} */ scales;
   /** @type {ModelScene | null} */ model = null;
   /** Where a person went in. @type {Point | null} */ entered = null;
 
@@ -137,8 +138,8 @@ export class Walk extends PlayerView {
   /** @param {Uint8Array<ArrayBuffer>[]} unpacked */
   build([bytes, ...kept]) {
     this.columns = new ModelColumns(this.header, new Float32Array(bytes.buffer));
-    const { signed, sequential } = this.header;
-    this.pixels = { signed: pixelScale(signed.stops), sequential: pixelScale(sequential.stops) };
+    const painted = (/** @type {InkedScale} */ scale) => ({ ...scale, pixels: pixelScale(scale.stops) });
+    this.scales = { signed: painted(this.header.signed), sequential: painted(this.header.sequential) };
     this.kept = kept.length ? new KeptWalk(this.columns, kept) : null;
     this.transport = new Transport(this.count, {
       goTo: (step) => this.goTo(step),
@@ -166,13 +167,13 @@ export class Walk extends PlayerView {
 
   // ---- moving ----
 
-  /** Go elsewhere, at once for Python too. @param {Partial<Place>} place @param {Element | null} [through] the part that is zoomed into */
+  /** Go elsewhere, at once for Python too where its numbers are needed; else it hears of it after the fade. @param {Partial<Place>} place @param {Element | null} [through] the part that is zoomed into */
   go(place, through = null) {
     this.transport.pause();
     const part = through ?? this.inner;
     if (part) this.entered ??= centreOf(part);
     this.change({ stop: 0, ...place });
-    this.flush();
+    if (!this.isHere) this.flush();
   }
 
   /** Whether the shown place has one within it. */
@@ -279,11 +280,10 @@ export class Walk extends PlayerView {
 
   /** @returns {Scene} */
   sceneOf() {
-    const { path, noRow, noPath, signed, sequential, realColour, otherColour } = this.header;
+    const { path, noRow, noPath, realColour, otherColour } = this.header;
     const { depth } = this.state;
     if (depth === "layer") return path ? new LayerScene(this, path) : missing(noPath);
-    const colours = { signed, sequential, signedPixels: this.pixels.signed, realColour, otherColour };
-    const row = this.header.row && { ...this.header.row, ...colours };
+    const row = this.header.row && { ...this.header.row, ...this.scales, realColour, otherColour };
     if (!row) return missing(noRow);
     if (depth === "head") return new HeadScene(this, row);
     return depth === "cell" ? new CellScene(this, row) : new NumberScene(this, row);
