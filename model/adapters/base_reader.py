@@ -19,8 +19,6 @@ class BaseReader(Loaded):
 
     Args:
         model: with our attention where `abilities.knows_inputs`, with its own eager one otherwise.
-        layout: where it attends.
-        abilities: what it has and lacks.
         name, digest: of its folder.
     """
 

@@ -83,7 +83,6 @@ def spans_of(rendered: str, with_marks: str, messages: Sequence[Message]) -> tup
     Args:
         rendered: what the template makes of the messages.
         with_marks: what it makes of `marked(messages)`.
-        messages: of the chat.
     """
     own, *rest = _MARK.split(with_marks)
     if not rendered.startswith(own):

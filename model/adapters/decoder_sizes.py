@@ -26,10 +26,7 @@ def library_sizes(reader: TextReader, trace: Trace) -> DecoderSizes:
     """The multiply-adds of a decoder by what they grow with.
 
     Raises a TraceError if the model does not give its inputs, or multiplies by more than is found here; it says so.
-
-    Args:
-        reader: a model that writes.
-        trace: of it, from which the widths of heads are taken.
+    `trace` is one of it, from which the widths of heads are taken.
     """
     if "cost" in reader.abilities.lacks:
         raise TraceError(reader.abilities.lacks["cost"])

@@ -114,7 +114,6 @@ class GenerationRows:
     """Texts of one beginning, one a row. What is cached is never written in place, so copies share it.
 
     Args:
-        model: that writes.
         beginning: where it begins; its tokens are yet to be read.
         caches: whether keys and values are kept; otherwise all is read again in every step.
     """

@@ -39,7 +39,6 @@ class GenerationSession(Session):
     """A text by a model of transformers, of `generate_call.most_steps` tokens at most.
 
     Args:
-        reader: what writes.
         text: to translate, or to go on with.
         extras: {"hook_head_output"} to record the real head outputs.
         edits: named edits of heads, applied in every step; rows count from the decoder's first.

@@ -194,7 +194,6 @@ def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Im
     """The picture that the bytes of a file hold, upright, as `open_picture`.
 
     Args:
-        content: of the file.
         name: what an error calls it.
         largest_side: pixels to which the longer side of a larger picture is shrunk, without unpacking all of a JPEG.
     """

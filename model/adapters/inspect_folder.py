@@ -32,11 +32,7 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
     """The folder at a path as a person types or pastes it: quotation marks around it and ~ are understood.
 
     Raises a CheckpointError if there is no folder, it lies elsewhere, or it holds no model that can be opened; the
-    message says what works.
-
-    Args:
-        typed: the path.
-        allowed: folders below which it must lie; None for anywhere.
+    message says what works. `allowed`: folders below which it must lie; None for anywhere.
     """
     path = _folder(typed, allowed)
     if (path / MANIFEST).is_file() or folder_check.gguf_file(path) is not None:

@@ -55,7 +55,6 @@ def check_room(
 
     Args:
         name: for the message.
-        numbers: weights.
         dtype, device: of them.
         tables: bytes that the model computes and keeps beside them, always in memory.
         largest: numbers of the largest weight, which must be in memory as a whole.

@@ -50,7 +50,6 @@ def masked_choice(
     Args:
         place: of the mask.
         filled: the ids of the text with each word in its place.
-        words: these.
         special_ids: of the tokens that are no text.
     """
     before, after = place.source[: place.row], place.source[place.row + 1 :]
@@ -176,7 +175,6 @@ class TextReader(TextTracer):
         """What the library's model returns for what a trace read; what edits did to its heads they do again.
 
         Args:
-            trace: of this model.
             with_states: whether to return what every layer puts out.
             edits: named edits of heads instead of the trace's.
         """

@@ -46,7 +46,6 @@ class TextTracer(BaseReader):
 
     Args:
         model, layout, abilities, name, digest: as of `BaseReader`.
-        pieces: its tokenizer.
 
     Attributes:
         caches: whether keys and values are kept from one written token to the next; otherwise all is read again.

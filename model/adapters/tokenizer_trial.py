@@ -81,11 +81,8 @@ _tried: Final[dict[str, str]] = {}
 def try_once(copy: TokenizerCopy, name: str) -> None:
     """Open the tokenizer and cut a few texts, in another process, unless the same files were tried before.
 
-    Raises a CheckpointError if it cannot be opened, or takes too much time or memory.
-
-    Args:
-        copy: its files.
-        name: of the folder, for messages.
+    Raises a CheckpointError if it cannot be opened, or takes too much time or memory. `name` is that of the folder, for
+    messages.
     """
     wrong = _tried.get(copy.digest)
     if wrong is None:

@@ -44,8 +44,6 @@ def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progr
     whatever the text. Raises an InputTextError if the text is blank or too long, or the picture is not kept any more.
 
     Args:
-        reader: the model.
-        text: the sentence as typed.
         picture_digest: of the picture that a person gave; "" for the one that we draw.
         progress: called after every token with the number of tokens written and the most there can be; of a model that
             only reads, after every layer.

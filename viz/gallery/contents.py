@@ -121,7 +121,6 @@ def own(model: str | Path, texts: Sequence[str] = (), group: Message = _OWN, not
 
     Args:
         model: its name in the catalogue, or its folder.
-        texts: what it reads.
         group, note: as of `Exhibit`; the note of an example is its own.
     """
     choice = ModelChoice(model) if isinstance(model, str) else ModelChoice(folder=os.path.realpath(model))

@@ -47,7 +47,6 @@ def data_files(page: str, group: Group, drawn: Mapping[str, Sequence[Drawing]]) 
     The file of a language is called like the page and the group, then its code.
 
     Args:
-        page: its name.
         group: what the pictures are.
         drawn: language → pictures, which differ in what they say; a walk's last array but one is that of the model.
     """

@@ -73,7 +73,6 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
     """Every head of a site as a tile, and the open one as a heatmap and as lines, with the lines of a query kept.
 
     Args:
-        trace, site: which attention.
         opened: layer and head that are open, from 0.
         query: the row that is kept.
     """

@@ -93,9 +93,7 @@ def lines(
 def film(trace: "Trace", writer: "Writer") -> Picture:
     """What a model wrote, step by step, with ← and →. Raises a ValueError if nothing was written.
 
-    Args:
-        trace: of what a model wrote: a translator's, or that of a session of a decoder.
-        writer: the model.
+    `trace` is one of what a model wrote: a translator's, or that of a session of a decoder.
     """
     try:
         # A decoder's session has the steps that read the text, too.

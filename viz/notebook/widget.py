@@ -61,7 +61,6 @@ def save(picture: Picture, path: str | Path, title: str = "Headlight") -> Path:
     Args:
         picture: of `heads`, `lines` or `film`.
         path: of the file; one that is there is written over.
-        title: of the page.
     """
     written = Path(path)
     write_text(

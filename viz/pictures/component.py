@@ -51,7 +51,6 @@ class Component:
 
         Args:
             content, arrays, more: as of `payload.pack`.
-            key: of the component.
             width: as of any element of Streamlit.
             answers: by the name of a trigger or a state, what is called before the next run with what the browser says.
 

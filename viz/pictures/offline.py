@@ -231,7 +231,6 @@ def text_page(
         title: as text.
         body: as HTML, in which everything of people is escaped; pictures go into its elements `#picture-0`, …
         style: a style sheet besides that of all pages.
-        drawings: the pictures.
         files: of pictures that are in files beside the page: addresses of scripts.
     """
     dark = f"@media (prefers-color-scheme: dark) {{ {root_style('dark')} }}"
@@ -276,7 +275,6 @@ def offline_page(
 
     Args:
         title: as text.
-        style: a style sheet.
         body: as HTML, in which everything of people is escaped.
         libraries: scripts that others wrote; they run before `body` is there.
         script: the page's own, in which everything of people went through `script_json`; it runs after `body`.

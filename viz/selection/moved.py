@@ -74,9 +74,7 @@ def _followed(params: Mapping[str, str]) -> dict[str, str]:
 def moved(address: str, params: Mapping[str, str]) -> tuple[str, Mapping[str, str]] | None:
     """The address of the page on which a view is found today, and what its parameters become; None for the same page.
 
-    Args:
-        address: of the page that is asked for.
-        params: its parameters.
+    `address` is that of the page that is asked for.
     """
     for (old, name, value), now in _MOVED.items():
         if old == address and params.get(name, "") == value:

@@ -44,13 +44,7 @@ class Pin:
 
 
 def pin_of(selection: Selection, page: Section, always: Mapping[str, str]) -> Pin:
-    """The view of a page.
-
-    Args:
-        selection: what is chosen.
-        page: which.
-        always: parameters that are named though they are as usual.
-    """
+    """The view of a page. `always`: parameters that are named though they are as usual."""
     shown = {field.param for name, field in FIELDS.items() if _is_seen(name, field.section, page)}
     params = dict(always) | {name: value for name, value in to_params(selection).items() if name in shown}
     return Pin(page, tuple(sorted(params.items())))

@@ -26,7 +26,6 @@ class BoundedCache(Generic[Key, Value]):
     """Values by their keys.
 
     Args:
-        max_entries: the most entries.
         max_bytes: the most bytes of all values together, by the sizes given to `put`; None for no limit.
         on_evict: called with the key of every evicted entry.
     """
@@ -66,7 +65,6 @@ class BoundedCache(Generic[Key, Value]):
         """The value of a key. If there is none, one thread makes it while others wait for it; it is kept as by `put`.
 
         Args:
-            key: of the value.
             make: makes it.
             size_of: its size in bytes.
             expected: about how many bytes it will have; others are evicted for it before it is made.

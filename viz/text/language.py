@@ -29,9 +29,7 @@ _READ_CHARACTERS: Final = 1_000
 def other_language(text: str, expected: str) -> str:
     """The name of a text's language if that is surely not the expected one; else "".
 
-    Args:
-        text: any text.
-        expected: the code of a language of `NAMES`.
+    `expected` is the code of a language of `NAMES`.
     """
     read = text[:_READ_CHARACTERS].strip()
     # In one word of letters there is too little to tell by; a Chinese sentence is one word.

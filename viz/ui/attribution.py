@@ -76,7 +76,6 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     Args:
         task: of `viz.access.attribution`.
         choice: what is explained, as Markdown.
-        key: for widgets.
         name: for files.
     """
     explained = long_work.outcome(task, _("Explain"), key=key, start=True, patience=long_work.LONGER_PATIENCE)

@@ -75,7 +75,6 @@ def name_places(
     A name lies over no point and over no other name. Sizes are those of a chart of `HEIGHT`.
 
     Args:
-        positions: of the points.
         names: one each.
         first: the point whose name is written before the others, and in any case.
     """
@@ -115,7 +114,6 @@ def head_scatter(
         positions: of the points; NaN where a layer has no such head.
         values: what colours them, at least 0; NaN stays uncoloured.
         distances: between all heads, for the names of the nearest.
-        site: whose heads they are.
         name: of the metric that colours.
         shown: its number for each head, as text.
         selected: the layer and head that get a ring.

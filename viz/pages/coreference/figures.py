@@ -61,7 +61,6 @@ def movement_map(
         values: how far each head moves.
         parts: the weights that it is made of, on hover.
         names: of the heads, layer by layer, on hover.
-        site: whose heads they are.
         number: what a weight is called.
         averaged: whether the one column is all heads of a layer.
         opened: the layer and head to be framed.
@@ -141,7 +140,6 @@ def every_head_map(
 
     Args:
         values: NaN where a head has none.
-        heads: these.
         title: what the number is called.
         bound: the scale reaches at least this far from 0.
         flips: which are marked by a cross.
@@ -364,7 +362,6 @@ def distance_map(
 
     Args:
         distances: in bits, 0 to 1; the nearer, the lighter.
-        first, second: the heads.
         matching: cells of the best one-to-one matching, which get a dot.
         opened: the cell of the two heads that are shown, which gets a ring.
     """

@@ -54,7 +54,6 @@ def show(
     """The heads that are off, what becomes of the choice, and the grid in which they are chosen.
 
     Args:
-        reader: the model.
         asked: what is asked of it.
         of_set: over whose texts means are taken in place of a head; none for those of `asked`.
         importance: how much the loss of each head changes, where that is known.

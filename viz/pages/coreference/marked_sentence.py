@@ -42,7 +42,6 @@ def marked_line(source: Line, spans: Mapping[str, Span], after: str) -> str:
     """A sentence in a line of its own, with a text after it.
 
     Args:
-        source: the sentence.
         spans: role → its characters in the sentence.
         after: the text.
     """

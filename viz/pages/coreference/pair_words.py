@@ -107,11 +107,8 @@ def tell(
     """Let a figure with a head a row and a key a column say which these are.
 
     Args:
-        figure: the heatmap.
-        sides: both sentences.
         of: those that the figure shows.
         rows: what it shows of each of these, column by column.
-        site: which attention.
         layer: whose heads; None where they are averaged.
     """
     looking, keys = AXES[site]

@@ -71,7 +71,6 @@ def matrix(
         colours: what is coloured, on `scale`.
         row_labels: one a row, top to bottom, safe for plotly (`axes.token_labels`); `%{y}` on hover.
         column_labels: one a column, left to right, likewise; `%{x}` on hover.
-        scale: the colours.
         hover: plotly's hover template.
     """
     rows, columns = values.shape

@@ -144,10 +144,8 @@ def matrix_picture(
     """Show a matrix.
 
     Args:
-        data: what to draw.
         kept: the row and column to frame.
         on_keep: called before the next run, with the row and column that a person has chosen.
-        key: of the component.
         preview: lets a head that a grid of tiles announces be drawn at once.
     """
     rows, columns = map(range, data.shape)

@@ -99,7 +99,6 @@ def play(
         asked: where the page wants the player, all of which exists.
         read: the state that the browser reports, if it names what exists.
         digest: a fingerprint of the film.
-        key: of the component.
         on_report: called before the next run with a state that the browser reports.
     """
 

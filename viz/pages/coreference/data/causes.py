@@ -62,7 +62,6 @@ def effects(
     """Every head switched off in turn, over all choices: measured, and estimated by gradients.
 
     Args:
-        reader: the model.
         asked: at least one.
         of_set: over whose texts means are taken in place of a head; none for those of `asked`.
         instead: what is put in place of a head: nothing, or its mean.

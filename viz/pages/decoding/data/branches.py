@@ -73,8 +73,6 @@ def grow(
 
     Args:
         sessions: of this viewer.
-        writer: the model.
-        text: the sentence as typed.
         path: what was done, first thing first; nothing for the model's own translation.
         progress: called after every new token of the branch with the number of tokens and the most there can be.
     """

@@ -255,9 +255,7 @@ def decode_player(
     `state` is replaced by the nearest that does, which is then returned.
 
     Args:
-        data: the decoding.
         state: where the page wants the player.
-        key: of the component.
         name: of saved pictures, without step and ending.
         note: below the candidates.
         head_names: the titles of the heads where they have longer ones than "L4 H2".

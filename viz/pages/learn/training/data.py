@@ -25,22 +25,14 @@ POINTS: Final = 400
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SmoothedStep:
-    """What the model says at a step, and what a smoothed target asks.
+    """What the model says at a step, and what a smoothed target asks."""
 
-    Attributes:
-        tokens: the likeliest, the right one first.
-        probabilities: of these.
-        others: how many tokens are not among them, and `rest` their mean probability.
-        asked: by the smoothed target for each token but the right one.
-        loss: of the step.
-    """
-
-    tokens: tuple[str, ...]
-    probabilities: Float[np.ndarray, "token"]
-    others: int
+    tokens: tuple[str, ...]  #: the likeliest, the right one first
+    probabilities: Float[np.ndarray, "token"]  #: of these
+    others: int  #: how many tokens are not among them, and `rest` their mean probability
     rest: float
-    asked: float
-    loss: StepLoss
+    asked: float  #: by the smoothed target for each token but the right one
+    loss: StepLoss  #: of the step
 
 
 @cached(max_entries=200)
@@ -88,18 +80,12 @@ def trained_schedule(choice: ModelChoice) -> Curve | None:
 
 @dataclass(frozen=True, slots=True)
 class ForcedStep:
-    """One position of a translation that the decoder is made to read.
+    """One position of a translation that the decoder is made to read."""
 
-    Attributes:
-        read: the token of the reference that it reads.
-        asked: the token of the reference that it should write, and `probability` what it gives that.
-        favourite: what it would have written, and `favourite_probability`.
-    """
-
-    read: str
-    asked: str
+    read: str  #: the token of the reference that it reads
+    asked: str  #: the token of the reference that it should write, and `probability` what it gives that
     probability: float
-    favourite: str
+    favourite: str  #: what it would have written, and `favourite_probability`
     favourite_probability: float
 
 
@@ -114,24 +100,16 @@ class FreeStep:
 
 @dataclass(frozen=True, slots=True)
 class TwoRuns:
-    """Teacher forcing beside free running, position by position.
+    """Teacher forcing beside free running, position by position."""
 
-    Attributes:
-        key: of both together.
-        translation: what the model writes by itself.
-        forced, free: the steps of each.
-        parting: the first position at which they do not write the same, or have not read the same; the last if none.
-        differ: whether they part at all.
-        loss: mean −log p of the reference's tokens, in nats.
-    """
-
-    key: str
-    translation: str
+    key: str  #: of both together
+    translation: str  #: what the model writes by itself
+    #: forced, free: the steps of each.
     forced: tuple[ForcedStep, ...]
     free: tuple[FreeStep, ...]
-    parting: int
-    differ: bool
-    loss: float
+    parting: int  #: the first position at which they do not write the same, or have not read the same; the last if none
+    differ: bool  #: whether they part at all
+    loss: float  #: mean −log p of the reference's tokens, in nats
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +150,7 @@ def _rival(trace: Trace, step: int) -> Candidate | None:
 def forced_trace(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> Trace:
     """The run in which the decoder reads a reference, typed or written by the model.
 
-    Raises:
-        InputTextError: the reference is blank or too long.
+    Raises an InputTextError if the reference is blank or too long.
     """
     if isinstance(reference, str):
         return translator.trace(trace.text, reference)
@@ -184,8 +161,7 @@ def forced_trace(translator: SequenceTranslator, trace: Trace, reference: str | 
 def two_runs(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> TwoRuns:
     """The decoder over a reference, typed or written by the model, and over its own words.
 
-    Raises:
-        InputTextError: the reference is blank or too long.
+    Raises an InputTextError if the reference is blank or too long.
     """
     forced = forced_trace(translator, trace, reference)
     steps = tuple(

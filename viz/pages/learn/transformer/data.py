@@ -105,7 +105,6 @@ def changes(
 
     Args:
         trace, reader: of the sentence.
-        site, layer, head: of the head.
         key: at which it is pointed; None to switch it off.
         since: the first row that it is pointed from, for earlier ones may not see the key.
     """
@@ -119,8 +118,7 @@ def changes(
 def forced(trace: Trace, translator: Translator, reference: str | OtherTranslation) -> "Moved | None":
     """What the model computes where it is made to read a reference (teacher forcing), beside its own run.
 
-    Raises:
-        InputTextError: the reference is blank or too long.
+    Raises an InputTextError if the reference is blank or too long.
     """
     before = own_streams(trace, translator)
     other = forced_trace(translator, trace, reference)
@@ -162,8 +160,7 @@ def captured_run(trace: Trace, translator: Translator) -> CapturedRun:
 def token_path(trace: Trace, reader: Reader, stack: Stack, position: int) -> TokenPath:
     """One position from its embedding to the last layer.
 
-    Raises:
-        TraceError: the model does not tell its parts; the message says why.
+    Raises a TraceError if the model does not tell its parts; the message says why.
     """
     from model.analysis.residual_stream.library_path import follow_in_library
 
@@ -176,9 +173,8 @@ def why_not(reader: Reader) -> str:
     """Why no token of a model can be followed, as a sentence; "" where one may be."""
     abilities = reader.abilities
     if "self-attention" in abilities.lacks:
-        return said(
-            "Not all of its layers add to one sum, the residual stream. {why}", why=abilities.lacks["self-attention"]
-        )
+        message = "Not all of its layers add to one sum, the residual stream. {why}"
+        return said(message, why=abilities.lacks["self-attention"])
     if abilities.kind == "image":
         return said("It reads patches of a picture, not tokens; its heads are on the Attention page.")
     return (
@@ -247,12 +243,8 @@ def cautions(trace: Trace, reader: Reader, path: TokenPath | None) -> list[str]:
     if positions == "none":
         found.append(_("This model adds no positions."))
     elif positions in POSITIONS and positions not in ("sinusoidal", "learned"):
-        found.append(
-            _(
-                "Positions: {scheme}. They act within attention, so no vector is added at the bottom.",
-                scheme=_(POSITIONS[positions]),
-            )
-        )
+        message = "Positions: {scheme}. They act within attention, so no vector is added at the bottom."
+        found.append(_(message, scheme=_(POSITIONS[positions])))
     if DECODER not in trace.sites and CROSS not in trace.sites:
         found.append(_("This model only reads: it has no decoder, and no token is written."))
     elif not trace.source_tokens:

@@ -245,6 +245,10 @@ def _number(value: float) -> float:
 def steps(origin: Origin) -> list[dict[str, str]]:
     """Title, formula and sentence of each of the seven steps."""
     d_k, d_v, words = len(origin.real.query), len(origin.real.head_output), SCORES[origin.score]
+    message = (
+        "Each key's value, {d_v} components from top to bottom, times its weight. Their sum from left to right is the "
+        "head's output z."
+    )
     sentences = (
         (_(words.title), words.formula, _(words.text, d_k=d_k)),
         (_("A score for every key"), f"{words.short}ⱼ", _("The higher the bar, the better the key matches the query.")),
@@ -255,15 +259,7 @@ def steps(origin: Origin) -> list[dict[str, str]]:
             _mask_sentence(origin),
         ),
         (_("Softmax"), "αⱼ = exp(sⱼ − m) ÷ Σ exp(s − m)", _softmax_sentence(origin)),
-        (
-            _("Weights × values"),
-            "z = Σ αⱼ vⱼ",
-            _(
-                "Each key's value, {d_v} components from top to bottom, times its weight. Their sum from left to "
-                "right is the head's output z.",
-                d_v=d_v,
-            ),
-        ),
+        (_("Weights × values"), "z = Σ αⱼ vⱼ", _(message, d_v=d_v)),
         output_step(len(origin.real.head_output), *origin.parts.shape, has_projection=origin.has_projection),
     )
     return [{"title": title, "formula": formula, "text": text} for title, formula, text in sentences]
@@ -363,11 +359,9 @@ def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> 
             d_model=d_model,
         )
         return title, "z · Wᴼ", text
-    text = _(
+    message = (
         "Wᴼ maps the {d_v} numbers to {d_model}. The contributions of all {heads} heads are added; their norms are "
-        "shown below. They point in different directions, so norms do not add up.",
-        d_v=d_v,
-        d_model=d_model,
-        heads=heads,
+        "shown below. They point in different directions, so norms do not add up."
     )
+    text = _(message, d_v=d_v, d_model=d_model, heads=heads)
     return title, _("z · Wᴼ (this head's rows)"), text

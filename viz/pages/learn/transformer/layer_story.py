@@ -176,14 +176,11 @@ def _norm_row(norm: "NormStep", read: str, title: str) -> Row:
         )
         formula = _("{read} / √(mean of squares + ε) · g", read=read)
         return Row("norm", _(title, norm="RMSNorm"), formula, text, after)
-    text = _(
-        "Its {count} numbers have mean {mean} and standard deviation {std} before; they are centred and divided, "
-        "then scaled by the learned gain. Norm {before} before, {after} after.",
-        mean=decimal(before.mean()),
-        std=decimal(before.std()),
-        count=len(before),
-        **lengths,
+    message = (
+        "Its {count} numbers have mean {mean} and standard deviation {std} before; they are centred and divided, then "
+        "scaled by the learned gain. Norm {before} before, {after} after."
     )
+    text = _(message, mean=decimal(before.mean()), std=decimal(before.std()), count=len(before), **lengths)
     formula = _("({read} − mean) / √(variance + ε) · g + b", read=read)
     return Row("norm", _(title, norm="LayerNorm"), formula, text, after)
 
@@ -196,14 +193,8 @@ def _head_rows(addition: "Addition") -> Iterator[Row]:
     yield Row(addition.kind, _("Query"), "q = x W_Q + b", text, _flat(heads.query), d_k)
     if heads.key is not None and heads.value is not None:
         keys = len(heads.key)
-        text = (
-            _("What other tokens match their queries with.")
-            if keys == count
-            else _(
-                "What other tokens match their queries with. There are {count}, each shared by several heads.",
-                count=keys,
-            )
-        )
+        message = "What other tokens match their queries with. There are {count}, each shared by several heads."
+        text = _("What other tokens match their queries with.") if keys == count else _(message, count=keys)
         yield Row(addition.kind, _("Key"), "k = x W_K + b", text, _flat(heads.key), heads.key.shape[1])
         text = _("What other tokens take from this one.")
         yield Row(addition.kind, _("Value"), "v = x W_V + b", text, _flat(heads.value), heads.value.shape[1])
@@ -253,11 +244,8 @@ def _sum_row(addition: "Addition") -> Row:
     if not addition.has_skip:
         text = _("This model was trained without residual connections: the input is not kept.")
         return Row("stream", _("No residual connection"), "Sublayer(x)", text, _array(addition.summed))
-    text = _(
-        "The input, of norm {length}, makes up {share} of the sum, by projection on it.",
-        length=decimal(_length(addition.before), 1),
-        share=percent(1 - addition.share),
-    )
+    message = "The input, of norm {length}, makes up {share} of the sum, by projection on it."
+    text = _(message, length=decimal(_length(addition.before), 1), share=percent(1 - addition.share))
     return Row("stream", _("Residual connection: the sum"), "x + Sublayer(x)", text, _array(addition.summed))
 
 
@@ -280,11 +268,8 @@ def _candidates_row(path: "TokenPath") -> Row:
         text = _("After the norm and the output matrix, “{token}” is the most probable.", token=best)
         chances = (Bar(display_token(one.token), float(np.exp(one.log_prob))) for one in shown)
         return Row("stream", _("Probabilities of the next token"), "softmax(logits)", text, bars=tuple(chances))
-    text = _(
-        "The dot product with every row of the output matrix; the softmax gives “{token}” {share}.",
-        token=best,
-        share=percent(float(np.exp(shown[0].log_prob))),
-    )
+    message = "The dot product with every row of the output matrix; the softmax gives “{token}” {share}."
+    text = _(message, token=best, share=percent(float(np.exp(shown[0].log_prob))))
     logits = zip(shown, path.logits[:MOST_NAMED], strict=True)
     bars = tuple(Bar(display_token(candidate.token), logit) for candidate, logit in logits)
     return Row("stream", _("Logits: the next token"), "x · Eᵀ", text, bars=bars)

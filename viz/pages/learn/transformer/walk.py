@@ -86,7 +86,6 @@ def draw(trace: "Trace", reader: "Reader", choices: Mapping[str, Any], key: str,
     Args:
         trace, reader: of the sentence.
         choices: by their names in the selection, where it begins; a person may go on from there.
-        key: of the component.
         name: of pictures that are saved from it.
     """
     asked, hear = place_in(trace, reader, Selection().changed(**choices)), partial(_read, trace)
@@ -174,15 +173,11 @@ def _switches(trace: "Trace", place: WalkState) -> None:
                 st.toggle(label, key=state.bind(field), on_change=state.take, args=(field,))
     if real.scale != 1 and not long_texts.is_long(trace, place.site):
         spread = attention.dot_product_spread(trace, place.site, place.layer, place.head)
-        st.caption(
-            _(
-                "Over {pairs:,} pairs of this sentence, this head's scores have a standard deviation of {before} "
-                "before and {after} after dividing by √dₖ.",
-                pairs=spread.pairs,
-                before=decimal(spread.before),
-                after=decimal(spread.after),
-            )
+        message = (
+            "Over {pairs:,} pairs of this sentence, this head's scores have a standard deviation of {before} before "
+            "and {after} after dividing by √dₖ."
         )
+        st.caption(_(message, pairs=spread.pairs, before=decimal(spread.before), after=decimal(spread.after)))
 
 
 def _badge(proof: tuple[float, float, str]) -> None:

@@ -51,33 +51,21 @@ MOST: Final = 1_000_000
 
 @dataclass(frozen=True)
 class WalkState:
-    """Where a person is; layers, heads, rows, keys and dimensions from 0.
+    """Where a person is; layers, heads, rows, keys and dimensions from 0."""
 
-    Attributes:
-        step: where the film of the model stands.
-        depth: how far they have zoomed in.
-        end: at the depth of a layer, the input or the output of the stack instead.
-        site, layer, head: the head that is open, or the layer.
-        row: the token that is followed, a row of the site.
-        key: one of its keys.
-        dimension: one component of query and key.
-        stop: of the way, counted from 1; 0 for whoever goes where they like.
-        lines: which head the lines of the model are of.
-        edit: what is done to the open head; or that the decoder reads the reference.
-    """
-
-    step: Annotated[int, range(MOST)]
-    depth: Depth
-    end: PathEnd
+    step: Annotated[int, range(MOST)]  #: where the film of the model stands
+    depth: Depth  #: how far they have zoomed in
+    end: PathEnd  #: at the depth of a layer, the input or the output of the stack instead
+    #: site, layer, head: the head that is open, or the layer.
     site: Site
     layer: Annotated[int, range(1_000)]
     head: Annotated[int, range(10_000)]
-    row: Annotated[int, range(MOST)]
-    key: Annotated[int, range(MOST)]
-    dimension: Annotated[int, range(100_000)]
-    stop: Annotated[int, range(100)]
-    lines: Lines
-    edit: WalkEdit
+    row: Annotated[int, range(MOST)]  #: the token that is followed, a row of the site
+    key: Annotated[int, range(MOST)]  #: one of its keys
+    dimension: Annotated[int, range(100_000)]  #: one component of query and key
+    stop: Annotated[int, range(100)]  #: of the way, counted from 1; 0 for whoever goes where they like
+    lines: Lines  #: which head the lines of the model are of
+    edit: WalkEdit  #: what is done to the open head; or that the decoder reads the reference
 
     @property
     def stack(self) -> "Stack":
@@ -95,22 +83,14 @@ class WalkState:
 
 @dataclass(frozen=True, slots=True)
 class WalkStack:
-    """The columns of a stack.
+    """The columns of a stack."""
 
-    Attributes:
-        name: encoder or decoder.
-        layers: as many as attend.
-        first: the position of the first token that is shown; `total` are all.
-        tokens: what is read at the bottom of each column.
-        prompt: so many of all tokens were not written by the model but given.
-    """
-
-    name: Literal["encoder", "decoder"]
-    layers: int
-    first: int
+    name: Literal["encoder", "decoder"]  #: encoder or decoder
+    layers: int  #: as many as attend
+    first: int  #: the position of the first token that is shown; `total` are all
     total: int
-    tokens: Tokens
-    prompt: int
+    tokens: Tokens  #: what is read at the bottom of each column
+    prompt: int  #: so many of all tokens were not written by the model but given
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +112,10 @@ class WalkCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Patches:
-    """The picture whose patches are the tokens from `first` on, line by line.
+    """The picture whose patches are the tokens from `first` on, line by line."""
 
-    Attributes:
-        address: of the picture as the model saw it.
-        rows, columns: of patches.
-    """
-
-    address: str
+    address: str  #: of the picture as the model saw it
+    #: rows, columns: of patches.
     rows: int
     columns: int
     first: int
@@ -147,23 +123,18 @@ class Patches:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class WalkPicture:
-    """The model with the sentence in it.
+    """The model with the sentence in it."""
 
-    Attributes:
-        stacks, sites: what it has.
-        written: of each column of the decoder, the candidates for the next token; none for a prompt's.
-        has_lengths: whether the lengths of the residual stream follow the weights, stack by stack, [level, token].
-        numbers: all weights [site: layer, head, query, key], then the lengths, as compressed float32.
-        patches: of a model that reads pictures.
-    """
-
+    #: stacks, sites: what it has.
     stacks: Sequence[WalkStack]
     sites: Sequence[WalkSite]
+    #: of each column of the decoder, the candidates for the next token; none for a prompt's.
     written: Sequence[Sequence[WalkCandidate]]
-    has_lengths: bool
+    has_lengths: bool  #: whether the lengths of the residual stream follow the weights, stack by stack, [level, token]
+    #: all weights [site: layer, head, query, key], then the lengths, as compressed float32.
     numbers: UInt8[np.ndarray, "byte"]
     colours: Mapping[str, str]
-    patches: Patches | None
+    patches: Patches | None  #: of a model that reads pictures
     signed: Inks = DIVERGING_INKS
     sequential: Inks = SEQUENTIAL_INKS
     real_colour: str = HEAD_COLOURS[0]

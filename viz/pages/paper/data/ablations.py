@@ -147,7 +147,6 @@ def comparison_task(names: tuple[str, ...], chosen: tuple[str, ...], device: Dev
         names: the models, the reference first.
         chosen: those that are looked at; without any, the reference and the one that is farthest from it.
         device: where they compute.
-        text: the sentence.
     """
     stamps = tuple(models.stamp(choice_of(name, device)) for name in names)
     return Task(

@@ -137,9 +137,7 @@ def training_film(
     """Show a film; return where it stands once a person has moved it.
 
     Args:
-        view: what is shown.
         asked: where the page wants it, all of which exists.
-        key: of the component.
         name: of saved pictures, without step and ending.
         finding: a sentence above the film.
         threshold: of the metric, from which on it gives a head a job; None if it gives none.

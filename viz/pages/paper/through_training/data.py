@@ -98,7 +98,6 @@ def arrivals(site: str, metrics: Metrics, jobs: Sequence[Collection[tuple[int, i
     """What heads have become at the last frame, the highest number first.
 
     Args:
-        site: whose heads these are.
         metrics: of each head at each frame.
         jobs: at each frame, (layer, head, metric) of every job.
     """

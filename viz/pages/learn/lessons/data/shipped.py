@@ -57,10 +57,8 @@ class Shipped:
     def head(self, trace: "Trace", named: str) -> tuple[str, int, int]:
         """The site, layer and head, from 0, that a lesson names.
 
-        Args:
-            trace: the sentence.
-            named: "finding"; "most METRIC SITE", the head whose job has the highest metric in the atlas; or the head
-                itself, "encoder.self 3 1".
+        `named`: "finding"; "most METRIC SITE", the head whose job has the highest metric in the atlas; or the head
+        itself, "encoder.self 3 1".
         """
         if named == FINDING:
             found = findings.finding(trace, self.translator, models.taught_head(self.choice, ENCODER))
