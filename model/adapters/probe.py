@@ -66,8 +66,7 @@ class Probe:
 class PositionTables(TorchFunctionMode):
     """While entered, notes the tables whose rows are looked up one after another, as those of positions are.
 
-    Args:
-        fewest: so many rows must be looked up, for few may follow each other by chance.
+    `fewest`: so many rows must be looked up, for few may follow each other by chance.
     """
 
     def __init__(self, fewest: int) -> None:

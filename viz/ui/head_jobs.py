@@ -114,12 +114,11 @@ def show_taught(site: str) -> None:
     """Of which head of a site training taught what it shows; nothing where there is none."""
     taught = models.taught_head(state.current().model, site)
     if taught is not None:
-        taught_so = _(
-            "**{head} was taught, not found:** an extra loss in training made it attend from “it” to its "
-            "antecedent. Whether the translation uses the head is another question: switch it off under "
-            "*Compare*, *Cause*.",
-            head=NamedHead(site, *taught).link,
+        message = (
+            "**{head} was taught, not found:** an extra loss in training made it attend from “it” to its antecedent. "
+            "Whether the translation uses the head is another question: switch it off under *Compare*, *Cause*."
         )
+        taught_so = _(message, head=NamedHead(site, *taught).link)
         st.caption(taught_so)
 
 

@@ -111,14 +111,8 @@ def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...
     st.html(html.table(_WRITES, rows, label=_("What the head writes for each token")))
     _rows, key = finding.kept(trace)
     if key is not None and key < len(ids) and (kept := ids[key]) in names:
-        st.markdown(
-            _(
-                "When {label} attends to “{names}”, its top output tokens are **{most}**.",
-                label=label,
-                names=plain(names[kept]),
-                most=plain(most[kept]),
-            )
-        )
+        message = "When {label} attends to “{names}”, its top output tokens are **{most}**."
+        st.markdown(_(message, label=label, names=plain(names[kept]), most=plain(most[kept])))
     how = _OV_OF_ENCODER if site == sites.ENCODER else _OV_OF_DECODER
     st.caption(_(how, num_vocabulary=len(vocabulary)))
 

@@ -155,12 +155,11 @@ def luck(site: "SiteScores") -> str:
             by_luck=count * 0.025,
         )
     )
-    most_accurate = _(
-        "The most accurate head on all sentences is {head} with {accuracy}; this is too high, because it was chosen "
-        "on these same sentences.",
-        head=_linked(site, *site.best),
-        accuracy=interval(site.accuracy, *site.best),
+    message = (
+        "The most accurate head on all sentences is {head} with {accuracy}; this is too high, because it was chosen on "
+        "these same sentences."
     )
+    most_accurate = _(message, head=_linked(site, *site.best), accuracy=interval(site.accuracy, *site.best))
     return in_a_row((above_chance, most_accurate))
 
 

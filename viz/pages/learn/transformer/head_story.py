@@ -352,12 +352,11 @@ def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> 
         return _("The context"), "c = z", text
     title = _("This head's contribution to the output")
     if heads == 1:
-        text = _(
+        message = (
             "Wᴼ maps the {d_v} numbers to {d_model}. There is no other head; the norm of its contribution is shown "
-            "below.",
-            d_v=d_v,
-            d_model=d_model,
+            "below."
         )
+        text = _(message, d_v=d_v, d_model=d_model)
         return title, "z · Wᴼ", text
     message = (
         "Wᴼ maps the {d_v} numbers to {d_model}. The contributions of all {heads} heads are added; their norms are "

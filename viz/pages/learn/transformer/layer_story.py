@@ -169,11 +169,10 @@ def _norm_row(norm: "NormStep", read: str, title: str) -> Row:
     before, after = norm.before.numpy(), norm.after.numpy()
     lengths = {"before": decimal(_length(before), 1), "after": decimal(_length(after), 1)}
     if not norm.is_centred:
-        text = _(
-            "Divided by the root mean square of its {count} numbers, then scaled. Norm {before} before, {after} after.",
-            count=len(before),
-            **lengths,
+        message = (
+            "Divided by the root mean square of its {count} numbers, then scaled. Norm {before} before, {after} after."
         )
+        text = _(message, count=len(before), **lengths)
         formula = _("{read} / √(mean of squares + ε) · g", read=read)
         return Row("norm", _(title, norm="RMSNorm"), formula, text, after)
     message = (

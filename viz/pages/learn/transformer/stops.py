@@ -81,12 +81,11 @@ def _input(path: "TokenPath") -> Stop:
 
 def _layer(path: "TokenPath") -> Stop:
     parts = sum(len(layer) for layer in path.layers)
-    text = _(
+    message = (
         "A layer reads the stream of “{token}” and adds to it: attention brings in what other tokens know, the "
-        "feed-forward network works on this token alone. In all layers together, {parts} vectors are added.",
-        token=display_token(path.token),
-        parts=parts,
+        "feed-forward network works on this token alone. In all layers together, {parts} vectors are added."
     )
+    text = _(message, token=display_token(path.token), parts=parts)
     return Stop("layer", "", -1, _("One layer"), text)
 
 
@@ -178,28 +177,26 @@ def _head(origin: "Origin") -> Iterator[Stop]:
         _("Weights times values"),
         _("Each value is multiplied by its weight, and all are added up: what “{query}” takes from the text.", **names),
     )
+    message = (
+        "The output matrix turns the result into a vector as long as the stream: what H{head} adds. Its norm is "
+        "{length}."
+    )
     yield Stop(
         "head",
         "",
         PART,
         _("What the head adds"),
-        _(
-            "The output matrix turns the result into a vector as long as the stream: what H{head} adds. Its norm is "
-            "{length}.",
-            head=origin.head + 1,
-            length=decimal(float(np.linalg.norm(origin.parts[origin.head]))),
-        ),
+        _(message, head=origin.head + 1, length=decimal(float(np.linalg.norm(origin.parts[origin.head])))),
     )
 
 
 def _sum(path: "TokenPath") -> Stop:
     shares: Sequence[float] = [addition.share for layer in path.layers for addition in layer]
-    text = _(
-        "What the layer adds joins the stream of “{token}”. In all layers, the largest share of one "
-        "sub-layer in the sum is {share}.",
-        token=display_token(path.token),
-        share=percent(max(shares)),
+    message = (
+        "What the layer adds joins the stream of “{token}”. In all layers, the largest share of one sub-layer in the "
+        "sum is {share}."
     )
+    text = _(message, token=display_token(path.token), share=percent(max(shares)))
     return Stop("layer", "", -1, _("Back in the stream"), text)
 
 
@@ -210,12 +207,11 @@ def _output(path: "TokenPath") -> Stop:
         )
         return Stop("layer", "output", -1, _("The output"), text)
     best = path.candidates[0]
-    text = _(
+    message = (
         "The last vector is compared with every token of the vocabulary; a softmax makes probabilities. “{token}” gets "
-        "{share}.",
-        token=display_token(best.token),
-        share=percent(exp(best.log_prob)),
+        "{share}."
     )
+    text = _(message, token=display_token(best.token), share=percent(exp(best.log_prob)))
     return Stop("layer", "output", -1, _("The next token"), text)
 
 
