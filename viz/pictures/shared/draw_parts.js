@@ -119,7 +119,13 @@ const draw = async (el, plan, payloads, scripts) => {
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again, { signal: ended.signal });
   // Of several pictures on a page, the one that a person comes to has the head that the page speaks of.
-  const open = () => shown.forEach((choice, number) => plan.parts[number].count > 1 && show(number, choice));
+  // Drawn once: what is redrawn between a press and its release loses the click.
+  const open = () => {
+    const page = /** @type {{ headlightOpened?: HTMLElement }} */ (globalThis);
+    if (page.headlightOpened === el) return;
+    page.headlightOpened = el;
+    shown.forEach((choice, number) => plan.parts[number].count > 1 && show(number, choice));
+  };
   for (const event of ["pointerenter", "focusin"]) el.addEventListener(event, open, { signal: ended.signal });
   return () => {
     ended.abort();
