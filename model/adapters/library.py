@@ -247,9 +247,8 @@ def count_numbers(model_class: ModelClass, config: Any) -> tuple[int, int, int]:
         with _LOADING, quiet(), torch.device("meta"):
             model = model_class.made(copy.deepcopy(config))
     except Exception as error:
-        raise CheckpointError(
-            "The model that config.json describes cannot be built: {first_line}.", first_line=first_words(error)
-        ) from error
+        message = "The model that config.json describes cannot be built: {first_line}."
+        raise CheckpointError(message, first_line=first_words(error)) from error
     tables = sum(table.numel() * table.element_size() for table in model.buffers())
     sizes = [parameter.numel() for parameter in model.parameters()]
     return sum(sizes), tables, max(sizes, default=0)
@@ -286,9 +285,8 @@ def load_weights(
         with _LOADING, quiet():
             model, report = model_class.made.from_pretrained(str(folder), output_loading_info=True, **options)
     except Exception as error:
-        raise CheckpointError(
-            "The weights in {name} cannot be loaded: {first_line}.", name=folder.name, first_line=first_words(error)
-        ) from error
+        message = "The weights in {name} cannot be loaded: {first_line}."
+        raise CheckpointError(message, name=folder.name, first_line=first_words(error)) from error
     # A pooler sits behind the attention that is shown; checkpoints of language models often come without.
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     mismatched = sorted(str(entry[0]) for entry in report.get("mismatched_keys", ()))
@@ -343,9 +341,8 @@ def load_image_processor(folder: Path, config: Any, name: str) -> Any:
             open_it: Callable[..., Any] = transformers.AutoImageProcessor.from_pretrained
             return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        raise CheckpointError(
-            "The image processor in {name} cannot be loaded: {first_line}.", name=name, first_line=first_words(error)
-        ) from error
+        message = "The image processor in {name} cannot be loaded: {first_line}."
+        raise CheckpointError(message, name=name, first_line=first_words(error)) from error
 
 
 def picture_sizes(processor: Any) -> dict[str, Any]:

@@ -237,6 +237,12 @@ def _max_length(found: Explored, config: Any) -> int | None:
     return min((limit for limit in limits if isinstance(limit, int) and limit > 0), default=None)
 
 
+#: What is shown of models alone that are proven exact.
+_ONLY_EXACT: Final[tuple[View, ...]] = (
+    "scores", "head outputs", "norms", "edits", "word choice", "circuits", "cost",
+)  # fmt: skip
+
+
 def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> Mapping[View, str]:
     kind, heads, layout = found.kind, found.heads, found.layout
     lacks: dict[View, str] = {
@@ -248,13 +254,22 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
     }
     says_words = library.has_words(model)
     says_labels = library.is_for(model, "labels") and kind in ("encoder", "decoder")
-    if kind != "decoder" or not found.proof.is_exact or not says_words or final_norm(model) is None:
+    has_norm = kind == "decoder" and says_words and final_norm(model) is not None
+    if not has_norm or not found.proof.is_exact:
         lacks["logit lens"] = said(
             "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
         )
-    if (why_none := _no_circuits(name, found)) is not None:
-        lacks["circuits"] = why_none
-    elif says_words and final_norm(model) is None:
+    if kind != "decoder":
+        lacks["circuits"] = said(
+            "QK and OV are available for Headlight's own models, MarianMT and decoder-only models."
+        )
+    elif found.positions == "unknown":
+        lacks["circuits"] = said(
+            "It is unknown how this model ({name}) encodes positions, and so whether the score of two tokens "
+            "depends on the distance between them.",
+            name=name,
+        )
+    elif not has_norm:
         lacks["circuits"] = UNKNOWN
     if kind == "decoder" and not says_words:
         no_head = said("This model ({name}) was saved without its output layer, so it only reads.", name=name)
@@ -289,32 +304,11 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
             reason=found.proof.why,
             length=length,
         )
-        lacks |= {
-            "scores": why,
-            "head outputs": why,
-            "norms": why,
-            "edits": why,
-            "word choice": why,
-            "circuits": why,
-            "cost": why,
-        }
+        lacks |= dict.fromkeys(_ONLY_EXACT, why)
     elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
         lacks["norms"] = said("The output projection of this model ({name}) was not found.", name=name)
         lacks.setdefault("circuits", lacks["norms"])
     return lacks
-
-
-def _no_circuits(name: str, found: Explored) -> str | None:
-    """Why QK and OV of this model's heads are not read; None if they are."""
-    if found.kind != "decoder":
-        return said("QK and OV are available for Headlight's own models, MarianMT and decoder-only models.")
-    if found.positions == "unknown":
-        return said(
-            "It is unknown how this model ({name}) encodes positions, and so whether the score of two tokens "
-            "depends on the distance between them.",
-            name=name,
-        )
-    return None
 
 
 def proven_writer(writer: TextWriter) -> TextWriter:
