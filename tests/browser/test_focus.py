@@ -150,9 +150,10 @@ def test_a_click_on_a_word_is_answered_without_the_rest_of_the_page(page: Page, 
             expect(page.get_by_role("button", name=re.compile(r"L\d H\d · 0\.\d{4}"))).to_have_count(3)
             metric = page.get_by_role("combobox", name="Metric under each tile")
             expect(metric).to_have_value("Link between two words")
-    # A head of another attention, with the choice of that.
-    for name in ("es", "animal"):
+    # A head of another attention, with the choice of that; “it” lets go.
+    for name, address in (("it", r"^(?!.*from=)"), ("es", r"from=\d+\b(?!.*to=)"), ("animal", r"from=\d+&to=1\b")):
         picker.get_by_role("button", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile(address))
     link = link_of()
     page.get_by_role("button", name=f"{head_label(link.layer, link.head, link.site)} · {link.weight:.4f}").click()
     expect(page.get_by_role("radio", name="Decoder cross")).to_be_checked()
