@@ -95,7 +95,6 @@ def test_overview_and_tiles_are_those_of_the_whole_head(selection: Selection, si
     assert not head.overview.flags.writeable
     others = [long_texts.long_head(trace, reader, site, *place, view) for place in ((1, 1), (0, 2))]
     assert measure == "rollout" or len({head.source.address, *(other.source.address for other in others)}) == 3
-    assert [long_texts.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
 
 
 def test_the_page_sends_every_layer_figures_and_the_overview_and_serves_tiles_of_this_head(
@@ -153,6 +152,10 @@ def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str)
     np.testing.assert_allclose(part.values, whole.values[:, rows][:, :, columns], atol=1e-6)
 
 
+def test_many_heads_have_a_shorter_window() -> None:
+    assert [long_texts.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
+
+
 def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
     app: AppTest, selection: Selection
 ) -> None:
@@ -165,8 +168,8 @@ def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
     assert f"Queries 3 to 18 of {count}" in said(app)
     assert app.query_params["window"] == "2"
     assert sent_to(app, "head_lines")[0][0]["command"]["query"] is None
-    opened(app, window=5000)
-    assert f"to {count} of {count}" in said(app), "a window beyond the text becomes the last"
+    beyond = opened(app_of(text=TEXT, drawn="Lines", window=5000))
+    assert f"to {count} of {count}" in said(beyond), "a window beyond the text becomes the last"
 
 
 def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> None:

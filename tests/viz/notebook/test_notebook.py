@@ -129,9 +129,10 @@ def test_what_does_not_fit_is_refused_with_a_reason(
         heads(weights, queries=["a", "b", "c"])
     with pytest.raises(ValueError, match="between 0 and 1"):
         heads(weights * 9, queries=["a", "b"])
-    monkeypatch.setattr(widgets, "MOST_BYTES", 1_000)
-    with pytest.raises(ValueError, match="fewer layers or a shorter text"):
-        heads(trace, "encoder.self")
+    with monkeypatch.context() as patched:
+        patched.setattr(widgets, "MOST_BYTES", 1_000)
+        with pytest.raises(ValueError, match="fewer layers or a shorter text"):
+            heads(trace, "encoder.self")
     # Lines name the axes that they were given.
     with pytest.raises(ValueError, match=r"weights \[head, 1 queries, 1 keys\], got \[1, 1\]"):
         lines([[1.0]], queries=["a"])

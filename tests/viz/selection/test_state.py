@@ -56,6 +56,8 @@ def test_a_widget_shows_its_field_or_what_the_page_chose_and_hands_back_a_change
     session["further_heads"] = [1]
     state.take("further_heads")
     assert state.current() == Selection().changed(further_heads=(1,), token=3)
+    # What the page chose is shown, and chosen by nobody.
+    state.put(Selection())
     state.bind("token", 4)
     assert session["token"] == 4
     assert state.current().common.token is None

@@ -48,7 +48,9 @@ def test_words_that_change_the_choice_alone_come_first_in_what_is_said() -> None
     assert said.startswith("Why “es”? **One word, hidden alone, changes the choice: “tired” (then “sie”, −5.0 nats).**")
     both = answer(explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 5.0), said=(1, 2, 1, 2)), NAMED, "“es”")
     assert "2 words, each hidden alone, change the choice: “tired” (then “sie”, −5.0 nats), “dog” (then “sie”" in both
-    # Where no word alone changes it, the one that costs most is named.
+
+
+def test_where_no_word_alone_changes_it_the_one_that_costs_most_is_named() -> None:
     said = answer(explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 1.0), said=(1, 1, 1, 1)), NAMED, "“es”")
     assert "No word changes this if it is hidden alone; “dog” costs most, 2.0 nats." in said
 
@@ -106,10 +108,14 @@ def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_the
     needed, unmoved = of(CHANGES, STAYS, STAYS), of(STAYS, STAYS, STAYS)
     assert needed.startswith("The choice of “es” rather than “sie” needs cross L5 H2: switched off, it becomes “sie”")
     assert unmoved.startswith("cross L5 H2 alone does not change the choice of “es” rather than “sie”: switched off")
-    # An intervention that cannot be made is named.
+
+
+def test_an_intervention_that_cannot_be_made_is_named() -> None:
     said = of(STAYS, None, None)
     assert said.endswith("; it cannot be pointed at a word; there is no other sentence to take its output from.")
-    # It is whole in Chinese.
+
+
+def test_it_is_whole_in_chinese() -> None:
     with speaking("zh"):
         said = _(of(STAYS, CHANGES, CHANGES))
     assert "指向“street”时，变成“sie”（−9.0 奈特）" in said
@@ -133,18 +139,19 @@ def test_the_page_and_the_lesson_say_the_same_of_the_pronouns_head(translator: T
     assert "“es” rather than “sie”" in said
 
 
-def test_the_verdict_is_of_the_word_that_the_model_prefers_whichever_is_right(saved: Translator) -> None:
+def test_the_verdict_is_of_the_word_that_the_model_prefers_whichever_is_right(translator: Translator) -> None:
     es, sie = (f"Das Tier überquerte die Straße nicht, weil {word} zu müde war." for word in ("es", "sie"))
-    a, b = (saved.word_choice(text, es, sie) for text in (TIRED, WIDE))
+    a, b = (translator.word_choice(text, es, sie) for text in (TIRED, WIDE))
     asked = access.Question("", (TIRED, WIDE), a, b, ("▁es", "▁sie"))
     turned = access.Question("", (TIRED, WIDE), a.turned, b.turned, ("▁sie", "▁es"))
+    link = link_of()
 
     def said(asked: access.Question) -> str:
-        return sentence(access.tested(saved, asked, ("decoder.cross", 1, 2)).compute(Progress(1, "heads")))
+        task = access.tested(translator, asked, (link.site, link.layer, link.head))
+        return sentence(task.compute(Progress(1, "heads")))
 
-    found = [access.every_head(saved, each).compute(Progress(0, "runs")) for each in (asked, turned)]
-    assert found[0].prefers_right != found[1].prefers_right
-    assert found[0].off.tolist() == pytest.approx(found[1].off.tolist(), abs=1e-4)
-    words = ("es", "sie") if found[0].prefers_right else ("sie", "es")
     assert said(asked) == said(turned)
-    assert "“{}” rather than “{}”".format(*words) in said(asked)
+    assert "“es” rather than “sie”" in said(asked)
+    found = [access.every_head(translator, each).compute(Progress(0, "runs")) for each in (asked, turned)]
+    assert [each.prefers_right for each in found] == [True, False]
+    assert found[0].off.tolist() == pytest.approx(found[1].off.tolist(), abs=1e-4)
