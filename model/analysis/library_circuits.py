@@ -136,7 +136,7 @@ class _Run:
             given["position_ids"] = torch.zeros_like(given["input_ids"])
             given["position_ids"][:, length // 2 :] = distance
         elif distance:
-            raise DataError("This model cannot be told where a token stands, so no distance can be chosen.")
+            raise DataError("This model accepts no positions, so no distance can be chosen.")
         with reader.tapped({"decoder": 0}) as layers:
             model(**given)
         if any(call.hidden is None or call.hidden.dim() != 3 for call in layers):

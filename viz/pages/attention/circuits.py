@@ -45,7 +45,7 @@ _WITHOUT_POSITIONS: Final = said(
     "“All heads” differs, it depends on context from earlier layers."
 )
 _AT_A_DISTANCE: Final = said(
-    "The weights for embeddings alone, without what earlier layers add, as if every key stood at distance {distance:,} "
+    "The weights for embeddings alone, without what earlier layers add, with every key at distance {distance:,} "
     "before its query. Where the head's map in “All heads” differs, it depends on the distances there or on context "
     "from earlier layers."
 )
@@ -94,7 +94,7 @@ def _distance(most: int) -> int:
         0,
         most,
         help_text=_(
-            "How many tokens before its query each key stands. This model rotates queries and keys by their positions, "
+            "How many tokens before its query each key is. This model rotates queries and keys by their positions, "
             "so the score of two tokens depends on how far they are apart."
         ),
     )
