@@ -165,12 +165,16 @@ def test_the_walk_opens_steps_and_zooms_as_in_the_app(
     assert first > 0
     tab.keyboard.press("ArrowRight")
     expect(hidden).not_to_have_count(first)
+    second = hidden.count()
     walk.locator(".play").click()
+    expect(hidden).not_to_have_count(second)
+    walk.focus()
+    tab.keyboard.press("End")
     expect(hidden).to_have_count(0)
     # Pointing.
     node = walk.locator("[data-node='encoder 1 1']")
     node.hover()
-    expect(walk.locator(".tooltip")).to_contain_text("told")
+    expect(walk.locator(".tooltip")).to_contain_text("“om”")
     # Zooming: from the model to a product, by clicks, and back by Escape.
     trail = walk.locator(".walk-crumb")
     node.click()

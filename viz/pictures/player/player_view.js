@@ -141,6 +141,8 @@ export class PlayerView extends View {
     if (!this.state || event.defaultPrevented || isCombination(event) || event.shiftKey) return;
     const isInside = path.includes(this.root);
     const focused = target instanceof Element ? target : null;
+    // Of several players on a page, the one that has the focus.
+    if (!isInside && path.some((part) => part instanceof Element && part.matches(".player"))) return;
     // The other keys belong to the page, which scrolls by them; but on a projector a clicker sends Page Up and Page Down.
     const isOurs = event.key.startsWith("Arrow") || (event.key.startsWith("Page") && isPresented(this.root));
     const isStep = event.key in STEP_KEYS && (isOurs || (isInside && !event.key.startsWith("Page")));
