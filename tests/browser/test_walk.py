@@ -15,6 +15,7 @@ TEXT = "It was late."
 def walk(page: Page, url: str, query: str = "") -> Locator:
     visit(page, f"{url}/learn?learn=The+Transformer&text={TEXT}{query}")
     picture = page.locator(".walk[data-ready]")
+    expect(picture.locator(".walk-left")).to_have_count(0)
     expect(picture.locator(".walk-scene > :not(.walk-kept)")).to_be_visible()
     settled(page)
     return picture

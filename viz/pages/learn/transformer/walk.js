@@ -121,7 +121,7 @@ export class Walk extends PlayerView {
 
   /** How wide it is: measured when nothing else has changed, for the browser lays all out to tell. */
   measure() {
-    this.width = this.root.clientWidth;
+    this.width = this.holder.clientWidth;
     // The keys of a head stay in sight below the head of the page.
     const head = document.querySelector(".st-key-page-head")?.clientHeight ?? 0;
     const before = this.root.style.getPropertyValue("--page-head");
@@ -130,7 +130,6 @@ export class Walk extends PlayerView {
 
   /** @param {{ header: WalkHeader, arrays: Uint8Array<ArrayBuffer>[] }} payload */
   async receive(payload) {
-    if (!this.width) this.measure();
     await super.receive(payload);
     if (this.header === payload.header) this.draw();
   }
@@ -155,6 +154,7 @@ export class Walk extends PlayerView {
     const save = pictureButton(this.root, () => `${this.header.name}-${this.state.depth}`);
     const bar = element("div", "walk-bar", this.trail, this.buttons, save);
     this.root.replaceChildren(bar, this.told, this.tools, this.holder, this.tooltip.box);
+    this.measure();
   }
 
   linesChoice() {
