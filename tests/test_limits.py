@@ -235,6 +235,13 @@ def test_a_model_writes_no_more_than_its_positions_allow(kind: Kind, limit: int 
     assert most_steps(abilities, 5) == most
 
 
+@pytest.mark.parametrize(("setting", "most"), [(0, None), (1, 1), (-1, None)])
+def test_a_setting_of_no_positions_limits_no_text(setting: int, most: int | None) -> None:
+    settings = SimpleNamespace(max_position_embeddings=setting)
+    found: Any = SimpleNamespace(positions="rotary", table=None)
+    assert open_folder._max_length(found, SimpleNamespace(get_text_config=lambda: settings)) == most
+
+
 @pytest.mark.parametrize(("largest", "sizes"), [(63, ()), (64, (64,)), (127, (64,)), (128, (64, 128))])
 def test_sizes_double_up_to_the_largest_and_reach_it(largest: int, sizes: tuple[int, ...]) -> None:
     assert sizes_up_to(largest, 64) == sizes

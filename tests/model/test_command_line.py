@@ -12,7 +12,7 @@ import torch
 
 from model import Translator
 from model.__main__ import main
-from model.evaluation import evaluate
+from model.evaluation import evaluate, translate_all
 from model.pairs import Pair
 from model.trace.file import expected_bytes, weight_bytes
 from tests.conftest import SENTENCES
@@ -236,6 +236,13 @@ def test_a_source_that_the_model_just_reads_is_not_cut(translator: Translator) -
     for source, cut in ((text, 0), (text + "a", 1)):
         assert len(encode(source)) == 63 + cut
         assert evaluate(translator.model, translator.tokenizer, [Pair(source, "a")]).cut == cut
+
+
+def test_a_sentence_that_is_longer_than_a_batch_is_read_alone(translator: Translator) -> None:
+    texts, done = ["Tom told me.", "Hi."], list[int]()
+    found = translate_all(translator.model, translator.tokenizer, texts, progress=done.append, tokens_per_batch=1)
+    assert found == [translator.translate(text) for text in texts]
+    assert done == [1, 1]
 
 
 OUTPUTS = {

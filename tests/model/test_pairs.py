@@ -184,7 +184,7 @@ def test_a_header_that_no_python_parses_is_said_in_words(header: bytes) -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a.json.npy", array)
-    assert wrong_with(file.getvalue()) == "the header of a.json.npy cannot be read_arrays"
+    assert wrong_with(file.getvalue()) == "the header of a.json.npy cannot be read"
 
 
 def test_whatever_bytes_of_a_file_are_damaged_the_reason_is_words_alone() -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from model.checkpoint import write_manifest
 from model.errors import CheckpointError
-from model.training.run_files import LOG
-from model.training_record import LARGEST, METRICS, TRAINING, read_card, read_log, read_metrics, read_training
+from model.training_record import LARGEST, LOG, METRICS, TRAINING, read_card, read_log, read_metrics, read_training
 
 READERS = {TRAINING: read_training, LOG: read_log, METRICS: read_metrics, "README.md": read_card}
 DATA = {"name": "invented", "pairs": 12, "weight": 1.5, "what": "sentences of a test", "licence": "none"}

@@ -166,7 +166,7 @@ def recorded(earlier: EarlierTranslator, text: str, choice: WordChoice) -> torch
 def earlier_odds(
     earlier: EarlierTranslator, text: str, choice: WordChoice, instead: torch.Tensor | None = None
 ) -> float:
-    """The log-earlier_odds as traces have them, with these rows in place of that output."""
+    """The log-odds as traces have them, with these rows in place of that output."""
     head = all_heads(earlier.abilities.heads)[-1]
 
     def put(output: torch.Tensor) -> torch.Tensor:
