@@ -1,6 +1,6 @@
 """What is drawn of a trace without a server: its words, every head with the open one, lines, the film."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +16,6 @@ from viz.pages.attention.opened_head.captions import Headline
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
 from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerData, PlayerState
-from viz.pages.learn.transformer import walk_file
-from viz.pages.learn.transformer.walk_payload import MOST, WalkState
 from viz.pictures import payload
 from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head
 from viz.pictures.matrix_picture.component import Kept
@@ -27,14 +25,12 @@ from viz.selection.model_choice import ModelChoice
 from viz.text import sites
 from viz.text.messages import _
 from viz.text.sites import ENCODER
-from viz.ui import finding, token_labels, words
+from viz.ui import finding, words
 from viz.ui.words import WordLine, Words
 
 if TYPE_CHECKING:
     from model import Trace
 
-#: Of queries, keys, values and weights of a walk: they are known to a two-thousandth.
-WALK_BITS: Final = 10
 #: Of a smaller attention every head can be opened: bytes of all exact weights.
 MOST_BYTES: Final = 1_000_000
 _WORDS: Final = MatrixView("weights", whole_words=True, special_tokens=False)
@@ -144,29 +140,3 @@ def film_of(data: PlayerData, text: str) -> Drawing:
     style = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
     alt = _("Film of {count} steps: {text}", count=len(data.steps), text=text)
     return Drawing([Part(film_player.COMPONENT, packed, style=style)], data.heads, alt)
-
-
-def walks_of(
-    trace: "Trace", choice: ModelChoice, found: Finding, languages: Iterable[str], *, projects: bool
-) -> list[Drawing]:
-    """The whole walk in each language, from what was found; `projects` as of `walk_file.drawings`."""
-    site, link, reader = found.site, found.link, models.reader(choice)
-    row = token_labels.default_row(trace, site, models.languages(choice)) if link is None else link.row
-    key = int(trace.weights(site, found.layer, [found.head], [row]).argmax()) if link is None else link.key
-    of_row = attention.derived_row(trace, site, found.layer, found.head, row, scaled=True, masked=True)
-    place = WalkState(
-        step=MOST - 1,
-        depth="model",
-        end="",
-        site=site,  # type: ignore[arg-type]  # one of the trace's
-        layer=found.layer,
-        head=found.head,
-        row=row,
-        key=key,
-        dimension=int(of_row.products[key].abs().argmax()),
-        stop=0,
-        lines="strongest",
-        edit="",
-    )
-    name = sites.file_name("transformer", sentence=trace.text)
-    return walk_file.drawings(trace, reader, place, name, languages, bits=WALK_BITS, projects=projects)

@@ -6,34 +6,42 @@ when a person opens it.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 from jaxtyping import Float
 
 from model.file_writing import make_folder, write_text
-from viz.access import models
+from viz.access import attention, models
+from viz.access.findings import Finding
 from viz.gallery import PROGRAM, docs, drawings
 from viz.gallery.contents import Exhibit, Section
 from viz.gallery.data_files import LEAVE, Group, data_files
 from viz.pages.attention.opened_head.captions import HOW_TO_READ
 from viz.pages.learn.story import bar
 from viz.pages.learn.transformer import walk_file
+from viz.pages.learn.transformer.walk_payload import MOST, WalkState
 from viz.pictures.offline import Drawing, draw_parts, text_page
+from viz.selection.model_choice import ModelChoice
 from viz.text import messages, sites
 from viz.text.html import literal
 from viz.text.messages import _, shown, speaking
 from viz.text.numbers import decimal
-from viz.ui import finding
+from viz.ui import finding, token_labels
+
+if TYPE_CHECKING:
+    from model import Trace
 
 _FOLDER: Final = Path(__file__).parent
 _STYLE: Final = (_FOLDER / "gallery.css").read_text(encoding="utf-8")
 _DRAW: Final = (_FOLDER / "draw_gallery.js").read_text(encoding="utf-8")
 _MARK: Final = (_FOLDER.parent / "mark.svg").read_text(encoding="utf-8")
+#: Of queries, keys, values and weights of a walk: they are known to a two-thousandth.
+WALK_BITS: Final = 10
 #: A card has a line for each weight from this part of the largest on, in a picture of this width and height.
 _LEAST, _WIDE, _HIGH = 0.08, 240, 64
 #: Characters of a text on a card.
@@ -135,7 +143,7 @@ class _Site:
             return {}, reason
         alike = [each.run[0] for each in self.exhibits if each.run is not None and each.run[1] == choice]
         projects, codes = walk_file.projections_are_smaller(alike), list(messages.languages())
-        walks = drawings.walks_of(trace, choice, found, codes, projects=projects)
+        walks = walks_of(trace, choice, found, codes, projects=projects)
         drawn = {code: [walk] for code, walk in zip(codes, walks, strict=True)}
         return self._write_pictures(self._name(number), "walk", drawn), ""
 
@@ -257,3 +265,29 @@ def _thumbnail(weights: Float[np.ndarray, "query key"]) -> str:
         f'<circle cx="{x:.0f}" cy="{y}" r="2"/>' for side, y in ((above, 5), (below, _HIGH - 5)) for x in side
     )
     return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" aria-hidden="true">{lines}{dots}</svg>'
+
+
+def walks_of(
+    trace: "Trace", choice: ModelChoice, found: Finding, languages: Iterable[str], *, projects: bool
+) -> list[Drawing]:
+    """The whole walk in each language, from what was found; `projects` as of `walk_file.drawings`."""
+    site, link, reader = found.site, found.link, models.reader(choice)
+    row = token_labels.default_row(trace, site, models.languages(choice)) if link is None else link.row
+    key = int(trace.weights(site, found.layer, [found.head], [row]).argmax()) if link is None else link.key
+    of_row = attention.derived_row(trace, site, found.layer, found.head, row, scaled=True, masked=True)
+    place = WalkState(
+        step=MOST - 1,
+        depth="model",
+        end="",
+        site=site,  # type: ignore[arg-type]  # one of the trace's
+        layer=found.layer,
+        head=found.head,
+        row=row,
+        key=key,
+        dimension=int(of_row.products[key].abs().argmax()),
+        stop=0,
+        lines="strongest",
+        edit="",
+    )
+    name = sites.file_name("transformer", sentence=trace.text)
+    return walk_file.drawings(trace, reader, place, name, languages, bits=WALK_BITS, projects=projects)

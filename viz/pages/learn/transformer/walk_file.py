@@ -86,7 +86,7 @@ def why_not(trace: "Trace", reader: "Reader") -> str:
         return reason
     if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
         return said(
-            "The file of a whole walk holds the vectors of every token in every head, so it is made of texts of at "
+            "The file of a whole walk has the vectors of every token in every head, so it is made of texts of at "
             "most {count} tokens a side; of a longer one each depth can be saved as a picture.",
             count=MOST_TOKENS,
         )
