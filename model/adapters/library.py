@@ -323,12 +323,11 @@ def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
                 str(folder), config=config, local_files_only=True, trust_remote_code=False
             )
     except Exception as error:
-        raise CheckpointError(
+        message = (
             "The tokenizer in {name} cannot be loaded: {first_line}. Save it in the folder of the model with "
-            "`tokenizer.save_pretrained(folder)`.",
-            name=name,
-            first_line=first_words(error),
-        ) from error
+            "`tokenizer.save_pretrained(folder)`."
+        )
+        raise CheckpointError(message, name=name, first_line=first_words(error)) from error
 
 
 def load_image_processor(folder: Path, config: Any, name: str) -> Any:

@@ -72,9 +72,8 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, verd
     check_room(folder.name, folder.numbers, number_type, chosen)
     numbers, tables, largest = library.count_numbers(model_class, config)
     if numbers > MOST_MISSING * folder.numbers:
-        raise CheckpointError(
-            "{name} contains far fewer weights than its config.json requires. Copy it again.", name=folder.name
-        )
+        message = "{name} contains far fewer weights than its config.json requires. Copy it again."
+        raise CheckpointError(message, name=folder.name)
     check_room(folder.name, folder.numbers, number_type, chosen, tables=tables, largest=largest)
     pieces = None if model_class.reads_pictures else _open_tokenizer(folder, config)
     placement = placement_for(folder.numbers, tables, number_type, chosen)
@@ -297,13 +296,11 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
             name=name,
         )
     if not found.proof.is_exact:
-        why = said(
+        message = (
             "Only the weights of this model ({name}) are available, as transformers returns them: {reason}. The "
-            "weights of all heads are kept in RAM at once, so texts may have at most {length:,} tokens.",
-            name=name,
-            reason=found.proof.why,
-            length=length,
+            "weights of all heads are kept in RAM at once, so texts may have at most {length:,} tokens."
         )
+        why = said(message, name=name, reason=found.proof.why, length=length)
         lacks |= dict.fromkeys(_ONLY_EXACT, why)
     elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
         lacks["norms"] = said("The output projection of this model ({name}) was not found.", name=name)

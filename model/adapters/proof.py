@@ -50,14 +50,12 @@ class Explored:
 def explore_model(model: Any, probe: Probe) -> Explored:
     """Find out what a model is and how exactly it can be shown.
 
-    Afterwards it attends by our attention where that is exact, and by its own eager one otherwise.
+    Afterwards it attends by our attention where that is exact, and by its own eager one otherwise. Raises a
+    CheckpointError if it cannot read, has no attention, or its weights cannot be trusted; the message says why.
 
     Args:
         model: in evaluation mode.
         probe: what it reads.
-
-    Raises:
-        CheckpointError: it cannot read, has no attention, or its weights cannot be trusted; the message says why.
     """
     parts = _parts(model)
     runner = model if library.has_words(model) or probe.pixels is not None else model.base_model
@@ -237,12 +235,8 @@ def _compared(
         return only_weights(said("its attention follows another equation ({reason})", reason=first_words(error, 80)))
     whole = _apart(first_output(by_eager), first_output(outputs[0]))
     if not max(difference, whole) <= tolerance:
-        return only_weights(
-            said(
-                "the recorded values differ from those of transformers by {difference:.1e}",
-                difference=max(difference, whole),
-            )
-        )
+        message = "the recorded values differ from those of transformers by {difference:.1e}"
+        return only_weights(said(message, difference=max(difference, whole)))
     return layout, Proof(is_exact=True, difference=difference, heads=heads, tokens=tokens)
 
 
@@ -278,25 +272,18 @@ def _check_weights(
         for layer, values in enumerate(layers):
             wrong = _wrong_with(values, of_site[site], is_causal=site == "decoder.self")
             if wrong:
-                raise CheckpointError(
+                message = (
                     "What transformers returns as the attention of this model cannot be shown: {wrong} ({site}, layer "
-                    "{layer}). It cannot be recorded either: {why}.",
-                    wrong=wrong,
-                    site=site,
-                    layer=layer,
-                    why=why,
+                    "{layer}). It cannot be recorded either: {why}."
                 )
+                raise CheckpointError(message, wrong=wrong, site=site, layer=layer, why=why)
 
 
 def _wrong_with(values: Tensor, lengths: tuple[int, int], *, is_causal: bool) -> str:
     """What is wrong with the weights of one layer, as a part of a sentence; "" if nothing is."""
     if not _is_shaped(values, lengths):
-        return said(
-            "it has the shape {shape}, not one weight of each head for {queries} queries and {keys} keys",
-            shape=" × ".join(map(str, values.shape)),
-            queries=lengths[0],
-            keys=lengths[1],
-        )
+        message = "it has the shape {shape}, not one weight of each head for {queries} queries and {keys} keys"
+        return said(message, shape=" × ".join(map(str, values.shape)), queries=lengths[0], keys=lengths[1])
     values = values.float()
     if not bool(values.isfinite().all()) or bool((values < 0).any()):
         return said("some weights are negative or not numbers")

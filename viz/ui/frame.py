@@ -258,18 +258,8 @@ def for_translators(why: str, instead: str = "") -> bool:
             return False
         family = models.abilities(state.current().model).family
     name = models.name_of(state.current().model)
-    st.info(
-        plain(
-            _(
-                "{why} This is available only for Headlight and OPUS-MT models, not for {name} ({family}). {instead}",
-                why=why,
-                name=name,
-                family=family,
-                instead=instead,
-            )
-        ),
-        icon=":material/info:",
-    )
+    message = "{why} This is available only for Headlight and OPUS-MT models, not for {name} ({family}). {instead}"
+    st.info(plain(_(message, why=why, name=name, family=family, instead=instead)), icon=":material/info:")
     return True
 
 

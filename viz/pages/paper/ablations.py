@@ -68,14 +68,8 @@ def _show_side_by_side(trace: "Trace") -> None:
     if found is None:
         return
     if found.refused:
-        frame.note(
-            plain(
-                _(
-                    "{refused} This applies to every small model; the table below needs no sentence.",
-                    refused=found.refused,
-                )
-            )
-        )
+        message = "{refused} This applies to every small model; the table below needs no sentence."
+        frame.note(plain(_(message, refused=found.refused)))
         return
     if trace.text != text:
         frame.caption("The sentence: {text}", text=plain(text))
@@ -185,6 +179,7 @@ def _words(one: Measured, reference: str, reference_translation: str) -> str:
 
 def _map(opened: OpenHead, preset: str, site: str) -> None:
     name, phrase = sites.head_label(opened.layer, opened.head), sites.NAMES[site].phrase
+    message = "{model}: weights of {head} of the {site} as a heatmap."
     matrix_picture(
         MatrixData(
             values=opened.weights,
@@ -192,12 +187,7 @@ def _map(opened: OpenHead, preset: str, site: str) -> None:
             column_tokens=opened.keys,
             scale=ColourScale.root(_("weight"), 1.0),
             title=_("{head}, {site}", head=name, site=phrase),
-            label=_(
-                "{model}: weights of {head} of the {site} as a heatmap.",
-                model=wording.label(preset),
-                head=name,
-                site=phrase,
-            ),
+            label=_(message, model=wording.label(preset), head=name, site=phrase),
             caption=f"{wording.label(preset)}: {shown(ablations.what(preset))}",
             row_name=_("query"),
             column_name=_("key"),

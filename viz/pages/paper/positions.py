@@ -119,16 +119,12 @@ def show(trace: "Trace") -> None:
     )
     formulas.in_a_row(*_formulas(d_model, base, layout))
     if is_own:
+        message = (
+            "This is what the model added: the {num_tokens} rows of this sentence were recorded as it ran. The formula "
+            "with d_model = {own} and base {own_base:,} gives the same numbers; largest difference {difference}."
+        )
         st.success(
-            _(
-                "This is what the model added: the {num_tokens} rows of this sentence were recorded as it ran. The "
-                "formula with d_model = {own} and base {own_base:,} gives the same numbers; largest difference "
-                "{difference}.",
-                num_tokens=len(tokens),
-                own=own,
-                own_base=data.OWN_BASE,
-                difference=scientific(deviation),
-            ),
+            _(message, num_tokens=len(tokens), own=own, own_base=data.OWN_BASE, difference=scientific(deviation)),
             icon=":material/check:",
         )
     _show_curves(shown)
@@ -151,15 +147,11 @@ def _formulas(d_model: int, base: int, layout: "PositionLayout") -> tuple[str, s
 def _say_it_is_another(own: int) -> None:
     """That this is not the model's encoding, and the way back to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.warning(
-            _(
-                "**Not what the model added**, but the result of the formula for these settings. The model added "
-                "d_model = {own}, base {own_base:,}.",
-                own=own,
-                own_base=data.OWN_BASE,
-            ),
-            icon=":material/science:",
+        message = (
+            "**Not what the model added**, but the result of the formula for these settings. The model added d_model = "
+            "{own}, base {own_base:,}."
         )
+        st.warning(_(message, own=own, own_base=data.OWN_BASE), icon=":material/science:")
         st.button(
             _("Back to the model's own"),
             key="own",
@@ -181,33 +173,23 @@ def _show_curves(shown: data.Shown) -> None:
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
             st.markdown(_("**Position {position}**, {token}", position=position, token=_token_at(shown, position)))
+            message = "Position {position}: its sines and its cosines over the dimensions, as two curves"
             _chart(
                 figures.position_curve(shown.rows[position], shown.pairs),
                 "position-curve",
-                _(
-                    "Position {position}: its sines and its cosines over the dimensions, as two curves",
-                    position=position,
-                ),
+                _(message, position=position),
             )
             frame.small_print(
                 "Every position has its own pattern: both curves oscillate on the left and flatten towards the right."
             )
         with st.container(gap="xsmall"):
-            st.markdown(
-                _(
-                    "**Dimension {dimension}**: a wavelength of {length} tokens",
-                    dimension=dimension,
-                    length=_length(wavelength),
-                )
-            )
+            message = "**Dimension {dimension}**: a wavelength of {length} tokens"
+            st.markdown(_(message, dimension=dimension, length=_length(wavelength)))
+            message = "Dimension {dimension} over the positions, wavelength {length} tokens"
             _chart(
                 figures.dimension_curve(where, wave, shown.rows[:, dimension], shown.tokens, wavelength),
                 "dimension-curve",
-                _(
-                    "Dimension {dimension} over the positions, wavelength {length} tokens",
-                    dimension=dimension,
-                    length=_length(wavelength),
-                ),
+                _(message, dimension=dimension, length=_length(wavelength)),
             )
             st.caption(_wavelength(f"{shown.base:,}^({2 * pair}/{shown.d_model})", wavelength, shown.count))
     # A link that names another shift opens on what it does.
@@ -218,14 +200,10 @@ def _show_curves(shown: data.Shown) -> None:
 
 def _wavelength(power: str, length: float, drawn: int) -> str:
     if length < drawn:
-        return _(
-            "Wavelength 2π · {power} = {length} (§3.5). The band is one period.", power=power, length=_length(length)
-        )
-    return _(
-        "Wavelength 2π · {power} = {length} (§3.5), longer than the range shown here.",
-        power=power,
-        length=_length(length),
-    )
+        message = "Wavelength 2π · {power} = {length} (§3.5). The band is one period."
+        return _(message, power=power, length=_length(length))
+    message = "Wavelength 2π · {power} = {length} (§3.5), longer than the range shown here."
+    return _(message, power=power, length=_length(length))
 
 
 def _show_rotation(shown: data.Shown, position: int, pair: int, wavelength: float) -> None:
@@ -238,16 +216,11 @@ def _show_rotation(shown: data.Shown, position: int, pair: int, wavelength: floa
     sine, cosine = encoding[:, sine_at], encoding[:, cosine_at]
     (cos, sin), _rest = turns[pair]
     with st.grid(2, min_column_width=400, gap="medium"):
+        message = "Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {shifted}"
         _chart(
             figures.shift_on_circle(sine, cosine, position, shift, angle),
             "circle",
-            _(
-                "Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {shifted}",
-                sine_at=sine_at,
-                cosine_at=cosine_at,
-                position=position,
-                shifted=position + shift,
-            ),
+            _(message, sine_at=sine_at, cosine_at=cosine_at, position=position, shifted=position + shift),
         )
         with st.container():
             st.markdown(

@@ -58,13 +58,8 @@ def head_rows(
 
 def _looks_at(number: str) -> str:
     """What stands on hover: the query, the key, and the number that is called so."""
-    return _(
-        "<b>{query}</b> attends to <b>{key}</b><br>{number} {value}",
-        query="%{y}",
-        key="%{x}",
-        number=number,
-        value="%{customdata:.4f}",
-    )
+    message = "<b>{query}</b> attends to <b>{key}</b><br>{number} {value}"
+    return _(message, query="%{y}", key="%{x}", number=number, value="%{customdata:.4f}")
 
 
 def _frame_row(figure: go.Figure, row: int, columns: int) -> None:
@@ -181,18 +176,14 @@ def difference_heatmap(
 
     The colours reach at least to ± `bound`.
     """
+    message = "<b>{head}</b>, key <b>{key}</b><br>second − first {difference}"
     return matrix(
         difference,
         difference,
         names,
         token_labels(tokens),
         scale=signed_scale(_("second − first"), difference, floor=bound),
-        hover=_(
-            "<b>{head}</b>, key <b>{key}</b><br>second − first {difference}",
-            head="%{y}",
-            key="%{x}",
-            difference="%{customdata:+.4f}",
-        ),
+        hover=_(message, head="%{y}", key="%{x}", difference="%{customdata:+.4f}"),
     )
 
 

@@ -44,33 +44,21 @@ _WORDS: Final = said(
 
 @dataclass(frozen=True, slots=True)
 class LinkQuestion:
-    """The question which heads link two words.
+    """The question which heads link two words."""
 
-    Attributes:
-        chosen: the words.
-        asked: what both sides are called in the question; None where nothing is chosen.
-        how: what a person can click.
-    """
-
-    chosen: Chosen
-    asked: Sequence[str] | None
-    how: str
+    chosen: Chosen  #: the words
+    asked: Sequence[str] | None  #: what both sides are called in the question; None where nothing is chosen
+    how: str  #: what a person can click
     kept_colour: str = theme.HEAD_COLOURS[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which heads link what to what.
+    """Which heads link what to what."""
 
-    Attributes:
-        words: those that look and those looked at, without what is no word.
-        names: what both sides are called.
-        links: where an attention can join them.
-    """
-
-    words: Chosen
-    names: tuple[str, str]
-    links: tuple[Link, ...]
+    words: Chosen  #: those that look and those looked at, without what is no word
+    names: tuple[str, str]  #: what both sides are called
+    links: tuple[Link, ...]  #: where an attention can join them
 
 
 def marked(trace: "Trace") -> Chosen:
@@ -137,11 +125,8 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
     link = next((link for link in links if kept == link.rows[0]), links[0])
     looking, looked_at = question.names
     if link.is_second_look:
-        note = _(
-            "For each head, the weight from “{looking}”, in the row that reads it, to “{looked_at}”.",
-            looking=looking,
-            looked_at=looked_at,
-        )
+        message = "For each head, the weight from “{looking}”, in the row that reads it, to “{looked_at}”."
+        note = _(message, looking=looking, looked_at=looked_at)
     else:
         note = _("For each head, the weight from “{looking}” to “{looked_at}”.", looking=looking, looked_at=looked_at)
     return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note, num_best=MOST)
@@ -257,29 +242,21 @@ def _why_none(trace: "Trace", question: Question) -> str:
         return _("None: the mask hides that token from every head, because it is written later.")
     sides = {bool(side) and word_links.words(trace).is_source(side[0]) for side in question.words}
     if len(sides) == 1:
-        return _(
-            "This model has no self-attention that could lead from “{looking}” to “{looked_at}”.",
-            looking=looking,
-            looked_at=looked_at,
-        )
-    return _(
-        "No attention leads from “{looking}” to “{looked_at}”: the text is read before any word of the translation "
-        "is written. In the other direction, from “{looked_at}” to “{looking}”, there is cross-attention.",
-        looking=looking,
-        looked_at=looked_at,
+        message = "This model has no self-attention that could lead from “{looking}” to “{looked_at}”."
+        return _(message, looking=looking, looked_at=looked_at)
+    message = (
+        "No attention leads from “{looking}” to “{looked_at}”: the text is read before any word of the translation is "
+        "written. In the other direction, from “{looked_at}” to “{looking}”, there is cross-attention."
     )
+    return _(message, looking=looking, looked_at=looked_at)
 
 
 def _how(trace: "Trace", question: Question, listed: list[Link]) -> str:
     """Which rows look, and how the pieces of words were taken together."""
     sentences, pronoun = [], finding.of(trace).link
     if pronoun is not None and len({link.site for link in listed}) > 1:
-        sentences.append(
-            _(
-                "“{pronoun}” attends where the encoder reads it and where the decoder writes its translation.",
-                pronoun=plain(pronoun.pronoun),
-            )
-        )
+        message = "“{pronoun}” attends where the encoder reads it and where the decoder writes its translation."
+        sentences.append(_(message, pronoun=plain(pronoun.pronoun)))
     if any(link.is_second_look for link in listed):
         sentences.append(
             _("“{word}” has two rows: the one that writes it and the one that reads it.", word=plain(question.names[0]))

@@ -26,13 +26,8 @@ if TYPE_CHECKING:
 def show(head: "DeltaGenerator") -> None:
     """The pinned views, two beside one another, and the file that holds all of them."""
     kept = pins.decode(state.current().learn.pins)
-    head.markdown(
-        _(
-            "{num_kept} of at most {max_pins} views · the URL of this tab contains them all",
-            num_kept=len(kept),
-            max_pins=pins.MAX_PINS,
-        )
-    )
+    message = "{num_kept} of at most {max_pins} views · the URL of this tab contains them all"
+    head.markdown(_(message, num_kept=len(kept), max_pins=pins.MAX_PINS))
     if not kept:
         frame.note(
             "Nothing is pinned yet. The pin at the top of every page keeps the view that is open: a head, all "

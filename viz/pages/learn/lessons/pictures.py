@@ -24,76 +24,50 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Bars:
-    """Named numbers, one bar each, for one thing or several beside each other.
+    """Named numbers, one bar each, for one thing or several beside each other."""
 
-    Attributes:
-        labels: one a bar, top to bottom; of tokens, as `token_text.display_tokens` shows them.
-        series: name → numbers; the name of the only one is not shown.
-        number: what one number is called.
-        top: where the axis ends; None where the longest bar does.
-        marked: the bar that stands out; None for none.
-        digits: how many decimals are written at a bar.
-        spread: how far each number of the only series goes to either side, NaN where nobody knows; None for none.
-    """
-
-    labels: Sequence[str]
-    series: Mapping[str, Float[np.ndarray, "bar"]]
-    number: str
-    top: float | None = None
-    marked: int | None = None
-    digits: int = 2
+    labels: Sequence[str]  #: one a bar, top to bottom; of tokens, as `token_text.display_tokens` shows them
+    series: Mapping[str, Float[np.ndarray, "bar"]]  #: name → numbers; the name of the only one is not shown
+    number: str  #: what one number is called
+    top: float | None = None  #: where the axis ends; None where the longest bar does
+    marked: int | None = None  #: the bar that stands out; None for none
+    digits: int = 2  #: how many decimals are written at a bar
+    #: how far each number of the only series goes to either side, NaN where nobody knows; None for none.
     spread: Float[np.ndarray, "bar"] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Curves:
-    """Lines over one axis, and single points.
+    """Lines over one axis, and single points."""
 
-    Attributes:
-        x: where the lines are computed.
-        lines: name → height at each x.
-        points: name → (x, y) of points that are no line.
-        x_name, y_name: of the axes.
-        upright: where a dotted line stands; None for none.
-        log_x, log_y: whether an axis is logarithmic.
-    """
-
-    x: Float[np.ndarray, "x"]
-    lines: Mapping[str, Float[np.ndarray, "x"]]
+    x: Float[np.ndarray, "x"]  #: where the lines are computed
+    lines: Mapping[str, Float[np.ndarray, "x"]]  #: name → height at each x
+    #: name → (x, y) of points that are no line.
     points: Mapping[str, tuple[Float[np.ndarray, "point"], Float[np.ndarray, "point"]]] = field(default_factory=dict)
+    #: x_name, y_name: of the axes.
     x_name: str
     y_name: str
-    upright: float | None = None
+    upright: float | None = None  #: where a dotted line stands; None for none
+    #: log_x, log_y: whether an axis is logarithmic.
     log_x: bool = False
     log_y: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A small table of texts.
+    """A small table of texts."""
 
-    Attributes:
-        columns: their titles, and whether they hold numbers.
-        rows: one text for each column; token text as it is.
-    """
-
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str | Marked, ...], ...]
+    columns: tuple[Column, ...]  #: their titles, and whether they hold numbers
+    rows: tuple[tuple[str | Marked, ...], ...]  #: one text for each column; token text as it is
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Heads:
-    """Every head of one attention as tiles.
+    """Every head of one attention as tiles."""
 
-    Attributes:
-        trace: whose.
-        site: which attention.
-        selected: layer and head of the tile that is framed; None for none.
-    """
-
-    trace: "Trace"
-    site: str
-    selected: tuple[int, int] | None = None
+    trace: "Trace"  #: whose
+    site: str  #: which attention
+    selected: tuple[int, int] | None = None  #: layer and head of the tile that is framed; None for none
 
 
 Picture = Bars | Curves | Rows | Heads | MatrixData
@@ -113,19 +87,12 @@ class FullPage:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class View:
-    """What the picture of a step is made of.
+    """What the picture of a step is made of."""
 
-    Attributes:
-        picture: what is drawn.
-        found: numbers and words, for texts, answers and claims.
-        caption: how the picture is read.
-        full: the page that shows all of it.
-    """
-
-    picture: Picture
-    found: Found
-    caption: str
-    full: FullPage
+    picture: Picture  #: what is drawn
+    found: Found  #: numbers and words, for texts, answers and claims
+    caption: str  #: how the picture is read
+    full: FullPage  #: the page that shows all of it
 
 
 #: Pixels of a bar with the room around it, of what lies around all bars, and of a chart of curves.

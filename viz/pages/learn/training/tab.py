@@ -198,17 +198,11 @@ def _show_schedule(controls_row: "DeltaGenerator") -> None:
         file_name("schedule", str(width), str(warmup)),
         _("The learning rate over the steps, for the chosen numbers and for the paper's models."),
     )
-    st.markdown(
-        _(
-            "{formula}: the learning rate rises for {warmup:,} steps to **{peak:.2e}** = 1 ÷ √(d_model · warm-up), "
-            "then falls as 1/√step, to {rate:.2e} at {last:,}.",
-            formula=FORMULA,
-            warmup=warmup,
-            peak=peak,
-            rate=chosen[1][-1],
-            last=SHOWN,
-        )
+    message = (
+        "{formula}: the learning rate rises for {warmup:,} steps to **{peak:.2e}** = 1 ÷ √(d_model · warm-up), then "
+        "falls as 1/√step, to {rate:.2e} at {last:,}."
     )
+    st.markdown(_(message, formula=FORMULA, warmup=warmup, peak=peak, rate=chosen[1][-1], last=SHOWN))
     frame.caption(
         "The first {shown:,} of the {last:,} steps for which the paper trained its base model (§5.2). Dotted "
         "line: the end of the warm-up. A wider model gets a lower learning rate, a longer warm-up a lower peak.",
@@ -259,15 +253,12 @@ def _show_smoothing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
 def _smoothing_in_words(found: data.SmoothedStep, hundredths: int) -> str:
     loss, token = found.loss, plain(found.tokens[0].lstrip("▁") or found.tokens[0])
     if not hundredths:
-        return _(
+        message = (
             "The model gives “{token}” **{probability:.4f}**; the smoothed target is **{target:.4f}**. Without "
             "smoothing the loss is −ln p = {one_hot:.3f}: its gradient always raises the probability of the right "
-            "token, however confident the model is.",
-            token=token,
-            probability=loss.probability,
-            target=loss.target,
-            one_hot=loss.one_hot,
+            "token, however confident the model is."
         )
+        return _(message, token=token, probability=loss.probability, target=loss.target, one_hot=loss.one_hot)
     return _(
         _TOO_SURE if loss.gradient > 0 else _NOT_SURE,
         token=token,

@@ -53,18 +53,15 @@ _STYLE: Final = ".note { font-size: 0.9rem; opacity: 0.8; max-width: 90ch; }"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Numbers:
-    """What a file holds besides words; arrays are compressed.
+    """What a file holds besides words; arrays are compressed."""
 
-    Attributes:
-        strips: the vectors of all paths that are not in `exact`, then what each head adds where `projections` are left
-            out, as signed bytes.
-        exact: site by site, layer by layer, queries [head, query, d_k], keys and values [kv_head, key, d], as the four
-            bytes of each float32, first bytes first.
-        projections: rows of Wᴼ [site: layer, head, d_v, d_model], as signed bytes; empty where left out.
-    """
-
+    #: the vectors of all paths that are not in `exact`, then what each head adds where `projections` are left out, as
+    #: signed bytes.
     strips: UInt8[np.ndarray, "byte"]
+    #: site by site, layer by layer, queries [head, query, d_k], keys and values [kv_head, key, d], as the four bytes of
+    #: each float32, first bytes first.
     exact: UInt8[np.ndarray, "byte"]
+    #: rows of Wᴼ [site: layer, head, d_v, d_model], as signed bytes; empty where left out.
     projections: UInt8[np.ndarray, "byte"]
 
 

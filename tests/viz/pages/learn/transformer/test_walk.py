@@ -15,6 +15,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from model import Trace, Transformer, TransformerConfig, Translator
+from model.adapters.text_tracer import TextTracer
 from model.checkpoint import save_checkpoint
 from model.nn.edits import PointAt, SwitchOff
 from model.tokenizer import Tokenizer
@@ -355,6 +356,7 @@ def test_a_head_of_a_library_model_is_pointed_at_a_key(any_model: AppTest, name:
     assert pointed[row].sum() == 10_000
     # What the model would then write is what its logits say with the same change.
     trace, reader = trace_of(any_model), models.text_reader(any_model.session_state["selection"].model)
+    assert isinstance(reader, TextTracer)
     source, emitted = (
         (trace.source_ids, [step.token_id for step in trace.steps]) if name == "t5" else (trace.target_ids, [])
     )
