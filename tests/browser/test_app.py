@@ -10,7 +10,7 @@ from playwright.sync_api import Dialog, Locator, Page, expect
 from tests.browser.conftest import settled, visit
 
 #: Emoji, right to left and control characters; HTML and Markdown.
-UNUSUAL = "I 😀 👩‍👧 החתול ישן a\x07b\u202ec <img src=x onerror=alert(1)> ![x](https://evil.example/a.png)"
+UNUSUAL = ("I 😀 you 👩‍👧 החתול ישן a\x07b\u202ec", "<img src=x onerror=alert(1)> ![x](https://evil.example/a.png)")
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
@@ -152,11 +152,22 @@ def test_unusual_text_is_shown_as_typed_on_every_page(own_page: Page, url: str) 
 
     page.on("dialog", dismiss)
     opened(page, url)
-    typed(page, UNUSUAL)
-    for name in ("Attention", "Decode", "Compare", "The paper"):
-        turned_to(page, name)
-        expect(sentence(page, "en"), name).to_have_text(UNUSUAL.replace("\x07", "␇"))
+    pages = ["Attention", "Decode", "Compare", "The paper"]
+    for text in UNUSUAL:
+        # The page that is open is where it is typed; each other one shows what was typed on the one before.
+        typed(page, text)
+        for name in pages:
+            turned_to(page, name)
+            expect(sentence(page, "en"), name).to_have_text(text.replace("\x07", "␇"))
+        pages.reverse()
     turned_to(page, "Model")
     expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible()
     assert page.locator("[data-testid='stMain'] img").count() == 0
+    # A spreadsheet would take tokens for formulas in a file of Streamlit's own: ours, which escapes, is the only one.
+    page.get_by_text("Vocabulary: all tokens").click()
+    page.get_by_role("region", name=re.compile("Tokens of the vocabulary")).hover()
+    expect(page.get_by_role("button", name=re.compile("^Fullscreen: Tokens"))).to_be_attached()
+    expect(page.get_by_role("button", name=re.compile("CSV|Download"), include_hidden=True)).to_have_text(
+        ["Tokens (CSV)"]
+    )
     assert dialogs == []

@@ -143,7 +143,9 @@ def test_a_page_answers_as_in_the_app(tab: Page, root: str, site: Path) -> None:
     expect(tab.locator(".position")).to_contain_text("Step 2 of")
 
 
-@pytest.mark.parametrize(("width", "language"), [(1400, "en"), (390, "zh")])
+@pytest.mark.parametrize(
+    ("root", "width", "language"), [("folder", 1400, "en"), ("server", 390, "zh")], indirect=["root"]
+)
 def test_the_walk_opens_steps_and_zooms_as_in_the_app(
     tab: Page, root: str, site: Path, width: int, language: str
 ) -> None:
