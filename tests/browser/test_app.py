@@ -167,7 +167,5 @@ def test_unusual_text_is_shown_as_typed_on_every_page(own_page: Page, url: str) 
     page.get_by_text("Vocabulary: all tokens").click()
     page.get_by_role("region", name=re.compile("Tokens of the vocabulary")).hover()
     expect(page.get_by_role("button", name=re.compile("^Fullscreen: Tokens"))).to_be_attached()
-    expect(page.get_by_role("button", name=re.compile("CSV|Download"), include_hidden=True)).to_have_text(
-        ["Tokens (CSV)"]
-    )
+    expect(page.get_by_role("button", name=re.compile("CSV"), include_hidden=True)).to_have_count(1)
     assert dialogs == []
