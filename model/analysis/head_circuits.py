@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from model.analysis.residual_stream.additions import Kind, Stack
-from model.analysis.residual_stream.capture import Sublayer
+from model.analysis.residual_stream.capture import Sublayer, kinds
 from model.errors import DataError
 from model.interruption import Progress, no_progress
 from model.nn.attention import MultiHeadAttention, softmax_over_keys
@@ -206,12 +206,21 @@ def _layer(model: Transformer, site: str, layer: int) -> _Layer:
         looked_at = _as_memory(model, model.encoder.embedding.tokens.weight.float() * model.encoder.embedding.scale)
         always = _as_memory(model, torch.zeros_like(looked_at[:1]))
     read_off = embedding.tokens.weight.float() if stack == "encoder" else model.projection.weight.float()
-    last = model.decoder.norm
-    if stack == "decoder" and isinstance(last, nn.LayerNorm):
+    for norm in reversed(_norms_after(model, sublayer)) if stack == "decoder" else ():
         # Taking the mean off an output and multiplying by the gain, seen from the other side of the product.
-        read_off = read_off * last.weight.float()
+        read_off = read_off * norm.weight.float()
         read_off = read_off - read_off.mean(-1, keepdim=True)
     return _Layer(attention, own, looked_at, always, read_off)
+
+
+def _norms_after(model: Transformer, sublayer: Sublayer) -> list[nn.LayerNorm]:
+    """The norms of the decoder on the direct path from a sub-layer to the projection, in order."""
+    if model.config.norm == "pre":
+        return [cast(nn.LayerNorm, model.decoder.norm)]
+    order = kinds("decoder")
+    every = [Sublayer("decoder", layer, kind) for layer in range(model.config.decoder_layers) for kind in order]
+    after = every[every.index(sublayer) :]
+    return [cast(nn.LayerNorm, model.get_submodule(f"{each.path}_residual.norm")) for each in after]
 
 
 def _projected(linear: nn.Linear, rows: slice, x: Tensor, *, with_bias: bool) -> Tensor:

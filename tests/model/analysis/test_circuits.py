@@ -29,7 +29,11 @@ TEXT, TARGET = "The dog was tired.", "Das Tier war müde."
 def without_positions(request: pytest.FixtureRequest, config: TransformerConfig, tokenizer: Tokenizer) -> Translator:
     torch.manual_seed(5)
     own = replace(config, norm=request.param, positions="none")
-    return Translator(Transformer(own).eval(), tokenizer, name="x", languages=LANGUAGES)
+    model = Transformer(own).eval()
+    for name, parameter in model.named_parameters():
+        if name.endswith("norm.weight"):
+            torch.nn.init.uniform_(parameter, 0.5, 2.0)
+    return Translator(model, tokenizer, name="x", languages=LANGUAGES)
 
 
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self"])
@@ -55,8 +59,10 @@ def test_what_a_head_writes_is_its_value_through_the_last_norm_and_the_projectio
     value = trace.attention("decoder.self", 0).values([2])[0, at]
     bias = model.get_submodule("decoder.layers.0.self_attention.value").bias[16:24]  # type: ignore[index]
     written = (value - bias.detach()) @ without_positions.output_projection("decoder.self", 0)[2]
-    if isinstance(model.decoder.norm, torch.nn.LayerNorm):
-        written = (written - written.mean()) * model.decoder.norm.weight.detach()
+    parts = ("self_attention", "cross_attention", "feed_forward")
+    after = [f"decoder.layers.{layer}.{part}_residual.norm" for layer in range(2) for part in parts]
+    for path in ["decoder.norm"] if model.config.norm == "pre" else after:
+        written = (written - written.mean()) * model.get_parameter(f"{path}.weight").detach()
     torch.testing.assert_close(found, (model.projection.weight @ written).detach(), atol=1e-4, rtol=1e-4)
 
 
