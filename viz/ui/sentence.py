@@ -81,6 +81,13 @@ def show_cautions(trace: "Trace", head: "DeltaGenerator") -> None:
         head.caption(_(message, count=len(offered.writes), code=offered.writes[0]))
 
 
+def in_another_language(text: str, known: str) -> str:
+    """That a text is not in the language of this code, which a model reads, as Markdown; "" if it seems to be."""
+    language = other_language(text, known) if known in NAMES else ""
+    message = ":material/warning: This looks like {language}. The model has learned to read only {known}."
+    return _(message, language=language, known=NAMES[known]) if language else ""
+
+
 def cautions(source: Line) -> list[str]:
     """What makes a translation doubtful: the text is in another language, or has words that the model barely knows.
 
@@ -89,10 +96,9 @@ def cautions(source: Line) -> list[str]:
     doubts = []
     # Of the examples in its language the check would only cost time.
     is_example = any(source.text in (example.text, example.twin) for example in examples_in(source.language))
-    language = "" if is_example or source.language not in NAMES else other_language(source.text, source.language)
+    language = "" if is_example else in_another_language(source.text, source.language)
     if language:
-        message = ":material/warning: This looks like {language}. The model has learned to read only {known}."
-        doubts.append(_(message, language=language, known=NAMES[source.language]))
+        doubts.append(language)
     if source.rare.are_most:
         # Of another language this says no more than its name.
         if not language:

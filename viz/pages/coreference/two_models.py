@@ -19,6 +19,7 @@ from viz.text.numbers import signed
 from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
+from viz.ui.sentence import in_another_language
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -62,6 +63,7 @@ def show() -> None:
     with st.grid(2, min_column_width=430, gap="medium"):
         picture, words = st.container(), st.container()
     with words:
+        _cautions(read, names, (own, other))
         _written(read, names, models.target_language(own))
     texts = data.own_sentences() if state.current().coreference.texts_of_both == "corpus" else (text,)
     task = data.distances(first, second, texts, both)
@@ -87,6 +89,13 @@ def offered_models() -> dict[str, str]:
 def choice_of(name: str) -> ModelChoice:
     """The second model, on the device of the first."""
     return ModelChoice(name, state.current().model.device, catalogue.folder_of(name))
+
+
+def _cautions(read: "tuple[Trace, Trace]", names: tuple[str, str], choices: tuple[ModelChoice, ModelChoice]) -> None:
+    """Which of the models does not read the language of the text."""
+    for trace, name, choice in zip(read, names, choices, strict=True):
+        if caution := in_another_language(trace.text, models.languages(choice)[0]):
+            st.caption(f"**{plain(name)}** {caution}")
 
 
 def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str) -> None:
