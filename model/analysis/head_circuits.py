@@ -140,14 +140,18 @@ class _Layer:
     #: what is looked at of every token alike: the bias of the norm before the attention.
     always: Float[Tensor, "1 d_model"]
     read_off: Float[Tensor, "token d_model"]  #: every token's vector, with which what a head puts out is multiplied
+    gains: list[Float[Tensor, "d_model"]]  #: of the norms through which it goes before, in order
 
     def rows(self, head: int) -> slice:
         """The columns of W_Q, W_K, W_V and the rows of W_O that are a head's own."""
         return slice(head * self.attention.d_k, (head + 1) * self.attention.d_k)
 
     def output(self, head: int) -> Float[Tensor, "d_k d_model"]:
-        """The head's rows of W_O."""
-        return self.attention.output.weight.float()[:, self.rows(head)].T
+        """The head's rows of W_O, through the norms that follow but for their divisors."""
+        output = self.attention.output.weight.float()[:, self.rows(head)].T
+        for gain in self.gains:
+            output = (output - output.mean(-1, keepdim=True)) * gain
+        return output
 
 
 @torch.inference_mode()
@@ -206,11 +210,8 @@ def _layer(model: Transformer, site: str, layer: int) -> _Layer:
         looked_at = _as_memory(model, model.encoder.embedding.tokens.weight.float() * model.encoder.embedding.scale)
         always = _as_memory(model, torch.zeros_like(looked_at[:1]))
     read_off = embedding.tokens.weight.float() if stack == "encoder" else model.projection.weight.float()
-    for norm in reversed(_norms_after(model, sublayer)) if stack == "decoder" else ():
-        # Taking the mean off an output and multiplying by the gain, seen from the other side of the product.
-        read_off = read_off * norm.weight.float()
-        read_off = read_off - read_off.mean(-1, keepdim=True)
-    return _Layer(attention, own, looked_at, always, read_off)
+    after = _norms_after(model, sublayer) if stack == "decoder" else []
+    return _Layer(attention, own, looked_at, always, read_off, [norm.weight.float() for norm in after])
 
 
 def _norms_after(model: Transformer, sublayer: Sublayer) -> list[nn.LayerNorm]:

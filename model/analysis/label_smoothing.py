@@ -34,7 +34,12 @@ def smoothed_target(vocab_size: int, token_id: int, smoothing: float) -> Float[T
 
 
 def step_loss(log_probs: Float[Tensor, "vocab"], token_id: int, smoothing: float) -> StepLoss:
-    """The loss of a step whose right token this is."""
+    """The loss of a step whose right token this is.
+
+    What a model never writes, as Marian's padding, is no part of the vocabulary: else the loss would be infinite.
+    """
+    is_written = log_probs.isfinite()
+    log_probs, token_id = log_probs[is_written], int(is_written[:token_id].sum())
     vocab_size = len(log_probs)
     target = smoothed_target(vocab_size, token_id, smoothing)
     probability, asked = float(log_probs[token_id].exp()), float(target[token_id])

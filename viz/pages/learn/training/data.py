@@ -44,13 +44,14 @@ def smoothed_step(translator: SequenceTranslator, trace: Trace, step: int, hundr
     shown = [right, *(token_id for token_id in best if token_id != right)][:TOP]
     vocabulary = translator.all_tokens()
     probabilities = log_probs[shown].exp().numpy()
-    others = len(log_probs) - len(shown)
+    written = int(log_probs.isfinite().sum())  # of which none is Marian's padding
+    others = written - len(shown)
     return SmoothedStep(
         tokens=tuple(vocabulary[token_id] for token_id in shown),
         probabilities=probabilities,
         others=others,
         rest=max(0.0, 1 - float(probabilities.sum())) / max(1, others),
-        asked=smoothing / len(log_probs),
+        asked=smoothing / written,
         loss=step_loss(log_probs, right, smoothing),
     )
 
