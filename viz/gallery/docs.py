@@ -32,7 +32,8 @@ h2, h3 { margin: 1.8rem 0 0.5rem; }
 a { color: var(--st-link-color); }
 nav { display: flex; flex-wrap: wrap; gap: 4px 18px; padding-bottom: 12px; font-size: 0.9rem;
       border-bottom: 1px solid var(--st-border-color); }
-pre { padding: 10px 12px; overflow-x: auto; border-radius: 6px; background: var(--st-secondary-background-color); }
+pre { padding: 10px 12px; overflow-wrap: anywhere; white-space: pre-wrap; border-radius: 6px;
+      background: var(--st-secondary-background-color); }
 code { font-size: 0.92em; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; }
