@@ -3,7 +3,7 @@
 // marked wherever the page shows it, as the row is where it is pointed at elsewhere.
 // Data: the payload of component.py. Sends back the trigger `row`: { row }, counted as Python gave them.
 import { onTold, pointAtHead } from "../shared/focus.js";
-import { headOfHref } from "../shared/head_label.js";
+import { headHref, headOfHref } from "../shared/head_label.js";
 import { hearItems, reachByTab } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
@@ -147,8 +147,8 @@ class HeadTable extends View {
 
   /** @param {HeadPlace | null} head */
   markPointed(head) {
-    for (const row of this.rows)
-      row.classList.toggle("pointed", head !== null && JSON.stringify(this.headOf(row)) === JSON.stringify(head));
+    const address = head && headHref(head);
+    this.rows.forEach((row, index) => row.classList.toggle("pointed", this.data.addresses[index] === address));
   }
 }
 
