@@ -42,9 +42,10 @@ class Postman {
   constructor(view) {
     this.view = view;
     const options = { capture: true, signal: view.ended.signal };
-    view.root.addEventListener("pointerdown", () => {
+    const press = () => {
       this.isPressed = true;
-    });
+    };
+    view.root.addEventListener("pointerdown", press, options);
     for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => this.letGo(), options);
     // A scroll bar that is let go says nothing.
     addEventListener("pointermove", ({ buttons }) => buttons || this.letGo(), options);
