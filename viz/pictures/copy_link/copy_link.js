@@ -83,7 +83,11 @@ export default mount(".copy-link", CopyLink);
 // Letters paler than this would not be read on white; plotly writes the page's ink into each.
 const PALE = 140;
 
-/** Hear clicks on every camera of the page. @param {() => Format} formatOf @param {AbortSignal} signal */
+/**
+ * Hear clicks on every camera of plotly's charts, where plotly's own cannot do what was chosen: PDF, a background other
+ * than the page's, or SVG in which the cells of a heatmap are shapes.
+ * @param {() => Format} formatOf @param {AbortSignal} signal
+ */
 export function hearCameras(formatOf, signal) {
   const hear = (/** @type {MouseEvent} */ event) => {
     const format = formatOf();

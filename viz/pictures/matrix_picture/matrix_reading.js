@@ -81,6 +81,7 @@ export function beginOf([start, length], wide, width) {
   return right + wide <= width || left < 0 ? right : left;
 }
 
+/** The number of the kept cell, printed where it stands. */
 export class KeptNumber {
   element = element("div", { className: "kept-number", hidden: true });
 

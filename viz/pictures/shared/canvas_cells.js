@@ -1,5 +1,5 @@
 // @ts-check
-// What a canvas shows, as rectangles of one colour each: a saved picture then stays sharp at any size.
+// What a canvas or a drawing shows, as markup that stands on its own: a saved picture then stays sharp at any size.
 import { contextOf, element } from "./picture.js";
 
 /** @typedef {{ x: number, y: number, width: number, height: number, colour: number }} Cell in pixels; the colour as ABGR */

@@ -1,5 +1,5 @@
 // @ts-check
-// Names a head as viz/text/sites.py does, and links to it as viz/text/head_links.py does.
+// Names a head as viz/text/sites.py does, and a row of a decoder as model/trace/axes.py does; links to a head as viz/text/head_links.py does.
 import { element } from "./picture.js";
 
 /** A head; layer and head from 0. @typedef {{ site: string, layer: number, head: number }} HeadPlace */

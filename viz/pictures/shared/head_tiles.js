@@ -1,12 +1,12 @@
 // @ts-check
-// The reading half of head_tiles.py: tiles as numbers again.
+// The reading half of `viz/pictures/tiles/codes.py`: tiles as numbers again.
 import { clamp, largestWithin } from "./picture.js";
 
 /** @import { Axis } from "./focus.js" */
 /** @import { Run } from "./picture.js" */
 
 /**
- * What `tile_store.py` says of a grid.
+ * What `viz/pictures/tiles/store.py` says of a grid.
  * @typedef {{
  *   layers: number, heads: number, rows: number, columns: number, blockQueries: number, blockKeys: number,
  *   firstCell: number[], firstThousandth: number[], queryTokens: string[], keyTokens: string[],

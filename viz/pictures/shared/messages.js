@@ -41,7 +41,7 @@ export const said = (text) => text;
 
 /**
  * The parts of a sentence in which `{name}` stands for an element or a text, to be put into a page in this order.
- * @param {string} sentence as `_` of messages.js gives it without values @param {Record<string, Node | string>} values
+ * @param {string} sentence as `_` gives it without values @param {Record<string, Node | string>} values
  * @returns {(Node | string)[]}
  */
 export const sentenceParts = (sentence, values) =>

@@ -1,6 +1,5 @@
 // @ts-check
-// Tiles that wait in the browser, by address. Every component is a module of its own; here they meet.
-
+// Tiles that wait in the browser, by address, and requests for exact ones. Every component is a module of its own; here they meet.
 /** @import { Tiles } from "./head_tiles.js" */
 
 /** @typedef {{ tiles: Tiles, keepers: Set<object> }} Kept tiles, and who keeps them */
@@ -41,7 +40,7 @@ export function onTiles(address, go) {
   return () => STORE.arrivals.removeEventListener(address, go);
 }
 
-/** @typedef {{ level: number, row: number, column: number }} TileName */
+/** An exact tile's numbers are the largest of 2^level × 2^level cells; its row and column count in tiles. @typedef {{ level: number, row: number, column: number }} TileName */
 /** @typedef {TileName & { rows: number, columns: number, values: Float32Array }} ExactTile */
 
 export const TILE_SIDE = 256;

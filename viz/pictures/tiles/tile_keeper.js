@@ -1,6 +1,6 @@
 // @ts-check
 // Unpacks tiles as they arrive and puts them where the grid finds them; shows nothing.
-// Data: a payload of tile_store.py: all tiles, or the frame of a grid, or one layer of it.
+// Data: a payload of store.py: all tiles, or the frame of a grid, or one layer of it.
 import { Tiles } from "../shared/head_tiles.js";
 import { mount, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
@@ -8,8 +8,8 @@ import { dropTiles, keepTiles, onTiles, tilesAt, tilesChanged } from "../shared/
 
 /** @import { TilesHeader } from "../shared/head_tiles.js" */
 
-/** @typedef {TilesHeader & { address: string, layer: undefined }} Frame what `pack_tiles` and `pack_frame` pack */
-/** @typedef {{ address: string, layer: number }} Layer what `pack_layer` packs */
+/** @typedef {TilesHeader & { address: string, layer: undefined }} Frame what `send_tiles` and `send_frame` send */
+/** @typedef {{ address: string, layer: number }} Layer what `send_layer` sends */
 
 class TileKeeper extends View {
   name = "";

@@ -1,5 +1,6 @@
 // @ts-check
-// Above the lines: a chip for every head, the threshold, and the button that saves the picture.
+// Above the lines: a chip for every head, the threshold, and the button that saves the picture; and what lines are said
+// to be: numbers, how many are drawn, and the strongest partners of a token.
 
 import { roleOf, tokenWithRole } from "../../../pictures/shared/chat_roles.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";

@@ -1,6 +1,6 @@
 // @ts-check
 // Temperature, top k and top p of one step, as the model samples: on the best log-probabilities as they are, and on the
-// rest in bins.
+// rest in bins. Over all steps: the curves of what was written.
 
 import { StepChart } from "../../../pictures/player/step_chart.js";
 import { _, said } from "../../../pictures/shared/messages.js";

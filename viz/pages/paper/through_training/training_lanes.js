@@ -136,6 +136,7 @@ export function metricLanes({ heads, steps, metric, threshold }, numbers, { laye
   return [{ name: metric.name, top: rounded(numbers.top, digits), bottom: "0", height: LINES_HEIGHT, lines, notes }];
 }
 
+/** The sentence, its translation by a person, and what the model wrote at the frame that is shown. */
 export class TrainingTexts {
   written = element("bdi", { className: "text-written", dir: "auto" });
 
