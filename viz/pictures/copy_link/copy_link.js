@@ -88,7 +88,7 @@ const PALE = 140;
  * than the page's, or SVG in which the cells of a heatmap are shapes.
  * @param {() => Format} formatOf @param {AbortSignal} signal
  */
-export function hearCameras(formatOf, signal) {
+function hearCameras(formatOf, signal) {
   const hear = (/** @type {MouseEvent} */ event) => {
     const format = formatOf();
     if (inkAndPaper("", "").isShown && format === "PNG") return;

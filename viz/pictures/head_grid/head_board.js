@@ -234,7 +234,7 @@ export const haveRoom = (runs, { width, height }) =>
   runs.length > 0 && Math.min(width, height) >= runs.length * LEAST_RUN;
 
 /** Thin bars over the columns of tiles, and beside their lines, that say whose message of a chat keys and queries are of. */
-export class TileRoles {
+class TileRoles {
   element = element("div", { className: "tile-roles", ariaHidden: "true", hidden: true });
   /** What the colours stand for: there is no room for names. */
   key = element("span", { className: "role-key", hidden: true });

@@ -95,7 +95,7 @@ const NAME_SIZE = 12;
 const ABOUT_A_THIRD = 4;
 
 /** Beside the tokens of a chat, bars that say whose message they are of. Their names stay in sight while one scrolls. */
-export class RoleColumn {
+class RoleColumn {
   /** @type {RoleRun[]} */ runs = [];
 
   /** @param {Side} side */

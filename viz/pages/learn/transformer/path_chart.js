@@ -9,7 +9,7 @@ import { svg } from "../../../pictures/shared/drawing.js";
  * @typedef {{ left: number, width: number, first: number, end: number }} StageBox where a stage stands, and which parts it has: [first, end)
  */
 
-export const HEIGHT = 190;
+const HEIGHT = 190;
 const [LEFT, TOP, BOTTOM] = [40, 20, 4];
 /** Bars at most so wide; shares are written above bars of at least this width. */
 const [WIDEST, NUMBERED] = [46, 34];
