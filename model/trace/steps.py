@@ -5,8 +5,9 @@ top p (`model.decoding.sampling.filtered_log_probs`) to three decimals without t
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from math import inf
+from operator import attrgetter
 from typing import Any, Final, Protocol, overload, runtime_checkable
 
 import torch
@@ -60,7 +61,7 @@ class Candidates(Sequence[Candidate]):
     @classmethod
     def of(cls, candidates: Iterable[Candidate]) -> "Candidates":
         """These candidates, in this order."""
-        return cls(*zip(*map(astuple, candidates), strict=True))
+        return cls(*zip(*map(attrgetter("token_id", "token", "log_prob"), candidates), strict=True))
 
     def __len__(self) -> int:
         return len(self.token_ids)
