@@ -25,7 +25,7 @@ from model.trace.trace import Trace
 
 #: Largest difference, in nats or units of a logit, between what the last level says and the model.
 TOLERANCE: Final = 1e-2
-UNKNOWN: Final = said(
+NORM_UNKNOWN: Final = said(
     "The final norm and the output projection of this model were not found, so its layers cannot be read."
 )
 
@@ -117,7 +117,7 @@ def _readouts(model: nn.Module, head: nn.Module, levels: list[Tensor], logits: T
     """One for each level. The library gives the last one already normed, as a rule."""
     norm, config = final_norm(model), model.config
     if norm is None:
-        raise TraceError(UNKNOWN)
+        raise TraceError(NORM_UNKNOWN)
     scaling, cap = (getattr(config, name, None) for name in ("logits_scaling", "final_logit_softcapping"))
 
     def project(rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
@@ -131,4 +131,4 @@ def _readouts(model: nn.Module, head: nn.Module, levels: list[Tensor], logits: T
     for last in (project, normed):
         if float((last(levels[-1][-1:]) - logits[-1:].float()).abs().max()) < TOLERANCE:
             return [*[normed] * (len(levels) - 1), last]
-    raise TraceError(UNKNOWN)
+    raise TraceError(NORM_UNKNOWN)

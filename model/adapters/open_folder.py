@@ -12,7 +12,7 @@ from torch import nn
 from model.abilities import Abilities, View
 from model.adapters import capture, library
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
-from model.adapters.decoder_lens import UNKNOWN, final_norm
+from model.adapters.decoder_lens import NORM_UNKNOWN, final_norm
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.kept_verdicts import keep_verdict, load_verdict
@@ -269,7 +269,7 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
             name=name,
         )
     elif not has_norm:
-        lacks["circuits"] = UNKNOWN
+        lacks["circuits"] = NORM_UNKNOWN
     if kind == "decoder" and not says_words:
         no_head = said("This model ({name}) was saved without its output layer, so it only reads.", name=name)
         if says_labels:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters.capture import Call, layers_counted
-from model.adapters.decoder_lens import UNKNOWN, final_norm, norm_of
+from model.adapters.decoder_lens import NORM_UNKNOWN, final_norm, norm_of
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall
 from model.adapters.text_reader import TextReader
@@ -35,7 +35,7 @@ TOKENS_AT_ONCE = 256
 ADDED: Final = ("learned", "sinusoidal")
 NO_LAYER: Final = said("The layers of this model cannot be run alone, so their queries and keys are unknown.")
 #: The largest distance in a model that reads texts of any length.
-LONGEST_DISTANCE = 4_095
+LONGEST_DISTANCE: Final = 4_095
 
 
 class _Called(Exception):
@@ -123,7 +123,7 @@ class _Run:
     reader: TextReader
     layers: Sequence[LayerCall]  #: as they were called
     tokens_at_once: int  #: how many a layer is given
-    #: at which they stand once more, as queries, behind themselves at position 0; 0 where they stand once.
+    #: how far behind position 0 they stand once more, as queries; 0 where they stand only once.
     distance: int
 
     @classmethod
@@ -221,5 +221,5 @@ def read_off(reader: TextReader) -> Float[Tensor, "token d_model"] | None:
 
 def _read_off(reader: TextReader) -> Float[Tensor, "token d_model"]:
     if (found := read_off(reader)) is None:
-        raise DataError(UNKNOWN)
+        raise DataError(NORM_UNKNOWN)
     return found
