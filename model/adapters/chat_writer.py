@@ -26,9 +26,8 @@ class Chat:
     encoded: Encoded  #: its tokens, as `apply_chat_template(tokenize=True)` gives them
     roles: tuple[str, ...]  #: of each token, "" for what the template wrote; empty where that is not known
     why_no_roles: str  #: why it is not known, as a part of a sentence; "" where it is
-    spans: tuple[
-        chat_template.Span, ...
-    ] = ()  #: the characters of the text that are of a message, where the roles are known
+    #: the characters of the text that are of a message, where the roles are known.
+    spans: tuple[chat_template.Span, ...] = ()
 
 
 class ChatWriter(TextWriter):

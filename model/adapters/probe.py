@@ -1,4 +1,4 @@
-"""Run a model over a few tokens; over one again and again, of which only places differ, to see how it knows positions.
+"""What a model reads to be proven, and how it knows positions: shown by one token, read again and again.
 
 Tables and rotations are noticed in torch's own functions, whatever the library's modules are called.
 """

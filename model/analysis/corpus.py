@@ -1,4 +1,4 @@
-"""Read data files with errors that name the line; and a corpus with a model: what every head computed for each of it.
+"""Read data files, with errors that name the line; read a corpus with a model: what every head computed for each text.
 
 Sentences are taken from any iterable, some hundreds at a time, so that a corpus need not fit into memory; what each
 sentence leaves behind is handed on and forgotten.
@@ -158,7 +158,7 @@ class CorpusSentence(NamedTuple):
 class SiteRun:
     """What the heads of all layers of one attention site computed for one sentence, those of layer 0 first."""
 
-    weights: Float[Tensor, "layer_and_head row key"]  #: attention weights
+    weights: Float[Tensor, "layer_and_head row key"]
     value: Float[Tensor, "layer_and_head key d_v"] | None  #: each head's values; None where the model does not tell
     #: which heads have which mask: layers with a window see less than others.
     masks: tuple[tuple[slice, Bool[Tensor, "row key"]], ...]

@@ -60,8 +60,8 @@ class HeadCircuits:
     #: likeness with its embedding.
     written: Float[Tensor, "d_k token"]
     scale: float  #: 1/√d_k in the paper
-    softcap: float | None = None  #: of the scores, as of `attention_weights`
-    sink: Float[Tensor, "1 1"] | None = None  #: beside them, as there
+    softcap: float | None = None  #: bounds the scores, see `attention_weights`
+    sink: Float[Tensor, "1 1"] | None = None  #: takes weight from all tokens, see `attention_weights`
 
     def scores(self, queries: Int[Tensor, "query"], keys: Int[Tensor, "key"]) -> Float[Tensor, "query key"]:
         """The score of each of these tokens, as it looks, with each of those that it may look at."""

@@ -1,8 +1,9 @@
-"""The kinds of layer that Table 1 compares, each a map from n vectors to n vectors, with random weights; and its time.
+"""The kinds of layer that Table 1 compares, with random weights: how far each carries a signal, and what it costs.
 
-`influence` says how far that of a token comes: |∂ output_i / ∂ input_j| after 1, 2, 3 … layers, by autograd. Table 1
-gives "maximum path length", the steps that a signal takes between two positions; §4 argues that shorter paths make
-long-range dependencies easier to learn (Hochreiter et al. 2001). Here the signal itself is measured.
+A layer is a map from n vectors to n vectors. `influence` says how far a token's reaches: |∂ output_i / ∂ input_j|
+after 1, 2, 3 … layers, by autograd. Table 1 gives "maximum path length", the steps that a signal takes between two
+positions; §4 argues that shorter paths make long-range dependencies easier to learn (Hochreiter et al. 2001). Here the
+signal itself is measured.
 
 `layer_times` measures the wall time of one layer, over the number of positions n and over their components d.
 """

@@ -34,7 +34,7 @@ class PositionScheme:
     #: each pair of dimensions; here their cosines · "bias": added to the score, a row for each head and a column for
     #: each distance.
     what: What
-    values: Float[Tensor, "row column"]  #: the numbers
+    values: Float[Tensor, "row column"]
     #: of a bias, the distance of its first column: how far the key is behind the query, below 0 before it.
     first: int = 0
     site: str = ""  #: where a bias is added; "" for the others

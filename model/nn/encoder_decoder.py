@@ -124,7 +124,7 @@ class Decoder(nn.Module):
 class EncoderDecoder(nn.Module, ABC):
     """A model that reads a source and says, after each target row, which token follows."""
 
-    config: ModelConfig  #: its hyperparameters
+    config: ModelConfig
     encoder: nn.Module  #: called with a source and its padding
     #: called with target rows, the memory, the padding of source and target, and a cache from `new_cache`.
     decoder: Decoder

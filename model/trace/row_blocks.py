@@ -33,8 +33,8 @@ HEADS_AT_ONCE: Final = 2
 class PooledWeights:
     """The largest weight of every block of rows × columns, for each head."""
 
-    maxima: Float[Tensor, "head block_row block_column"]  #: the weights
-    #: down, across: its row and column within the block; of equal ones the first column, and in it the first row.
+    maxima: Float[Tensor, "head block_row block_column"]
+    #: down, across: row and column of each within its block; of equal ones the first column, and in it the first row.
     down: Int[Tensor, "head block_row block_column"]
     across: Int[Tensor, "head block_row block_column"]
     log_sums: Float[Tensor, "head row"]  #: lse_i of the rows of all blocks, as `log_sum_exp`

@@ -44,6 +44,7 @@ class FilmRecorder:
     Args:
         path: of the film; one of the same run is gone on with.
         run: what is trained and how; short values only, for they are shown.
+        total: steps of the whole run.
 
     Raises:
         ConfigError: the path holds a film of another run.

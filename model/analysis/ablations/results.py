@@ -36,7 +36,6 @@ class SetScore:
 class RunResult:
     """One trained model."""
 
-    #: preset, seed: which.
     preset: str
     seed: int
     digest: str  #: of its checkpoint

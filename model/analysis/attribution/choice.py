@@ -133,7 +133,7 @@ class LayerSums:
 class ChoiceRun(ABC):
     """A model and a choice that it makes."""
 
-    reader: Chooser  #: the model
+    reader: Chooser
     choice: TokenChoice  #: what is explained, at a place of this model
     #: a run in which it is made, with its weights; the decoder may have read on after the row of the choice.
     trace: Trace

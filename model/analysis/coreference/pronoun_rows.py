@@ -37,7 +37,7 @@ NO_OFFSETS: Final = said("this tokenizer does not report which characters belong
 class ReadCase:
     """A case as the model reads it."""
 
-    case: PronounCase  #: the sentence
+    case: PronounCase
     source_ids: tuple[int, ...]  #: its tokens, </s> last
     pieces: tuple[tuple[int, ...], ...]  #: positions of the pronoun's, the antecedent's and the distractor's tokens
     #: for antecedent and distractor, the positions of each word's tokens.
@@ -230,7 +230,6 @@ def movement(
 class PronounLink:
     """A head that looks from a pronoun at its antecedent."""
 
-    #: site, layer, head: which head.
     site: str
     layer: int
     head: int

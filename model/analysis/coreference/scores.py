@@ -79,7 +79,7 @@ class SiteScores:
     weights: CandidateWeights  #: of each case, from the pronoun to antecedent and distractor and back
     accuracy: Estimate  #: antecedent above distractor
     margin: Estimate  #: weight on the antecedent − weight on the distractor
-    strongest_word: Estimate  #: accuracy in the form of Clark et al
+    strongest_word: Estimate  #: accuracy in the form of Clark et al.
     #: accuracy from candidate to pronoun: that of the antecedent above that of the distractor; None for
     #: cross-attention, where the pronoun is no key.
     reverse: Estimate | None

@@ -21,7 +21,6 @@ class EditComparison:
     #: original_steps, edited_steps: all steps of each; before `step` the tokens are the same.
     original_steps: tuple[DecodingStep, ...]
     edited_steps: tuple[DecodingStep, ...]
-    #: original_text, edited_text: as texts.
     original_text: str
     edited_text: str
     #: log_prob_before, log_prob_after: of the original token at `step`, without and with the edits, in nats.

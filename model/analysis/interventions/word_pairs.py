@@ -71,7 +71,7 @@ CANDIDATES: Final = 10
 class WordPair(NamedTuple):
     """A pair of choices, as a person reads it."""
 
-    pair: ChoicePair[WordChoice]  #: both choices
+    pair: ChoicePair[WordChoice]
     texts: tuple[str, str]  #: A and B as the model reads them
     words: tuple[str, str]  #: the right token and the wrong one, as the model spells them
 

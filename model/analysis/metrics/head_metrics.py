@@ -5,8 +5,9 @@ as the decoder's first, which sees only itself, say nothing about a head and are
 which no row is left is NaN.
 
 An entry of `METRICS` is computed for a sentence (`head_metrics`), for a long text in blocks of rows
-(`streamed_head_metrics`) and over a corpus (`model.analysis.atlas`), there also with the shares of value-weighted norms
-for weights, as `NORM` + its name. Its name, unit and meaning on a page are an entry of `viz.ui.head_metrics`.
+(`streamed_head_metrics`), over a film of a training (`film_metrics`) and over a corpus (`model.analysis.atlas`), there
+also with the shares of value-weighted norms for weights, as `NORM` + its name. Its name, unit and meaning on a page are
+an entry of `viz.ui.head_metrics`.
 
 Sources: Vig & Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language Model" (entropy, mean
 distance); Clark et al. 2019, "What Does BERT Look At?", §3.1–3.3 (neighbours, separators and punctuation, entropy);
@@ -227,8 +228,7 @@ CROSS: Final = "decoder.cross"
 def film_metrics(film: Film, site: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
     """Every metric of every head of a site at each frame: the mean over the rows of all sentences that count.
 
-    Means as in `model.analysis.metrics.head_metrics`; NaN where no row counts. At decoder.cross also `WORD_IN` and
-    `WORD_OUT`.
+    NaN where no row counts. At decoder.cross also `WORD_IN` and `WORD_OUT`.
     """
     parts = [_of_sentence(sentence, site) for sentence in film.sentences]
     frames, layers, heads = film.sentences[0].weights[site].shape[:3]

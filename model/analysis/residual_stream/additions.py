@@ -51,7 +51,7 @@ class HeadParts:
 class Addition:
     """One sub-layer at one position."""
 
-    kind: Kind  #: which sub-layer
+    kind: Kind
     before: Float[Tensor, "d_model"]  #: the residual stream that comes in
     read: Float[Tensor, "d_model"] | None  #: what the sub-layer reads of it: normed in a pre-norm model
     added: Float[Tensor, "d_model"]  #: what the sub-layer puts out
@@ -89,9 +89,8 @@ class TokenPath:
     stack: Stack
     position: int  #: of the token in what the stack reads
     token: str  #: as its model spells it
-    scale: float | None = (
-        None  #: what the embedding was multiplied by, √d_model (§3.4); None where the model does not tell
-    )
+    #: what the embedding was multiplied by, √d_model (§3.4); None where the model does not tell.
+    scale: float | None = None
     embedding: Float[Tensor, "d_model"] | None = None  #: of the token, scaled; None where the model does not tell
     #: what was added for its position (§3.5); None where there is nothing or the model does not tell.
     positional: Float[Tensor, "d_model"] | None = None
