@@ -1,5 +1,6 @@
 """The lab's measurements in a real browser: a file of one's own, a stop that stops, heads switched off by keyboard."""
 
+import re
 from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
@@ -29,3 +30,24 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
     expect(page.get_by_text("No sentence of this set has German")).to_be_visible()
     page.get_by_role("radio", name="Curated set").click()
     expect(page.get_by_text("The model's own preference")).to_be_visible()
+
+
+def test_a_long_computation_stops_when_told_to(page: Page, url: str, shipped: str) -> None:
+    # With the checkpoint that ships, 144 heads in 76 sentences take a minute, longer than a click on any machine.
+    opened(page, url, checkpoint=shipped, lab="Cause", scope="set")
+    page.get_by_text("Rank all heads").click()
+    page.get_by_role("button", name="Switch off each head in turn").click()
+    page.locator(".st-key-cause-effects-stop button").click()
+    expect(page.get_by_text(re.compile(r"Stopped after [\d,]+ of 10,944 runs"))).to_be_visible()
+    expect(page.get_by_role("button", name="Switch off each head in turn")).to_be_visible()
+
+
+def test_a_head_is_switched_off_by_keyboard_and_the_link_remembers_it(page: Page, url: str) -> None:
+    opened(page, url, lab="Cause")
+    page.get_by_text("Switch several heads off together").click()
+    head = page.locator(".st-key-off-e-1 button").nth(2)
+    head.focus()
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile(r"off=e-1-2"))
+    expect(page.get_by_text("heads is off: encoder L2 H3.")).to_be_visible()
+    expect(page.get_by_text(re.compile("The choice (flips|does not flip)"))).to_be_visible()
