@@ -274,6 +274,7 @@ def test_a_trace_carries_roles_and_what_is_written_is_the_assistants(
     marked_chat: ChatWriter, short_texts: None, tmp_path: Path
 ) -> None:
     session = marked_chat.decode("Which animal was tired?")
+    assert session.prompt_ids == marked_chat.source("Which animal was tired?").ids
     for _ in range(3):
         session.step()
     trace = session.trace()
@@ -333,7 +334,10 @@ def test_a_chat_that_cannot_be_read_is_refused(marked_chat: ChatWriter, text: st
         marked_chat.trace(text)
 
 
-def test_roles_of_messages_are_those_that_there_are(marked_chat: ChatWriter) -> None:
+def test_messages_are_read_as_they_are_and_their_roles_are_those_that_there_are(marked_chat: ChatWriter) -> None:
+    trace = marked_chat.trace_messages([Message("user", " user: a "), Message("assistant", "b")])
+    assert " user: a " in trace.text
+    assert set(trace.roles) == {"", "user", "assistant"}
     with pytest.raises(InputTextError, match="“tool” is not a role"):
         marked_chat.trace_messages([Message("tool", "x")])
 

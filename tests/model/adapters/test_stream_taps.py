@@ -138,6 +138,18 @@ def test_a_second_thread_waits_until_all_hooks_are_registered(
     assert sorted(order) == ["first", "second"]
 
 
+def test_another_thread_is_not_heard() -> None:
+    reader = writer("gpt2")
+    trace = reader.trace(TEXT)
+    with tapped(reader.model, reader.layout, {"decoder": None}) as layers:
+        other = threading.Thread(target=lambda: reader.run_again(trace))
+        other.start()
+        other.join()
+        assert layers == []
+        reader.run_again(trace)
+    assert len(layers) == 2
+
+
 SOURCE, PROMPT, WRITTEN = [5, 9, 17, 4, 33, 8, 3], [7, 11, 12, 50], [6, 13]
 DOG = "The dog was tired."
 

@@ -1,5 +1,6 @@
 """Models of every kind through the same trace: their tokens, sites, steps, edits and errors."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -203,3 +204,26 @@ def test_a_long_text_that_a_decoder_only_reads_has_no_steps(
     assert not trace.steps
     assert not trace.predicted_ids
     torch.testing.assert_close(trace.weights("decoder.self", 1).sum(-1), torch.ones(4, len(trace.target_ids)))
+
+
+def test_threads_that_share_a_model_do_not_see_each_others_runs(opened: Callable[[str], TextReader]) -> None:
+    reader = opened("gpt2")
+    texts = ["The animal was tired.", "Tom told me that he would be late again tomorrow morning.", "She gave"]
+    expected = {text: reader.trace(text).weights("decoder.self", 1) for text in texts}
+    edited = [SwitchOff("decoder.self", 1, head) for head in range(4)]
+    done, wrong = list[str](), list[str]()
+
+    def work(text: str) -> None:
+        for turn in range(4):
+            found = reader.trace(text, edits=edited if turn % 2 else None).weights("decoder.self", 1)
+            if not torch.equal(found, torch.zeros_like(found) if turn % 2 else expected[text]):
+                wrong.append(text)
+        done.append(text)
+
+    threads = [threading.Thread(target=work, args=(text,)) for text in texts * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(done) == sorted(texts * 2)
+    assert wrong == []
