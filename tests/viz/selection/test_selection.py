@@ -1,7 +1,7 @@
 """The selection as a value: its fields, changed, reset and fitted to a model; choices undone; examples."""
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import Annotated, Literal
 
 import pytest
@@ -129,28 +129,15 @@ def test_a_field_is_described_by_its_type() -> None:
     assert not known["secret"].in_address
 
 
-def test_two_fields_may_not_have_one_name() -> None:
-    @dataclass(frozen=True)
-    class Twice:
-        first: First
-        again: First
-
-    with pytest.raises(TypeError, match="'colour'"):
-        fields_of(Twice)
+@dataclass(frozen=True)
+class Other:
+    c: int = 0
 
 
-def test_two_fields_may_not_have_one_name_in_addresses() -> None:
-    @dataclass(frozen=True)
-    class Other:
-        c: int = 0
-
-    @dataclass(frozen=True)
-    class Clash:
-        first: First
-        other: Other
-
-    with pytest.raises(TypeError, match="one name in addresses"):
-        fields_of(Clash)
+@pytest.mark.parametrize(("second", "why"), [(First, "'colour'"), (Other, "one name in addresses")])
+def test_two_fields_may_not_have_one_name_nor_one_in_addresses(second: type, why: str) -> None:
+    with pytest.raises(TypeError, match=why):
+        fields_of(make_dataclass("Clash", [("first", First), ("second", second)], frozen=True))
 
 
 def test_a_field_is_reset_by_fields_only() -> None:
