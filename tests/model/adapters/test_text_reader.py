@@ -88,6 +88,8 @@ def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], TextRea
     assert (trace.weights(decoder, 1, [1], slice(2, None))[..., 0] == 1).all()
     rows = trace.weights(decoder, 1, [0])[0]
     torch.testing.assert_close(rows[4, :5], torch.full((5,), 0.2))
+    if model_type == "marian":  # what is written under edits is what they make likeliest
+        assert trace.predicted_ids == tuple(step.token_id for step in trace.steps)
     plain = reader.trace(TEXT)
     assert not torch.equal(plain.weights(decoder, 1, [1]), trace.weights(decoder, 1, [1]))
     assert not plain.edits

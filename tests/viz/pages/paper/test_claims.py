@@ -19,7 +19,6 @@ from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.paper.opening import at, said, started, until
 from tests.viz.sent import charts, numbers_of
 from viz.pages.paper import figures
-from viz.pages.paper import figures as layer_figures
 from viz.pages.paper.data import ablations, claims
 from viz.pages.paper.live_switches import PAPER
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -132,21 +131,21 @@ def test_a_wider_kernel_lets_influence_come_further(app: AppTest) -> None:
 
 
 def test_no_influence_is_darker_than_the_smallest() -> None:
-    shades = layer_figures.shades(np.array([[0.0, 1e-9, 1e-3, 2.0]]))[0]
+    shades = figures.shades(np.array([[0.0, 1e-9, 1e-3, 2.0]]))[0]
     assert shades[0] == 0
     assert shades[0] < shades[1] < shades[2] < shades[3]
     assert shades[3] == pytest.approx(1)
 
 
 def test_heatmaps_stand_below_each_other_as_high_as_is_said() -> None:
-    layout = layer_figures.influence_maps([np.eye(4)] * 3, "name").layout
+    layout = figures.influence_maps([np.eye(4)] * 3, "name").layout
     spans = [layout[axis].domain for axis in ("yaxis", "yaxis2", "yaxis3")]
     drawn = layout.height - layout.margin.t - layout.margin.b
     for bottom, top in spans:
-        assert (top - bottom) * drawn == pytest.approx(layer_figures.SIDE)
+        assert (top - bottom) * drawn == pytest.approx(figures.SIDE)
     assert (spans[0][1], spans[2][0]) == (1, pytest.approx(0))
     for above, below in itertools.pairwise(spans):
-        assert (above[0] - below[1]) * drawn == pytest.approx(layer_figures.GAP)
+        assert (above[0] - below[1]) * drawn == pytest.approx(figures.GAP)
 
 
 def test_the_counts_and_what_is_concluded_follow_n_and_d(app: AppTest) -> None:
