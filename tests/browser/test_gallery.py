@@ -158,6 +158,7 @@ def test_the_walk_opens_steps_and_zooms_as_in_the_app(
     tab.locator("summary").click()
     walk = tab.locator(".walk[data-ready]")
     expect(walk.locator(".model-scene")).to_be_visible()
+    assert any("walk" in address for address in asked)
     assert tab.evaluate(f"document.documentElement.{EDGE}")
     # Stepping, and the film.
     walk.focus()

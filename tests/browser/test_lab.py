@@ -1,4 +1,4 @@
-"""The coreference lab in a real browser: a clicked cell, a clicked word, a pair chosen, and its tabs."""
+"""The coreference lab in a real browser: a clicked cell and a clicked word."""
 
 import re
 
