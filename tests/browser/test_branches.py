@@ -1,4 +1,4 @@
-"""Branches in a real browser: the tree by mouse and keyboard, a typed word, an edit kept, a removal undone."""
+"""Branches in a real browser: the tree by mouse and keyboard, a removal undone, a saved picture."""
 
 import re
 from urllib.parse import urlencode

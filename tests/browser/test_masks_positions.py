@@ -1,4 +1,4 @@
-"""Masks and positions in a real browser: by mouse, by keyboard, narrow and in the dark."""
+"""Masks and positions in a real browser: what a cell says, and that a narrow page holds all, by day and in the dark."""
 
 import re
 

@@ -1,3 +1,5 @@
+"""Tables of a trace as files: every number and token comes back, and no cell is a formula."""
+
 import csv
 import io
 from dataclasses import replace
