@@ -46,7 +46,7 @@ def show(atlas: "Atlas", view: View) -> None:
                 "distances; the nearest heads shown on hover are those by the full distances. Click a point to open "
                 "its head."
             )
-            frame.caption(_(message, share_held=data.share_held(atlas, view.site)))
+            frame.caption(message, share_held=data.share_held(atlas, view.site))
             make = partial(table.distances, distances, view.values.shape[1])
             number_controls.table_button(_("All distances (CSV)"), make, name)
         with st.container():

@@ -73,6 +73,6 @@ def _view(atlas: "Atlas", found: "SurestHead | None") -> View:
             controls.segmented("read_off", _("Computed from"), metric_texts.READ_OFF_LABELS, help_text=help_text)
     if key not in known:
         why, instead = metric_texts.why_none(key, site), _(_INSTEAD)
-        frame.note(_("{why} This shows {metric}.", why=why, metric=instead))
+        frame.note("{why} This shows {metric}.", why=why, metric=instead)
         key = ELSE
     return View(site, sites.SITES.index(site), data.shape_of(atlas, site), key, read_off, maps)

@@ -259,7 +259,7 @@ def _bleu(chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
         return
     pairs = causes.uploaded_pairs(uploads.content(file, LARGEST))
     if not chosen:
-        frame.note(_("First choose heads to switch off."))
+        frame.note("First choose heads to switch off.")
         return
     translator, choices = models.any_translator(state.current().model), state.current().coreference
     off = causes.removed_heads(

@@ -76,7 +76,7 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
             "The curated set has no pair “{asked}”. These are your own sentences; choose one of the {num_pairs} pairs "
             "by its group."
         )
-        frame.note(_(message, asked=plain(asked), num_pairs=len(pairs)))
+        frame.note(message, asked=plain(asked), num_pairs=len(pairs))
     groups = {group: _(GROUPS.get(group, group)) for group in ("", *(pair.group for pair in pairs.values()))}
     pair = pairs.get(state.current().coreference.pair)
     st.session_state[_GROUP] = pair.group if pair else ""
@@ -162,7 +162,7 @@ def second_sentence(row: "DeltaGenerator") -> str:
             _("Copy the sentence"), icon=":material/content_copy:", on_click=state.choose, kwargs={"other_text": text}
         )
     elif other == text:
-        frame.note(_("Both sentences are still the same. Change the word that decides what the pronoun refers to."))
+        frame.note("Both sentences are still the same. Change the word that decides what the pronoun refers to.")
     elif 2 * shared < count:
         message = (
             "These sentences share {shared} of {count} words. Differences between them need not come from what the "
@@ -237,7 +237,7 @@ def _forget_unknown(sentence: Message, count: int, fields: Sequence[str]) -> Non
         if isinstance(chosen, int) and chosen >= count:
             state.change(**{field: None})
             message = "{role}: there is no word {chosen}; the sentence has {count}."
-            frame.note(_(message, role=_role(role, sentence), chosen=chosen + 1, count=count))
+            frame.note(message, role=_role(role, sentence), chosen=chosen + 1, count=count)
 
 
 def _keep_marks(marks: Sequence[OwnMarks]) -> None:

@@ -344,7 +344,7 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
     common, reader = state.current().common, models.reader(state.current().model)
     moved = data.movement(sides, reader, site, common.measure)
     if isinstance(moved, str):
-        frame.note(_("There is no map of this attention: {reason}.", reason=moved))
+        frame.note("There is no map of this attention: {reason}.", reason=moved)
         return
     measure = MEASURES[common.measure]
     name = file_name(f"movement {site} {common.measure}", sentence=sides[0].trace.text)

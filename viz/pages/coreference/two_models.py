@@ -40,7 +40,7 @@ def show() -> None:
     """Which second model, what both write, the distances of their heads, and two heads beside each other."""
     offered = offered_models()
     if not offered:
-        frame.note(_("No other model on the list reads text. Add one under “Add a model” on the left."))
+        frame.note("No other model on the list reads text. Add one under “Add a model” on the left.")
         return
     own = state.current().model
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -210,7 +210,7 @@ def _pictures(
     shown = [data.head_picture(trace, site, *head) for trace, site, head in zip(read, both, heads, strict=True)]
     if max(max(picture.weights.shape) for picture in shown) > MOST_WORDS:
         message = "The text has more than {most_words} words; shorten it to see two heads side by side."
-        frame.caption(_(message, most_words=MOST_WORDS))
+        frame.caption(message, most_words=MOST_WORDS)
         return
     with st.grid(2, min_column_width=430, gap="medium"):
         for number, (picture, label, name) in enumerate(zip(shown, labels, names, strict=True)):

@@ -84,7 +84,7 @@ def _vocabulary(selection: Selection) -> None:
         "shown": len(matches), "all": len(pieces), "special": counts[facts.SPECIAL], "bytes": counts[facts.BYTE_KIND],
         "begin": counts[facts.BEGINS], "within": counts[facts.CONTINUES],
     }  # fmt: skip
-    frame.caption(_(_OF_BOTH if models.is_english_german(selection.model) else _OF_OTHERS, **numbers))
+    frame.caption(_OF_BOTH if models.is_english_german(selection.model) else _OF_OTHERS, **numbers)
     number_controls.table_button(_("Tokens (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
 
 

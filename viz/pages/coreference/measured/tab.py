@@ -95,7 +95,7 @@ def show() -> None:
     )
     if _translates() and not models.is_english_german(state.current().model):
         message = "Measured in the row that reads the pronoun. {not_german}"
-        frame.note(_(message, not_german=pair_controls.not_german(said("What it writes for a pronoun"))))
+        frame.note(message, not_german=pair_controls.not_german(said("What it writes for a pronoun")))
     source = models.languages(state.current().model)[0]
     is_curated = state.current().coreference.pair_set == PAIR_SETS[0]
     is_readable = not is_curated or source.partition("-")[0] in ("", data.set_language(source))
@@ -104,7 +104,7 @@ def show() -> None:
             "The set that ships is in English, but this model reads {language}: choose a file in its language. Results "
             "on English sentences say little about it."
         )
-        frame.note(_(message, language=NAMES.get(source, controls.plain(source))))
+        frame.note(message, language=NAMES.get(source, controls.plain(source)))
     task = data.scores_task(case_set, models.reader(state.current().model), measure)
     start = is_curated and _translates() and is_readable
     scores = long_work.outcome(task, _("Measure"), key="measured", start=start)
@@ -136,7 +136,7 @@ def _case_set() -> "data.CaseSet | None":
             lines = [(str(line.number), text_shown(line.reason)[:300]) for line in bad[:MOST_LISTED]]
             st.html(html.table(_BAD_LINE, lines, label=_("Skipped lines")))
             if len(bad) > MOST_LISTED:
-                frame.caption(_("And {num_bad:,} more.", num_bad=len(bad) - MOST_LISTED))
+                frame.caption("And {num_bad:,} more.", num_bad=len(bad) - MOST_LISTED)
     return case_set
 
 
@@ -149,7 +149,7 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
         "heads looks too good on the sentences it was chosen on. The last line tests the model, not a head: whether it "
         "finds the German sentence with the right pronoun more probable."
     )
-    frame.caption(_(message, about=about))
+    frame.caption(message, about=about)
     # One scale for all: what glows in one attention would glow in the other.
     widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
     for site in scores.sites.values():
@@ -174,7 +174,7 @@ def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> N
     """Why sentences were passed over: in a sentence with {reasons}, and with {count} for those that were scored."""
     if counts:
         reasons = "; ".join(f"{count:,} × {controls.plain(reason)}" for reason, count in list(counts.items())[:8])
-        frame.caption(_(sentence, reasons=reasons, count=scored))
+        frame.caption(sentence, reasons=reasons, count=scored)
 
 
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
@@ -198,7 +198,7 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
                 )  # fmt: skip
                 key = f"measured-{site.site}-{kind}"
                 frame.chart(figure, key, f"{name}-{kind}", _(alt, site=site.site))
-                frame.caption(_(caption))
+                frame.caption(caption)
     label = _("Every head with its interval, as a table, and in each group of sentences")
     with st.expander(label, on_change="rerun", key=f"measured-{site.site}-heads") as opened:
         if opened.open:
@@ -218,7 +218,7 @@ def _ladder(site: "SiteScores", name: str) -> None:
     frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
     legend = [(figures.LINES[line][0], f"{_(line)} {percent(height)}") for line, height in lines.items()]
     st.html(html.swatches(legend))
-    frame.caption(_("Each point is a head, the most accurate at the left; its bar is the 95% interval."))
+    frame.caption("Each point is a head, the most accurate at the left; its bar is the 95% interval.")
 
 
 def _heads(site: "SiteScores") -> list[Head]:
@@ -295,7 +295,7 @@ def _margins(contrast: "ContrastScores", name: str) -> None:
         "Each bar is one of {num_cases} sentences: log p of the German with the right pronoun minus that with the "
         "wrong one; blue if the model is right. Mean {mean} nats ({low} to {high})."
     )
-    frame.caption(_(message, num_cases=len(contrast.cases), mean=signed(mean), low=signed(low), high=signed(high)))
+    frame.caption(message, num_cases=len(contrast.cases), mean=signed(mean), low=signed(low), high=signed(high))
     number_controls.table_button(_("Log-odds (CSV)"), partial(tables.contrast, contrast), f"{name}-margins")
 
 

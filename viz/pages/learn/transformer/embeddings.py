@@ -217,7 +217,7 @@ def _take_example() -> None:
 def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", position: int, layer: int) -> None:
     """Three heatmaps of the norm before self-attention of a layer, or after it in a post-norm model."""
     if any(long_texts.is_long(trace, site) for site in trace.sites):
-        frame.note(_("The batch is shown for sentences of at most {short} tokens.", short=long_texts.SHORT))
+        frame.note("The batch is shown for sentences of at most {short} tokens.", short=long_texts.SHORT)
         return
     others = tuple(text for text in BATCH_SENTENCES.split("\n") if text != trace.text)
     batch = data.normed_batch(trace, translator, others, stack, layer, "self", position)
