@@ -14,6 +14,7 @@ from viz.selection import state
 from viz.server.background_jobs import Task
 from viz.text import html, sites
 from viz.text.messages import _, said
+from viz.text.numbers import signed
 from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import controls, finding, frame, long_work, number_controls, tools
@@ -121,7 +122,7 @@ def _copying(copying: np.ndarray, site: str, layer: int, head: int, label: str, 
     """How much each head of the attention copies."""
     figure = head_map(copying, title=_("copying score"), centre=0.0, floor=1.0, marked=(layer, head), site=site)
     frame.chart(figure, "copying-scores", f"{name}-copying", _("Copying score of each head of this attention"))
-    own = f"{copying[layer, head]:+.2f}".replace("-", "−")
+    own = signed(copying[layer, head])
     frame.small_print(
         "Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of the OV matrix from token to token "
         "(Elhage et al. 2021). Warm: over the whole vocabulary, the head promotes the tokens it attends to and "

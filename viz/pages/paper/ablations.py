@@ -19,6 +19,7 @@ from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import Section
 from viz.text import html, messages, sites
 from viz.text.messages import _, plural, said, shown
+from viz.text.numbers import signed
 from viz.text.sites import file_name, head_name
 from viz.ui import controls, frame, long_work, number_controls, tools
 from viz.ui.controls import plain
@@ -327,7 +328,7 @@ def _row(row: Row, sets: Sequence[str]) -> list[str]:
     speed = "–" if row.tokens_per_second is None else f"{row.tokens_per_second:,.0f}"
     if row.preset == wording.FULL:
         return [*cells, speed, PAPER_FULL]
-    return [*cells, speed, "–" if row.paper is None else wording.signed(row.paper)]
+    return [*cells, speed, "–" if row.paper is None else signed(row.paper, 1)]
 
 
 def _worth_in_words(results: "AblationResults", rows: Sequence[Row], sets: Sequence[str]) -> str:
@@ -376,7 +377,7 @@ def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
         return ""
     one, other = found["unscaled"].sets, found["single-head"].sets
     parts = [
-        _("{difference} on {set}", difference=wording.signed(one[name].bleu[0] - other[name].bleu[0]), set=name)
+        _("{difference} on {set}", difference=signed(one[name].bleu[0] - other[name].bleu[0], 1), set=name)
         for name in sets
         if name in one.keys() & other.keys()
     ]

@@ -12,13 +12,13 @@ from jaxtyping import Float
 from viz import theme
 from viz.pages.paper.data.ablations import Row
 from viz.pages.paper.data.claims import Heads, Quartiles, Regression, Sample
-from viz.pages.paper.wording import duration, label, memory, signed
+from viz.pages.paper.wording import duration, label, memory
 from viz.pictures.figures import charts
 from viz.pictures.figures.charts import axis, doubling_axis, headed, note, powers_axis, token_labels, upright
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pictures.figures.traces import dots, line
 from viz.text.messages import Message, _, plural, said
-from viz.text.numbers import decimal, scientific
+from viz.text.numbers import decimal, scientific, signed
 from viz.text.sites import head_label
 
 if TYPE_CHECKING:
@@ -149,12 +149,12 @@ def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
     shown = [row for row in rows if dev_set in row.sets and row.sets[dev_set].differences]
     names = [label(row.preset) for row in shown]
     seeds = [
-        (value, name, _("seed {seed}: {value}", seed=seed, value=signed(value)))
+        (value, name, _("seed {seed}: {value}", seed=seed, value=signed(value, 1)))
         for row, name in zip(shown, names, strict=True)
         for seed, value in row.sets[dev_set].differences.items()
     ]
     paper = [
-        (row.paper, name, f"{_('Table 3')}: {signed(row.paper)}")
+        (row.paper, name, f"{_('Table 3')}: {signed(row.paper, 1)}")
         for row, name in zip(shown, names, strict=True)
         if row.paper is not None
     ]

@@ -9,7 +9,7 @@ import streamlit as st
 from viz.pages.paper.data.ablations import Measured, Row
 from viz.text import messages
 from viz.text.messages import _
-from viz.text.numbers import amount, three_digits
+from viz.text.numbers import amount, signed, three_digits
 
 #: So many characters of a translation are shown.
 MAX_SHOWN: Final = 160
@@ -101,14 +101,9 @@ def _of_words(measured: Measured, reference: str) -> str:
     return _("It has {words}, {in_order} in its order.", words=which, in_order=words.in_order)
 
 
-def signed(value: float) -> str:
-    """A difference with one decimal and a real minus sign."""
-    return f"{value:+.1f}".replace("-", "−")
-
-
 def spread(mean: float, deviation: float, *, is_difference: bool = False) -> str:
     """A mean with its standard deviation, which a single run does not have."""
-    shown = signed(mean) if is_difference else f"{mean:.1f}"
+    shown = signed(mean, 1) if is_difference else f"{mean:.1f}"
     return f"{shown} ± {deviation:.1f}" if deviation == deviation else shown
 
 
