@@ -40,7 +40,10 @@ def choice() -> None:
     """The list in which a person chooses."""
     names = {code: f"{_(page.title)} › {_(label)}" for code, (page, label) in codes().items()}
     st.multiselect(
-        _("Tabs shown"), list(names), key=state.bind("shown_tabs", _chosen()), format_func=names.__getitem__,
-        placeholder=_("All"), on_change=state.take, args=("shown_tabs",),
+        _("Tabs shown"),
+        list(names),
+        format_func=names.__getitem__,
+        placeholder=_("All"),
         help=_("For a class: choose the tabs, then copy this page's link. Whoever opens it sees these tabs alone."),
-    )  # fmt: skip
+        **state.bound("shown_tabs", _chosen()),
+    )

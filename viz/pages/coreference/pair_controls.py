@@ -247,19 +247,13 @@ def _keep_marks(marks: Sequence[OwnMarks]) -> None:
 
 def _word(field: str, label: str, words: Sequence[str], shown: int | None) -> None:
     is_list, options = len(words) > MAX_PILLS, range(len(words))
-    key = state.bind(field, shown, always=is_list)
+    bound = state.bound(field, shown, always=is_list)
     if is_list:
         st.selectbox(
-            label,
-            options,
-            key=key,
-            format_func=lambda i: f"{i + 1} · {words[i]}",
-            placeholder=_("Choose a word"),
-            on_change=state.take,
-            args=(field,),
+            label, options, format_func=lambda i: f"{i + 1} · {words[i]}", placeholder=_("Choose a word"), **bound
         )
     else:
-        st.pills(label, options, key=key, format_func=lambda i: plain(words[i]), on_change=state.take, args=(field,))
+        st.pills(label, options, format_func=lambda i: plain(words[i]), **bound)
 
 
 def _both(first: str, second: str) -> str:

@@ -204,7 +204,7 @@ def _role(token_id: int, of_sum: tuple[int, int, int], wanted: int) -> str:
 
 
 def _word(field: str, label: str) -> str:
-    typed = st.text_input(label, key=state.bind(field), max_chars=40, width=104, on_change=state.take, args=(field,))
+    typed = st.text_input(label, max_chars=40, width=104, **state.bound(field))
     return typed or ""
 
 

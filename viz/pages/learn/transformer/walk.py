@@ -170,7 +170,7 @@ def _switches(trace: "Trace", place: WalkState) -> None:
     with st.container(horizontal=True):
         for field, (label, is_offered) in offered.items():
             if is_offered:
-                st.toggle(label, key=state.bind(field), on_change=state.take, args=(field,))
+                st.toggle(label, **state.bound(field))
     if real.scale != 1 and not long_texts.is_long(trace, place.site):
         spread = attention.dot_product_spread(trace, place.site, place.layer, place.head)
         message = (

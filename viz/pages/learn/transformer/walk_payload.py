@@ -224,7 +224,7 @@ class Told:
         changes, can_edit = None, not no_path and "edits" not in reader.abilities.lacks
         if place.edit == "forced" and data.may_be_forced(reader, trace):
             changes = data.forced(trace, reader, asked_reference(reader, trace))
-        elif place.edit and place.edit != "forced" and can_edit:
+        elif place.edit in ("off", "point") and can_edit:
             key = place.key if place.edit == "point" else None
             # Rows before this one may not see the key.
             since = place.row if place.edit == "point" and place.site == DECODER else 0
