@@ -1,4 +1,4 @@
-"""Run a model on a text or picture, and keep traces and finished decoding sessions for all viewers.
+"""Run a model on a text or picture; keep traces and decoding sessions for all viewers; a trace as a file.
 
 What is kept is bounded by count and by bytes, and keyed by what was read and the key of the model.
 """

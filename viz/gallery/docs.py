@@ -183,7 +183,7 @@ def _api() -> str:
 def _described(name: str, item: Any) -> Iterator[str]:
     """A class with its public methods, or a function: how it is called, and its docstring."""
     yield f"### {name}"
-    yield f"```python\n{_call(name, item)}\n```"
+    yield f"```python\n{_signature(name, item)}\n```"
     yield f"```text\n{inspect.getdoc(item)}\n```"
     if inspect.isclass(item):
         methods = [
@@ -198,7 +198,7 @@ def _called(name: str, value: Any) -> str:
     return name if isinstance(value, property) else f"{name}()"
 
 
-def _call(name: str, item: Callable[..., Any]) -> str:
+def _signature(name: str, item: Callable[..., Any]) -> str:
     """A line that calls it, with the parameters' names and defaults."""
     try:
         parameters = inspect.signature(item).parameters.values()

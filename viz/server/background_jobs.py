@@ -242,7 +242,7 @@ class Job(Generic[Result]):
     def result(self) -> Result:
         """Its result, once it has finished.
 
-        Raises a HeadlightError if whatever the computation raised; a CancelledError where it was stopped.
+        Raises what the computation raised: a CancelledError where it was stopped.
         """
         assert self.finished, "a job that is under way has no result"
         outcome = self._run.outcome

@@ -1,4 +1,4 @@
-"""Frame every page: its title and how to read it, its tabs, its errors as sentences, and what a model cannot show."""
+"""Frame every page: its title, tabs, charts and captions, its errors as sentences, and what a model cannot show."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress

@@ -91,7 +91,7 @@ def in_this_thread(task: Task[Result]) -> Result:
 def awaited(task: Task[Result], *, key: str) -> Result:
     """The result of a task without which the page has nothing to show: the run waits for it, with its progress.
 
-    Raises a HeadlightError if whatever the computation raises; a CancelledError where it was stopped.
+    Raises what the computation raises: a CancelledError where it was stopped.
     """
     job = begin(task, key)
     slot, bar, patience = st.empty(), None, LONGER_PATIENCE

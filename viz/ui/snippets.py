@@ -1,6 +1,6 @@
 """Write the Python that gives the numbers of a view: at most eight lines, which run alone with the installed package.
 
-Each page says in its `python.py` what its views show. Texts, names and numbers come into a line by `line` alone, as
+Each page says in its `VIEWS` what its tabs show. Texts, names and numbers come into a line by `line` alone, as
 Python writes them, so nothing that a person or a file says is code.
 """
 

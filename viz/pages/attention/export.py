@@ -1,4 +1,4 @@
-"""The files that the attention page offers: tables, arrays, a page that opens offline."""
+"""What the attention page offers to take along: tables, arrays, an offline page, and the Python of what it shows."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

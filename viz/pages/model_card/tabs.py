@@ -1,4 +1,4 @@
-"""The tabs of the model page, each a function of the selection.
+"""The tabs of the model page, each a function of the selection, and the Python of what each shows.
 
 Everything in a checkpoint's folder may come from anywhere, so its texts are shown as plain text or escaped HTML. None
 is read as Markdown, which would fetch the pictures that a text names.

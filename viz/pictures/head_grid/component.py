@@ -98,7 +98,7 @@ class Followed:
 class Grid:
     """All heads of an attention, layer by layer or as ranked."""
 
-    address: str  #: under which `tile_store.send_tiles` sends, or has sent, the tiles
+    address: str  #: under which `tiles.store.send_tiles` sends, or has sent, the tiles
     shape: Annotated[tuple[int, int], LOCAL]  #: how many layers, and heads in each
     selected: Pair = None  #: the head to mark as open
     metric: TileMetric | None = None  #: the number under each tile

@@ -1,4 +1,8 @@
-"""Send tiles to the browser: those of a grid, and exact ones of a large matrix as the browser asks for them."""
+"""Send tiles to the browser: those of a grid, and exact ones of a large matrix as the browser asks for them.
+
+Tiles of a grid are sent once and wait in the browser under an address. So a grid is a short message that names it, and
+whoever chooses another attention sees it at once.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -75,7 +79,10 @@ _COMPONENT: Final = Component("pictures/tiles/tile_server.js")
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A tile by its level, row and column; all count from 0."""
+    """A tile by its level, row and column; all count from 0.
+
+    At level l it has `TILE_SIDE` × `TILE_SIDE` numbers, each the largest of 2^l × 2^l cells; fewer at the matrix's end.
+    """
 
     level: int
     row: int
@@ -130,7 +137,8 @@ def wanted_tiles(request: Request, source: Source) -> tuple[Tile, ...] | None:
 def tile_server(source: Source, *, key: str) -> None:
     """Answer what the picture of this matrix asks for, as long as this is on the page.
 
-    Best called in a fragment of its own: a request then reruns nothing else."""
+    Best called in a fragment of its own: a request then reruns nothing else.
+    """
     asked_key = f"{key}/asked"
 
     def take(request: Request) -> None:

@@ -1,4 +1,4 @@
-"""One head, opened: as a heatmap, or as lines together with others."""
+"""One head, opened: as a heatmap, as lines together with others, or over the picture that the model reads."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

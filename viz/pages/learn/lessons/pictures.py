@@ -1,4 +1,4 @@
-"""What a view of a lesson is: a picture to be drawn, what it has found, and the page that shows all of it."""
+"""What a view of a lesson is: a picture, what it has found, and its full page; bars and curves as charts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

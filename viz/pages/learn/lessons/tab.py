@@ -1,4 +1,4 @@
-"""Lessons, of the page that teaches: a step at a time, each a picture of the model and some words, some a question."""
+"""Lessons, of the page that teaches: a step at a time, a picture and some words; a question may be asked of a class."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
