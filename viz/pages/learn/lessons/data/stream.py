@@ -4,15 +4,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from model import Reader, Trace, Translator
+from model import Reader
 from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared
 from model.analysis.residual_stream.additions import TokenPath
-from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
+from model.analysis.residual_stream.capture import Sublayer
 from model.analysis.residual_stream.token_path import follow, layer_norm
 from model.decoding.cost import count_parameters
 from model.errors import TokenError
 from viz.access import word_links
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
+from viz.pages.learn.transformer.data import captured_run
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caches import cached
 from viz.text.html import Column
@@ -51,7 +52,9 @@ def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
     trace = shipped.trace(text)
     at = shipped.row(trace, ENCODER, word)
     layer = min(layer, trace.layers_of(ENCODER) - 1)
-    hidden = run_again(shipped.translator, trace).recorded(f"encoder.layers.{layer}.feed_forward.hook_hidden").numpy()
+    hidden = (
+        captured_run(trace, shipped.translator).recorded(f"encoder.layers.{layer}.feed_forward.hook_hidden").numpy()
+    )
     strongest = np.argsort(-hidden[at])[:UNITS]
     values = hidden[:, strongest]
     together = (hidden > 0)[:, hidden[at] > 0]
@@ -116,7 +119,7 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
     """The spread of each token's numbers before and after a layer norm, without what the norm has learned."""
     trace = shipped.trace(text)
     layer = min(layer, trace.layers_of(ENCODER) - 1)
-    run = run_again(shipped.translator, trace)
+    run = captured_run(trace, shipped.translator)
     before = run.norm_input(Sublayer("encoder", layer, "feed_forward"))
     after = layer_norm(before)
     spreads = [values.std(-1, unbiased=False).numpy() for values in (before, after)]
@@ -158,16 +161,10 @@ def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
     return View(picture, found, caption, FullPage("paper", choices))
 
 
-@cached(max_entries=16)
-def run_again(translator: Translator, trace: Trace) -> CapturedRun:
-    """A sentence once more, with what stands between the outputs of the layers."""
-    return capture(translator, trace)
-
-
 def _path(shipped: "Shipped", text: str, word: str) -> TokenPath:
     """A word's last token through the encoder."""
     trace = shipped.trace(text)
-    return follow(run_again(shipped.translator, trace), "encoder", shipped.row(trace, ENCODER, word))
+    return follow(captured_run(trace, shipped.translator), "encoder", shipped.row(trace, ENCODER, word))
 
 
 def _follow(shipped: "Shipped", text: str, word: str) -> FullPage:
@@ -263,7 +260,7 @@ def logits(shipped: "Shipped", *, text: str, word: str) -> View:
     """The candidates where a word is written: the dot product of the decoder's last state with their rows."""
     trace, translator = shipped.trace(text), shipped.translator
     step = shipped.row(trace, "decoder.self", word)
-    path = follow(capture(translator, trace), "decoder", step)
+    path = follow(captured_run(trace, translator), "decoder", step)
     space = _space(translator)
     state = path.layers[-1][-1].after if path.final_norm is None else path.final_norm.after
     shown = list(zip(path.candidates, path.logits, strict=True))[:NEIGHBOURS]

@@ -15,8 +15,8 @@ from model.training_record import TrainingLog, read_log
 from viz.access import models, traces
 from viz.pages.learn.lessons.data.search import differing
 from viz.pages.learn.lessons.data.shipped import PRESETS
-from viz.pages.learn.lessons.data.stream import run_again
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
+from viz.pages.learn.transformer.data import captured_run
 from viz.selection import catalogue
 from viz.server.caches import FileState, cached
 from viz.text.html import Column, Marked
@@ -299,7 +299,7 @@ def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) 
 def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
     """What a feed-forward network adds at a word, and the same with some numbers dropped and the rest scaled up."""
     trace = shipped.trace(text)
-    added = run_again(shipped.translator, trace).recorded("encoder.layers.0.feed_forward_residual.hook_sublayer")
+    added = captured_run(trace, shipped.translator).recorded("encoder.layers.0.feed_forward_residual.hook_sublayer")
     values = added[shipped.row(trace, ENCODER, word)].numpy()
     share = percent / 100
     kept = np.random.default_rng(0).random(len(values)) >= share

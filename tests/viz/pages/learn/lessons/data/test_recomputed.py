@@ -11,6 +11,7 @@ import torch
 from viz.pages.learn.lessons.data import claims, heads, layer_kinds, positions, rows, search, stream
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View
+from viz.pages.learn.transformer.data import captured_run
 
 TEXT = "The animal didn't cross the street because it was too tired."
 TWIN = "The animal didn't cross the street because it was too wide."
@@ -343,7 +344,7 @@ def test_the_tokens_of_the_words_make_up_the_sentence(shipped: Shipped) -> None:
 
 
 def test_hidden_units_are_counted_at_the_word_and_at_every_other_token(shipped: Shipped) -> None:
-    run = stream.run_again(shipped.translator, shipped.trace(TEXT))
+    run = captured_run(shipped.trace(TEXT), shipped.translator)
     hidden = run.recorded("encoder.layers.2.feed_forward.hook_hidden").numpy()
     at = token_at(shipped, "it")
     fired = [unit for unit in range(hidden.shape[1]) if hidden[at, unit] > 0]
