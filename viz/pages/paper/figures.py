@@ -231,7 +231,7 @@ def influence_maps(influences: Sequence[Float[np.ndarray, "output input"]], name
     return go.Figure(maps, layout | {"annotations": notes})
 
 
-#: Function → its name, its formula and its colour.
+#: Function → its name and its formula.
 SCORES: Final[Mapping[str, tuple[Message, str]]] = {
     "dot": (said("Dot product"), "q · k"),
     "scaled": (said("Scaled"), "q · k / √d<sub>k</sub>"),

@@ -172,7 +172,7 @@ def spots(
     words: Iterable[tuple[Sequence[Place], Box]] = (),
     query: Place | None = None,
 ) -> None:
-    """Let a figure say what it shows.
+    """Tell the browser, by the figure's `meta`, where it shows heads and words (`pointed_heads.js`).
 
     Args:
         figure: it is given its `meta`.

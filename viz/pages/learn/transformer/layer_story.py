@@ -9,9 +9,8 @@ from jaxtyping import Float
 
 from viz.pictures import payload
 from viz.pictures.payload import LOCAL, Text, rounded
-from viz.text import numbers
 from viz.text.messages import _, said
-from viz.text.numbers import decimal
+from viz.text.numbers import decimal, percent
 from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
@@ -272,11 +271,6 @@ def _candidates_row(path: "TokenPath") -> Row:
     logits = zip(shown, path.logits[:MOST_NAMED], strict=True)
     bars = tuple(Bar(display_token(candidate.token), logit) for candidate, logit in logits)
     return Row("stream", _("Logits: the next token"), "x · Eᵀ", text, bars=bars)
-
-
-def percent(share: float) -> str:
-    """A share in percent that is not broken between number and sign."""
-    return numbers.percent(share).replace(" ", "\u00a0")
 
 
 def _length(vector: object) -> float:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz.pages.learn.transformer.layer_story import percent
 from viz.selection.learn import Depth, PathEnd
 from viz.text.messages import _, plural
-from viz.text.numbers import decimal
+from viz.text.numbers import decimal, percent
 from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
