@@ -40,13 +40,14 @@ table { border-collapse: collapse; }
 td code { white-space: nowrap; }
 th, td { padding: 4px 10px; border: 1px solid var(--st-border-color); text-align: left; vertical-align: top; }
 """
-#: What pages call a number → the function that computes it, whose docstring says how.
+#: What pages call a number → the function that computes it, whose docstring says how; with its module where two share
+#: the name.
 NUMBERS: Final = {
     "Weight of a key": "attention_weights",
     "Entropy of a row": "entropy_bits",
     "Value-weighted norm": "value_weighted_norms",
     "Rollout": "attention_rollouts",
-    "What a head adds": "head_parts",
+    "What a head adds": "derived_row.head_parts",
     "Spread of q · k": "dot_product_spread",
     "Metric of a head": "head_metrics",
     "Weight after an earlier copy (induction)": "after_earlier_copy",
@@ -137,10 +138,7 @@ def _with_pages(tokens: Sequence[Token], pages: Container[str]) -> Iterator[Toke
 def _numbers() -> str:
     """How each number is computed, as Markdown: the first line of what computes it."""
     known = dict(_functions())
-    rows = [
-        f"| {name} | {_cell(known[function][1])} | `{known[function][0]}.{function}` |"
-        for name, function in NUMBERS.items()
-    ]
+    rows = [f"| {name} | {_cell(known[function][1])} | `{known[function][0]}` |" for name, function in NUMBERS.items()]
     lead = (
         "Each number of a page comes from one function, whose docstring has the formula and its source in full. "
         "§ are sections of *Attention Is All You Need*."
@@ -150,13 +148,14 @@ def _numbers() -> str:
 
 
 def _functions() -> Iterator[tuple[str, tuple[str, str]]]:
-    """Each function of the model → its module, and the first line of its docstring."""
+    """Each function of the model, alone and with its module → its path, and the first line of its docstring."""
     root = Path(str(import_module(_package("model")).__file__)).parent
     for file in sorted(root.rglob("*.py")):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef):
                 module = ".".join(file.relative_to(root.parent).with_suffix("").parts)
-                yield node.name, (module, (ast.get_docstring(node) or "").partition("\n")[0])
+                told = f"{module}.{node.name}", (ast.get_docstring(node) or "").partition("\n")[0]
+                yield from ((name, told) for name in (node.name, f"{file.stem}.{node.name}"))
 
 
 def _glossary() -> str:

@@ -35,7 +35,7 @@ export const explainTerms = (signal) => {
   /** @param {HTMLAnchorElement} term */
   const show = (term) => {
     clearTimeout(leaving);
-    if (term === shown) return;
+    if (term === shown && card.isConnected) return;
     hide();
     // The browser's own tooltip would lie over the card.
     term.dataset.text ??= term.title;
@@ -87,4 +87,7 @@ export const explainTerms = (signal) => {
     { signal },
   );
   signal.addEventListener("abort", () => card.remove());
+  // A term that was pointed at before this began, on a page that is still drawn, is told of no second time.
+  const already = document.querySelector(`${TERM}:hover, ${TERM}:focus`);
+  if (already) show(/** @type {HTMLAnchorElement} */ (already));
 };

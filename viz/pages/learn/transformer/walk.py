@@ -50,7 +50,13 @@ def _walk(trace: "Trace") -> None:
     reader = models.reader(state.current().model)
     asked = place_in(trace, reader)
     chosen = state.current().attention
-    told = Told.of(trace, reader, asked, scaled=chosen.scaled, masked=chosen.masked)
+    told = None
+    with frame.errors_shown():
+        told = Told.of(trace, reader, asked, scaled=chosen.scaled, masked=chosen.masked)
+    if told is None:
+        # Only a reference that is too long cannot be read: the model's own run is drawn below the reason.
+        asked = replace(asked, edit="")
+        told = Told.of(trace, reader, asked, scaled=chosen.scaled, masked=chosen.masked)
     name = file_name("transformer", asked.depth, head_name(asked.site, asked.layer, asked.head), sentence=trace.text)
     picture = WalkPicture.of(trace, reader, asked)
     play(

@@ -21,7 +21,7 @@ from model.nn.edits import PointAt, SwitchOff
 from model.tokenizer import Tokenizer
 from model.trace.trace import Picture
 from tests.paths import ROOT
-from tests.viz.page_run import app_of, healthy, opened, traced
+from tests.viz.page_run import app_of, healthy, opened, run_page, traced
 from tests.viz.pages.any_model import MODELS
 from tests.viz.pages.any_model import opened as opened_with
 from tests.viz.sent import charts, sent_to
@@ -389,6 +389,14 @@ def test_teacher_forcing_is_the_run_over_the_reference_beside_the_models_own(app
         forced.weights("decoder.self", layer)[:, :both, :both].numpy() for layer in range(layers)
     ]
     np.testing.assert_allclose(np.array(changed["weights"]["decoder.self"]) / 10_000, weights.ravel(), atol=6e-5)
+
+
+def test_a_reference_that_is_too_long_is_said_above_the_picture_of_the_models_own_run(app: AppTest) -> None:
+    app.query_params["change"], app.query_params["reference"] = "forced", "Das " * 300
+    header = header_of(run_page(app, "learn"))
+    assert not app.exception
+    assert ["too long" in error.value for error in app.error] == [True]
+    assert (header["at"]["edit"], header["changed"], header["canForce"]) == ("", None, True)
 
 
 # ---- the way, and what is sent back ----
