@@ -59,6 +59,14 @@ class Axis:
         )
         return Axis(tuple(names), self.groups)
 
+    def writing(self) -> "Axis":
+        """The same labels of a decoder's words, each with the rows that write the word after it: cross-attention looks
+        for a word in all of these, from the row that reads the last token before it.
+        """
+        ends = {group[0]: group[-1] for group in self.groups}
+        rows = (range(group[-1], ends.get(group[-1] + 1, group[-1] + 1)) for group in self.groups)
+        return Axis(self.labels, tuple(map(tuple, rows)))
+
     def part(self, indices: slice) -> "Axis":
         """A part of the axis, with the same positions."""
         return Axis(self.labels[indices], self.groups[indices])

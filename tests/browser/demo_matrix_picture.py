@@ -39,5 +39,5 @@ data = MatrixData(
     label="An invented head.",
     file_name="invented",
 )
-matrix_picture(data, kept, on_keep=keep, key="matrix", preview=Preview(("here", 0, 0), ("here", "there")))
+matrix_picture(data, kept, on_keep=keep, key="matrix", preview=Preview(("here", 0, 0), {"here": None, "there": None}))
 st.text(f"kept: {(kept.row, kept.column)}")

@@ -1,6 +1,7 @@
 // Which part of a matrix is seen, which tiles it needs, and how its numbers are read.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { between } from "../../viz/pictures/matrix_picture/matrix_preview.js";
 import { beginOf, readCell, readRoles, stepsOf } from "../../viz/pictures/matrix_picture/matrix_reading.js";
 import { stretchOf, unnamedRoles } from "../../viz/pictures/matrix_picture/matrix_roles.js";
 import { matchesOf, placesOf } from "../../viz/pictures/matrix_picture/matrix_search.js";
@@ -158,4 +159,47 @@ test("a token of the other text is found among the columns, one of the same text
   const text = ["▁it", "▁was"];
   assert.deepEqual(matchesOf(text, text, "it"), [{ side: "row", cell: 0 }]);
   assert.deepEqual(matchesOf(["▁es", "▁war"], text, "was"), [{ side: "column", cell: 1 }]);
+});
+
+test("a preview between words sums over the tokens of a key and averages over those of a query", () => {
+  const sides = {
+    rowTokens: ["<s> → Tier", "Tier → war"],
+    columnTokens: ["animal", "was"],
+    // A row of cross-attention is known by the tokens that it writes.
+    rows: { side: "target", ahead: 1, groups: [[1, 2], [3]] },
+    columns: { side: "source", ahead: 0, groups: [[1], [2, 3]] },
+  };
+  const values = [...[0.1, 0.2, 0.3, 0.4], ...[0.5, 0.25, 0.125, 0.125], ...[0, 1, 0, 0]];
+  const tile = { rows: 3, columns: 4, rowTokens: ["a", "b", "c"], columnTokens: ["w", "x", "y", "z"], values };
+  const joined = between({ ...tile, title: "L1 H1" }, sides);
+  assert.deepEqual([joined.rows, joined.columns, joined.title], [2, 2, "L1 H1"]);
+  assert.deepEqual([joined.rowTokens, joined.axes], [sides.rowTokens, [sides.rows, sides.columns]]);
+  const near = [(0.2 + 0.25) / 2, (0.7 + 0.25) / 2, 1, 0];
+  joined.values.forEach((value, index) => {
+    assert.ok(Math.abs(value - near[index]) < 1e-6, `${joined.values}`);
+  });
+  // Where labels have a token each, but not all tokens have one.
+  const some = {
+    ...sides,
+    rows: { side: "target", ahead: 1, groups: null },
+    columns: { ...sides.columns, groups: [[3], [1]] },
+  };
+  assert.deepEqual(
+    [...between(tile, some).values].map((value) => value.toFixed(3)),
+    ["0.400", "0.200", "0.125", "0.250"],
+  );
+});
+
+test("a preview between words of a pooled tile has maxima of blocks, and no label one of its own", () => {
+  const tokens = Array.from({ length: 8 }, String);
+  const words = { side: "source", ahead: 0, groups: [[0], [1, 2], [3], [4], [5, 6], [7]] };
+  const sides = { rowTokens: tokens.slice(2), columnTokens: tokens.slice(2), rows: words, columns: words };
+  const values = Array.from({ length: 16 }, (_cell, index) => index);
+  const {
+    rows,
+    columns,
+    values: maxima,
+  } = between({ rows: 4, columns: 4, rowTokens: tokens, columnTokens: tokens, values }, sides);
+  assert.deepEqual([rows, columns], [3, 3]);
+  assert.deepEqual([...maxima], [5, 6, 7, 9, 10, 11, 13, 14, 15]);
 });

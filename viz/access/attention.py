@@ -17,6 +17,7 @@ from viz.pictures.tiles.codes import Tiles
 from viz.selection.common import Common, Measure
 from viz.server.caches import cached
 from viz.text.messages import _
+from viz.text.sites import CROSS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -91,7 +92,14 @@ def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Ax
     rows, columns = queries, keys
     if not view.special_tokens:
         rows, columns = (axis.without_special_tokens(own) for axis in (queries, keys))
-    return rows.named_by_what_follows(queries, trace.written_tokens(site)), columns
+    named = rows.named_by_what_follows(queries, trace.written_tokens(site))
+    return named.writing() if site == CROSS else named, columns
+
+
+def is_plain(trace: "Trace", site: str, view: MatrixView) -> bool:
+    """Whether an open head shows its weights between all single tokens, as its tile does."""
+    axes = zip(shown_axes(trace, site, view), trace.axis_tokens(site), strict=True)
+    return view.measure == "weights" and all(len(axis.groups) == len(tokens) for axis, tokens in axes)
 
 
 def has_words_of_several(trace: "Trace", site: str) -> bool:

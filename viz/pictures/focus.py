@@ -72,7 +72,7 @@ def any_head(site: str) -> FocusHead:
 
 
 def head(name: str, site: str, rows: Groups, columns: Groups) -> FocusHead:
-    """A head of an attention, by the tokens that each of its rows and columns reads."""
+    """A head of an attention, by the positions of each of its rows and columns."""
     return FocusHead(
         site, name, *(grouped(axis, groups) for axis, groups in zip(AXES[site], (rows, columns), strict=True))
     )
@@ -82,9 +82,8 @@ def grouped(axis: FocusAxis, groups: Groups) -> FocusAxis:
     """The same side with labels that have several tokens, or not all."""
     if all(tuple(group) == (number,) for number, group in enumerate(groups)):
         return axis
-    # A word is written by the row before it.
-    tokens = [[group[-1] + axis.ahead] for group in groups] if axis.ahead else groups
-    return FocusAxis(axis.side, axis.ahead, tokens)
+    tokens = [[position + axis.ahead for position in group] for group in groups] if axis.ahead else groups
+    return replace(axis, groups=tokens)
 
 
 #: A role, the first label that is of it, and the one after the last.

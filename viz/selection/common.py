@@ -43,7 +43,7 @@ class Common:
     #: which of a classifier's labels is asked about; None for what it says.
     label: Annotated[int | None, ResetBy("text", "checkpoint")] = None
     measure: Measure = "weights"  #: what the numbers of an open head are
-    whole_words: Annotated[bool, Param("words")] = False  #: whether the pieces of a word are joined
+    whole_words: Annotated[bool, Param("words")] = True  #: whether the pieces of a word are joined
     special_tokens: Annotated[bool, Param("special")] = True  #: whether special tokens are shown
     picture_format: Annotated[PictureFormat, Param("pictures")] = "PNG"  #: what the camera of a chart saves
     picture_paper: Annotated[PicturePaper, Param("paper")] = "shown"  #: what saved pictures lie on
@@ -55,8 +55,3 @@ class Common:
     shown_tabs: Annotated[tuple[str, ...], Param("only")] = ()
     #: the code of the language that the app speaks; "" is the browser's.
     language: Annotated[str, Param("lang"), MaxLength(16)] = ""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether an open head shows its weights between all single tokens, as its tile does."""
-        return self.measure == "weights" and self.special_tokens and not self.whole_words

@@ -89,7 +89,7 @@ def _option(options: tuple[str, ...], value: str) -> str:
 
 
 def _yes_or_no(value: str) -> bool:
-    return _option(("True", "False"), value) == "True"
+    return _option(("True", "1", "False", "0"), value) in ("True", "1")
 
 
 def _number(value: str) -> int:

@@ -88,6 +88,16 @@ def test_the_row_of_a_word_is_named_with_the_word_after_it() -> None:
     )  # fmt: skip
 
 
+def test_the_rows_that_write_a_word_are_those_before_each_of_its_tokens() -> None:
+    tokens = ("<s>", "▁Ti", "er", "▁war", "▁mü", "de")
+    writing = whole_words(tokens).writing()
+    assert writing.labels == ("<s>", "Tier", "war", "müde")
+    assert writing.groups == ((0, 1), (2,), (3, 4), (5,))
+    # Without special tokens as with them, and a token alone is written by the row before it.
+    assert whole_words(tokens).without_special_tokens().writing().groups == writing.groups[1:]
+    assert single_tokens(tokens).writing() == single_tokens(tokens)
+
+
 SINGLE = tuple((i,) for i in range(6))
 
 

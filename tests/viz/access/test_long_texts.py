@@ -75,10 +75,13 @@ def test_the_grid_fills_in_order_with_the_tiles_of_the_trace(selection: Selectio
         assert np.abs(found - planes[:, layer].ravel()).max() <= 1 or (found != planes[:, layer].ravel()).mean() < 0.01
 
 
+@pytest.mark.parametrize("words", [True, False])
 @pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
 @pytest.mark.parametrize("site", SITES)
-def test_overview_and_tiles_are_those_of_the_whole_head(selection: Selection, site: str, measure: str) -> None:
-    chosen = Selection().changed(checkpoint="en-de", text=TEXT, measure=measure)
+def test_overview_and_tiles_are_those_of_the_whole_head(
+    selection: Selection, site: str, measure: str, words: bool
+) -> None:
+    chosen = Selection().changed(checkpoint="en-de", text=TEXT, measure=measure, whole_words=words)
     trace = traced(TEXT, chosen)
     reader, view = models.reader(chosen.model), MatrixView.of(chosen.common)
     whole = attention.opened_layer(trace, reader, site, 1, view).values[0 if measure == "rollout" else 2]
@@ -100,7 +103,7 @@ def test_overview_and_tiles_are_those_of_the_whole_head(selection: Selection, si
 def test_the_page_sends_every_layer_figures_and_the_overview_and_serves_tiles_of_this_head(
     app: AppTest, selection: Selection
 ) -> None:
-    opened(app, figure="entropy", layer=1, head=2, token=3)
+    opened(app, figure="entropy", layer=1, head=2, token=3, words=0)
     deadline = time.monotonic() + PATIENCE
     while len(sent_to(app, "tile_keeper")) < 3 or sent_to(app, "head_grid")[0][0]["metric"] is None:
         assert time.monotonic() < deadline, "the layers and the figures never came"
@@ -133,16 +136,16 @@ def test_a_rollout_beyond_its_limit_is_refused_in_a_sentence(app: AppTest, monke
 
 
 def test_words_and_hidden_special_tokens_are_shown_too(app: AppTest) -> None:
-    opened(app, words="True", special="False")
+    opened(app, special="False")
     ((header, _),) = sent_to(app, "matrix_picture")
     assert header["rowTokens"] == TEXT.split()
-    assert header["previews"] == []
+    assert next(sides["rowTokens"] for sides in header["previews"].values()) == TEXT.split()
 
 
 @pytest.mark.parametrize("site", SITES)
 def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str) -> None:
     trace = traced(TEXT, selection)
-    reader, view = models.reader(selection.model), MatrixView.of(selection.common)
+    reader, view = models.reader(selection.model), MatrixView("weights", whole_words=False, special_tokens=True)
     whole = attention.opened_layer(trace, reader, site, 1, view)
     part = long_texts.window(trace, reader, site, 1, 3, view)
     rows, columns = ([group[0] for group in axis.groups] for axis in (part.queries, part.keys))
@@ -159,7 +162,7 @@ def test_many_heads_have_a_shorter_window() -> None:
 def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
     app: AppTest, selection: Selection
 ) -> None:
-    opened(app, drawn="Lines", token=20)
+    opened(app, drawn="Lines", token=20, words=0)
     count = len(traced(TEXT, selection).source_tokens)
     assert f"Queries 13 to 28 of {count}" in said(app)
     ((header, _),) = sent_to(app, "head_lines")
@@ -168,7 +171,7 @@ def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
     assert f"Queries 3 to 18 of {count}" in said(app)
     assert app.query_params["window"] == "2"
     assert sent_to(app, "head_lines")[0][0]["command"]["query"] is None
-    beyond = opened(app_of(text=TEXT, drawn="Lines", window=5000))
+    beyond = opened(app_of(text=TEXT, drawn="Lines", window=5000, words=0))
     assert f"to {count} of {count}" in said(beyond), "a window beyond the text becomes the last"
 
 
@@ -199,7 +202,7 @@ def test_the_page_opens_the_longest_text_of_a_model_in_little_bytes(
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     length = zoo.LONGEST[model_type][-1]
     text = zoo.text_of(transformers.AutoTokenizer.from_pretrained(tmp_path / model_type), length)
-    app = opened(app_of(), checkpoint=model_type)
+    app = opened(app_of(), checkpoint=model_type, words=0)
     app.text_area(key="text").set_value(text).run()
     assert not app.error, app.error[0].value
     deadline = time.monotonic() + PATIENCE

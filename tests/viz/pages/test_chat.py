@@ -44,7 +44,6 @@ def test_a_chat_is_read_with_its_template_and_its_roles_are_those_of_what_is_sho
     ]
     assert [colour for *_, colour in line["roles"]] == [ROLE_COLOURS["system"], ROLE_COLOURS["user"]]
     # The grid of heads has the roles of all tokens, whatever the heatmap joins.
-    app.toggle(key="whole_words").set_value(True).run()
     ((header, _),) = sent_to(app, "head_grid")
     ((tiles, _),) = sent_to(app, "tile_keeper")
     tokens = tiles["keyTokens"]
@@ -52,7 +51,6 @@ def test_a_chat_is_read_with_its_template_and_its_roles_are_those_of_what_is_sho
     assert spoken == ["The house is old.", "Which animal was tired?"]
     # Runs are of the rows and the columns that are shown.
     app.toggle(key="special_tokens").set_value(False).run()
-    app.toggle(key="whole_words").set_value(True).run()
     ((header, _),) = sent_to(app, "matrix_picture")
     shown = [" ".join(header["columnTokens"][begin:end]) for _, begin, end, _ in header["columnRoles"]]
     assert shown == ["The house is old.", "Which animal was tired?"]
@@ -74,9 +72,9 @@ def test_lines_have_the_roles_of_both_columns_and_of_none_without_the_template(a
     opened(app, "chat")
     ((header, _),) = sent_to(app, "head_lines")
     for side in ("query", "key"):
-        tokens = [name.partition(" → ")[0] for name in header[f"{side}Tokens"]]
-        spoken = ["".join(tokens[begin:end]) for _, begin, end, _ in header[f"{side}Roles"]]
-        assert [text.replace("▁", " ").strip() for text in spoken] == ["The house is old.", "Which animal was tired?"]
+        words = [name.partition(" → ")[0] for name in header[f"{side}Tokens"]]
+        spoken = [" ".join(words[begin:end]) for _, begin, end, _ in header[f"{side}Roles"]]
+        assert spoken == ["The house is old.", "Which animal was tired?"]
     app.toggle(key="chat").set_value(False).run()
     ((header, _),) = sent_to(app, "head_lines")
     assert header["queryRoles"] == header["keyRoles"] == []

@@ -445,6 +445,7 @@ CASES: list[Case] = [
         for words in (False, True)
         for special in (False, True)
     ),
+    ("attention", "All heads", {"site": CROSS}, all_heads),
     ("attention", "QK and OV", {}, circuits),
     ("attention", "bertviz", {}, every_weight),
     ("decoding", "Film", {"step": 2}, film),
@@ -562,7 +563,7 @@ def test_the_export_menu_shows_the_lines_or_why_there_are_none(
     root: Path, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
-    app = page_run.app_of(text=TEXT, site=CROSS, layer=1, head=2, lang=language)
+    app = page_run.app_of(text=TEXT, site=CROSS, layer=1, head=2, lang=language, words=0)
     assert not page_run.opened(app).code
     app.session_state["export"] = True
     (shown,) = page_run.opened(app).code

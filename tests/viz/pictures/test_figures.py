@@ -202,5 +202,5 @@ def test_rows_and_columns_name_their_tokens_and_cross_attention_what_it_writes()
     assert (rows, columns) == (FocusAxis("target", groups=WORDS), FocusAxis("target"))
     known = head("L1 H1", CROSS, SINGLE, SINGLE)
     assert (known.rows, known.columns) == (FocusAxis("target", ahead=1), FocusAxis("source"))
-    # The row of the word at 2 and 3 writes the token after it.
-    assert head("L1 H1", CROSS, WORDS, SINGLE).rows.groups == [[2], [4]]
+    # Rows that write pieces of one word are known by all of these pieces.
+    assert head("L1 H1", CROSS, WORDS, SINGLE).rows.groups == [[2], [3, 4]]

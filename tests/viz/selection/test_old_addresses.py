@@ -26,9 +26,9 @@ KEPT: dict[str, dict[str, object]] = {
     "site=decoder.self&head=7&figure=entropy&order=lowest&keep=8": {
         "site": "decoder.self", "head": 7, "metric": "entropy", "order": "lowest", "max_heads": 8,
     },
-    "text=&token=0&drawn=Lines&measure=norms&also=2.5&threshold=20&window=64&words=True&special=False": {
+    "text=&token=0&drawn=Lines&measure=norms&also=2.5&threshold=20&window=64&words=False&special=False": {
         "text": "", "token": 0, "drawn_as": "Lines", "measure": "norms", "further_heads": (2, 5), "threshold": 20,
-        "window_start": 64, "whole_words": True, "special_tokens": False,
+        "window_start": 64, "whole_words": False, "special_tokens": False,
     },
     "layer=3&token=4&key_token=2&scaled=False&masked=False": {
         "layer": 3, "token": 4, "key_token": 2, "scaled": False, "masked": False,
@@ -59,10 +59,10 @@ KEPT: dict[str, dict[str, object]] = {
         "sampling_seed": 7,
     },
     "studio=Cost&step=4": {"decoding_tab": "Cost", "step": 4},
-    f"{PAIR}&token=9&other_token=10&words=True": {
+    f"{PAIR}&token=9&other_token=10": {
         "text": "The trophy doesn't fit into the suitcase because it is too big.",
         "other_text": "The trophy doesn't fit into the suitcase because it is too small.", "token": 9,
-        "other_token": 10, "whole_words": True,
+        "other_token": 10,
     },
     "pronoun=7&antecedent=1&distractor=5&other_pronoun=7&other_antecedent=5&other_distractor=1": {
         "pronoun": 7, "antecedent": 1, "distractor": 5, "other_pronoun": 7, "other_antecedent": 5,
@@ -94,9 +94,13 @@ KEPT: dict[str, dict[str, object]] = {
 #: Address → what differs from the defaults, and what of it is written again: wrong values and defaults are left out.
 CORRECTED: dict[str, tuple[dict[str, object], str]] = {
     "site=encoder&layer=-1&head=two&token=None&step=+1&device=tpu&side=both&threshold=1000000": ({}, ""),
-    "view=x&part=x&about=x&studio=x&lab=x&atlas=&figure=x&measure=&drawn=lines&words=1&special=true": ({}, ""),
+    "view=x&part=x&about=x&studio=x&lab=x&atlas=&figure=x&measure=&drawn=lines&words=x&special=true": ({}, ""),
     "also=1.a&branches=0-2-T40&off=%2Fetc&pair=" + 61 * "x": ({}, ""),
-    "layer=0&head=00&beam=4&words=False&studio=Film&text=": (
+    # Whole words were a choice before they were what a page opens on.
+    "words=True": ({}, ""),
+    "words=1": ({}, ""),
+    "words=0&special=0": ({"whole_words": False, "special_tokens": False}, "words=False&special=False"),
+    "layer=0&head=00&beam=4&studio=Film&text=": (
         {"text": "", "layer": 0}, "text=&site=encoder.self&head=L1H1",
     ),
     "layer=007&also=4.4.2.&branches=..0-2-t40&utm_source=x": (

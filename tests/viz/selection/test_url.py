@@ -53,7 +53,7 @@ CHANGED = Selection().changed(
     measure="norms",
     further_heads=(2, 5),
     threshold=20,
-    whole_words=True,
+    whole_words=False,
     special_tokens=False,
     scaled=False,
     masked=False,
@@ -97,7 +97,7 @@ def test_defaults_are_left_out_of_the_link() -> None:
         ("site", "encoder"), ("site", ""), ("layer", "-1"), ("layer", "two"), ("layer", "1.5"), ("layer", "٣"),
         ("layer", "9" * 5000), ("head", "0x1"), ("token", "None"), ("step", " 1"), ("device", "tpu"), ("view", "x"),
         ("part", "x"), ("side", "both"), ("lab", "x"), ("pair", "x" * 61), ("pronoun", "-1"), ("about", "x"),
-        ("seed", "-3"), ("words", "1"), ("figure", "x"), ("measure", "x"), ("also", "-1"), ("also", "1.a"),
+        ("seed", "-3"), ("words", "2"), ("figure", "x"), ("measure", "x"), ("also", "-1"), ("also", "1.a"),
         ("member", "-1"),
     ],
 )  # fmt: skip

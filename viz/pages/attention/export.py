@@ -91,10 +91,11 @@ def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     selection = state.current()
     common = selection.common
     is_offered = common.measure in measures.offered(models.abilities(selection.model))
-    if common.is_plain or not is_offered or long_texts.is_long(trace, site):
+    view = MatrixView.of(common)
+    if attention.is_plain(trace, site, view) or not is_offered or long_texts.is_long(trace, site):
         return []
     measure, reader = MEASURES[common.measure], models.reader(selection.model)
-    opened = attention.opened_layer(trace, reader, site, layer, MatrixView.of(common))
+    opened = attention.opened_layer(trace, reader, site, layer, view)
     values = opened.values[head if measure.is_per_head else 0]
     between = "words" if common.whole_words else "tokens"
     numbers = {"measure": shown(measure.label), "queries": values.shape[0], "keys": values.shape[1]}
@@ -227,7 +228,7 @@ def _link() -> str:
 def _all_heads(trace: "Trace") -> Snippet:
     """The open head, by the measure and between what is chosen."""
     common, (site, layer, head) = state.current().common, open_head(trace)
-    if common.is_plain:
+    if attention.is_plain(trace, site, MatrixView.of(common)):
         weights = line("weights = trace.weights({}, {}, heads=[{}])[0]  # [query, key]", site, layer, head)
         return of_text(trace, {}, weights)
     imports: dict[str, str] = {}
@@ -239,12 +240,12 @@ def _all_heads(trace: "Trace") -> Snippet:
         of_site = line("trace.attention({0}, {1}).values(), reader.output_projection({0}, {1})", site, layer)
         imports["analysis.metrics.measures"] = "value_weighted_norms"
         values = line("values = value_weighted_norms(trace.weights({}, {}), ", site, layer) + f"{of_site})"
-    axis = "whole_words(tokens, trace.special_tokens)" if common.whole_words else "single_tokens(tokens)"
+    axis = "whole_words({}, trace.special_tokens)" if common.whole_words else "single_tokens({})"
     imports["trace.axes"] = "between, whole_words" if common.whole_words else "between, single_tokens"
     axis += "" if common.special_tokens else ".without_special_tokens(trace.special_tokens)"
-    between = f"shown = between(values, *({axis} for tokens in "
-    between += line("trace.axis_tokens({})))[{}]  # [query, key]", site, head)
-    return of_text(trace, imports, values, between)
+    queries, keys = (axis.format(line("trace.axis_tokens({})[{}]", site, side)) for side in (0, 1))
+    queries += ".writing()" if site == sites.CROSS else ""
+    return of_text(trace, imports, values, f"shown = between(values, {queries}, {keys})[{head}]  # [query, key]")
 
 
 def _circuits(trace: "Trace") -> Snippet:

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import HeadlightError
-from viz.access import models
+from viz.access import attention, models
 from viz.pages.coreference import data, pair_controls, pair_words, tables
 from viz.pages.coreference.data import Movement, Row, Side, marked_case, pronoun_choice
 from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
@@ -243,9 +243,11 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = controls.layer(first.layers_of(site))
         head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
-        words = controls.switch(
-            "whole_words", _("Whole words"), _("For a key word of several tokens, their weights are summed.")
-        )
+        has_words = any(attention.has_words_of_several(side.trace, site) for side in sides)
+        if has_words:
+            controls.switch(
+                "whole_words", _("Whole words"), _("For a key word of several tokens, their weights are summed.")
+            )
     reader, common = models.reader(state.current().model), state.current().common
     read, whole = common.measure, common.whole_words
     rows = [
@@ -270,7 +272,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
         sentences.append(_("Frames around columns: antecedent (solid), distractor (dashed), pronoun (dotted)."))
     if any(len(side.rows) > 1 for side in sides):
         sentences.append(_("The pronoun has several tokens; their rows are averaged."))
-    if words:
+    if has_words and whole:
         sentences.append(_("For a key word of several tokens, their weights are summed."))
     st.caption(in_a_row(sentences))
     shown = f"{site} layer{layer} {common.measure}"

@@ -17,7 +17,7 @@ import { headLabel } from "../shared/head_label.js";
  */
 /** @typedef {{ control: string, addresses: string[], jobs: (TileJobs | null)[] }} Followed */
 /**
- * A head's weights as its tile has them.
+ * A head's weights as its tile has them, or between the rows and columns that a picture asks for.
  * @typedef {{
  *   address: string, layer: number, head: number, title: string, rows: number, columns: number,
  *   rowTokens: string[], columnTokens: string[], values: Float32Array, axes?: Axes | null, isPointed: boolean,

@@ -4,9 +4,9 @@ One too large to be sent whole is sent as the largest number of every block; the
 exact tiles of what a person looks at.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Self
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Self
 
 import numpy as np
 from jaxtyping import Float
@@ -14,7 +14,7 @@ from jaxtyping import Float
 from viz import theme
 from viz.pictures import payload
 from viz.pictures.component import Component
-from viz.pictures.focus import FocusHead, Roles
+from viz.pictures.focus import FocusAxis, FocusHead, Roles
 from viz.pictures.payload import FLAT, LOCAL, Text, Tokens, fingerprint
 from viz.pictures.tiles.codes import decimals_for, pack_decimals
 from viz.text.messages import shown
@@ -58,11 +58,27 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class PreviewSides:
+    """The rows and columns of a preview where they are not the tile's own."""
+
+    #: row_tokens, column_tokens: what they are called.
+    row_tokens: Tokens
+    column_tokens: Tokens
+    #: rows, columns: the tokens of each, of which weights are averaged over rows and summed over columns.
+    rows: FocusAxis
+    columns: FocusAxis
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """Where the picture may take what comes next from, before Python sends it."""
 
-    shows: tuple[str, int, int]  #: what is shown: the address of its tiles, layer, head
-    addresses: tuple[str, ...]  #: of all tiles whose heads have the numbers, rows and columns that Python would send
+    shows: tuple[str, int, int] | None = None  #: what is shown: the address of its tiles, layer, head
+    #: the addresses of all tiles whose heads have the numbers that Python would send, and between what it would.
+    previews: Mapping[str, PreviewSides | None] = field(default_factory=dict)
+
+
+NO_PREVIEW: Final = Preview()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,18 +144,13 @@ class MatrixData:
         }
 
 
-def choices(kept: Kept, preview: Preview | None = None) -> dict[str, object]:
+def choices(kept: Kept, preview: Preview = NO_PREVIEW) -> dict[str, object]:
     """What the payload of a matrix has besides the matrix: what is kept, and what a grid may announce."""
-    return {
-        "kept": [kept.row, kept.column],
-        "kept_colour": theme.HEAD_COLOURS[1],
-        "shows": None if preview is None else preview.shows,
-        "previews": [] if preview is None else preview.addresses,
-    }
+    return {"kept": [kept.row, kept.column], "kept_colour": theme.HEAD_COLOURS[1], **payload.encoded(preview)}
 
 
 def matrix_picture(
-    data: MatrixData, kept: Kept, *, on_keep: Callable[[Kept], object], key: str, preview: Preview | None = None
+    data: MatrixData, kept: Kept, *, on_keep: Callable[[Kept], object], key: str, preview: Preview = NO_PREVIEW
 ) -> None:
     """Show a matrix.
 

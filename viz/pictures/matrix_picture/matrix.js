@@ -24,6 +24,7 @@ import { pictureButton } from "../shared/save_picture.js";
 import { MatrixAxes, sidesOf } from "./matrix_axes.js";
 import { MatrixGestures } from "./matrix_gestures.js";
 import { MatrixKeys, STEP } from "./matrix_keys.js";
+import { between } from "./matrix_preview.js";
 import { KeptNumber, readCell, readRoles } from "./matrix_reading.js";
 import { MatrixSearch } from "./matrix_search.js";
 import { extentSentence, MatrixTiles } from "./matrix_tiles.js";
@@ -123,7 +124,7 @@ export class MatrixPicture extends View {
     const values = deep && numbers instanceof Uint8Array ? decimalsOf(await inflate(numbers), deep.decimals) : numbers;
     // Of several messages that follow fast, the last one counts.
     if (this.received !== header) return;
-    if (this.header?.previews.join() !== header.previews.join()) this.awaited.forget();
+    if (JSON.stringify(this.header?.previews) !== JSON.stringify(header.previews)) this.awaited.forget();
     const [tall, wide] = deep?.block ?? [1, 1];
     const [rows, columns] = [Math.ceil(rowTokens.length / tall), Math.ceil(columnTokens.length / wide)];
     const matrix = { values: /** @type {Float32Array} */ (values), rows, columns, block: deep?.block };
@@ -143,8 +144,12 @@ export class MatrixPicture extends View {
     const { rest } = this;
     if (!announced?.isPointed) this.rest = null;
     if (!announced) return rest?.();
-    const { address, layer, head, title, rows, columns, values, rowTokens, columnTokens, axes, isPointed } = announced;
-    if (!this.header?.previews.includes(address)) return;
+    const { address, layer, head, isPointed } = announced;
+    const sides = this.header?.previews[address];
+    if (sides === undefined) return;
+    const { title, rows, columns, values, rowTokens, columnTokens, axes } = sides
+      ? between(announced, sides)
+      : announced;
     const isSame = this.header.shows?.[0] === address;
     const { header: before, matrix } = this;
     if (isPointed && !rest) this.rest = () => this.show(before, matrix);

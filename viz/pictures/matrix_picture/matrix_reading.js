@@ -11,13 +11,15 @@ import { blockOf, extentOf } from "./matrix_view.js";
 /** @import { RoleRun } from "../shared/chat_roles.js" */
 /** @import { Axis } from "../shared/focus.js" */
 
+/** The rows and columns of a preview that are not its tile's own. @typedef {{ rowTokens: string[], columnTokens: string[], rows: Axis, columns: Axis }} PreviewSides */
+
 /**
  * What `pack_matrix` packs; a row or column that is null is not kept. `isPreview` is set here, of what was announced.
  * @typedef {ShadeScale & {
  *   rowTokens: string[], columnTokens: string[], axes: string | null, title: string, label: string, note: string,
  *   fileName: string, number: string, caption: string, sides: [string, string], stops: string[], marks: [number, string][],
  *   kept: [number | null, number | null], keptColour: string, rowRoles: RoleRun[], columnRoles: RoleRun[],
- *   shows: [string, number, number] | null, previews: string[],
+ *   shows: [string, number, number] | null, previews: Record<string, PreviewSides | null>,
  *   deep: { address: string, block: [number, number], decimals: number } | null, isPreview?: true,
  *   focus?: { site: string, name: string, rows: Axis, columns: Axis } | null,
  * }} MatrixHeader

@@ -84,7 +84,7 @@ export function cellRuns(cells, pixels) {
 
 /**
  * The index of the largest of `values` within rows × columns of a matrix that begins at `base`.
- * @param {Uint16Array} values @param {number} base @param {number} columns @param {Run} rowRun @param {Run} columnRun
+ * @param {ArrayLike<number>} values @param {number} base @param {number} columns @param {Run} rowRun @param {Run} columnRun
  */
 export function largestWithin(values, base, columns, [top, bottom], [left, right]) {
   let best = base + top * columns + left;

@@ -50,14 +50,17 @@ def captions(app: AppTest) -> str:
 
 def test_everything_is_offered_with_its_size(app: AppTest) -> None:
     opened(app, site="decoder.cross", layer="1", head="2")
-    weights = ["L2 H3", "Where one row comes from", "Metrics of heads", "All heads"]
+    weights = ["L2 H3", "Current view", "Where one row comes from", "Metrics of heads", "All heads"]
     expected = [*weights, "Tokens", "Decoding", "Positions, source", "Positions, target", "HTML page", "NumPy arrays"]
     assert labels(app) == expected
+    # Without whole words the view is the first table.
+    app.toggle(key="whole_words").set_value(False).run()
+    assert labels(app) == [label for label in expected if label != "Current view"]
     assert all(re.search(r" \([\d.]+ [kM]?B\)$", button.proto.label) for button in app.get("download_button"))
 
 
 def test_the_open_head_is_offered_as_it_is_shown_too(app: AppTest) -> None:
-    opened(app, measure="norms", words="True", special="False")
+    opened(app, measure="norms", special="False")
     assert labels(app)[1] == "Current view"
     assert "Norms between" in inside(app)
     assert "words, as “All heads” shows them now" in inside(app)
@@ -75,7 +78,7 @@ def test_nothing_is_computed_before_a_button_is_pressed(app: AppTest, monkeypatc
 
     for name in ("matrix", "table", "digits"):
         monkeypatch.setattr(trace_tables, name, refuse)
-    assert len(labels(opened(app))) == 10
+    assert len(labels(opened(app))) == 11
 
 
 def test_an_attention_too_long_for_a_page_of_its_own_says_how_many_tokens_it_has(

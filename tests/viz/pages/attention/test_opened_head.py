@@ -11,6 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from model import later
 from model.checkpoint import write_manifest
 from model.trace.trace import Trace
 from tests.viz.page_run import app_of, opened, traced
@@ -65,12 +66,12 @@ def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLa
 def test_opened_weights_are_those_of_the_trace_norms_weigh_them_by_key_and_a_rollout_sums_to_one(
     app: AppTest, site: str
 ) -> None:
-    trace, layer = layer_of(app, site=site, layer=1)
+    trace, layer = layer_of(app, site=site, layer=1, whole_words=False)
     np.testing.assert_array_equal(layer.values, trace.weights(site, 1).numpy())
     assert (layer.queries.labels, layer.keys.labels) == (trace.row_names(site), trace.axis_tokens(site)[1])
     assert not layer.values.flags.writeable
     # Norms are weights times one length a key.
-    trace, norms = layer_of(app, site=site, measure="norms")
+    trace, norms = layer_of(app, site=site, measure="norms", whole_words=False)
     weights = trace.weights(site, 0).numpy()
     with np.errstate(invalid="ignore"):
         lengths = norms.values / weights
@@ -83,10 +84,15 @@ def test_opened_weights_are_those_of_the_trace_norms_weigh_them_by_key_and_a_rol
 
 
 def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app: AppTest) -> None:
-    _, layer = layer_of(app, site="decoder.cross", whole_words=True)
+    trace, layer = layer_of(app, site="decoder.cross")
     np.testing.assert_allclose(layer.values.sum(-1), 1, atol=1e-5)
     assert layer.keys.labels == (*TEXT.split(), "</s>")
-    _, hidden = layer_of(app, site="decoder.cross", whole_words=True, special_tokens=False)
+    # A row of cross-attention is of the tokens that write its word: none is averaged into the next word's.
+    written = later.axes.whole_words([*trace.target_tokens[1:], "</s>"])
+    assert layer.queries.groups == written.groups
+    assert any(len(group) > 1 for group in written.groups)
+    assert [label.split(" → ")[1] for label in layer.queries.labels] == list(written.labels)
+    _, hidden = layer_of(app, site="decoder.cross", special_tokens=False)
     assert hidden.keys.labels == tuple(TEXT.split())
     assert "<s>" not in hidden.queries.labels
     assert (hidden.values.sum(-1) < 1).any()
@@ -108,9 +114,9 @@ def test_every_measure_is_drawn_and_explained(app: AppTest, measure: str, site: 
 
 
 def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
-    opened(app, layer=1, head=2, also="0.3", drawn="Lines", threshold=20, token=3)
+    opened(app, layer=1, head=2, also="0.3", drawn="Lines", threshold=20, token=3, words=0)
     header, values = lines(app)
-    _, layer = layer_of(app, layer=1)
+    _, layer = layer_of(app, layer=1, whole_words=False)
     np.testing.assert_allclose(values, layer.values, atol=1e-4)
     command = header["command"]
     assert (command["heads"], command["query"], command["threshold"]) == ([0, 2, 3], 3, 20)
@@ -128,13 +134,15 @@ def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
 def test_hidden_special_tokens_and_joined_words_are_said(app: AppTest, drawn: str) -> None:
     opened(app, drawn=drawn)
     assert "do not sum to 1" not in captions(app)
-    app.toggle(key="special_tokens").set_value(False)
-    app.toggle(key="whole_words").set_value(True).run()
-    assert "rows do not sum to 1" in captions(app)
     assert "weights are summed over keys and averaged over queries" in captions(app)
+    app.toggle(key="special_tokens").set_value(False).run()
+    assert "rows do not sum to 1" in captions(app)
     tokens = lines(app)[0]["keyTokens"] if drawn == "Lines" else heatmap(app)[0]["columnTokens"]
     assert tokens == TEXT.split()
-    assert (app.query_params["special"], app.query_params["words"]) == ("False", "True")
+    assert "words" not in app.query_params
+    app.toggle(key="whole_words").set_value(False).run()
+    assert "weights are summed" not in captions(app)
+    assert (app.query_params["special"], app.query_params["words"]) == ("False", "False")
 
 
 def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app: AppTest) -> None:
@@ -156,19 +164,29 @@ def test_norms_have_a_scale_of_their_own_and_the_hover_says_so(app: AppTest) -> 
     assert header["high"] == layer.values.max()
 
 
-def test_only_weights_between_all_tokens_are_previewed_from_tiles(app: AppTest) -> None:
+def test_weights_are_previewed_from_tiles_between_what_the_page_shows_them(app: AppTest) -> None:
     opened(app, layer=1, head=2, site="decoder.cross")
     header, _ = heatmap(app)
     addresses = [tiles["address"] for tiles, _ in sent_to(app, "tile_keeper")]
     assert sorted(header["previews"]) == sorted(addresses)
     assert header["shows"][1:] == [1, 2]
-    for key, value in (("whole_words", True), ("whole_words", False), ("special_tokens", False)):
+    for key, value in (("whole_words", True), ("special_tokens", False), ("whole_words", False)):
         app.toggle(key=key).set_value(value).run()
-        assert bool(heatmap(app)[0]["previews"]) == (key == "whole_words" and not value)
+        header, _ = heatmap(app)
+        sides = header["previews"][header["shows"][0]]
+        assert {name: header[name] for name in ("rowTokens", "columnTokens")} == {
+            name: sides[name] for name in ("rowTokens", "columnTokens")
+        }
+        assert (header["focus"]["rows"], header["focus"]["columns"]) == (sides["rows"], sides["columns"])
+    app.toggle(key="special_tokens").set_value(True).run()
+    # Then it is the tile as it is.
+    assert set(heatmap(app)[0]["previews"].values()) == {None}
+    app.segmented_control(key="measure").set_value("norms").run()
+    assert not heatmap(app)[0]["previews"]
 
 
 def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app: AppTest) -> None:
-    opened(app, token=3, key_token=5)
+    opened(app, token=3, key_token=5, words=0)
     assert heatmap(app)[0]["kept"] == [3, 5]
     app.segmented_control(key="drawn_as").set_value("Lines").run()
     assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (3, None)
@@ -176,7 +194,7 @@ def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app: AppTes
 
 
 def test_a_kept_key_alone_is_kept_in_the_lines(app: AppTest) -> None:
-    opened(app, key_token=5, drawn="Lines")
+    opened(app, key_token=5, drawn="Lines", words=0)
     assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (None, 5)
 
 

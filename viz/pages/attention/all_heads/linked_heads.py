@@ -264,10 +264,12 @@ def _how(trace: "Trace", question: Question, listed: list[Link]) -> str:
     if max(map(len, question.words)) > 1:
         sentences.append(_("Of several words the weights are summed."))
     elif any(len(link.rows) > 1 or len(link.keys) > 1 for link in listed):
-        sentences.append(
-            _(
+        if state.current().common.whole_words:
+            message = "For a word of several tokens, weights are summed over keys and averaged over queries."
+        else:
+            message = (
                 "For a word of several tokens, weights are summed over keys and averaged over queries; the map has one "
                 "cell per token."
             )
-        )
+        sentences.append(_(message))
     return messages.in_a_row(sentences)

@@ -102,7 +102,7 @@ def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> s
             measures.NORMS_WITHOUT_PROJECTION,
         )
     sentences = [shown(meaning), f"${formula}$"]
-    if common.whole_words:
+    if common.whole_words and attention.has_words_of_several(trace, site):
         sentences.append(_("For a word of several tokens, weights are summed over keys and averaged over queries."))
     if not common.special_tokens and measure.is_share:
         sentences.append(_("Special tokens are hidden, so rows do not sum to 1."))

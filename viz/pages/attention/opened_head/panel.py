@@ -15,7 +15,15 @@ from viz.pages.attention.opened_head import captions
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.pictures import focus
 from viz.pictures.component import Component
-from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
+from viz.pictures.matrix_picture.component import (
+    NO_PREVIEW,
+    ColourScale,
+    Kept,
+    MatrixData,
+    Preview,
+    PreviewSides,
+    matrix_picture,
+)
 from viz.pictures.payload import Tokens, hear
 from viz.pictures.tiles.codes import Source
 from viz.pictures.tiles.store import tile_server
@@ -47,7 +55,7 @@ def _settings(trace: "Trace", site: str) -> None:
             icon=":material/tune:",
             help=_("Measure, layer, head and special tokens"),
         )
-        if attention.has_words_of_several(trace, site) or state.current().common.whole_words:
+        if attention.has_words_of_several(trace, site):
             controls.switch("whole_words", _("Whole words"))
         captions.show_sign(trace)
     with more:
@@ -76,10 +84,9 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     _settings(trace, site)
     common = state.current().common
     measure, layer = MEASURES[common.measure], common.layer
-    previews = addresses if common.is_plain else {}
     show_picture(trace, site)
     drawn_as = state.current().attention.drawn_as
-    if _draw(trace, site, drawn_as, previews):
+    if _draw(trace, site, drawn_as, addresses if common.measure == "weights" else {}):
         st.caption(_(captions.HOW_TO_READ[drawn_as]))
     if measure.is_per_head:
         head_jobs.show(trace, site, layer, common.head)
@@ -123,7 +130,7 @@ def _draw_short(
     if drawn_as == "Heatmap":
         head = selection.common.head if measure.is_per_head else 0
         data = _matrix_data(opened.values[head], opened.queries, opened.keys, site, measure, top)
-        _heatmap(_with_roles(data, trace, opened), opened, finding.kept(trace), addresses)
+        _heatmap(trace, data, opened, addresses)
     else:
         _lines(trace, opened, finding.kept(trace), site, measure, top)
     return True
@@ -152,7 +159,7 @@ def _draw_long(
             opened = long_texts.long_head(trace, reader, site, layer, selection.common.head, view)
         sides = opened.queries, opened.keys
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
-        _heatmap(_with_roles(data, trace, opened), opened, finding.kept(trace), addresses)
+        _heatmap(trace, data, opened, addresses)
         _serve(opened.source)
         st.caption(captions.of_overview(opened, measure))
     else:
@@ -220,23 +227,29 @@ def _focus(queries: "Axis", keys: "Axis", site: str, measure: Measure) -> focus.
     return focus.head(name, site, queries.groups, keys.groups)
 
 
-def _with_roles(data: MatrixData, trace: "Trace", opened: Opened) -> MatrixData:
-    """The same, with whose message of a chat the queries and the keys are of."""
-    return replace(
-        data, row_roles=texts.chat_spans(trace, opened.queries), column_roles=texts.chat_spans(trace, opened.keys)
-    )
-
-
-def _heatmap(data: MatrixData, opened: Opened, cell: Cell, addresses: Mapping[str, str]) -> None:
-    common = state.current().common
+def _heatmap(trace: "Trace", data: MatrixData, opened: Opened, addresses: Mapping[str, str]) -> None:
+    """Draw the matrix, with whose message of a chat its queries and keys are of."""
+    common, cell = state.current().common, finding.kept(trace)
+    rows, columns = (texts.chat_spans(trace, axis) for axis in (opened.queries, opened.keys))
     address = addresses.get(common.site)
+    previews = {addresses[site]: _sides(trace, site) for site in addresses}
     matrix_picture(
-        data,
+        replace(data, row_roles=rows, column_roles=columns),
         Kept(*_kept(opened, cell)),
         on_keep=lambda kept: _keep_in_heatmap(kept, opened, cell),
         key="open-head",
-        preview=Preview((address, common.layer, common.head), tuple(addresses.values())) if address else None,
+        preview=Preview((address, common.layer, common.head), previews) if address else NO_PREVIEW,
     )
+
+
+def _sides(trace: "Trace", site: str) -> PreviewSides | None:
+    """Between what the browser shows a head of a site from its tile; None where that is the tile as it is."""
+    view = MatrixView.of(state.current().common)
+    if attention.is_plain(trace, site, view):
+        return None
+    queries, keys = attention.shown_axes(trace, site, view)
+    sides = focus.head("", site, queries.groups, keys.groups)
+    return PreviewSides(queries.labels, keys.labels, sides.rows, sides.columns)
 
 
 def _keep_in_heatmap(kept: Kept, opened: Opened, cell: Cell) -> None:

@@ -224,7 +224,7 @@ class TrainingFilm extends HeadFilm {
         },
         // A weight is kept in 255ths: of that three decimals are enough, as in a preview.
         ...{ kept: this.keptCell(), keptColour, rowRoles: [], columnRoles: [] },
-        ...{ shows: null, previews: [], deep: null, isPreview: true },
+        ...{ shows: null, previews: {}, deep: null, isPreview: true },
       },
       { values: this.frames[step].weightsOf([layer, head]), rows: rowTokens.length, columns: columnTokens.length },
     );
