@@ -97,7 +97,9 @@ def side() -> str:
 
 def token(field: str, label: str, labels: Sequence[str], *, default: int) -> int:
     """Which token of a sentence, by its position; `labels` say how each is listed."""
-    return dropdown(field, label, dict(enumerate(labels)), shown=state.position(field, len(labels), default))
+    sign = _("▁ begins a word") if any("▁" in each for each in labels) else None
+    chosen = state.position(field, len(labels), default)
+    return dropdown(field, label, dict(enumerate(labels)), shown=chosen, help_text=sign)
 
 
 def slider(field: str, label: str, low: int, high: int) -> int:

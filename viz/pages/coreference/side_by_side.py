@@ -286,7 +286,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
         figure = difference_heatmap(difference, shared, names, bound=top)
         both = [row.at(columns) for row, columns in zip(rows, (alignment.first, alignment.second), strict=True)]
         pair_words.tell(figure, sides, sides, both, site, layer if measure.is_per_head else None)
-        alt = _("Second minus first, one row per head, for the tokens that both sentences have")
+        alt = _("Second minus first, one row per head, for the keys that both sentences have")
         frame.chart(figure, "difference", file_name(f"difference {shown}", sentence=first.text), alt)
     _explain_difference(rows, alignment)
 
@@ -295,9 +295,9 @@ def _explain_difference(rows: Sequence[Row], alignment: Alignment) -> None:
     keys = [row.labels for row in rows]
     st.caption(
         _(
-            "Warm: the second sentence gives the token more weight; cold: the first does. Only tokens that occur in "
-            "both sentences, in the same order, are compared, so a row need not sum to zero. These occur in one "
-            "sentence only:"
+            "Warm: the second sentence gives the key more weight; cold: the first does. Only keys that occur in both "
+            "sentences, in the same order, are compared, so a row need not sum to zero. These occur in one sentence "
+            "only:"
         )
     )
     named = [

@@ -145,6 +145,15 @@ def test_hidden_special_tokens_and_joined_words_are_said(app: AppTest, drawn: st
     assert (app.query_params["special"], app.query_params["words"]) == ("False", "False")
 
 
+def test_the_sign_of_a_words_first_token_is_explained_once_where_it_first_appears(app: AppTest) -> None:
+    opened(app, site="decoder.cross")
+    # Those who point at a tile see it, and those who choose tokens beside the open head.
+    for is_joined in (True, False):
+        assert ("▁" in "".join(heatmap(app)[0]["columnTokens"])) != is_joined
+        assert captions(app).count("▁ begins a word") == 1
+        app.toggle(key="whole_words").set_value(False).run()
+
+
 def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app: AppTest) -> None:
     opened(app, measure="rollout", head=2, drawn="Lines")
     assert app.selectbox(key="head").disabled

@@ -203,11 +203,15 @@ def test_what_one_attention_or_measure_lacks_is_said_and_not_drawn(tiny: None) -
 
 
 def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny: None) -> None:
-    app = comparing(words=True)
-    rows = [
-        chart for chart in charts(app) if chart["data"][0].get("colorbar", {}).get("title", {}).get("text") == "weight"
-    ]
-    assert rows[0]["layout"]["xaxis2"]["ticktext"][-5:] == ["it", "was", "too", "tired.", "&lt;/s&gt;"]
+    for words, keys in ((True, ["too", "tired.", "&lt;/s&gt;"]), (False, ["red", ".", "&lt;/s&gt;"])):
+        app = comparing() if words else comparing(words=0)
+        rows = [
+            chart
+            for chart in charts(app)
+            if chart["data"][0].get("colorbar", {}).get("title", {}).get("text") == "weight"
+        ]
+        assert rows[0]["layout"]["xaxis2"]["ticktext"][-3:] == keys
+        assert any("For a key word of several tokens" in caption.value for caption in app.caption) == words
 
 
 def words_of(app: AppTest) -> list[dict[str, Any]]:

@@ -133,6 +133,9 @@ def _show_pictures(
                 frame.small_print("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
             elif signs := grid.signs_said(site):
                 st.caption(signs)
+            if state.current().common.whole_words:
+                # Else it is explained beside the open head; of the tiles, those who point at one see tokens.
+                captions.show_sign(trace)
             linked_heads.show(trace, site, partial(frame.rerun, show))
         with st.container():
             panel.show(trace, site, addresses)

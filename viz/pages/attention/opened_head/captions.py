@@ -52,7 +52,7 @@ class Headline:
 
 def show_sign(trace: "Trace") -> None:
     """The sign that tells tokens that begin a word from others, where those of a text have it."""
-    if trace.picture is not None or state.current().common.whole_words:
+    if trace.picture is not None:
         return
     if any(name.startswith("##") for name in trace.source_names):
         st.caption(_("\\#\\# continues a word"), width="content")

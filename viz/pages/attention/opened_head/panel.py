@@ -57,7 +57,8 @@ def _settings(trace: "Trace", site: str) -> None:
         )
         if attention.has_words_of_several(trace, site):
             controls.switch("whole_words", _("Whole words"))
-        captions.show_sign(trace)
+        if not state.current().common.whole_words:
+            captions.show_sign(trace)
     with more:
         name = controls.measure(measures.offered(models.abilities(state.current().model)))
     if name != "weights" and long_texts.is_long(trace, site):
