@@ -25,7 +25,7 @@ def url(url: str, checkpoints: Path, config: TransformerConfig, tokenizer: Token
         loud = 100 * model.decoder.embedding.tokens.weight[config.eos_id]
         model.get_parameter("decoder.norm.bias").copy_(loud)
     save_checkpoint(checkpoints / "long", model, tokenizer, card="Random weights, for tests.\n")
-    return f"{url}/?checkpoint=long"
+    return f"{url}/?checkpoint=long&words=False"
 
 
 def test_a_text_of_1500_tokens_is_shown_head_by_head_down_to_exact_numbers(page: Page, url: str) -> None:

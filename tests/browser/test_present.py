@@ -128,8 +128,8 @@ def test_the_pictures_of_heads_fit_a_screen_and_keys_of_a_clicker_that_follow_fa
         # Beside each other, and every word whole.
         assert grid["x"] + grid["width"] <= head["x"]
         assert grid["width"] + head["width"] > 0.95 * size[0]
-        expect(page.locator(f"{HEATMAP} .row-label")).to_have_count(15)
-        expect(page.locator(f"{HEATMAP} .column-label")).to_have_count(16)
+        expect(page.locator(f"{HEATMAP} .row-label")).to_have_count(12)
+        expect(page.locator(f"{HEATMAP} .column-label")).to_have_count(12)
         jobs = page.locator(f"{HEADS} .cell-job")
         assert jobs.evaluate_all("(words) => words.filter((word) => word.scrollWidth > word.clientWidth).length") == 0
         assert "↪" in jobs.all_inner_texts()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_TILES: Final = 64
 MAX_LAYERS: Final = 16
+MAX_AXES: Final = 64
 MAX_DEVIATIONS: Final = 500
 
 
@@ -82,6 +83,7 @@ def _measured(
     return trace.weights(site, layer)
 
 
+@cached(max_entries=MAX_AXES)
 def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Axis"]:
     """The rows and the columns: tokens or words, with or without special tokens."""
     own = trace.special_tokens
@@ -104,8 +106,7 @@ def is_plain(trace: "Trace", site: str, view: MatrixView) -> bool:
 
 def has_words_of_several(trace: "Trace", site: str) -> bool:
     """Whether a word that is read at a site has several tokens, so that whole words are another view."""
-    own = trace.special_tokens
-    return any(len(later.axes.whole_words(tokens, own).groups) < len(tokens) for tokens in trace.axis_tokens(site))
+    return not is_plain(trace, site, MatrixView("weights", whole_words=True, special_tokens=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.page_run import traced
 from tests.viz.sent import sent_to
-from viz.access import attention, word_links
+from viz.access import attention, models, word_links
+from viz.access.attention import MatrixView
 from viz.pages.attention.all_heads.linked_heads import MOST
 from viz.pictures.focus import FocusAxis
 from viz.selection.attention import METRICS
@@ -112,18 +113,29 @@ def listed(app: AppTest) -> list[str]:
 
 
 def test_what_the_mask_forbids_is_said(app: AppTest) -> None:
-    app.query_params.update({"site": DECODER, "token": "2", "key_token": "3"})
+    app.query_params.update({"site": DECODER, "token": "2", "key_token": "3", "words": "False"})
     app.run()
     assert not listed(app)
     assert any("the mask hides that token from every head" in caption.value for caption in app.caption)
 
 
-def test_tiles_carry_the_weight_of_the_kept_cell_and_its_heads_are_listed(app: AppTest, selection: Selection) -> None:
+@pytest.mark.parametrize("words", [True, False])
+def test_tiles_carry_the_weight_of_the_kept_cell_and_its_heads_are_listed(
+    app: AppTest, selection: Selection, words: bool
+) -> None:
     app.query_params.update({"site": CROSS, "token": "2", "key_token": "3", "figure": "kept", "order": "highest"})
+    app.query_params["words"] = str(words)
     app.run()
     ((header, _),) = sent_to(app, "head_grid")
-    trace = traced(TEXT, selection)
-    weights = [float(trace.weights(CROSS, layer)[head, 2, 3]) for layer in range(2) for head in range(4)]
+    trace, view = traced(TEXT, selection), MatrixView("weights", whole_words=words, special_tokens=True)
+    layers = [attention.opened_layer(trace, models.reader(selection.model), CROSS, layer, view) for layer in range(2)]
+    row, column = layers[0].queries.index_of(2), layers[0].keys.index_of(3)
+    assert (len(layers[0].queries.groups[row or 0]) > 1) == words, "otherwise the word is no other cell"
+    # As the open head shows it: between words, or between the two tokens.
+    weights = [float(weight) for layer in layers for weight in layer.values[:, row, column]]
+    ((question, _),) = sent_to(app, "link_question")
+    written = layers[0].queries.labels[row or 0].replace("▁", "")
+    assert question["asked"] == [written, layers[0].keys.labels[column or 0].replace("▁", "")]
     assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in weights]
     assert header["ranked"] == sorted(range(8), key=lambda index: -weights[index])
     assert app.query_params["figure"] == "kept"
@@ -133,7 +145,8 @@ def test_tiles_carry_the_weight_of_the_kept_cell_and_its_heads_are_listed(app: A
     app.button(key="linked-0").click().run()
     chosen = [int(part) - 1 for part in re.findall(r"\d+", app.query_params["head"])]
     assert head_label(chosen[0], chosen[1], CROSS) == named[0][0]
-    assert (app.query_params["token"], app.query_params["key_token"]) == ("2", "3")
+    kept = [int(app.query_params[name]) for name in ("token", "key_token")]
+    assert (layers[0].queries.index_of(kept[0]), layers[0].keys.index_of(kept[1])) == (row, column)
 
 
 def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, selection: Selection) -> None:

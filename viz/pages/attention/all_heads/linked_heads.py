@@ -13,7 +13,8 @@ import numpy as np
 import streamlit as st
 
 from viz import theme
-from viz.access import word_links
+from viz.access import attention, word_links
+from viz.access.attention import MatrixView
 from viz.access.word_links import Link
 from viz.pictures.component import Component
 from viz.pictures.head_grid.component import TileMetric
@@ -49,6 +50,7 @@ class LinkQuestion:
     chosen: Chosen  #: the words
     asked: Sequence[str] | None  #: what both sides are called in the question; None where nothing is chosen
     how: str  #: what a person can click
+    heard: int  #: the last choice of words to which this answers
     kept_colour: str = theme.HEAD_COLOURS[1]
 
 
@@ -91,7 +93,7 @@ def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
     question = _question(trace, site)
     names = None if question is None else question.names
     how = _WORDS if words.word_lines(trace) else _CELLS
-    _QUESTION.show(LinkQuestion(_marked(trace, site, question), names, _(how)), key="link-question")
+    _QUESTION.show(LinkQuestion(_marked(trace, site, question), names, _(how), words.heard()), key="link-question")
     if question is None:
         return
     ranked = _ranked(trace, question.links)
@@ -197,18 +199,20 @@ def _marked(trace: "Trace", site: str, question: Question | None) -> Chosen:
 
 
 def _question(trace: "Trace", site: str) -> Question | None:
-    """Return the clicked words, else those of the finding, else the kept cell if this attention has it."""
+    """Return the clicked words, else those of the finding, else the kept cell as the open head shows it."""
     chosen = _clicked(trace) or _found(trace)
     if chosen is not None:
         labels = word_links.words(trace).labels
         looking, looked_at = (" + ".join(display_token(labels[word]) for word in side) for side in chosen)
         return Question(chosen, (looking, looked_at), _with_pronoun(trace, word_links.links(trace, *chosen)))
     row, key = finding.kept(trace)
-    rows, keys = trace.row_names(site), trace.axis_names(site)[1]
-    if row is None or key is None or row >= len(rows) or key >= len(keys):
+    view = MatrixView("weights", state.current().common.whole_words, special_tokens=True)
+    queries, keys = attention.shown_axes(trace, site, view)
+    at = None if row is None else queries.index_of(row), None if key is None else keys.index_of(key)
+    if row is None or key is None or at[0] is None or at[1] is None:
         return None
-    names = [display_token(name.replace("▁", "") or name) for name in (rows[row], keys[key])]
-    links = _with_pronoun(trace, (Link(site, ((row,),), (key,)),))
+    names = [display_token(name.replace("▁", "") or name) for name in (queries.labels[at[0]], keys.labels[at[1]])]
+    links = _with_pronoun(trace, (Link(site, (queries.groups[at[0]],), keys.groups[at[1]]),))
     return Question(_words_of_cell(trace, site, row, key), (names[0], names[1]), links)
 
 
