@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 import { haveRoom } from "../../viz/pictures/head_grid/head_board.js";
+import { PlayerView } from "../../viz/pictures/player/player_view.js";
 import { nameIn, roleOf, withRole } from "../../viz/pictures/shared/chat_roles.js";
 import { colourAt } from "../../viz/pictures/shared/drawing.js";
 import { Tiles } from "../../viz/pictures/shared/head_tiles.js";
@@ -191,6 +192,38 @@ test("a payload that comes while a view is pressed waits until after the click, 
   page.dispatchEvent(Object.assign(new Event("pointermove"), { buttons: 0 }));
   await new Promise((done) => setTimeout(done, 1));
   assert.deepEqual(shown, ["one", "three", "four"]);
+});
+
+test("a film that is unpacked while a view is pressed is shown after the click, unless a newer one has come", async () => {
+  const shown = [];
+  class Film extends View {
+    version = 0;
+    receive = PlayerView.prototype.receive;
+    build([bytes]) {
+      shown.push(bytes[0]);
+    }
+    carryOut() {}
+  }
+  const root = Object.assign(new EventTarget(), { dataset: {} });
+  const component = mount(".view", Film);
+  const send = (number) => {
+    const data = packed({ digest: number }, new Uint8Array(deflateSync(Buffer.from([number]))));
+    component({ data, parentElement: { querySelector: () => root } });
+  };
+  send(1);
+  root.dispatchEvent(new Event("pointerdown"));
+  await new Promise((done) => setTimeout(done, 50));
+  assert.deepEqual(shown, []);
+  page.dispatchEvent(new Event("pointerup"));
+  await new Promise((done) => setTimeout(done, 1));
+  assert.deepEqual(shown, [1]);
+  send(2);
+  send(3);
+  root.dispatchEvent(new Event("pointerdown"));
+  await new Promise((done) => setTimeout(done, 50));
+  page.dispatchEvent(new Event("pointerup"));
+  await new Promise((done) => setTimeout(done, 1));
+  assert.deepEqual(shown, [1, 3]);
 });
 
 test("a view is made once, hears every payload and sends by the newest message", () => {

@@ -122,6 +122,7 @@ export class MatrixPicture extends View {
     const { deep, rowTokens, columnTokens } = header;
     this.received = header;
     const values = deep && numbers instanceof Uint8Array ? decimalsOf(await inflate(numbers), deep.decimals) : numbers;
+    if (this.pressed) await this.released();
     // Of several messages that follow fast, the last one counts.
     if (this.received !== header) return;
     if (JSON.stringify(this.header?.previews) !== JSON.stringify(header.previews)) this.awaited.forget();

@@ -84,6 +84,7 @@ export class PlayerView extends View {
     const version = ++this.version;
     const isSame = this.header?.digest === header.digest;
     const unpacked = isSame ? null : await Promise.all(arrays.map(inflate));
+    if (this.pressed) await this.released();
     if (version !== this.version) return;
     if (unpacked) this.transport?.pause();
     this.header = header;

@@ -13,16 +13,49 @@ import { unpack } from "./payload.js";
 export class View {
   ended = new AbortController();
   /** The newest message's functions: those of an older one may no longer reach Python. @type {Python} */ python;
+  /** While the pointer is down on it, a promise that its click has been heard. @type {Promise<void> | null} */ pressed =
+    null;
 
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
+    this.hearPresses();
   }
 
   start() {}
 
   dispose() {
     this.ended.abort();
+  }
+
+  hearPresses() {
+    let isDown = false;
+    let end = () => {};
+    const options = { capture: true, signal: this.ended.signal };
+    const press = () => {
+      isDown = true;
+      this.pressed ??= new Promise((resolve) => {
+        end = resolve;
+      });
+    };
+    const letGo = () => {
+      isDown = false;
+      // After the click, which is an event of its own.
+      setTimeout(() => {
+        if (isDown) return;
+        this.pressed = null;
+        end();
+      });
+    };
+    this.root.addEventListener("pointerdown", press, options);
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, letGo, options);
+    // A scroll bar that is let go says nothing.
+    addEventListener("pointermove", ({ buttons }) => buttons || !isDown || letGo(), options);
+  }
+
+  /** Wait while the pointer is down on it, for a button replaced then would lose its click. */
+  async released() {
+    while (this.pressed) await this.pressed;
   }
 }
 
@@ -31,38 +64,6 @@ export function onResize({ root, ended }, act) {
   const observer = new ResizeObserver(act);
   observer.observe(root);
   ended.signal.addEventListener("abort", () => observer.disconnect());
-}
-
-/** Hands payloads to a view; while the pointer is down on it they wait, for a button replaced then would lose its click. */
-class Postman {
-  isPressed = false;
-  /** @type {unknown} */ waiting = null;
-
-  /** @param {View & { receive(payload: any): unknown }} view */
-  constructor(view) {
-    this.view = view;
-    const options = { capture: true, signal: view.ended.signal };
-    const press = () => {
-      this.isPressed = true;
-    };
-    view.root.addEventListener("pointerdown", press, options);
-    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => this.letGo(), options);
-    // A scroll bar that is let go says nothing.
-    addEventListener("pointermove", ({ buttons }) => buttons || this.letGo(), options);
-  }
-
-  letGo() {
-    if (!this.isPressed) return;
-    this.isPressed = false;
-    // After the click, which is an event of its own.
-    setTimeout(() => this.waiting && !this.view.ended.signal.aborted && this.hand(this.waiting));
-  }
-
-  /** @param {unknown} payload */
-  hand(payload) {
-    this.waiting = this.isPressed ? payload : null;
-    if (!this.isPressed) this.view.receive(payload);
-  }
 }
 
 /** An element in place of that of a view, which ends: what a view says is made once, in one language. @param {HTMLElement} root @param {View} view */
@@ -80,7 +81,7 @@ function emptied(root, view) {
  * @param {new (root: HTMLElement) => View & { receive(payload: any): unknown }} Shown
  */
 export function mount(selector, Shown) {
-  /** @type {WeakMap<Element, { view: InstanceType<typeof Shown>, postman: Postman, code: string }>} */
+  /** @type {WeakMap<Element, { view: InstanceType<typeof Shown>, payload: unknown, code: string }>} */
   const mounted = new WeakMap();
   return (/** @type {Message} */ { data, parentElement, setTriggerValue, setStateValue }) => {
     /** @type {HTMLElement | null} */
@@ -91,11 +92,12 @@ export function mount(selector, Shown) {
     const before = mounted.get(root);
     if (before && before.code !== language()) root = emptied(root, before.view);
     const view = mounted.get(root)?.view ?? new Shown(root);
-    const postman = mounted.get(root)?.postman ?? new Postman(view);
     if (!mounted.has(root)) view.start();
-    mounted.set(root, { view, postman, code: language() });
+    mounted.set(root, { view, payload, code: language() });
     view.python = { trigger: setTriggerValue, state: setStateValue };
-    postman.hand(payload);
+    const hand = () => mounted.get(view.root)?.payload === payload && view.receive(payload);
+    if (view.pressed) view.released().then(hand);
+    else hand();
     return () => {
       view.dispose();
       mounted.delete(view.root);
