@@ -196,3 +196,21 @@ def test_the_walk_opens_steps_and_zooms_as_in_the_app(
     # The way through it says its stops.
     walk.locator(".next").click()
     expect(walk.locator(".walk-told b")).to_contain_text("1 / 15")
+
+
+@pytest.mark.parametrize(("group", "language"), [("walk", "en"), ("walk", "zh"), ("picture", "en")])
+def test_a_page_says_so_where_a_data_file_is_missing(
+    chromium: "Browser", served: str, site: Path, group: str, language: str
+) -> None:
+    name = next(path.name for path in site.glob("01-*.html") if (".zh" in path.name) == (language == "zh"))
+    with chromium.new_page() as tab:
+        tab.route(f"**/data/*-{group}.js", lambda route: route.abort())
+        tab.goto(f"{served}/{name}")
+        if group == "walk":
+            tab.locator("body[data-ready]").wait_for()
+            expect(tab.get_by_role("alert")).to_have_count(0)
+            tab.locator("summary").click()
+        told = {"en": "a data file could not be loaded", "zh": "有数据文件未能加载"}[language]
+        expect(tab.get_by_role("alert")).to_contain_text(told)
+        place = tab.get_by_role("alert").evaluate("alert => alert.nextElementSibling.id")
+    assert place == f"{group}-0"

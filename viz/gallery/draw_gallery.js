@@ -59,24 +59,32 @@ const drawGroup = async (draw, group) => {
 /** @param {string} address */
 const loaded = (address) =>
   new Promise((resolve, reject) => {
-    const script = Object.assign(document.createElement("script"), { src: address, onload: resolve, onerror: reject });
-    document.head.append(script);
+    const onerror = () => reject(new Error(`${address} was not loaded`));
+    document.head.append(Object.assign(document.createElement("script"), { src: address, onload: resolve, onerror }));
   });
+
+/** Where pictures cannot be drawn, the page says so. @param {string} group @param {() => Promise<void>} act */
+const drawOrSay = async (group, act) => {
+  try {
+    await act();
+  } catch (error) {
+    const sentence = /** @type {HTMLElement} */ (document.getElementById("not-loaded"));
+    sentence.hidden = false;
+    document.getElementById(`${group}-0`)?.before(sentence);
+    throw error;
+  }
+};
 
 /** @param {Draw} draw */
 // biome-ignore lint/correctness/noUnusedVariables: the file that this text is put into calls it
 const drawGallery = async (draw) => {
   const walk = document.querySelector("details");
-  walk?.addEventListener(
-    "toggle",
-    async () => {
-      await Promise.all((walk.dataset.scripts ?? "").split(" ").map(loaded));
-      await drawGroup(draw, "walk");
-      walk.dataset.ready = "1";
-    },
-    { once: true },
-  );
-  await drawGroup(draw, "picture");
+  const drawWalk = async () => {
+    await Promise.all((walk?.dataset.scripts ?? "").split(" ").map(loaded));
+    await drawGroup(draw, "walk");
+  };
+  walk?.addEventListener("toggle", () => drawOrSay("walk", drawWalk), { once: true });
+  await drawOrSay("picture", () => drawGroup(draw, "picture"));
   // Below the words is the head that is most worth seeing: it is the open one.
   document.getElementById("picture-1")?.dispatchEvent(new Event("pointerenter"));
   document.body.dataset.ready = "1";

@@ -183,6 +183,8 @@ class _Site:
         head = f'<header><a class="home" href="{_address(START)}">{_MARK} Headlight</a>{around}{languages}</header>'
         told = _("This page draws its pictures with JavaScript: allow it to see them.")
         head += f"<noscript><p>{literal(told)}</p></noscript>"
+        missing = _("Pictures are missing here: a data file could not be loaded. Reload the page to try again.")
+        head += f'<p id="not-loaded" role="alert" hidden>{literal(missing)}</p>'
         page = text_page(title, head + body, _STYLE, files=[*files, "scripts/draw.js"])
         write_text(self.folder / _address(name), page)
 
