@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from model.adapters import capture, decoder_sizes, image_reader, inspect_folder, library, probe, text_reader
     from model.analysis import head_circuits, library_circuits, two_models, word_diff
     from model.analysis.ablations import outputs
+    from model.analysis.ablations import results as ablation_results
     from model.analysis.ablations import table as ablations_table
     from model.analysis.atlas import file as atlas_file
     from model.analysis.atlas import measure as atlas_measure

@@ -10,7 +10,7 @@ import streamlit as st
 
 from model import later
 from model.checked import Scalar
-from model.errors import CheckpointError, HeadlightError
+from model.errors import CheckpointError, DataError, HeadlightError
 from model.folder_files import entries
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.marian import files as marian_files
@@ -20,13 +20,14 @@ from viz.access import traces
 from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
 from viz.server import limits
-from viz.server.caches import BoundedCache, cached, share_of_memory
+from viz.server.caches import BoundedCache, FileState, cached, share_of_memory
 from viz.text.language import NAMES
 from viz.text.messages import Message, language, said
 
 if TYPE_CHECKING:
     from model import Reader, Translator
     from model.abilities import Abilities, Kind
+    from model.analysis.ablations.results import AblationResults
     from model.reader import Writer
     from model.sequence_translator import SequenceTranslator
     from model.word_choice import Chooser
@@ -305,7 +306,14 @@ def folder(choice: ModelChoice) -> Path:
         return Path(choice.folder)
     models = catalogue.server_models()
     name = name_of(choice)
-    if name not in models:
+    if name and name not in models:
+        message = (
+            "There is no model {name} in {root}/. Choose another one on the left, or set the environment variable "
+            "{root_variable} to a folder of checkpoints that has it."
+        )
+        root = catalogue.checkpoint_root().name
+        raise CheckpointError(message, name=name, root=root, root_variable=catalogue.ROOT_VARIABLE)
+    if not name:
         message = (
             "There is no checkpoint in {name}/. Train one with `python -m model train --data FILE.tsv --run RUN --out "
             "CHECKPOINT`, add a folder with a model on the left, or set the environment variable {root_variable} to a "
@@ -338,6 +346,23 @@ def _training_settings(path: str, stamp: Stamp) -> Mapping[str, Scalar]:
     except CheckpointError:
         return {}
     return {} if training is None else dict(training.settings)
+
+
+def ablation_results() -> "AblationResults | None":
+    """What was measured of all seeds of the small models; None if nothing yet. Raises a DataError if it is damaged."""
+    path = catalogue.experiments_root() / later.ablations.RESULTS
+    try:
+        return _ablation_results(FileState.of(path))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        message = "{results} cannot be read: {strerror}."
+        raise DataError(message, results=later.ablations.RESULTS, strerror=error.strerror) from error
+
+
+@cached(max_entries=4)
+def _ablation_results(file: FileState) -> "AblationResults":
+    return later.ablation_results.load_results(Path(file.path))
 
 
 def _key(choice: ModelChoice) -> ReaderKey:

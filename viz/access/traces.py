@@ -15,7 +15,7 @@ from viz.server import memory
 from viz.server.caches import BoundedCache, share_of_memory
 
 if TYPE_CHECKING:
-    from model import Reader, Trace
+    from model import Candidate, Reader, Trace
     from model.decoding.session import Session
     from model.reader import Writer
 
@@ -54,6 +54,14 @@ def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progr
     if kind == "image":
         return _kept(("looked", picture_digest, reader.key), lambda: _look(reader, picture_digest, progress))
     return _kept(("read", text, reader.key), lambda: _read(reader, text, progress))
+
+
+def rival(trace: "Trace", step: int) -> "Candidate | None":
+    """The most probable other token of a step that is more than the same one in capitals; None if there is no other."""
+    written = trace.steps[step]
+    others = [each for each in written.candidates if each.token_id != written.token_id]
+    distinct = [each for each in others if each.token.casefold() != written.token.casefold()]
+    return next(iter(distinct or others), None)
 
 
 def written(writer: "Writer", text: str, progress: Progress = no_progress) -> "Trace":

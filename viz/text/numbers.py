@@ -14,13 +14,13 @@ _SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸
 
 def decimal(value: float, digits: int = 2) -> str:
     """A number with so many decimals; one that rounds to zero has no sign."""
-    return _with_minus(f"{value:z.{digits}f}")
+    return with_minus(f"{value:z.{digits}f}")
 
 
 def signed(value: float, digits: int = 2) -> str:
     """A difference: + or − before it, unless it rounds to zero."""
     text = f"{value:+.{digits}f}"
-    return _with_minus(text) if text.strip("+-0.") else f"{0:.{digits}f}"
+    return with_minus(text) if text.strip("+-0.") else f"{0:.{digits}f}"
 
 
 def percent(share: float) -> str:
@@ -56,7 +56,8 @@ def scientific(value: float) -> str:
     return f"{digits}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
-def _with_minus(text: str) -> str:
+def with_minus(text: str) -> str:
+    """A number as it was formatted, with a real minus sign."""
     return text.replace("-", "−")
 
 

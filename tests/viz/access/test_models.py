@@ -211,3 +211,14 @@ def test_a_photograph_with_a_damaged_note_of_its_camera_is_kept_as_it_is_stored(
     Image.new("RGB", (30, 20)).save(file, "JPEG", exif=b"Exif\x00\x00no TIFF header")
     _, picture = pictures.given(pictures.keep(file.getvalue(), "damaged.jpg"))
     assert picture.size == (30, 20)
+
+
+def test_a_model_that_is_not_there_is_named_where_others_are(
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    with pytest.raises(CheckpointError, match=rf"no model experiments/gone in {tiny_checkpoints.name}/"):
+        models.folder(ModelChoice("experiments/gone"))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    with pytest.raises(CheckpointError, match=rf"no checkpoint in {tmp_path.name}/"):
+        models.folder(ModelChoice())

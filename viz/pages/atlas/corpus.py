@@ -79,8 +79,8 @@ def _reading() -> Reading | None:
     if data.reads_english(models.languages(model)):
         is_file = controls.segmented("corpus", _("Corpus contents"), LABELS) == "file"
     else:
-        st.caption(
-            _("The sentences that ship are in English, but this model reads {language}.", language=_language(model))
+        frame.small_print(
+            "The sentences that ship are in English, but this model reads {language}.", language=_language(model)
         )
         is_file = True
     sentences: _Loaded[CorpusSentence] | None = None
@@ -88,9 +88,9 @@ def _reading() -> Reading | None:
         label, help_text = _of_sentences(writes=_writes_from_source(abilities))
         sentences = _upload(label, SENTENCES, data.read_sentences, help_text)
     elif _writes_from_source(abilities):
-        st.caption(_("200 everyday sentences written by us; the model reads them with its own translations."))
+        frame.small_print("200 everyday sentences written by us; the model reads them with its own translations.")
     else:
-        st.caption(_("200 everyday sentences written by us."))
+        frame.small_print("200 everyday sentences written by us.")
     return _with_pairs(sentences, is_file=is_file, with_links=abilities.is_headlight)
 
 

@@ -18,7 +18,7 @@ from viz.text.html import visible
 from viz.text.messages import _, shown
 from viz.text.sites import head_label
 from viz.text.token_text import display_token
-from viz.ui import controls, long_work, tools
+from viz.ui import controls, frame, long_work, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def show(atlas: "Atlas", view: View) -> None:
             )  # fmt: skip
     near = neighbours(data.distances(atlas, view.site), heads, lambda *other: NamedHead(view.site, *other).link)
     at = layer * heads + head
-    st.caption(_("Most similar to {near}. In brackets: the distance, from 0 to 1.", near=near[at]))
+    frame.small_print("Most similar to {near}. In brackets: the distance, from 0 to 1.", near=near[at])
     _strongest(atlas, view, layer, head)
 
 
@@ -84,7 +84,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
     st.markdown(_("Sentences in which **{name}** of this head is highest", name=shown(name).lower()))
     if not numbers:
-        st.caption(_("None: this metric is undefined for every token of the corpus."))
+        frame.small_print("None: this metric is undefined for every token of the corpus.")
         return
     looks = _looks(atlas, numbers, view.site, layer, head)
     with st.container(gap="xsmall"):
@@ -95,10 +95,12 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
                 on_click=_open_sentence, args=(atlas.texts[number], view, layer, head),
             )  # fmt: skip
     if looks:
-        st.caption(
-            _("The largest weight of this head there: :blue-background[from] a word :orange-background[to] another.")
+        frame.small_print(
+            "The largest weight of this head there: :blue-background[from] a word :orange-background[to] another."
         )
-    st.caption(_("A click opens the sentence on the Attention page at this head, with the model's own translation."))
+    frame.small_print(
+        "A click opens the sentence on the Attention page at this head, with the model's own translation."
+    )
 
 
 def _looks(atlas: "Atlas", numbers: list[int], site: str, layer: int, head: int) -> "tuple[Look | None, ...] | None":

@@ -115,7 +115,7 @@ def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...
         message = "When {label} attends to “{names}”, its top output tokens are **{most}**."
         st.markdown(_(message, label=label, names=plain(names[kept]), most=plain(most[kept])))
     how = _OV_OF_ENCODER if site == sites.ENCODER else _OV_OF_DECODER
-    st.caption(_(how, num_vocabulary=len(vocabulary)))
+    frame.small_print(how, num_vocabulary=len(vocabulary))
 
 
 def _copying(copying: np.ndarray, site: str, layer: int, head: int, label: str, name: str) -> None:

@@ -196,7 +196,7 @@ def _interventions(stated: Stated, text: str) -> None:
         "Each acts on this head alone, in every row. Nats: log p(“{token}”) − log p(“{other}”). Of all tokens that the "
         "head could point at, the one named costs most."
     )
-    st.caption(_(message, token=plain(spoken(stated.token)), other=plain(spoken(stated.against))))
+    frame.small_print(message, token=plain(spoken(stated.token)), other=plain(spoken(stated.against)))
 
 
 def _written_under(stated: Stated, text: str) -> "tuple[EditComparison, ...]":
@@ -296,11 +296,9 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
             alt = _("How much the choice loses when each head is changed, {intervention}", intervention=title)
             name = file_name("cause", key, asked.name, sentence=asked.texts[0])
             frame.chart_of_heads(figure, f"cause-{key}-map", name, alt)
-    st.caption(
-        _(
-            "A row is a layer, a column a head. Warm: the word loses against the other one. Cold: it gains. A cross: "
-            "the other word wins. One scale, at least as wide as the choice. Click a cell to test its head above."
-        )
+    frame.small_print(
+        "A row is a layer, a column a head. Warm: the word loses against the other one. Cold: it gains. A cross: "
+        "the other word wins. One scale, at least as wide as the choice. Click a cell to test its head above."
     )
     metrics = {key: changes for _column, key, _title, changes in maps}
     make = partial(tables.heads_and, heads, metrics)

@@ -181,7 +181,7 @@ def without_pronoun(site: "SiteScores") -> str:
     )
 
 
-def head_table(site: "SiteScores") -> HeadTable:
+def accuracy_table(site: "SiteScores") -> HeadTable:
     """A column for each metric of every head; accuracies and weights as shares."""
     columns = {
         said("Accuracy"): site.accuracy.value,

@@ -101,7 +101,7 @@ def _map(values: Float[np.ndarray, "head"], heads: "tuple[HeadName, ...]", title
     figure = every_head_map(values, heads, title=title, bound=most)
     alt = _("{metric} of each head, layers by heads", metric=title)
     frame.chart(figure, "cause-ranked-map", file_name("heads", by), alt)
-    st.caption(_(_READ[by]))  # type: ignore[index]
+    frame.small_print(_READ[by])  # type: ignore[index]
 
 
 def _show_effects(
@@ -129,11 +129,9 @@ def _show_effects(
     numbers = [HeadColumn(title, values[order]) for title, values in zip(titles, columns.values(), strict=False)]
     names = [NamedHead(*head, True) for head in map(heads.__getitem__, order.tolist())]
     head_table(HeadTable(names, numbers, said("What changes without each head")), key="cause-ranked-table")
-    st.caption(
-        _(
-            "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a "
-            "title to sort. Accuracy change: the change of the share of right choices without the head."
-        )
+    frame.small_print(
+        "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a "
+        "title to sort. Accuracy change: the change of the share of right choices without the head."
     )
     st.html(html.table(*correlations(columns, heads), label=_("How the rankings agree")))
     to_compare = _("To compare with attention, first measure the curated set in the tab Measured.")

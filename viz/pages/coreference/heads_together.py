@@ -75,7 +75,7 @@ def show(
             if removal is not None:
                 _show_removal(removal, asked)
         else:
-            st.caption(_("No head is chosen. Choose one or more below by their numbers, in any attention."))
+            frame.small_print("No head is chosen. Choose one or more below by their numbers, in any attention.")
         _grid(heads)
         if models.is_english_german(state.current().model):
             _bleu(chosen, of_set)
@@ -145,7 +145,7 @@ def _show_removal(removal: Removal, asked: Sequence[Question]) -> None:
     for letter, spans in zip(LETTERS, removal.written, strict=False):
         if all(span.is_same for span in spans):
             text = "".join(span.first_text for span in spans).strip()
-            st.caption(_("{letter}: the translation stays “{text}”", letter=letter, text=plain(text)))
+            frame.small_print("{letter}: the translation stays “{text}”", letter=letter, text=plain(text))
         else:
             names = (_("{letter} with every head", letter=letter), _("without these"))
             st.html(html.word_changes(spans, names=names, language=models.target_language(state.current().model)))
@@ -170,7 +170,7 @@ def _show_removal(removal: Removal, asked: Sequence[Question]) -> None:
         mean = _("Mean of {count}", count=len(words))
         rows.append((mean, signed(before), signed(after), signed(after - before), chosen))
     st.html(html.table(columns, rows, label=_("Log-odds with every head and without those switched off")))
-    st.caption(_("Log-odds: log p of one word − log p of the other, in nats, after the same words."))
+    frame.small_print("Log-odds: log p of one word − log p of the other, in nats, after the same words.")
 
 
 def _likeliest(tokens: Sequence[tuple[str, float]]) -> str:
@@ -253,7 +253,7 @@ def _bleu(chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
         "A text file, one pair per line: English, a tab, German. The first {most_pairs} pairs are translated twice "
         "with greedy decoding: with every head on, and with the chosen heads switched off."
     )
-    st.caption(_(message, most_pairs=causes.MOST_PAIRS))
+    frame.small_print(message, most_pairs=causes.MOST_PAIRS)
     file = uploads.field(_("Sentence pairs, UTF-8"), key="cause-pairs", megabytes=LARGEST)
     if file is None:
         return

@@ -105,7 +105,7 @@ def show() -> None:
         if all(cases):
             st.html(legend(is_guess=any(guesses)))
         if pair is not None and pair.is_control:
-            st.caption(_(DROPPED if pair.cases[0].is_dropped else CONTROL))
+            frame.small_print(DROPPED if pair.cases[0].is_dropped else CONTROL)
     sides = [Side(number, trace, case) for number, (trace, case) in enumerate(zip(traces, cases, strict=True))]
     looking, site = show_all(sides, Slots(picture, found, choice))
     with written:
@@ -182,7 +182,7 @@ def _show_choice(sides: Sequence[Side], number: int, case: "PronounCase", choice
     trace = sides[number].trace
     if isinstance(choice.pronoun, str):
         message = "It is unknown which German word translates “{pronoun}”: {reason}."
-        st.caption(_(message, pronoun=plain(case.pronoun_text), reason=plain(choice.pronoun)))
+        frame.small_print(message, pronoun=plain(case.pronoun_text), reason=plain(choice.pronoun))
         return
     # A row writes the token after it.
     written = places(sides, number, (choice.pronoun.row + 1,), is_source=False)
@@ -230,8 +230,8 @@ def _looking(side: Side, site: str) -> Side:
         labels = token_labels.row_labels(side.trace, site)
         row = controls.token(field, _(_LOOK_FROM[side.number]), labels, default=start)
         if isinstance(own, str):
-            st.caption(
-                _("It is unknown which row belongs to the pronoun: {reason}. Choose a row yourself.", reason=plain(own))
+            frame.small_print(
+                "It is unknown which row belongs to the pronoun: {reason}. Choose a row yourself.", reason=plain(own)
             )
     return replace(side, rows=own if isinstance(own, tuple) and row in own else (row,))
 
@@ -293,12 +293,10 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
 
 def _explain_difference(rows: Sequence[Row], alignment: Alignment) -> None:
     keys = [row.labels for row in rows]
-    st.caption(
-        _(
-            "Warm: the second sentence gives the key more weight; cold: the first does. Only keys that occur in both "
-            "sentences, in the same order, are compared, so a row need not sum to zero. These occur in one sentence "
-            "only:"
-        )
+    frame.small_print(
+        "Warm: the second sentence gives the key more weight; cold: the first does. Only keys that occur in both "
+        "sentences, in the same order, are compared, so a row need not sum to zero. These occur in one sentence "
+        "only:"
     )
     named = [
         _(only_in, tokens="  ".join(display_token(tokens[i]) for i in left) or said("none"))

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import attribution, head_verdict, models
-from viz.pages.decoding import notices, translation_controls
+from viz.access import attribution, head_verdict, models, traces
+from viz.pages.decoding import notices
 from viz.selection import state
 from viz.selection.decoding import ALONE
 from viz.text.messages import _, said
@@ -57,7 +57,7 @@ def show_masked() -> None:
 def _rival(trace: "Trace", step: int) -> int | None:
     """The token that the written one is set against; None for its own log-probability."""
     written = trace.steps[step]
-    other = translation_controls.rival(trace, step)
+    other = traces.rival(trace, step)
     proposed = ALONE if other is None else other.token_id + 1
     state.propose(rival=proposed)
     chosen = state.current().decoding.rival

@@ -18,7 +18,7 @@ from viz.ui import controls, finding, frame
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
-    from model import Candidate, Trace
+    from model import Trace
 
 
 def above(trace: "Trace") -> None:
@@ -138,11 +138,3 @@ def propose(trace: "Trace") -> None:
     link = finding.of(trace).link
     step = None if link is None else link.step
     state.propose(step=head_verdict.least_sure_step(trace) if step is None or step >= len(trace.steps) else step)
-
-
-def rival(trace: "Trace", step: int) -> "Candidate | None":
-    """The most probable other token of a step that is more than the same one in capitals; None if there is no other."""
-    written = trace.steps[step]
-    others = [each for each in written.candidates if each.token_id != written.token_id]
-    distinct = [each for each in others if each.token.casefold() != written.token.casefold()]
-    return next(iter(distinct or others), None)

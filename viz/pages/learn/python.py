@@ -67,7 +67,7 @@ def _training() -> Snippet:
     trace, translator = _trace(), models.any_translator(state.current().model)
     if learn.training_view == "Label smoothing":
         count = len(token_labels.step_labels(trace))
-        step = state.position("smoothed_step", count, training.least_sure_step(trace))
+        step = state.position("smoothed_step", count, training.least_probable_step(trace))
         log_probs = line("log_probs = step_log_probs(reader, trace.text, trace.target_ids[:{}])", step + 1)
         template = "loss = step_loss(log_probs, trace.steps[{}].token_id, smoothing={})"
         loss = line(template, step, learn.smoothing / 100)

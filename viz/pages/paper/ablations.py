@@ -248,7 +248,7 @@ def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
 
 def _show_worth() -> None:
     """The table, its points, the file, and the command that makes it."""
-    results = ablations.results()
+    results = models.ablation_results()
     if results is None:
         frame.note(
             "There are no results in checkpoints/experiments/ablations.json. The command below measures all "

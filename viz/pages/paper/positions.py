@@ -335,7 +335,7 @@ def show_other(trace: "Trace") -> None:
         if scheme_of_site.site:
             st.markdown(f"**{sites.label(scheme_of_site.site)}**")
         _draw(scheme_of_site, trace)
-        st.caption(_(_HOW_TO_READ[scheme_of_site.what]))
+        frame.small_print(_HOW_TO_READ[scheme_of_site.what])
     if not schemes and scheme not in ("none", "unknown"):
         frame.note("This model does not expose these numbers, so there is no picture of them.")
 

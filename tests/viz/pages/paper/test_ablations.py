@@ -13,6 +13,7 @@ from model.analysis.ablations.outputs import OTHERS, Repetition, SharedWords
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.paper.opening import at, said, until
 from tests.viz.sent import charts, sent_to
+from viz.access import models
 from viz.pages.paper import wording
 from viz.pages.paper.data import ablations
 from viz.pages.paper.data.ablations import Measured, Output, Row, SetResult
@@ -204,7 +205,7 @@ def test_rows_have_means_over_seeds_and_the_paper_s(
     experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(catalogue.ROOT_VARIABLE, str(experiment_checkpoints))
-    results = ablations.results()
+    results = models.ablation_results()
     assert results is not None
     rows = {row.preset: row for row in ablations.rows(results)}
     assert list(rows) == ["full", "single-head", "no-positions", "no-residual", "unscaled"]
@@ -217,7 +218,7 @@ def test_rows_have_means_over_seeds_and_the_paper_s(
 
 def test_without_a_file_there_are_no_results(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(catalogue.ROOT_VARIABLE, str(tiny_checkpoints))
-    assert ablations.results() is None
+    assert models.ablation_results() is None
 
 
 SOUND = Measured(

@@ -16,7 +16,7 @@ from viz.selection import state
 from viz.text.messages import _
 from viz.text.sites import file_name
 from viz.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
-from viz.ui import number_controls
+from viz.ui import frame, number_controls
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
@@ -55,12 +55,10 @@ def show(atlas: "Atlas", view: View) -> None:
                 on_head=lambda head: state.change(layer=head.layer, head=head.head),
                 key="atlas-maps",
             )
-            st.caption(
-                _(
-                    "Each cell is a head; the lighter, the higher its mean over the corpus. Each metric has its own "
-                    "colour scale, from 0 to its highest head. If the metric has a chance level, colours start "
-                    "there: warm above it, cold below. Click a small map to enlarge it, or a cell to open its head."
-                )
+            frame.small_print(
+                "Each cell is a head; the lighter, the higher its mean over the corpus. Each metric has its own "
+                "colour scale, from 0 to its highest head. If the metric has a chance level, colours start "
+                "there: warm above it, cold below. Click a small map to enlarge it, or a cell to open its head."
             )
             number_controls.table_button(_("This map (CSV)"), partial(table.one_metric, view.values), name)
         with st.container():

@@ -88,7 +88,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     show_picture(trace, site)
     drawn_as = state.current().attention.drawn_as
     if _draw(trace, site, drawn_as, addresses if common.measure == "weights" else {}):
-        st.caption(_(captions.HOW_TO_READ[drawn_as]))
+        frame.small_print(captions.HOW_TO_READ[drawn_as])
     if measure.is_per_head:
         head_jobs.show(trace, site, layer, common.head)
     st.caption(captions.of_measure(trace, measure, site, common))

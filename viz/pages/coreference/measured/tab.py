@@ -228,7 +228,7 @@ def _heads(site: "SiteScores") -> list[Head]:
 
 
 def _table(site: "SiteScores") -> None:
-    head_table(findings.head_table(site), key=f"measured-{site.site}-table")
+    head_table(findings.accuracy_table(site), key=f"measured-{site.site}-table")
     frame.caption(
         _(
             "Click a title to sort. Clark’s form checks which candidate contains the word with the largest "

@@ -11,7 +11,7 @@ import streamlit as st
 
 from viz import theme
 from viz.access import models, texts, traces
-from viz.pages.decoding import export, translation_controls
+from viz.pages.decoding import export
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.figures import ancestor_heatmap
 from viz.pictures.component import Component
@@ -238,7 +238,7 @@ def _settings() -> None:
 def _chosen(trace: "Trace", tree: "BeamTree") -> int:
     """The node that is open: the closest rival of the winner at the chosen step, unless another one was chosen."""
     decoding = state.current().decoding
-    rival = translation_controls.rival(trace, state.current().common.step)
+    rival = traces.rival(trace, state.current().common.step)
     closest = closest_rival(tree, state.current().common.step, None if rival is None else rival.token_id)
     asked = decoding.beam_node
     if asked is not None and asked >= len(tree.nodes):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import streamlit as st
 
 from viz.access import models, texts
+from viz.access.traces import rival as rival_of
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.branches import comparison
 from viz.pages.decoding.branches.comparison import Translation
@@ -152,7 +153,7 @@ def _compare(ours: "Trace", other: int) -> None:
 def _offer(trace: "Trace") -> None:
     """What the model would write from the chosen step on if it wrote another token there."""
     step = state.current().common.step
-    rival = translation_controls.rival(trace, step)
+    rival = rival_of(trace, step)
     if rival is None:
         return
     token, written = (plain(display_token(each.token)) for each in (rival, trace.steps[step]))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from viz.text.messages import _, shown
+from viz.text.numbers import scientific, with_minus
 from viz.ui.controls import markdown
 
 #: What a view has found: numbers and words, by their names.
@@ -160,5 +161,13 @@ def right_answer(question: Question, found: Found) -> str:
     return str(_in_words(found[question.answer]))
 
 
+class _Written(float):
+    """A number that a text writes as people do: −1.5, 3·10⁻⁷."""
+
+    def __format__(self, form: str) -> str:
+        text = super().__format__(form)
+        return scientific(float(self)) if "e" in text else with_minus(text)
+
+
 def _in_words(value: float | str) -> float | str:
-    return shown(value) if isinstance(value, str) else value
+    return shown(value) if isinstance(value, str) else value if isinstance(value, int) else _Written(value)

@@ -25,7 +25,7 @@ from viz.pages.learn.transformer import walk
 from viz.pictures.component import ignore
 from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
 from viz.pictures.matrix_picture.component import Kept, MatrixData, matrix_picture
-from viz.selection import state
+from viz.selection import catalogue, state
 from viz.selection.examples import EXAMPLES
 from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import PAGES
@@ -33,6 +33,7 @@ from viz.server import viewers
 from viz.server.class_answers import CLASSES
 from viz.text import glossary
 from viz.text.html import table
+from viz.text.language import NAMES
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
 from viz.text.sites import file_name
@@ -54,6 +55,8 @@ def show(head: "DeltaGenerator") -> None:
     if not present.is_on():
         _way(lesson, number)
     choice = ModelChoice(_name(), state.current().model.device)
+    if (caution := _caution(choice)) and not present.is_on():
+        head.caption(caution)
     with frame.loading():
         shipped = Shipped(choice, models.translator(choice))
     # What the model cannot read, the step itself says. A projector has room for the step alone.
@@ -70,6 +73,26 @@ def _lines(shipped: Shipped, lesson: Lesson, number: int) -> list[sentence.Line]
     trace = shipped.trace(next(filter(None, texts), EXAMPLES[0].text))
     both = zip(models.languages(shipped.choice), (trace.text, trace.translation), strict=True)
     return [sentence.Line(language.upper(), language, text) for language, text in both]
+
+
+def _caution(choice: ModelChoice) -> str:
+    """Why the numbers of the lessons are not what a person expects, as Markdown; "" if they are."""
+    language, chosen = models.languages(choice)[0], models.name_of(state.current().model)
+    if language.partition("-")[0] not in ("", "en"):
+        message = (
+            ":material/warning: Lessons run on {name}, the first model of the list, which reads {language}, so their "
+            "English sentences and numbers do not fit it. They are written for the translator that ships: start "
+            "Headlight without {root_variable}."
+        )
+        known = NAMES.get(language, plain(language))
+        return _(message, name=plain(_name()), language=known, root_variable=catalogue.ROOT_VARIABLE)
+    if chosen != _name():
+        message = (
+            ":material/info: Lessons and their numbers are about {name}, whatever is chosen on the left; the other "
+            "pages show {chosen}."
+        )
+        return _(message, name=plain(_name()), chosen=plain(catalogue.label(chosen)))
+    return ""
 
 
 def _name() -> str:

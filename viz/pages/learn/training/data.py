@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
-from model import Candidate, Trace
+from model import Trace
 from model.analysis.label_smoothing import StepLoss, step_log_probs, step_loss
 from model.errors import HeadlightError
 from model.sequence_translator import SequenceTranslator
@@ -56,7 +56,7 @@ def smoothed_step(translator: SequenceTranslator, trace: Trace, step: int, hundr
     )
 
 
-def least_sure_step(trace: Trace) -> int:
+def least_probable_step(trace: Trace) -> int:
     """The step whose token has the lowest probability."""
     return min(range(len(trace.steps)), key=lambda step: trace.steps[step].log_prob)
 
@@ -131,7 +131,7 @@ def other_translation(translator: SequenceTranslator, trace: Trace, step: int | 
     """
     # The end of the sentence is no other wording.
     steps = range(max(1, len(trace.steps) - 1)) if step is None else [step]
-    rivals = {at: rival for at in steps if (rival := _rival(trace, at)) is not None}
+    rivals = {at: rival for at in steps if (rival := traces.rival(trace, at)) is not None}
     session = traces.session(translator, trace.text).branch()
     if rivals:
         at = min(rivals, key=lambda at: trace.steps[at].log_prob - rivals[at].log_prob)
@@ -140,12 +140,6 @@ def other_translation(translator: SequenceTranslator, trace: Trace, step: int | 
         session.force(rivals[at].token_id)
         session.run()
     return OtherTranslation(session.translation, tuple(step.token_id for step in session.steps))
-
-
-def _rival(trace: Trace, step: int) -> Candidate | None:
-    """The most probable other token that is more than the same one in capitals."""
-    written = trace.steps[step]
-    return next((each for each in written.candidates if each.token.casefold() != written.token.casefold()), None)
 
 
 def forced_trace(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> Trace:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from viz.access import long_texts, models
 from viz.pages.learn.transformer import data, figures
+from viz.pages.learn.transformer.layer_story import norm_of
 from viz.selection import state
 from viz.selection.examples import BATCH_SENTENCES
 from viz.server.widgets import sent
@@ -223,23 +224,21 @@ def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", positio
     batch = data.normed_batch(trace, translator, others, stack, layer, "self", position)
     token = plain(display_token(batch.tokens[batch.row]))
     own, first = batch.before[batch.row].numpy(), batch.before[:, 0].numpy()
-    st.caption(
-        _(
-            "The norm of self-attention in layer {layer} reads {num_tokens} tokens: this sentence and {num_others} "
-            "others; each row is a token. **Layer norm** works along each row: for “{token}” alone, mean {mean} and "
-            "standard deviation {std} of its {size} numbers, whatever else is in the batch. **Batch norm** works "
-            "along each column: for number 0 over all tokens, mean {column_mean} and standard deviation "
-            "{column_std}. Shown without the learned gain and bias.",
-            layer=layer + 1,
-            num_tokens=len(batch.tokens),
-            num_others=len(others),
-            size=own.size,
-            token=token,
-            mean=decimal(own.mean()),
-            std=decimal(own.std()),
-            column_mean=decimal(first.mean()),
-            column_std=decimal(first.std()),
-        )
+    frame.small_print(
+        "The norm of self-attention in layer {layer} reads {num_tokens} tokens: this sentence and {num_others} "
+        "others; each row is a token. **Layer norm** works along each row: for “{token}” alone, mean {mean} and "
+        "standard deviation {std} of its {size} numbers, whatever else is in the batch. **Batch norm** works "
+        "along each column: for number 0 over all tokens, mean {column_mean} and standard deviation "
+        "{column_std}. Shown without the learned gain and bias.",
+        layer=layer + 1,
+        num_tokens=len(batch.tokens),
+        num_others=len(others),
+        size=own.size,
+        token=token,
+        mean=decimal(own.mean()),
+        std=decimal(own.std()),
+        column_mean=decimal(first.mean()),
+        column_std=decimal(first.std()),
     )
     figure = figures.both_norms(
         batch.tokens,
@@ -272,10 +271,10 @@ def parts(path: "TokenPath") -> bytes:
             cell(path.token),
             layer,
             addition.kind,
-            _length(addition.added),
+            norm_of(addition.added),
             addition.share,
             addition.cosine,
-            _length(addition.after),
+            norm_of(addition.after),
         )
         for layer, additions in enumerate(path.layers)
         for addition in additions
@@ -288,7 +287,3 @@ def _neighbours_csv(found: "Sequence[Neighbour]", languages: Sequence[str]) -> b
     seen = [languages[one.token_id] if languages else "" for one in found]
     rows = ((one.token_id, cell(one.token), one.cosine, language) for one, language in zip(found, seen, strict=True))
     return table(("token_id", "token", "cosine", "seen_in"), rows)
-
-
-def _length(vector: object) -> float:
-    return float(np.linalg.norm(np.asarray(vector)))

@@ -69,7 +69,7 @@ class Row:
         """How many numbers the vector has, its norm, and the size of the largest."""
         values = np.zeros(0) if self.values is None else self.values
         largest = float(np.abs(values).max(initial=0.0))
-        return {"count": len(values), "length": float(f"{_length(values):.6g}"), "bound": float(f"{largest:.6g}")}
+        return {"count": len(values), "length": float(f"{norm_of(values):.6g}"), "bound": float(f"{largest:.6g}")}
 
 
 def path_story(path: "TokenPath", stage: int) -> dict[str, Any]:
@@ -91,10 +91,10 @@ def path_story(path: "TokenPath", stage: int) -> dict[str, Any]:
 
 def parts(path: "TokenPath") -> list[Part]:
     """What the token begins with, and what every sub-layer adds to it."""
-    begin = _length(path.begin)
+    begin = norm_of(path.begin)
     vectors = {"embedding": path.embedding, "position": path.positional}
     from_input = [
-        Part(0, kind, _BEGIN_NAMES[kind], _length(vector), None, begin)
+        Part(0, kind, _BEGIN_NAMES[kind], norm_of(vector), None, begin)
         for kind, vector in vectors.items()
         if vector is not None
     ]
@@ -103,9 +103,9 @@ def parts(path: "TokenPath") -> list[Part]:
             stage=number,
             kind=addition.kind,
             label=NAMES[addition.kind],
-            length=_length(addition.added),
+            length=norm_of(addition.added),
             share=addition.share if addition.has_skip else None,
-            stream=_length(addition.after),
+            stream=norm_of(addition.after),
         )
         for number, layer in enumerate(path.layers, start=1)
         for addition in layer
@@ -166,7 +166,7 @@ def _sublayer_rows(addition: "Addition") -> Iterator[Row]:
 
 def _norm_row(norm: "NormStep", read: str, title: str) -> Row:
     before, after = norm.before.numpy(), norm.after.numpy()
-    lengths = {"before": decimal(_length(before), 1), "after": decimal(_length(after), 1)}
+    lengths = {"before": decimal(norm_of(before), 1), "after": decimal(norm_of(after), 1)}
     if not norm.is_centred:
         message = (
             "Divided by the root mean square of its {count} numbers, then scaled. Norm {before} before, {after} after."
@@ -243,7 +243,7 @@ def _sum_row(addition: "Addition") -> Row:
         text = _("This model was trained without residual connections: the input is not kept.")
         return Row("stream", _("No residual connection"), "Sublayer(x)", text, _array(addition.summed))
     message = "The input, of norm {length}, makes up {share} of the sum, by projection on it."
-    text = _(message, length=decimal(_length(addition.before), 1), share=percent(1 - addition.share))
+    text = _(message, length=decimal(norm_of(addition.before), 1), share=percent(1 - addition.share))
     return Row("stream", _("Residual connection: the sum"), "x + Sublayer(x)", text, _array(addition.summed))
 
 
@@ -273,7 +273,8 @@ def _candidates_row(path: "TokenPath") -> Row:
     return Row("stream", _("Logits: the next token"), "x · Eᵀ", text, bars=bars)
 
 
-def _length(vector: object) -> float:
+def norm_of(vector: object) -> float:
+    """The norm of a vector."""
     return float(np.linalg.norm(np.asarray(vector)))
 
 

@@ -183,7 +183,7 @@ def _switches(trace: "Trace", place: WalkState) -> None:
             "Over {pairs:,} pairs of this sentence, this head's scores have a standard deviation of {before} before "
             "and {after} after dividing by √dₖ."
         )
-        st.caption(_(message, pairs=spread.pairs, before=decimal(spread.before), after=decimal(spread.after)))
+        frame.small_print(message, pairs=spread.pairs, before=decimal(spread.before), after=decimal(spread.after))
 
 
 def _badge(proof: tuple[float, float, str]) -> None:

@@ -253,11 +253,14 @@ class Told:
             return None
         other = self.changes.trace
         seen = data.windows(self.trace, self.place.site, self.place.row, self.place.key)
-        weights = data.weights_between(self.trace, seen)
-        for site, changed in data.weights_between(other, seen).items():
+        weights = data.weights_between(other, seen)
+        if self.place.edit == "forced":
             # A reference may be shorter than what the model wrote: what has no place in it stays as it is.
-            rows, keys = changed.shape[2:]
-            weights[site][:, :, :rows, :keys] = changed
+            own = data.weights_between(self.trace, seen)
+            for site, changed in weights.items():
+                rows, keys = changed.shape[2:]
+                own[site][:, :, :rows, :keys] = changed
+            weights = own
         streams = {stack: np.round(moved.numpy(), 4).tolist() for stack, moved in self.changes.shares.items()}
         return {
             "streams": streams,

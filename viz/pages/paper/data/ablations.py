@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,16 +9,16 @@ from jaxtyping import Float
 
 from model import Trace, Translator, later
 from model.analysis.ablations import results as summed
-from model.analysis.ablations.results import AblationResults, load_results
+from model.analysis.ablations.results import AblationResults
 from model.analysis.metrics.head_metrics import AttentionRows, confidence
-from model.errors import DataError, EditError, InputTextError
+from model.errors import EditError, InputTextError
 from model.sequence_translator import SequenceTranslator
 from viz.access import models, traces
 from viz.access.attention import MatrixView, shown_axes
 from viz.selection import catalogue
 from viz.selection.model_choice import Device, ModelChoice
 from viz.server.background_jobs import Progress, Task
-from viz.server.caches import FileState, cached
+from viz.server.caches import cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:
@@ -265,23 +264,6 @@ def surest(trace: Trace, site: str, layer: int | None, head: int | None) -> tupl
         means = np.nan_to_num(confidence(rows).mean().numpy(), nan=-1.0)
         ranked += [(float(mean), -at, -number) for number, mean in enumerate(means) if head in (None, number)]
     return (-max(ranked)[1], -max(ranked)[2]) if ranked else None
-
-
-def results() -> AblationResults | None:
-    """Return the measurements of all seeds; None if there are none yet. Raises a DataError if the file is damaged."""
-    path = catalogue.experiments_root() / later.ablations.RESULTS
-    try:
-        return _results(FileState.of(path))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        message = "{results} cannot be read: {strerror}."
-        raise DataError(message, results=later.ablations.RESULTS, strerror=error.strerror) from error
-
-
-@cached(max_entries=4)
-def _results(file: FileState) -> AblationResults:
-    return load_results(Path(file.path))
 
 
 def parts_off(layer: int | None, kept_head: int) -> "tuple[PartOff, ...]":

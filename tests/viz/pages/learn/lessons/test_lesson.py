@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from viz.locale.extraction import template
-from viz.pages.learn.lessons.lesson import LessonFileError, Step, holds, lessons, read
+from viz.pages.learn.lessons.lesson import LessonFileError, Step, filled_plainly, holds, lessons, read
 from viz.text import messages
 
 WHOLE = """
@@ -81,6 +81,12 @@ def test_a_claim_compares_numbers_and_words(claim: str, is_true: bool) -> None:
 def test_a_claim_about_what_no_view_finds_is_the_file_s_mistake() -> None:
     with pytest.raises(LessonFileError, match="weight"):
         holds("length > 1", {"weight": 0.5})
+
+
+def test_numbers_in_a_text_are_written_as_people_write_them() -> None:
+    text = "{less:+.1f}, {more:+.1f}, {near:.0e}, {nearer:.1g}, {none:.0e}, {count:,}"
+    found = {"less": -1.46, "more": 2.0, "near": 2.7e-07, "nearer": 6e-08, "none": 0.0, "count": 8000}
+    assert filled_plainly(text, found) == "−1.5, +2.0, 3·10⁻⁷, 6·10⁻⁸, 0, 8,000"
 
 
 def test_the_lessons_follow_the_paper_and_have_four_to_nine_steps() -> None:

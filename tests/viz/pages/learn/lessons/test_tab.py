@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.model.marian.marian_folders import write_marian
 from tests.paths import ROOT
 from tests.viz.page_run import healthy, opened, run_page
 from tests.viz.sent import charts, sent_to
 from viz.pages.learn.lessons.lesson import lessons
 from viz.pages.learn.lessons.pictures import Bars, Curves, bars, curves
+from viz.selection import catalogue
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.text import messages
 from viz.text.messages import said
@@ -84,6 +86,35 @@ def test_no_lesson_breaks_with_models_that_know_nothing(
         app.segmented_control(key="lesson_step").set_value(number).run()
         assert not app.exception, (number, app.exception[0].value)
         assert app.subheader[0].value == lessons()[name].steps[number - 1].title
+
+
+def cautions(app: AppTest) -> list[str]:
+    return [one.value.replace("\\", "") for one in app.caption if one.value.startswith(":material/")]
+
+
+def test_a_lesson_says_of_which_model_its_numbers_are_where_another_one_is_chosen(
+    app: AppTest, experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
+    first = next(iter(catalogue.server_models()))
+    assert not cautions(healthy(at(app, *question_step(), checkpoint=first)))
+    app.sidebar.selectbox(key="checkpoint").set_value("experiments/full").run()
+    (caution,) = cautions(healthy(app))
+    assert f"are about {first}," in caution
+    assert caution.endswith("the other pages show Small model: full.")
+
+
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+def test_a_lesson_on_a_model_that_reads_no_english_says_so(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_marian(tmp_path / "opus-mt-zh-en", languages=("zho", "eng"))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    at(app, *question_step())
+    (caution,) = cautions(healthy(app))
+    assert "run on opus-mt-zh-en" in caution
+    assert "which reads Chinese" in caution
+    assert f"without {ROOT_VARIABLE}" in caution
 
 
 def test_the_full_page_opens_on_what_the_step_shows(app: AppTest) -> None:

@@ -1,13 +1,12 @@
 """Views of training: schedule, log, smoothed targets, dropout; and small models that lack a part, over their seeds."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from jaxtyping import Float
 
 from model import later
-from model.analysis.ablations.results import AblationResults, dev_sets, load_results, score_of
+from model.analysis.ablations.results import AblationResults, dev_sets, score_of
 from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
 from model.errors import CheckpointError, DataError
 from model.training.optimizer import learning_rate
@@ -17,10 +16,9 @@ from viz.pages.learn.lessons.data.search import differing
 from viz.pages.learn.lessons.data.shipped import PRESETS
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pages.learn.transformer.data import captured_run
-from viz.selection import catalogue
-from viz.server.caches import FileState, cached
 from viz.text.html import Column, Marked
 from viz.text.messages import Message, said
+from viz.text.numbers import signed
 from viz.text.sites import DECODER, ENCODER
 from viz.text.token_text import display_token
 
@@ -61,7 +59,7 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
 
 def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     """BLEU of small models on one set: mean and standard deviation over their seeds."""
-    measured = results()
+    measured = _results()
     sets = dev_sets(measured)
     found: dict[str, float | str] = {}
     means, deviations = [], []
@@ -95,7 +93,7 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
 
 def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     """BLEU less the full model's, here and in the paper's Table 3, and whether the seeds tell it apart."""
-    measured = results()
+    measured = _results()
     sets = dev_sets(measured)
     rows, found, agree = [], dict[str, float | str](), 0
     for preset in presets:
@@ -109,7 +107,8 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
         found |= {f"{name}_told": told or ""} | {f"{name}_less_{i}": value for i, value in enumerate(less, 1)}
         found |= {} if paper is None else {f"{name}_paper": paper}
         agree += paper is not None and told != "not told apart" and all(value * paper > 0 for value in less)
-        rows.append((PRESETS[preset], *(f"{value:+.1f}" for value in less), _READINGS[told], _of_table(paper)))
+        in_table = said("no such row") if paper is None else signed(paper, 1)
+        rows.append((PRESETS[preset], *(signed(value, 1) for value in less), _READINGS[told], in_table))
     kinds = [found[f"{preset.replace('-', '_')}_told"] for preset in presets]
     found |= {"presets": len(presets), "agree": agree, "not_told": kinds.count("not told apart")}
     found |= {"better": kinds.count("better"), "worse": kinds.count("worse")}
@@ -126,24 +125,13 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))
 
 
-def results() -> AblationResults:
+def _results() -> AblationResults:
     """What was measured of all seeds. Raises a DataError where nobody has measured, or the file is damaged."""
-    path = catalogue.experiments_root() / later.ablations.RESULTS
-    try:
-        return _results(FileState.of(path))
-    except OSError as error:
+    measured = models.ablation_results()
+    if measured is None:
         message = "There are no results of ablations ({results}) for the small models."
-        raise DataError(message, results=later.ablations.RESULTS) from error
-
-
-@cached(max_entries=4)
-def _results(file: FileState) -> AblationResults:
-    return load_results(Path(file.path))
-
-
-def _of_table(difference: float | None) -> str:
-    """What Table 3 has for a model, as a cell."""
-    return said("no such row") if difference is None else f"{difference:+.1f}"
+        raise DataError(message, results=later.ablations.RESULTS)
+    return measured
 
 
 def _not_measured(preset: str, dev_set: str) -> DataError:
