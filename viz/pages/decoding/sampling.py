@@ -296,7 +296,7 @@ def _legend() -> str:
         f'<span style="position:absolute;left:{tick}%;transform:translateX(-50%)">{tick}</span>'
         for tick in (0, 25, 50, 75, 100)
     )
-    label = _("Colour scale: probability from 0, dark, to 100 percent, light")
+    label = _("Colour scale: probability from 0% (dark) to 100% (light)")
     return (
         f'<div role="img" aria-label="{literal(label)}" '
         f'style="display:flex;gap:0.7rem;font-size:0.75rem;line-height:1;{_NUMBERS}">{literal(_("Probability (%)"))}'

@@ -33,7 +33,7 @@ export function timesLess(logProb, other) {
 
 /** A colour bar from 0 to 100 %. @param {string[]} stops */
 export function probabilityLegend(stops) {
-  const said = _("Colour scale: probability from 0, dark, to 100 percent, light");
+  const said = _("Colour scale: probability from 0% (dark) to 100% (light)");
   const marks = [0, 25, 50, 75, 100].map((tick) => /** @type {[number, string]} */ ([tick / 100, String(tick)]));
   return colourBar(_("Probability (%)"), said, stops, marks);
 }

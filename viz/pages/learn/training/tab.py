@@ -167,14 +167,14 @@ def asked_reference(translator: "SequenceTranslator", trace: "Trace") -> str | d
 def _forcing_in_words(runs: data.TwoRuns) -> str:
     if not runs.differ:
         return _(
-            "The two agree throughout: on its own the model writes the reference. Over the reference the loss is "
+            "The two agree throughout: on its own the model writes the reference. On the reference the loss is "
             "{loss:.3f} nats per token.",
             loss=runs.loss,
         )
     forced = runs.forced[runs.parting]
     return _(
         "They diverge at position {number}: the reference has “{asked}”, to which the model gives {probability:.4f}; "
-        "it writes “{written}”, and from there on reads other words. Over the reference the loss is {loss:.3f} nats "
+        "it writes “{written}”, and from there on reads other words. On the reference the loss is {loss:.3f} nats "
         "per token.",
         number=runs.parting + 1,
         asked=plain(forced.asked),

@@ -51,8 +51,8 @@ def of(trace: "Trace", site: str, path: "TokenPath | None", origin: "Origin | No
 def _model(trace: "Trace", site: str) -> Stop:
     layers = trace.shapes[site][0]
     text = plural(
-        "Each column is a token. It rises through {count} layer; lines show from which tokens it takes what.",
-        "Each column is a token. It rises through {count} layers; lines show from which tokens it takes what.",
+        "Each column is a token. It rises through {count} layer; lines show from which tokens it takes information.",
+        "Each column is a token. It rises through {count} layers; lines show from which tokens it takes information.",
         layers,
     )
     return Stop("model", "", -1, _("The whole model"), text)
@@ -99,7 +99,7 @@ def _head(origin: "Origin") -> Iterator[Stop]:
         "value. A key that matches the query gets a high score."
     )
     yield Stop("head", "", -1, _("One head"), _(message, count=len(row.query), **names))
-    message = "The query is compared with every key. The highest score has “{best}”."
+    message = "The query is compared with every key. “{best}” has the highest score."
     yield Stop(
         "head",
         "",

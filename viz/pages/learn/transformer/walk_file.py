@@ -83,8 +83,8 @@ def why_not(trace: "Trace", reader: "Reader") -> str:
         return reason
     if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
         return said(
-            "The file of a whole walk has the vectors of every token in every head, so it is made of texts of at "
-            "most {count} tokens a side; of a longer one each depth can be saved as a picture.",
+            "The file of a whole walk has the vectors of every token in every head, so it is available up to {count} "
+            "tokens per side; for a longer text, save each depth as a picture.",
             count=MOST_TOKENS,
         )
     if any(each.edits for each in _layers(trace)):
@@ -121,8 +121,8 @@ def page(trace: "Trace", reader: "Reader", place: WalkState, name: str) -> bytes
     (drawing,) = drawings(trace, reader, place, name, [messages.language()])
     note = _(
         "Queries, keys, values and weights are kept as float32: what is computed from them is exact. Vectors drawn as "
-        "strips are kept in 7 bits, so their components are given with ≈. What needs the model again, as switching a "
-        "head off does, is left out."
+        "strips are kept in 7 bits, so their components are given with ≈. Whatever needs the model again, such as "
+        "switching a head off, is omitted."
     )
     texts = "".join(f'<p dir="auto">{literal(text)}</p>' for text in (trace.text, trace.translation) if text)
     body = (
