@@ -55,18 +55,24 @@ def test_a_prediction_is_answered_by_the_model_and_stays_in_the_address(page: Pa
 
 def test_next_asks_whether_to_skip_an_unanswered_question(page: Page, app_as_shipped: str) -> None:
     opened(page, app_as_shipped, "it", 2)
-    following = page.locator(".st-key-lesson-next button")
+    following, steps = page.locator(".st-key-lesson-next button"), page.get_by_role("radiogroup", name="Step")
+    begins = box_of(steps)["x"]
     following.click()
-    expect(following).to_have_text("Skip the question")
+    expect(following).to_have_text("Skip question")
+    # The choice of the step is still where it was.
+    assert box_of(steps)["x"] == begins
     expect(page).to_have_url(re.compile("step_of_lesson=2"))
     # An answer takes the question back.
     page.locator(".st-key-answer").get_by_text("animal").click()
     expect(following).to_have_text("Next step")
     opened(page, app_as_shipped, "it", 2)
     following.click()
-    expect(following).to_have_text("Skip the question")
+    expect(following).to_have_text("Skip question")
     following.click()
     expect(page).to_have_url(re.compile("step_of_lesson=3"))
+    opened(page, app_as_shipped, "it", len(lessons()["it"].steps))
+    expect(following).to_have_text("Next lesson")
+    assert box_of(steps)["x"] == begins
 
 
 def test_the_contents_say_how_far_one_is_and_lead_to_a_lesson(page: Page, app_as_shipped: str) -> None:

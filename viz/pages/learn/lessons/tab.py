@@ -132,8 +132,8 @@ def _way(lesson: Lesson, number: int) -> None:
         # Asked once, and of this question alone.
         is_asked = st.session_state.pop(_SKIPS, None) == after
         st.button(
-            _("Skip the question") if is_open and is_asked else _("Next lesson") if is_last else _("Next step"),
-            key="lesson-next", type="primary", disabled=after is None,
+            _("Skip question") if is_open and is_asked else _("Next lesson") if is_last else _("Next step"),
+            key="lesson-next", type="primary", disabled=after is None, width=130,
             on_click=_go(after, asks=is_open and not is_asked),
         )  # fmt: skip
         controls.segmented("lesson_step", _("Step"), {step: str(step) for step in range(1, len(lesson.steps) + 1)})
