@@ -17,7 +17,10 @@ from model.analysis.metrics.head_names import LayerHead, ranked
 from model.analysis.scoring import ScoreCost, operations
 from model.nn.encoder_decoder import SITES
 
-WAYS = {"word_in": "Word going in (the row that reads it)", "word_out": "Word coming out (the row that predicts it)"}
+WAYS = {
+    "word_in": "Token just read (the row that reads it)",
+    "word_out": "Token being predicted (the row that predicts it)",
+}
 SITE_NAMES = {
     "encoder.self": "encoder.self, from the pronoun",
     "decoder.cross": "decoder.cross, from the row that predicts the German pronoun",

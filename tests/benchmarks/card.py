@@ -25,7 +25,7 @@ HELD_OUT: Final = {
     "combinations": "combination of noun and property",
     "nouns": "noun",
 }
-READINGS: Final = {"word_in": "for the word going in", "word_out": "for the word coming out"}
+READINGS: Final = {"word_in": "token just read", "word_out": "token being predicted"}
 
 
 def anew(checkpoint: Path) -> dict[Path, str]:

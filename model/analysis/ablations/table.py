@@ -70,8 +70,17 @@ def _reading(results: AblationResults, sets: Sequence[str]) -> list[str]:
     for preset in ABLATIONS:
         if (kind := told_apart(results, preset, sets)) is not None:
             kinds[kind].append(preset)
-    said = [f"  {kind}: {', '.join(presets)}" for kind, presets in kinds.items() if presets]
-    return ["Beside the full model, on every set by more than both deviations together:", *said, ""] if said else []
+    names = {"not told apart": "within seed noise"}
+    said = [f"  {names.get(kind, kind)}: {', '.join(presets)}" for kind, presets in kinds.items() if presets]
+    return (
+        [
+            "Compared with the full model; a difference counts if it exceeds both deviations together on every set:",
+            *said,
+            "",
+        ]
+        if said
+        else []
+    )
 
 
 def _sign(own: Spread, full: Spread) -> int:

@@ -1,8 +1,9 @@
 """Score cross-attention as a word aligner against alignments made by hand.
 
 A head links each target word to the source word it attends to most. A target word has two rows in the decoder that can
-be asked: the row that predicts it (the word coming out) and the row that reads it (the word going in), one later. Chen
-et al. 2020 ("Accurate Word Alignment Induction from Neural Machine Translation", SHIFT-ATT) find the second better.
+be asked: the row that predicts it (the token being predicted) and the row that reads it (the token just read), one
+later. Chen et al. 2020 ("Accurate Word Alignment Induction from Neural Machine Translation", SHIFT-ATT) find the second
+better.
 """
 
 from collections import Counter

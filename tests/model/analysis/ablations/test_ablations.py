@@ -105,7 +105,7 @@ def test_only_what_holds_on_every_set_and_beyond_the_spread_is_called_worse_or_b
     )
     assert "\n  worse: single-head\n" in report
     assert "\n  better: gru\n" in report
-    assert "\n  not told apart: two-heads, no-positions, additive\n" in report
+    assert "\n  within seed noise: two-heads, no-positions, additive\n" in report
 
 
 def test_one_seed_tells_nothing_apart() -> None:
