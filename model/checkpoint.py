@@ -76,10 +76,7 @@ def write_manifest(folder: Path) -> None:
 
 
 def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:
-    """Read and check a checkpoint folder; the model comes in evaluation mode.
-
-    Raises a CheckpointError if a file is missing, differs from the manifest, or does not fit the others.
-    """
+    """A folder, read for evaluation. Raises a CheckpointError if a file is missing, changed, or does not fit."""
     folder = named_folder(folder)
     digest = verify(folder)
     try:
@@ -128,10 +125,7 @@ def check_weights(weights: dict[str, Tensor], config: ModelConfig) -> None:
 
 
 def verify(folder: Path) -> str:
-    """Check every file against the manifest and return the digest of the whole.
-
-    Raises a CheckpointError if the folder or a file is missing, or a file differs from the manifest.
-    """
+    """The digest of a folder. Raises a CheckpointError if a file is missing, or differs from the manifest."""
     if not folder.is_dir():
         raise CheckpointError(
             "There is no checkpoint folder {name!r}; train one with "

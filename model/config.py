@@ -79,10 +79,7 @@ class ModelConfig(ABC):
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
-        """The configuration of these settings.
-
-        Raises a ConfigError if a name or value is unknown, missing or out of range.
-        """
+        """The configuration of these settings. Raises a ConfigError if one is unknown, missing or out of range."""
         names = {field.name for field in fields(cls)}
         if unknown := sorted(values.keys() - names):
             message = "Unknown settings: {unknown}. Known settings: {names}."
@@ -93,10 +90,7 @@ class ModelConfig(ABC):
 
 
 def _check(field: Field[Any], value: object) -> None:
-    """Make sure that a setting has the type of its field and is within its bounds.
-
-    Raises a ConfigError if it has not, or is not.
-    """
+    """Raise a ConfigError if a setting has not the type of its field, or is out of its bounds."""
     if value is None and field.default is None:
         return
     choices = get_args(field.type) or (field.type,)
@@ -267,20 +261,14 @@ PRESETS: Mapping[str, TransformerConfig] = {
 
 
 def preset(name: str, **changes: Any) -> TransformerConfig:
-    """A named configuration, with some settings replaced.
-
-    Raises a ConfigError if no preset has this name, or the changed settings do not fit.
-    """
+    """A named configuration, some settings replaced. Raises a ConfigError if there is none, or they do not fit."""
     if name not in PRESETS:
         raise ConfigError("Unknown preset {name!r}. Known presets: {presets}.", name=name, presets=", ".join(PRESETS))
     return replace(PRESETS[name], **changes)
 
 
 def changed(config: ModelConfig, changes: Mapping[str, Any]) -> ModelConfig:
-    """The same configuration with other settings.
-
-    Raises a ConfigError if this kind of model has no such setting, or one is out of range.
-    """
+    """The same with other settings. Raises a ConfigError if this kind of model lacks one, or it is out of range."""
     names = {field.name for field in fields(config)}
     if unknown := sorted(changes.keys() - names):
         known = ", ".join(sorted(names))

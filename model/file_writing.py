@@ -59,10 +59,7 @@ def remove_oldest(folder: Path, most: int) -> None:
 
 @contextmanager
 def written_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to be written in the block, which becomes the one at this path when the block ends without an error.
-
-    Raises as `written_path`.
-    """
+    """A file to write in the block, which takes this path when that ends without an error. Raises as `written_path`."""
     with written_path(path) as unfinished, unfinished.open("wb") as file:
         yield file
 
@@ -107,10 +104,7 @@ def forget_unfinished(folder: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Make sure, before long work, that a file can be written: its folder is there, and it is no folder itself.
-
-    Raises a DataError if it cannot; the message says what is wrong.
-    """
+    """Before long work: raise a DataError if a file cannot be written, as it is a folder or its folder is missing."""
     with said_plainly(path):
         if path.is_dir():
             raise DataError("{path} is a folder. Give the name of a file, for example in that folder.", path=path)
@@ -124,10 +118,7 @@ def check_writable(path: Path) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Make sure, before long work, that a folder can be made or written into. Nothing is made.
-
-    Raises a DataError if it cannot; the message says what is wrong.
-    """
+    """Before long work: raise a DataError if a folder can neither be made nor written into. Nothing is made."""
     with said_plainly(folder):
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         if not there.is_dir():
@@ -144,10 +135,7 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def said_plainly(path: Path) -> Iterator[None]:
-    """What the system says in the block of a file that cannot be written becomes a sentence.
-
-    Raises a DataError if it said something.
-    """
+    """What the system says in the block of a file that cannot be written raises a DataError, in a sentence."""
     try:
         yield
     except OSError as error:

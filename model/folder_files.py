@@ -61,10 +61,7 @@ _FLAGS: Final = os.O_RDONLY | _NO_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr
 
 
 def entries(folder: Path) -> list[Path]:
-    """Everything that lies in a folder, by name.
-
-    Raises a CheckpointError if it cannot be listed, holds too much, or a name is no text.
-    """
+    """All that lies in a folder. Raises a CheckpointError if it cannot be listed, is too much, or a name is no text."""
     try:
         with os.scandir(folder) as found:
             names = [entry.name for entry in islice(found, MAX_ENTRIES + 1)]
@@ -153,10 +150,7 @@ def _check_same(file: BufferedReader, folder: Path, name: str, path: Path) -> No
 
 
 def _real_path(folder: Path, name: str) -> Path:
-    """Where a file of a folder really lies; it need not exist.
-
-    Raises a CheckpointError if it lies outside of the folder.
-    """
+    """Where a file of a folder really is, or would be. Raises a CheckpointError if that is outside of the folder."""
     root, path = Path(os.path.realpath(folder)), Path(os.path.realpath(folder / name))
     if path.parent != root and not is_hub_blob(path, root):
         message = (
@@ -168,12 +162,7 @@ def _real_path(folder: Path, name: str) -> Path:
 
 
 def read_file(folder: Path, name: str, largest: int) -> bytes:
-    """The content of a file of a folder.
-
-    Raises:
-        CheckpointError: as `open_file`.
-        OSError: it is not there, or cannot be read.
-    """
+    """The content of a file of a folder. Raises as `open_file`."""
     with open_file(folder, name, largest) as file:
         # It may grow meanwhile. Memory is taken for as many bytes as are asked for, whether they are there or not.
         content = file.read(min(largest, os.fstat(file.fileno()).st_size) + 1)
@@ -200,10 +189,7 @@ def read_as_data(path: Path, missing: DataError | None = None) -> Iterator[None]
 
 @contextmanager
 def read_as_model(folder: Path, name: str) -> Iterator[None]:
-    """What the system says where a file of a model's folder is read becomes a sentence.
-
-    Raises a CheckpointError if it said something.
-    """
+    """What the system says in the block of a model's file raises a CheckpointError, in a sentence."""
     try:
         yield
     except OSError as error:

@@ -31,10 +31,7 @@ def nothing_seen(what: str) -> InputTextError:
 
 
 def checked_ids(text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:
-    """Token ids of a text, at least 1 and at most `limit`; errors call the text `what`.
-
-    Raises an InputTextError if the text is blank or too long.
-    """
+    """Token ids of a text, 1 to `limit`, `what` in errors. Raises an InputTextError if it is blank or too long."""
     check_not_blank(text, what)
     # A piece has at most 16 characters, so far longer texts need not be tokenized to be refused.
     token_ids = encode(text) if len(text) <= 100 * limit else None

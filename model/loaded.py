@@ -151,10 +151,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def choose_device(name: str | None = None) -> torch.device:
-    """The named device; by default CUDA if present, else the CPU.
-
-    Raises a DeviceError if the device does not exist here.
-    """
+    """The named device; by default CUDA if present, else the CPU. Raises a DeviceError if it does not exist here."""
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

@@ -56,12 +56,7 @@ def open_reader(
 
 
 def open_translator(folder: Path, device: str | None = None, dtype: str = "float32") -> SequenceTranslator:
-    """Open a checkpoint of Headlight's own, a Transformer or one from before it, or a MarianMT model.
-
-    Raises:
-        CheckpointError: the folder is missing or damaged.
-        DeviceError: there is no such device, or it does not run this number type.
-    """
+    """Open a checkpoint of Headlight's own, or a MarianMT model. Arguments and errors are those of `open_reader`."""
     with _readable(folder) as readable:
         read = read_folder(readable, device, dtype)
     kind = Translator if isinstance(read.model, Transformer) else EarlierTranslator
@@ -97,10 +92,7 @@ def as_writer(reader: Reader) -> Writer:
 
 
 def as_chat(reader: Reader) -> "ChatWriter":
-    """The same model, which reads every text as a chat, behind its chat template.
-
-    Raises an InputTextError if it has no chat template, or none that can be used.
-    """
+    """The same, reading every text as a chat. Raises an InputTextError if no chat template can be used."""
     from model.adapters.chat_writer import ChatWriter
     from model.adapters.text_writer import TextWriter
 
@@ -124,23 +116,16 @@ def as_image_reader(reader: Reader) -> "ImageReader":
 
 
 def as_sequence_translator(reader: Reader, name: str = "") -> SequenceTranslator:
-    """The same model as an encoder–decoder that Headlight runs itself; arguments as of `as_translator`.
-
-    Raises a CheckpointError if it is a model that Headlight does not run itself.
-    """
+    """The same as an encoder–decoder that Headlight runs itself; arguments and errors as of `as_translator`."""
     if not isinstance(reader, SequenceTranslator):
         raise _of_another_kind(said("translators"), reader, name)
     return reader
 
 
 def as_translator(reader: Reader, name: str = "") -> Translator:
-    """The same model as a `Translator`, a Transformer all of whose insides can be reached.
+    """The same model as a `Translator`, a Transformer all of whose insides can be reached; errors call it `name`.
 
     Raises a CheckpointError if it is a model that Headlight does not run itself, or one from before the Transformer.
-
-    Args:
-        reader: any model.
-        name: what an error calls it; by default its own name.
     """
     if not isinstance(reader, Translator):
         raise _of_another_kind(said("Transformers"), reader, name)

@@ -32,11 +32,7 @@ def data_set_name(path: Path) -> str:
 
 
 def read_pairs(path: Path, limit: int | None = None) -> list[Pair]:
-    """Read a TSV file (plain, `.xz` or `.gz`), UTF-8, as `parse_pairs` does.
-
-    Raises:
-        DataError: as `read_lines`, a line has no two columns, or there is no pair.
-    """
+    """Read a TSV file (plain, `.xz` or `.gz`), UTF-8. Raises as `read_lines` and `parse_pairs`."""
     return parse_pairs(read_lines(path), str(path), limit)
 
 

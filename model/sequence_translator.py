@@ -48,12 +48,7 @@ class ReadFolder(NamedTuple):
 
 
 def read_folder(folder: Path, device: str | None, dtype: str) -> ReadFolder:
-    """Read a checkpoint folder of ours, or a MarianMT (OPUS-MT) model as Hugging Face's hub has it.
-
-    Raises:
-        CheckpointError: the folder is missing or damaged.
-        DeviceError: there is no such device, or it does not run this number type.
-    """
+    """Read a checkpoint folder of ours, or a MarianMT (OPUS-MT) model. Raises as `model.opening.open_translator`."""
     folder, chosen = named_folder(folder), choose_device(device)
     is_ours = not is_marian(folder)
     load = load_checkpoint if is_ours else load_marian
@@ -202,10 +197,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return self._forced_trace(text, session.target_ids[1:], extras, functions)
 
     def spread(self, trace: Trace) -> Spread:
-        """How the probability of each step of a trace is spread over the vocabulary.
-
-        Raises a TraceError if the trace was made by another model.
-        """
+        """How each step's probability is spread. Raises a TraceError if the trace was made by another model."""
         return spread(trace, self.model)
 
     def labels(self, text: str) -> tuple[str, ...]:
@@ -217,17 +209,11 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return text
 
     def place(self, text: str) -> TokenPlace:
-        """Where the model says the first token of a translation.
-
-        Raises an InputTextError if the text is blank or too long.
-        """
+        """Where the model says the first token of a translation, as of `Chooser.place`."""
         return TokenPlace(tuple(self.source_ids(text)), (self.config.bos_id,), 0)
 
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
-        """The first token in which two translations differ.
-
-        Raises an InputTextError if a text is blank or too long, or both translations are the same to the model.
-        """
+        """The first token in which two translations differ, as of `Chooser.word_choice`."""
         row, before, *chosen = first_difference(*(self.target_ids(translation) for translation in (right, wrong)))
         return WordChoice(TokenPlace(tuple(self.source_ids(text)), (self.config.bos_id, *before), row), *chosen)
 
@@ -242,10 +228,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return logits.float()
 
     def text_choice(self, text: str, right: str, wrong: str) -> TextChoice:
-        """Two whole translations.
-
-        Raises an InputTextError if a text is blank or too long, or both translations are the same to the model.
-        """
+        """Two whole translations. Raises as `word_choice`."""
         both = [tuple(self.target_ids(translation)) for translation in (right, wrong)]
         first_difference(*both)
         return TextChoice(tuple(self.source_ids(text)), self.config.bos_id, *both)
@@ -304,17 +287,11 @@ class SequenceTranslator(LoadedTranslator, ABC):
             yield from trace_side_by_side(self.model, self.tokenizer, self.key, tokenized)
 
     def source_ids(self, text: str, name: str = said("The sentence")) -> list[int]:
-        """Token ids of a source sentence, ending with </s>; `name` is what an error calls it.
-
-        Raises an InputTextError if the text is blank or too long.
-        """
+        """Token ids ending with </s>. Raises an InputTextError that says `name` for a blank or too long text."""
         return [*checked_ids(text, name, self.config.max_length - 1, self.tokenizer.encode), self.config.eos_id]
 
     def target_ids(self, text: str) -> list[int]:
-        """Token ids that a given translation emits, ending with </s>.
-
-        Raises an InputTextError if the text is blank or too long.
-        """
+        """Token ids that a given translation emits, ending with </s>. Raises as `source_ids`."""
         limit = self.config.max_length + EXTRA_LENGTH - 1
         return [*checked_ids(text, said("The target"), limit, self.tokenizer.encode_target), self.config.eos_id]
 

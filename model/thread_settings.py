@@ -20,10 +20,7 @@ M_TRIM_THRESHOLD, M_MMAP_MAX, M_ARENA_MAX = -1, -4, -8
 
 
 def keep_freed_memory() -> None:
-    """Tell glibc to keep freed memory and to map none apart: the next step takes the same amounts again.
-
-    Otherwise the kernel hands out and clears every page again at each step.
-    """
+    """Let glibc keep freed memory, and map none apart, so that no step clears every page of it again."""
     _set(M_MMAP_MAX, 0)
     _set(M_TRIM_THRESHOLD, -1)
 

@@ -91,10 +91,7 @@ class Translator(SequenceTranslator):
         return weight.T.reshape(self.config.num_heads, -1, self.config.d_model).float().cpu()
 
     def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
-        """What each decoder layer of a trace would have said, with its `top` most probable tokens.
-
-        Raises a TraceError if the trace was made by another model, or `top` is no number of tokens of the vocabulary.
-        """
+        """What each decoder layer would have said, with `top` tokens. Raises as `logit_lens` of `model.decoding`."""
         return logit_lens(trace, self.model, self.tokenizer, top)
 
     def masks(self, texts: Sequence[str]) -> BatchMasks:
@@ -177,10 +174,7 @@ class EarlierTranslator(SequenceTranslator):
         )
 
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
-        """The identity: the head's output is the context vector, which is read as it is.
-
-        Raises a TraceError if there is no such site or layer.
-        """
+        """The identity: the context vector is read as it is. Raises a TraceError without such a site or layer."""
         layers, _ = self.config.shapes.get(site, (0, 0))
         if not 0 <= layer < layers:
             message = "There is no layer {layer} of {site!r}; sites are {shapes}."

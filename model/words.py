@@ -33,10 +33,7 @@ def word_spans(text: str) -> list[Span]:
 
 
 def find_words(text: str, words: Sequence[str]) -> list[Span]:
-    """Spans of these words, which follow one another in a text with nothing but white space between them.
-
-    Raises a DataError if the text continues with something else.
-    """
+    """Spans of these words, with only white space between. Raises a DataError if the text goes on otherwise."""
     spans: list[Span] = []
     position = 0
     for word in words:

@@ -58,10 +58,7 @@ class BaseReader(Loaded):
         return self.model.config
 
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
-        """W_O of an attention site, as `model.reader.Reader` says.
-
-        Raises a TraceError if there is no such site or layer, or the model does not tell.
-        """
+        """W_O of an attention site; this and the errors are as `model.reader.Reader` says."""
         return self.layout.known_projection(site, layer)
 
     def checked_extras(self, extras: Collection[str]) -> Collection[str]:

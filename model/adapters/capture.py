@@ -218,10 +218,7 @@ _PROGRESS: ContextVar[LayersDone | None] = ContextVar("headlight_adapter_progres
 
 @contextmanager
 def layers_counted(progress: LayersDone) -> Iterator[None]:
-    """Call `progress` after every attention that this thread computes for a listener, with their number in a pass.
-
-    It may end the pass by an error.
-    """
+    """Call `progress`, which may end the pass, after each attention of this thread that a listener hears."""
     token = _PROGRESS.set(progress)
     try:
         yield

@@ -39,10 +39,7 @@ class ChatWriter(TextWriter):
 
     @classmethod
     def of(cls, writer: TextWriter) -> Self:
-        """The same model, which shares its weights.
-
-        Raises an InputTextError if it has no chat template, or none that can be used.
-        """
+        """The same model, sharing its weights. Raises an InputTextError if no chat template can be used."""
         made = cls(writer.model, writer.pieces, writer.layout, writer.abilities, name=writer.name, digest=writer.digest)
         made.caches = writer.caches
         chat_template.chosen_template(made.pieces.chat_template)
@@ -54,10 +51,7 @@ class ChatWriter(TextWriter):
         return f"{super().key}/chat"
 
     def chat(self, text: str) -> Chat:
-        """A text as a chat, of any length.
-
-        Raises an InputTextError if it is blank, or the template refuses or fails.
-        """
+        """A text as a chat, of any length. Raises an InputTextError if it is blank or the template fails."""
         check_not_blank(text, said("The text"))
         return self.chat_of(chat_template.read_messages(text))
 
@@ -104,10 +98,7 @@ class ChatWriter(TextWriter):
         ]
 
     def trace_messages(self, messages: Sequence[chat_template.Message]) -> Trace:
-        """Read a chat once and keep what every attention site computed; its text is what the template made.
-
-        Raises an InputTextError if the chat is empty or too long, or the template refuses or fails.
-        """
+        """The trace of a chat, whose text is what the template made. Raises as `chat_of`, and if it is too long."""
         chat = self.chat_of(messages)
         return replace(super().trace_rows(chat.text, chat.encoded.ids, ()), roles=chat.roles)
 
@@ -130,10 +121,7 @@ class ChatWriter(TextWriter):
         return replace(trace, roles=(*chat.roles, *[ASSISTANT] * len(emitted)))
 
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
-        """The first token in which two answers of the assistant differ.
-
-        Raises an InputTextError if the chat is blank, too long or refused; or both words are the same to the model.
-        """
+        """The first token in which two answers differ. Raises as `source`, or an InputTextError if none does."""
         before = self.source(text).ids
         said = [(*before, *self.pieces.encode(word, with_special=False).ids) for word in (right, wrong)]
         row, common, *chosen = first_difference(*said)

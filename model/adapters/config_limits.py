@@ -49,10 +49,7 @@ def check_values(config: dict[str, Any], *, has_table: bool) -> None:
 
 
 def check_token_ids(settings: Mapping[str, Any], file: str) -> None:
-    """Make sure that what settings say of special tokens are ids: whole numbers, or lists of them.
-
-    Raises a CheckpointError if one is something else; the message names it.
-    """
+    """Raise a CheckpointError that names a special token's setting that is no whole number, or a list of them."""
     for name, value in settings.items():
         if name.endswith(("_token_id", "_words_ids", "suppress_tokens")) and not _are_ids(value):
             shown = name[:60].encode("utf-8", errors="replace").decode()
@@ -67,10 +64,7 @@ def _are_ids(value: object) -> bool:
 
 
 def check_picture_sizes(sizes: dict[str, Any]) -> None:
-    """Make sure that an image processor does not scale, cut or fill up pictures to sizes beyond reason.
-
-    Raises a CheckpointError if one is too large, or no size.
-    """
+    """Raise a CheckpointError if an image processor scales, cuts or pads pictures to no size, or one beyond reason."""
     for name, number in _numbers(sizes, ""):
         most = LARGEST_PICTURE**2 if name.endswith("_pixels") else LARGEST_PICTURE
         if not 1 <= number <= most:
@@ -111,10 +105,7 @@ def check_files(folder: Path) -> None:
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """Make sure that a tokenizer_config.json does not ask for millions of made-up tokens.
-
-    Raises a Malformed if it does.
-    """
+    """Raise a Malformed if a tokenizer_config.json asks for millions of made-up tokens."""
     for key, value in settings.items():
         makes_up = key in ("extra_ids", "offset") or key.startswith("num_")
         if makes_up and isinstance(value, int | float) and not 0 <= value <= MAX_MADE_UP:

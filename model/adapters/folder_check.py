@@ -136,10 +136,7 @@ class Folder:
 
 
 def check_folder(path: Path) -> Folder:
-    """Look at a folder as at any other input.
-
-    Raises a CheckpointError if something is missing, damaged, too large, outside of the folder, or could run code.
-    """
+    """The folder, checked. Raises a CheckpointError if it is incomplete, damaged, too large, or could run code."""
     with _readable(path):
         return _checked(path)
 
@@ -201,10 +198,7 @@ def _checked(path: Path) -> Folder:
 
 
 def check_tokenizer_files(path: Path, model_type: object) -> None:
-    """Make sure that there is a tokenizer beside the model.
-
-    Raises a CheckpointError if there is none, or a part of MarianMT's is missing.
-    """
+    """Raise a CheckpointError if there is no tokenizer beside the model, or a part of MarianMT's is missing."""
     if model_type == "marian" and not (path / "tokenizer.json").is_file():
         lacked = [name for name in MARIAN_TOKENIZER if not (path / name).is_file()]
         if lacked:

@@ -97,10 +97,7 @@ def _generate(model: Any, token_ids: Tensor, most: int, options: Mapping[str, An
 
 @contextmanager
 def settings_for_writing() -> Iterator[None]:
-    """What goes wrong in the block is the doing of generation_config.json, which is read where it is used.
-
-    Raises a SessionError if a rule that it asks for does not fit the model.
-    """
+    """What goes wrong in the block raises a SessionError: generation_config.json, read there, does not fit it."""
     try:
         yield
     except (HeadlightError, torch.OutOfMemoryError):
@@ -143,10 +140,7 @@ class GenerationRows:
         return logits
 
     def ruled(self, scores: Float[Tensor, "row vocab"]) -> Float[Tensor, "row vocab"]:
-        """Scores of what follows with all that the model's settings ask for, −∞ for what must not come.
-
-        Raises a SessionError if a setting does not fit the model.
-        """
+        """Scores by all the model's settings, −∞ for what must not come. Raises a SessionError if one does not fit."""
         with settings_for_writing():
             return self._beginning.rules(self._read, scores)
 

@@ -64,13 +64,7 @@ class ImageReader(BaseReader):
     def trace(
         self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
-        """Look at the picture in a file, whose path is `text`; all else as of `Reader.trace`.
-
-        Raises:
-            InputTextError: there is no picture in the file, it is too large, or a target is given.
-            EditError: an edit names what does not exist.
-            TraceError: an extra is asked for that this model does not record.
-        """
+        """Look at the picture in the file `text`. Raises as `trace_picture`, or an InputTextError for a target."""
         if target is not None:
             message = "This model ({family}) only reads pictures: it has no decoder."
             raise InputTextError(message, family=self.abilities.family)
@@ -172,10 +166,7 @@ class ImageReader(BaseReader):
 
 
 def open_picture(path: Path) -> Image.Image:
-    """The picture in a file, its size checked before it is unpacked.
-
-    Raises an InputTextError if there is no picture in the file, or it is too large.
-    """
+    """The picture in a file. Raises an InputTextError before unpacking it if there is none, or it is too large."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)

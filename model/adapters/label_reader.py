@@ -65,10 +65,7 @@ class LabelReader(TextReader):
         return text
 
     def place(self, text: str) -> TokenPlace:
-        """Where the model says a label.
-
-        Raises an InputTextError if the text is blank or too long, or the model has but one label.
-        """
+        """Where it says a label. Raises an InputTextError for a blank or too long text, or a single label."""
         if self._label_of != "answer" and self.config.num_labels < 2:
             raise InputTextError("This model outputs one number, so there are no labels to choose between.")
         marked = _MARKED.search(text) if self._label_of == "token" else None
@@ -80,10 +77,7 @@ class LabelReader(TextReader):
         return TokenPlace(ids, (), row) if self.abilities.kind == "encoder" else TokenPlace((), ids, row)
 
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
-        """Two labels, by their names.
-
-        Raises an InputTextError if the text is blank or too long, both are the same, or there is no such label.
-        """
+        """Two labels, by their names. Raises as `place`, or an InputTextError if both are the same or unknown."""
         names = self.labels(text)
         if unknown := [name for name in (right, wrong) if name not in names]:
             raise InputTextError("This model has no label {label!r}.", label=unknown[0][:80])

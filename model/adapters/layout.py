@@ -60,10 +60,7 @@ class Layout:
         return MappingProxyType(kept)
 
     def known_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
-        """`projection`, where it must be there.
-
-        Raises a TraceError if there is no such site or layer, or the model does not tell.
-        """
+        """`projection`. Raises a TraceError if there is no such site or layer, or the model does not tell."""
         projection = self.projection(site, layer)
         if projection is None:
             message = (

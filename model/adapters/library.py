@@ -105,10 +105,7 @@ def fused_mask(asked: Mapping[str, Any]) -> Tensor | None:
 
 
 def make_config(values: Mapping[str, Any]) -> Any:
-    """A configuration of the kind that its values name.
-
-    Raises a CheckpointError if the library has no such kind, or they are no configuration of it.
-    """
+    """A configuration of the kind that its values name. Raises a CheckpointError if the library has none for them."""
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in transformers.CONFIG_MAPPING:
         what = said("of unknown type")
@@ -165,10 +162,7 @@ def end_by_no_padding(model: Any) -> None:
 
 
 def embeddings(model: Any) -> nn.Embedding:
-    """The table of a model's tokens.
-
-    Raises a CheckpointError if it has none.
-    """
+    """The table of a model's tokens. Raises a CheckpointError if it has none."""
     try:
         table = model.get_input_embeddings()
     except (AttributeError, NotImplementedError):
@@ -351,10 +345,7 @@ def picture_sizes(processor: Any) -> dict[str, Any]:
 
 
 def blank_pixels(processor: Any) -> Tensor:
-    """What an image processor makes of a picture in which nothing is seen: [1, channel, height, width].
-
-    Raises a CheckpointError if its settings do not fit each other.
-    """
+    """A blank picture as pixels [1, channel, height, width]. Raises a CheckpointError if the settings do not fit."""
     with settings_of_model():
         sizes: Tensor = processor(np.zeros((64, 64, 3), np.uint8), return_tensors="pt")["pixel_values"]
     return sizes
@@ -362,10 +353,7 @@ def blank_pixels(processor: Any) -> Tensor:
 
 @contextmanager
 def settings_of_model() -> Iterator[None]:
-    """What goes wrong in the block, where a model runs for the first time, is the doing of its settings.
-
-    Raises a CheckpointError if they do not fit each other.
-    """
+    """What goes wrong in the block, where a model runs first, raises a CheckpointError: its settings do not fit."""
     try:
         yield
     except (HeadlightError, torch.OutOfMemoryError):
@@ -376,10 +364,7 @@ def settings_of_model() -> Iterator[None]:
 
 
 def new_cache(has_encoder: bool) -> Any:
-    """An empty key/value cache that keeps every row, also of layers that look no further than a window.
-
-    So it can always be cut; what is outside a window is masked.
-    """
+    """An empty key/value cache that keeps every row, also of layers with a window (masked), so that it can be cut."""
     own = transformers.DynamicCache()
     return transformers.EncoderDecoderCache(own, transformers.DynamicCache()) if has_encoder else own
 

@@ -73,10 +73,7 @@ class LibraryTokenizer:
         return html_language(self.spoken[0]), html_language(self.spoken[1])
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
-        """The same tokenizer for these of its languages; "" leaves the one that is chosen.
-
-        Raises an InputTextError if a code is none of those offered.
-        """
+        """The same in these languages, "" for the one chosen. Raises an InputTextError if one is not offered."""
         made = copy.copy(self)
         made.spoken = replace(self.offered, chosen=self.spoken).with_choice(reads, writes)
         made.__dict__.pop("language_id", None)
@@ -240,10 +237,7 @@ def _offered(tokenizer: Any) -> Offered:
 
 @contextmanager
 def _failures_said() -> Iterator[None]:
-    """What goes wrong in a tokenizer is the doing of its files, which may hold any expression.
-
-    Raises an InputTextError if it fails on this text.
-    """
+    """What goes wrong in the block raises an InputTextError: a tokenizer's files may hold any expression."""
     try:
         yield
     except HeadlightError:

@@ -65,10 +65,7 @@ def write_safetensors(folder: Path, target: Path) -> None:
 
 
 def _kept_gguf(file: Path, name: str, kept: Path) -> Path | None:
-    """A folder of this name with what is in a GGUF file, kept by its content; None where nothing can be kept.
-
-    Raises as `_write_gguf`.
-    """
+    """A kept folder with what is in a GGUF file; None where nothing can be kept. Raises as `_write_gguf`."""
     with open_file(file.parent, file.name, LARGEST_WEIGHTS) as opened:
         content = hashlib.file_digest(opened, "sha256").hexdigest()
     home = kept / hashlib.sha256(f"{content}/{name}/{metadata.version('transformers')}".encode()).hexdigest()

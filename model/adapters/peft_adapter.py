@@ -72,10 +72,7 @@ def read_adapter(path: Path) -> Adapter | None:
 
 
 def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
-    """The model with the adapter's changes in its weights.
-
-    Raises a CheckpointError if the adapter is of another model.
-    """
+    """The model with the adapter's changes in its weights. Raises a CheckpointError if the adapter is of another."""
     from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
     from safetensors.torch import load_file
 

@@ -96,10 +96,7 @@ def explore_model(model: Any, probe: Probe) -> Explored:
 
 
 def _check_steady(model: Any, run: Callable[..., Any], by_eager: Any, tolerance: float) -> None:
-    """Make sure that what eager attention gave comes again, and that the library's fused attention gives it, too.
-
-    Raises a CheckpointError if it does not.
-    """
+    """Raise a CheckpointError if eager attention does not give the same again, and fused attention the same."""
     with library.attending_by(model, EAGER):
         if _apart(first_output(run(output_attentions=True)), first_output(by_eager)) > tolerance:
             raise CheckpointError(
@@ -263,10 +260,7 @@ def _largest_difference(
 def _check_weights(
     weights: Mapping[str, Sequence[Tensor]], lengths: Mapping[tuple[int, int], str], kind: Kind, why: str
 ) -> None:
-    """Make sure that what the library returned are weights: of every query over every key, not negative, with sum 1.
-
-    Raises a CheckpointError if they are not.
-    """
+    """Raise a CheckpointError unless these are weights: of every query over every key, not negative, with sum 1."""
     of_site = {site: pair for pair, site in lengths.items()}
     for site, layers in weights.items():
         for layer, values in enumerate(layers):

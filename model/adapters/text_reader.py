@@ -30,10 +30,7 @@ def mask_of(pieces: LibraryTokenizer) -> str:
 
 
 def with_mask(text: str, pieces: LibraryTokenizer) -> str:
-    """A text with the tokenizer's own sign of its one masked word, which a person may write as [MASK].
-
-    Raises an InputTextError if the tokenizer has none, or the text has not one.
-    """
+    """A text with the tokenizer's own sign for [MASK]. Raises an InputTextError if it has none, or the text not one."""
     text = text.replace(MASK, own := mask_of(pieces))
     if (count := text.count(own)) != 1:
         raise InputTextError("Expected a text with one [MASK] instead of a word, got {count}.", count=count)
@@ -85,10 +82,7 @@ class TextReader(TextTracer):
         return f"{text[:start]}{own}{text[end:]}"
 
     def place(self, text: str) -> TokenPlace:
-        """Where the model says a token for this text: in place of [MASK], after it, or first of its translation.
-
-        Raises an InputTextError if the text is blank or too long, or an encoder's has not one [MASK].
-        """
+        """Where it says a token: in [MASK]'s place, after the text, or first of its translation (`Chooser.place`)."""
         if self.abilities.kind == "encoder":
             ids = self.source(with_mask(text, self.pieces)).ids
             return TokenPlace(ids, (), ids.index(self.pieces.tokenizer.mask_token_id))
@@ -99,11 +93,7 @@ class TextReader(TextTracer):
         return TokenPlace(ids, read, len(read) - 1)
 
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
-        """The first token in which two texts differ that the model may write.
-
-        Raises an InputTextError if a text is blank or too long; both are the same to the model; or a word for [MASK] is
-        more than one token.
-        """
+        """The first token in which two texts differ that the model may write, as of `Chooser.word_choice`."""
         if self.abilities.kind == "encoder":
             place = self.place(text)
             parts = with_mask(text, self.pieces).split(mask_of(self.pieces))

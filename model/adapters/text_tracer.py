@@ -185,12 +185,7 @@ class TextTracer(BaseReader):
 
     @torch.inference_mode()
     def write(self, source_ids: Sequence[int], edits: Edits | None = None) -> list[int]:
-        """The greedy translation of an encoder–decoder as token ids, with the token that begins it.
-
-        Raises:
-            SessionError: the model's own settings for writing cannot be used.
-            EditError: an edit names what does not exist, or the model's heads cannot be edited.
-        """
+        """The greedy translation of an encoder–decoder as token ids, with the one that begins it. Raises as `trace`."""
         most = most_steps(self.abilities, len(source_ids))
         functions = head_edits(edits, self.abilities, num_source=len(source_ids), num_target=most)
         given = torch.tensor([list(source_ids)], device=self.device)
@@ -319,10 +314,7 @@ class TextTracer(BaseReader):
     def checked_tokens(
         self, text: str, what: str, limit: int | None, *, is_target: bool = False, with_special: bool = True
     ) -> Encoded:
-        """The tokens of a text, at most `limit`; errors call it `what`.
-
-        Raises an InputTextError if the text is blank or too long, or the model does not know its tokens.
-        """
+        """The tokens of a text, `what` in errors. Raises an InputTextError if it is blank, too long or unknown."""
         check_not_blank(text, what)
         encoded = None
         if limit is None or len(text) <= LONGEST_PIECE * limit:

@@ -55,12 +55,7 @@ class TextWriter(TextReader):
         return GenerationSession(self, text, extras=extras, edits=edits)
 
     def translate(self, text: str) -> str:
-        """What the model writes greedily: a translation, or how the text goes on.
-
-        Raises:
-            SessionError: the model does not write.
-            InputTextError: the text is blank or too long.
-        """
+        """What the model writes greedily: a translation, or how the text goes on. Raises as `decode`."""
         session = self.decode(text)
         session.run()
         return session.translation
@@ -116,13 +111,7 @@ class TextWriter(TextReader):
     def sample(
         self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0, progress: StepsDone = no_progress
     ) -> list[SampledTranslation]:
-        """Draw `n` texts, at most 64, as `Translator.sample` does.
-
-        Raises:
-            SessionError: the model does not write.
-            InputTextError: the text is blank or too long.
-            ConfigError: `n` or `seed` is out of range.
-        """
+        """Draw `n` texts, at most 64, as `Translator.sample` does. Raises as it does, or a SessionError."""
         check_writes(self)
         draws = draws_of(n, sampling, seed)
         source_ids = self.source(text).ids
@@ -145,20 +134,13 @@ class TextWriter(TextReader):
         return session.trace().only_written(session.steps)
 
     def spread(self, trace: Trace) -> Spread:
-        """How the probability of each step is spread over the vocabulary.
-
-        Raises a TraceError if the trace is not of a session.
-        """
+        """How each step's probability is spread. Raises a TraceError if the trace is not of a session."""
         if trace.spread is None:
             raise TraceError("Probabilities of alternatives exist only for generated text; decode the text.")
         return trace.spread
 
     def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
-        """What each layer of a decoder-only model would have said, with its `top` most probable tokens.
-
-        Raises a TraceError if the model is no such, or not known well enough; the trace is of another one; or `top` is
-        no number of tokens of the vocabulary.
-        """
+        """What each layer would have said; arguments and errors are those of `decoder_lens`."""
         return decoder_lens(self.model, self.layout, self.abilities, trace, self.pieces, top)
 
     def _rows_before_last(self, token_ids: tuple[int, ...], rows: GenerationRows) -> tuple[GenerationRows, Tensor]:

@@ -115,10 +115,7 @@ class JsonRow:
 
 
 def read_json_rows(path: Path) -> Iterator[JsonRow]:
-    """The rows of a JSONL file: one JSON object a line, UTF-8.
-
-    Raises a DataError if the file cannot be read, or a line is no JSON object.
-    """
+    """The rows of a JSONL file in UTF-8. Raises a DataError if it cannot be read, or a line is no JSON object."""
     for number, line in numbered_lines(path):
         yield parse_json_row(path, number, line)
 

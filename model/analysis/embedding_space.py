@@ -82,10 +82,7 @@ class EmbeddingSpace:
 
 
 def embedding_space(reader: Reader, *, is_target: bool = False) -> EmbeddingSpace:
-    """The embeddings of a model: of what it reads, or, where that is another matrix, of what it writes.
-
-    Raises a TraceError if it reads no tokens.
-    """
+    """The embeddings of what a model reads, or writes if those differ. Raises a TraceError if it reads no tokens."""
     matrix = _matrix(reader, is_target=is_target)
     weight, tokens = weight_of(matrix), reader.all_tokens()
     assert weight is not None, "an embedding is a matrix"

@@ -174,10 +174,7 @@ def head_circuits(model: Transformer, site: str, layer: int, head: int) -> HeadC
 
 @torch.inference_mode()
 def copying_scores(model: Transformer, site: str, progress: Progress = no_progress) -> Float[Tensor, "layer head"]:
-    """The copying score of every head of an attention; `progress` is called with 1 for each layer.
-
-    Raises as `head_circuits` does.
-    """
+    """The copying score of every head; `progress` is called with 1 for each layer. Raises as `head_circuits`."""
     layers, heads = model.config.shapes[site]
     scores = torch.empty(layers, heads)
     for layer in range(layers):

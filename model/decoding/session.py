@@ -87,10 +87,7 @@ class Session(ABC):
         return self._vocabulary.decode(self._written)
 
     def step(self, draws: Draws | None = None) -> DecodingStep:
-        """Write the most probable next token, or the one that these draws give.
-
-        Raises a SessionError if the text is finished.
-        """
+        """Write the most probable next token, or that of these draws. Raises a SessionError if it is finished."""
         self._write(draws)
         return self.steps[-1]
 

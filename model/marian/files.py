@@ -82,10 +82,7 @@ def is_opus_mt(folder: Path) -> bool:
 
 
 def has_two_vocabularies(folder: Path) -> bool:
-    """Whether a MarianMT folder numbers the pieces of a source otherwise than those of a target.
-
-    Raises as `is_opus_mt`.
-    """
+    """Whether a MarianMT folder numbers the pieces of a source otherwise than a target's. Raises as `is_opus_mt`."""
     settings = json_file(folder, TOKENIZER_SETTINGS) if (folder / TOKENIZER_SETTINGS).exists() else {}
     return settings.get("separate_vocabs", False) is not False or (folder / TARGET_VOCABULARY).exists()
 
@@ -106,10 +103,7 @@ def targets(vocabulary: Iterable[str]) -> tuple[str, ...]:
 
 
 def json_file(folder: Path, name: str) -> dict[str, Any]:
-    """The JSON object in a file of the folder.
-
-    Raises a CheckpointError if it is missing, too large, outside of the folder, or no JSON object.
-    """
+    """The JSON object in a file. Raises a CheckpointError if it is missing, too large, elsewhere, or none."""
     try:
         return checked.parsed(file_bytes(folder, name).decode("utf-8"))
     except (Malformed, UnicodeDecodeError) as error:
@@ -118,20 +112,14 @@ def json_file(folder: Path, name: str) -> dict[str, Any]:
 
 
 def file_bytes(folder: Path, name: str) -> bytes:
-    """The bytes of a file of the folder.
-
-    Raises a CheckpointError if it is missing, too large, outside of the folder, or cannot be read.
-    """
+    """The bytes of a file. Raises a CheckpointError if it is missing, too large, elsewhere, or cannot be read."""
     with read_as_model(folder, name):
         _check_there(folder, name)
         return read_file(folder, name, _largest(name))
 
 
 def named_weights(folder: Path, name: str) -> AbstractContextManager[Path]:
-    """The path of a file of the folder for as long as the block lasts, in which a library opens it.
-
-    Raises a CheckpointError if it is missing, too large, outside of the folder, or was exchanged meanwhile.
-    """
+    """A file's path, held in the block. Raises a CheckpointError if it is missing, too large, elsewhere, exchanged."""
     _check_there(folder, name)
     return named_file(folder, name, _largest(name))
 

@@ -18,18 +18,7 @@ from model.checked import Malformed
 from model.checkpoint import Checkpoint, check_weights
 from model.config import Activation, TransformerConfig
 from model.errors import CheckpointError, ConfigError
-from model.marian.files import (
-    CONFIG,
-    SOURCE,
-    TARGET,
-    VOCABULARY,
-    digest,
-    file_bytes,
-    has_two_vocabularies,
-    json_file,
-    named_weights,
-    weight_files,
-)
+from model.marian import files
 from model.marian.tokenizer import MarianTokenizer
 from model.messages import said
 from model.nn.architectures import model_of_shapes, unfilled_model
@@ -68,13 +57,15 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     Raises a CheckpointError if a file is missing, damaged, too large or outside of the folder, or does not fit the
     others.
     """
-    if has_two_vocabularies(folder):
+    if files.has_two_vocabularies(folder):
         raise CheckpointError(
             "{name} has separate vocabularies for the source and the target, so it is opened as a model of "
             "transformers: `open_reader(folder)`.",
             name=folder.name,
         )
-    tokenizer = MarianTokenizer(*(file_bytes(folder, name) for name in (SOURCE, TARGET, VOCABULARY)))
+    tokenizer = MarianTokenizer(
+        *(files.file_bytes(folder, name) for name in (files.SOURCE, files.TARGET, files.VOCABULARY))
+    )
     config = read_config(folder, tokenizer.unk_id)
     tokenizer.check(config)
     weights = _read_weights(folder, config)
@@ -83,7 +74,7 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     model.load_state_dict(weights, strict=False)  # check_weights is strict, and allows for shared matrices
     with torch.no_grad():
         model.projection.bias[config.pad_id] = -torch.inf
-    return Checkpoint(model.to(device=device, dtype=dtype).eval(), tokenizer, digest(folder))
+    return Checkpoint(model.to(device=device, dtype=dtype).eval(), tokenizer, files.digest(folder))
 
 
 def read_config(folder: Path, unk_id: int) -> TransformerConfig:
@@ -91,7 +82,7 @@ def read_config(folder: Path, unk_id: int) -> TransformerConfig:
 
     Raises a CheckpointError if a value is missing or wrong, or asks for what our Transformer does not have.
     """
-    content = {**DEFAULTS, **json_file(folder, CONFIG)}
+    content = {**DEFAULTS, **files.json_file(folder, files.CONFIG)}
     try:
         numbers = {
             name: checked.count(content.get(name), name)
@@ -123,7 +114,7 @@ def read_config(folder: Path, unk_id: int) -> TransformerConfig:
             output_bias=True,
         )
     except (Malformed, ConfigError) as error:
-        raise CheckpointError("{name}/{config}: {error}", name=folder.name, config=CONFIG, error=error) from error
+        raise CheckpointError("{name}/{config}: {error}", name=folder.name, config=files.CONFIG, error=error) from error
 
 
 def _check_form(content: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
@@ -164,7 +155,7 @@ def _read_weights(folder: Path, config: TransformerConfig) -> dict[str, Tensor]:
             )
         if own in weights and not torch.equal(weights[own], tensor.float()):
             message = "{model}: {weight} should be the matrix that {config} says is shared; it differs."
-            raise CheckpointError(message, model=folder.name, weight=name, config=CONFIG)
+            raise CheckpointError(message, model=folder.name, weight=name, config=files.CONFIG)
         weights[own] = tensor.float()
     # Their programs leave it out where it is zero.
     weights.setdefault("projection.bias", torch.zeros(config.vocab_size))
@@ -198,18 +189,18 @@ def parameter_names(config: TransformerConfig) -> dict[str, tuple[str, tuple[int
 def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Tensor]]:
     """Every tensor of the weight files, all of whose shapes were compared before the first is read."""
     with ExitStack() as stack:
-        files = {}
-        for file in weight_files(folder):
+        holders = {}
+        for file in files.weight_files(folder):
             try:
-                path = stack.enter_context(named_weights(folder, file))
+                path = stack.enter_context(files.named_weights(folder, file))
                 opened = stack.enter_context(safe_open(path, framework="pt"))
                 for name in opened.keys():  # noqa: SIM118 - no mapping
                     _check_shape(f"{folder.name}/{file}", name, tuple(opened.get_slice(name).get_shape()), shapes)
-                    files[name] = opened
+                    holders[name] = opened
             except SafetensorError as error:
                 message = "{name}/{file} is not a safetensors file: {error}."
                 raise CheckpointError(message, name=folder.name, file=file, error=error) from error
-        for name, opened in files.items():
+        for name, opened in holders.items():
             # Sinusoids are computed; the tables of them that some files have are skipped.
             if name in shapes:
                 yield name, opened.get_tensor(name)
@@ -218,7 +209,7 @@ def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tu
 def _check_shape(file: str, name: str, shape: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]]) -> None:
     if name in shapes and shape != shapes[name]:
         message = "{file}: {name} should have the shape {shapes} according to {config}, but it has {shape}."
-        raise CheckpointError(message, file=file, name=name, shapes=shapes[name], config=CONFIG, shape=shape)
+        raise CheckpointError(message, file=file, name=name, shapes=shapes[name], config=files.CONFIG, shape=shape)
     if name not in shapes and not name.endswith("embed_positions.weight"):
         message = "{file} contains {name!r}, which the model that {config} describes does not have."
-        raise CheckpointError(message, file=file, name=name[:100], config=CONFIG)
+        raise CheckpointError(message, file=file, name=name[:100], config=files.CONFIG)

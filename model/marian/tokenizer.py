@@ -48,10 +48,7 @@ class MarianTokenizer(Tokenizer):
         return self._size
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a text, without special tokens but with that of a language in front.
-
-        Raises an InputTextError if the text asks for a language that the model does not know.
-        """
+        """Token ids, that of a language first, no other special ones. Raises an InputTextError if it is unknown."""
         language, rest = self._split(without_surrogates(text))
         pieces = ([language] if language else []) + list(self._source.encode(rest, out_type=str))
         return [self._ids.get(piece, self.unk_id) for piece in pieces]
@@ -103,10 +100,7 @@ class MarianTokenizer(Tokenizer):
         return self._ids[piece]
 
     def check(self, config: ModelConfig) -> None:
-        """Make sure that this tokenizer and a model of this configuration speak of the same ids.
-
-        Raises a CheckpointError if they do not.
-        """
+        """Raise a CheckpointError if this tokenizer and a model of this configuration speak of other ids."""
         if self.vocab_size > config.vocab_size:
             message = (
                 "vocab.json and config.json do not belong together: ids run to {vocab_size}, but the model has "

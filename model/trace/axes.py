@@ -141,10 +141,7 @@ class RoleRun:
 
 
 def check_roles(roles: Sequence[str], count: int) -> None:
-    """Make sure that there is a role for each of so many tokens, or none for any.
-
-    Raises a ValueError if there is not, or one is no role.
-    """
+    """Raise a ValueError if there is not a role for each of so many tokens, or none for any, or one is no role."""
     if roles and len(roles) != count:
         raise ValueError(f"there are {len(roles)} roles for {count} tokens")
     if unknown := [role for role in roles if role != "" and role not in ROLES]:

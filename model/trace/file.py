@@ -94,10 +94,7 @@ def weight_bytes(trace: Trace) -> int:
 
 
 def load_trace(path: str | Path) -> Trace:
-    """Read what `save_trace` wrote.
-
-    Raises a TraceError if there is no such file, it is no trace, damaged, or unreasonably large.
-    """
+    """Read what `save_trace` wrote. Raises a TraceError if the file is missing, no trace, damaged, or too large."""
     path = Path(path)
     try:
         with path.open("rb") as file, open_arrays(file, LARGEST) as arrays:

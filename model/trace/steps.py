@@ -101,10 +101,7 @@ class DecodingStep:
 
 
 def check_probabilities(steps: Sequence[DecodingStep]) -> None:
-    """Refuse steps at which no token has a probability.
-
-    Raises a SessionError if the logits of a step are NaN, or all of them −∞.
-    """
+    """Raise a SessionError if the logits of a step are NaN, or all of them −∞: no token has a probability."""
     for number, step in enumerate(steps, start=1):
         if not step.candidates:
             raise no_probabilities(said("At step {number}", number=number))

@@ -213,10 +213,7 @@ def endless_batches(
     start: int = 0,
     processes: Processes = ALONE,
 ) -> Iterator[Batch]:
-    """Batches without end, from batch number `start` on, epoch after epoch; of each, this process' part.
-
-    Raises a DataError if there is no example.
-    """
+    """This process' part of batches without end, from number `start` on. Raises a DataError without examples."""
     if not any(example.weight > 0 for example in examples):
         raise DataError(
             "No sentence pair is left to train on: all are empty or too long, or one side is three times as long as "

@@ -141,10 +141,7 @@ def load_film(path: Path) -> Film:
 
 
 def read_film(file: BinaryIO, name: str) -> Film:
-    """Read what `save_film` wrote, from an open file that messages call `name`.
-
-    Raises a DataError if it is no film, damaged, or unreasonably large.
-    """
+    """Read what `save_film` wrote, from the file `name`. Raises a DataError if it is no film, damaged, or too large."""
     try:
         with open_arrays(file, LARGEST) as arrays:
             return _read(arrays)

@@ -74,10 +74,7 @@ class TaughtHead(NamedTuple):
 
 
 def taught_head(weight: float, layer: int, head: int, config: ModelConfig) -> TaughtHead | None:
-    """The head that is taught; None where the weight is 0.
-
-    Raises a ConfigError if the model's encoder has no such layer or head.
-    """
+    """The head that is taught; None where the weight is 0. Raises a ConfigError if the encoder has no such head."""
     if not weight:
         return None
     if not isinstance(config, TransformerConfig) or layer >= config.num_layers or head >= config.num_heads:
@@ -168,10 +165,7 @@ def link_losses(
     links: Int[Tensor, "link 4"],
     scale: float,
 ) -> Float[Tensor, " link"]:
-    """−log of the weight that each link's row gives to its antecedent's tokens together, in nats.
-
-    `padding` is True at real tokens.
-    """
+    """−log of the weight of each link's row on its antecedent's tokens together, in nats; `padding`: True at tokens."""
     sentence, row, begin, end = links.unbind(1)
     scores = torch.einsum("ld,lkd->lk", query[sentence, row], key[sentence]) * scale
     log_weights = scores.masked_fill(~padding[sentence], -torch.inf).log_softmax(-1)

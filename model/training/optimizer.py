@@ -108,10 +108,7 @@ class TrainingOptimizer:
         return kept
 
     def load_moments(self, moments: Mapping[int, Mapping[str, Tensor]]) -> None:
-        """Go on with the moments of an earlier run.
-
-        Raises a ValueError if they are those of another optimizer or of another model.
-        """
+        """Go on with earlier moments. Raises a ValueError if they are of another optimizer or of another model."""
         for optimizer in self._optimizers:
             owned = {id(parameter) for parameter in optimizer.param_groups[0]["params"]}
             names = {"momentum_buffer"} if isinstance(optimizer, Muon) else {"step", "exp_avg", "exp_avg_sq"}

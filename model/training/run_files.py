@@ -34,12 +34,7 @@ class RunState:
 
 
 class RunFiles:
-    """The files of one run in its folder.
-
-    Args:
-        folder: made if it is not there.
-        average: how many of the last weights are kept.
-    """
+    """The files of one run; its folder is made if need be, and the last `average` weights are kept."""
 
     def __init__(self, folder: Path, average: int) -> None:
         self.folder, self.average = folder, average

@@ -172,18 +172,12 @@ def is_small_and_ours(choice: ModelChoice) -> bool:
 
 
 def writer(choice: ModelChoice) -> "Writer":
-    """The chosen model, where it writes, as it reads a person's text. Raises as `text_reader`.
-
-    Raises a SessionError if it only reads.
-    """
+    """The model as it reads a person's text. Raises as `text_reader`, or a SessionError if it only reads."""
     return later.opening.as_writer(text_reader(choice))
 
 
 def translator(choice: ModelChoice) -> "Translator":
-    """The chosen model, where it is a translator that Headlight runs itself. Raises as `reader`.
-
-    Raises a CheckpointError if it is another one.
-    """
+    """The chosen model as a translator that we run. Raises as `reader`, or a CheckpointError if it is another."""
     return later.opening.as_translator(reader(choice), name_of(choice))
 
 
@@ -198,10 +192,7 @@ def text_chooser(choice: ModelChoice) -> "Chooser":
 
 
 def any_translator(choice: ModelChoice) -> "SequenceTranslator":
-    """The chosen model, where it is a Transformer that Headlight runs, or one from before it. Raises as `reader`.
-
-    Raises a CheckpointError if it is another one.
-    """
+    """As `translator`, a model from before the Transformer too."""
     return later.opening.as_sequence_translator(reader(choice), name_of(choice))
 
 

@@ -33,10 +33,7 @@ def keep(content: bytes, name: str) -> str:
 
 
 def given(digest: str) -> tuple[str, "Image.Image"]:
-    """A picture that was given, with a name that no other has; without one, the picture that we draw.
-
-    Raises an InputTextError if it is not kept any more.
-    """
+    """A given picture and its name; by default the one we draw. Raises an InputTextError if it is not kept."""
     if not digest:
         return said("example picture"), later.image_reader.example_picture()
     kept = _kept().get(digest)

@@ -66,12 +66,7 @@ def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
 
 
 def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | None = None) -> Drawing:
-    """Every head of a site as a tile, and the open one as a heatmap and as lines, with the lines of a query kept.
-
-    Args:
-        opened: layer and head that are open, from 0.
-        query: the row that is kept.
-    """
+    """Every head as a tile; the open one (layer, head) as a heatmap, and as lines, with those of a query kept."""
     try:
         weights = attention.all_weights(trace, site)
     except ValueError as error:

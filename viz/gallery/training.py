@@ -13,10 +13,7 @@ from viz.pictures.player.exchange import begun
 
 
 def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"]]:
-    """The film of a training in a file, on the head that changes most; its sentence, and its weights in the end.
-
-    Raises a DataError if the file is damaged or too large.
-    """
+    """A film, on the head that changes most; its sentence; its last weights. Raises as `training_data.at`."""
     opened = training_data.at(path)
     found = training_data.opens_on(opened)
     view = training_data.view(opened, found.sentence, found.site, found.metric)

@@ -15,12 +15,7 @@ MOST_BYTES: Final = 64 << 20
 
 
 class Picture(anywidget.AnyWidget):
-    """A picture: show it as the last line of a cell; `save` writes it into a file.
-
-    Attributes:
-        drawing: what is drawn.
-        alt: what it shows, for those who hear it.
-    """
+    """A picture, shown as the last line of a cell; `save` writes it into a file; `alt` is for those who hear it."""
 
     _esm = traitlets.Unicode().tag(sync=True)
     plan = traitlets.Unicode().tag(sync=True)
@@ -38,10 +33,7 @@ class Picture(anywidget.AnyWidget):
 
 
 def checked_text(name: str, given: object) -> str:
-    """A text that a file can hold.
-
-    Raises a ValueError if it is not text, or has half of a surrogate pair, which UTF-8 cannot write.
-    """
+    """A text. Raises a ValueError if it is none, or holds half of a surrogate pair, which UTF-8 cannot write."""
     if not isinstance(given, str):
         raise ValueError(f"Expected {name} to be text, got {given!r} of type {type(given).__name__}.")
     try:

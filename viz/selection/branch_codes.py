@@ -121,10 +121,7 @@ def write_code(choice: Choice) -> str:
 
 
 def read_code(code: str, number: int) -> Choice:
-    """The choice behind the code of branch `number`.
-
-    Raises a SessionError if it is no code, or it leaves a branch that does not come before it.
-    """
+    """The choice behind a branch's code. Raises a SessionError if it is no code, or leaves a branch not before it."""
     match = _CODE.fullmatch(code)
     action = None if match is None else _read_action(match[3])
     if match is None or action is None:

@@ -133,10 +133,7 @@ def folder_of(name: str) -> str:
 
 
 def add(folder: Path) -> str:
-    """Put a folder on this session's list and return its name there; from a full list the oldest is dropped.
-
-    Raises a CheckpointError if this server is shared.
-    """
+    """List a folder in this session, and return its name there. Raises as `check_may_name_folders`."""
     check_may_name_folders()
     known = models()
     for name, path in known.items():

@@ -91,10 +91,7 @@ class Field:
 
 
 def fields_of(selection: type) -> Mapping[str, Field]:
-    """Name → field, of every section of the selection's class.
-
-    Raises a TypeError if two fields have one name, or one name in an address.
-    """
+    """Name → field, of every section. Raises a TypeError if two fields have one name, or one in an address."""
     known: dict[str, Field] = {}
     for section, owner in get_type_hints(selection).items():
         hints = get_type_hints(owner, include_extras=True)

@@ -62,12 +62,9 @@ class BoundedCache(Generic[Key, Value]):
     def get_or_make(
         self, key: Key, make: Callable[[], Value], size_of: Callable[[Value], int], expected: int = 0
     ) -> Value:
-        """The value of a key. If there is none, one thread makes it while others wait for it; it is kept as by `put`.
+        """The value of a key; if there is none, one thread makes it while others wait, and it is kept as by `put`.
 
-        Args:
-            make: makes it.
-            size_of: its size in bytes.
-            expected: about how many bytes it will have; others are evicted for it before it is made.
+        Others are evicted for the `expected` bytes before it is made.
         """
         with self._lock:
             key_lock, users = self._key_locks.get(key, (Lock(), 0))
@@ -176,10 +173,7 @@ class FileState:
 
 
 def cache_key(value: object) -> object:
-    """A plain value by which an argument is known.
-
-    Raises a TypeError if it is neither plain nor has a `key`; arrays are never hashed.
-    """
+    """A plain value for an argument, never an array. Raises a TypeError if it is not plain and has no `key`."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(key := getattr(value, "key", None), str):
@@ -194,11 +188,7 @@ def cache_key(value: object) -> object:
 
 
 class ViewedCache(Generic[Key, Value]):
-    """Values by their keys, bounded as a `BoundedCache` is.
-
-    Args:
-        max_entries, max_bytes: the most entries and bytes, of all viewers together.
-    """
+    """A `BoundedCache` of all viewers together, of which each value lasts as long as one of them looks at it."""
 
     def __init__(self, max_entries: int, max_bytes: int) -> None:
         self._values = BoundedCache[Key, Value](max_entries, max_bytes, on_evict=self._forget)

@@ -64,10 +64,7 @@ class JobQueue:
         self._changed = Condition()
 
     def enter(self, job: QueuedJob, check: Callable[[], None]) -> None:
-        """Wait until this job may compute; `check` is called again and again and ends the wait by an exception.
-
-        Raises a CancelledError if its viewer has as many waiting jobs as this server allows.
-        """
+        """Wait until the job may compute; `check` may end this. Raises a CancelledError where too many wait."""
         most = limits.rules().waiting
         with self._changed:
             if most is not None and sum(other.viewer == job.viewer for other in self._waiting) >= most:

@@ -87,13 +87,9 @@ def _seconds(said: str) -> float:
 
 
 def check(seconds: float, reached: tuple[int, int, str] | None = None) -> None:
-    """Raise an error if a computation has taken more seconds than this server allows.
+    """Raise a TimeLimitError if a computation has taken more seconds, without waiting, than this server allows.
 
-    Raises a TimeLimitError if the computation took too long.
-
-    Args:
-        seconds: of computing, without waiting.
-        reached: units done, total units, name of the unit.
+    `reached`: units done, total units, name of the unit.
     """
     most = rules().seconds
     if most is not None and seconds > most:

@@ -27,10 +27,7 @@ _READ_CHARACTERS: Final = 1_000
 # A page asks in every run.
 @lru_cache(maxsize=256)
 def other_language(text: str, expected: str) -> str:
-    """The name of a text's language if that is surely not the expected one; else "".
-
-    `expected` is the code of a language of `NAMES`.
-    """
+    """The name of a text's language if that is surely not the expected one (a code of `NAMES`); else ""."""
     read = text[:_READ_CHARACTERS].strip()
     # In one word of letters there is too little to tell by; a Chinese sentence is one word.
     if read.isascii() and len(read.split()) < 2:

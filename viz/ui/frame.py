@@ -55,14 +55,7 @@ def chart_config(name: str) -> dict[str, object]:
 
 
 def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
-    """Show a plotly figure with the camera of `chart_config`.
-
-    Args:
-        figure: what is shown.
-        key: of the widget.
-        name: of the files in which a person saves it, without their ending.
-        alt: what it shows, for those who hear it.
-    """
+    """Show a plotly figure with the camera of `chart_config(name)`; `alt` is what it shows, for those who hear it."""
     for of_all_axes in (figure.update_xaxes, figure.update_yaxes):
         of_all_axes(theme.AXIS_TEXT)
     if present.is_on():
@@ -121,14 +114,9 @@ def small_print(text: str, /, **values: object) -> None:
 
 
 def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
-    """The head of a page, which stays in sight. It is on the screen before anything is computed.
+    """The head of a page, in sight before anything is computed; the room beside the title is returned.
 
-    Args:
-        text: the name of the page.
-        how_to_read: what the page shows, behind a question mark; None where that stands beside the title.
-
-    Returns:
-        the room beside the title, for a sentence or a caption.
+    `how_to_read` is behind a question mark; None where that stands beside the title.
     """
     with st.container(key="page-head", horizontal=True, vertical_alignment="center"):
         st.title(shown(text), anchor=False, help=how_to_read and shown(how_to_read), width="content")
@@ -201,13 +189,7 @@ def _part_key(part: Callable[..., None]) -> str:
 
 
 def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None:
-    """Show tabs, of which only the open one is computed; where the chosen one is not offered, the first is open.
-
-    Args:
-        field: of the selection, which remembers the open tab.
-        contents: label → what draws it, in order.
-        arguments: for what draws it.
-    """
+    """Show tabs (label → what draws it with `arguments`), only the open one computed: by `field`, else the first."""
     contents = [tab for tab in contents if shown_tabs.is_shown(field, tab[0])] or contents
     labels = [label for label, _ in contents]
     if state.current().value(field) not in labels:

@@ -49,11 +49,7 @@ NAMES: Final[dict[str, JobName]] = {
 
 
 def title(site: str, layer: int, head: int | None) -> str:
-    """The name of a head of the chosen model and its surest job: "L5 H2 · follows antecedents 0.71".
-
-    Args:
-        site, layer, head: as of `sites.head_label`.
-    """
+    """A head's name, as of `sites.head_label`, and its surest job: "L5 H2 · follows antecedents 0.71"."""
     return " · ".join([sites.head_label(layer, head), *_known(site).words(layer, head, _named)])
 
 

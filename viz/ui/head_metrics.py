@@ -104,14 +104,9 @@ def why_none(key: str, site: str) -> str:
 
 
 def ranking(metric: TileMetric, order: str, keep: int) -> Ranking | None:
-    """Heads from the highest or the lowest metric on, of equal ones the first by layer; None for layer by layer.
+    """The heads by an order of `ORDERS`, equal ones by layer, NaN last; None for layer by layer.
 
-    Heads without a number come last.
-
-    Args:
-        metric: what heads are ranked by.
-        order: one of `viz.selection.attention.ORDERS`.
-        keep: how many are shown; 0 for all.
+    `keep` is how many are shown, 0 for all.
     """
     if order == "layers":
         return None

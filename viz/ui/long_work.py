@@ -89,10 +89,7 @@ def in_this_thread(task: Task[Result]) -> Result:
 
 
 def awaited(task: Task[Result], *, key: str) -> Result:
-    """The result of a task without which the page has nothing to show: the run waits for it, with its progress.
-
-    Raises what the computation raises: a CancelledError where it was stopped.
-    """
+    """Wait, with its progress, for a result without which there is no page. Raises what the computation raises."""
     job = begin(task, key)
     slot, bar, patience = st.empty(), None, LONGER_PATIENCE
     asks, count = False, 0

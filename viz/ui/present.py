@@ -35,15 +35,9 @@ def switch(is_presented: bool) -> None:
 
 
 def steps(count: int, field: str, first: int = 0) -> int:
-    """Where the presentation of a page stands; while one is on, keys and buttons move it.
+    """Where the presentation of a page stands, as a value of `field`, by which an address says it.
 
-    Args:
-        count: of the steps.
-        field: of the selection, which says where it stands, so that an address can.
-        first: the field's value at the first step.
-
-    Returns:
-        the field's value, which is that of a step.
+    While one is on, keys and buttons move it from `first`, over `count` steps.
     """
     chosen = min(max(state.value(field, int), first), first + count - 1)
     if is_on():

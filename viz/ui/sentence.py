@@ -50,10 +50,7 @@ class Line:
 
 
 def read_and_show(text: str, head: "DeltaGenerator") -> "Trace":
-    """Translate a sentence, with a placeholder for the figure meanwhile, and show both sides in the head of the page.
-
-    Raises a HeadlightError if the text, the checkpoint or the device will not do.
-    """
+    """Translate, with a placeholder meanwhile, and show both sides in the head; a HeadlightError if that fails."""
     trace = read(text)
     show(trace, head)
     return trace
@@ -89,10 +86,7 @@ def in_another_language(text: str, known: str) -> str:
 
 
 def cautions(source: Line) -> list[str]:
-    """What makes a translation doubtful: the text is in another language, or has words that the model barely knows.
-
-    As Markdown.
-    """
+    """What makes a translation doubtful, as Markdown: another language, or words that the model barely knows."""
     doubts = []
     # Of the examples in its language the check would only cost time.
     is_example = any(source.text in (example.text, example.twin) for example in examples_in(source.language))

@@ -107,10 +107,7 @@ def save_results(results: AblationResults, path: Path) -> None:
 
 
 def load_results(path: Path) -> AblationResults:
-    """Read what `save_results` wrote.
-
-    Raises a DataError if there is no such file, it is damaged, something else, or too large.
-    """
+    """Read what `save_results` wrote. Raises a DataError if it is missing, damaged, something else, or too large."""
     missing = DataError("There is no file {path}; `python -m model ablations --data DIR` writes one.", path=path)
     try:
         with read_as_data(path, missing):

@@ -62,10 +62,7 @@ def save_atlas(atlas: Atlas, path: Path) -> None:
 
 
 def load_atlas(path: Path) -> Atlas:
-    """Read what `save_atlas` wrote.
-
-    Raises a DataError if there is no such file, it is no atlas, damaged, or unreasonably large.
-    """
+    """Read what `save_atlas` wrote. Raises a DataError if the file is missing, no atlas, damaged, or too large."""
     try:
         with (
             read_as_data(path),

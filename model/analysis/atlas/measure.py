@@ -322,10 +322,7 @@ class _Survey:
 def _antecedents(
     reader: Reader, survey: _Survey, cases: PronounCases, progress: Progress
 ) -> tuple[Table, Table, tuple[int, ...]]:
-    """Shares of cases in which a head looks more at the antecedent, their intervals, and how many cases there were.
-
-    NaN where a site cannot be scored.
-    """
+    """Shares of cases in which a head looks more at the antecedent, intervals, and how many; NaN without scores."""
 
     def heard(done: int) -> None:
         # A stop is heard between two sentences; they are not counted.

@@ -171,17 +171,11 @@ class ChoiceRun(ABC):
 
     @abstractmethod
     def layers(self) -> Iterator[LayerRun]:
-        """Every layer on the way to the choice, the encoder's first.
-
-        Raises a TraceError if they cannot be run by themselves.
-        """
+        """Every layer on the way to the choice, the encoder's first. Raises a TraceError if one cannot run alone."""
 
     @abstractmethod
     def sums(self) -> Iterator[LayerSums]:
-        """What the attentions of each layer put out, in parts, the encoder's first.
-
-        Raises a TraceError if the parts are not known.
-        """
+        """What each layer's attentions put out, in parts, the encoder's first. Raises a TraceError if unknown."""
 
 
 def layer_run(

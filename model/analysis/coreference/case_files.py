@@ -144,11 +144,7 @@ def cases_for(reader: Reader) -> PronounCases | None:
 
 
 def read_pronoun_cases(path: Path) -> PronounCases:
-    """Read a file of one of the four forms.
-
-    Raises:
-        DataError: as in `parse_pronoun_cases`, or the file cannot be read.
-    """
+    """Read a file of one of the four forms. Raises as `parse_pronoun_cases`, and where it cannot be read."""
     with read_as_data(path), path.open("rb") as file:
         content = file.read(LARGEST_FILE + 1)
     return parse_pronoun_cases(content, str(path))

@@ -166,10 +166,7 @@ def remove_heads(
     replacement: Replacement | None = None,
     progress: Progress = no_progress,
 ) -> RemovalEffect:
-    """Switch off a set of heads at once in every choice; `progress` is called with the number of choices done.
-
-    Raises an EditError if a head does not exist.
-    """
+    """Switch off heads at once in every choice, counted by `progress`. Raises an EditError if one does not exist."""
     check_heads(reader.abilities.heads, heads)
     without = off_edits(heads, replacement)
     intact, removed = torch.empty(len(choices)), torch.empty(len(choices))
@@ -185,10 +182,7 @@ def remove_heads(
 def heads_off(
     translator: SequenceTranslator, heads: Collection[HeadName], replacement: Replacement | None = None
 ) -> Iterator[None]:
-    """While the block runs, whatever one of our own translators does in this thread it does without these heads.
-
-    Raises an EditError if a head does not exist.
-    """
+    """Our translators run without these heads in this block and thread. Raises an EditError if one does not exist."""
     check_heads(translator.abilities.heads, heads)
     with listen(edits=off_edits(heads, replacement)):
         yield

@@ -108,10 +108,7 @@ class Pointed:
 
 @torch.inference_mode()
 def point_heads(reader: Chooser, choice: TokenChoice, trace: Trace, progress: Progress = no_progress) -> Pointed:
-    """The intervention "pointed" of `head_verdict` on each head; arguments as there.
-
-    `progress` is called with the number of heads done since the last call.
-    """
+    """The intervention "pointed" on each head, counted by `progress`; other arguments as of `head_verdict`."""
     logits, outputs = outputs_at(reader, choice.place)
     before = float(choice.of_logits(logits[None]))
     changes, keys = [], []

@@ -49,10 +49,7 @@ class PartScore:
 
 
 def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
-    """Full hook name → the function that takes the part out there.
-
-    Raises an EditError if the model has no such part, layer or head.
-    """
+    """Full hook name → the function that takes the part out there. Raises an EditError if there is no such part."""
     config = model.config
     if off.part == "positions":
         if config.positions == "none":

@@ -130,10 +130,7 @@ def reading(sentences: tuple[CorpusSentence, ...] | None, aligned: tuple[Aligned
 
 
 def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ...], list[BadLine]]":
-    """Return the sentences of a text file, one per line or `English TAB German`, and the rejected lines.
-
-    Raises a DataError if the file holds no sentence, or too many.
-    """
+    """Sentences of a file, one a line or `English TAB German`, and the rejected lines. Raises as `read_lines`."""
 
     def read(line: str, number: int) -> CorpusSentence:
         fields = [field.strip() for field in line.split("\t")]
@@ -152,10 +149,7 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
 
 
 def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], list[BadLine]]":
-    """Return the sentence pairs of a JSONL file with `en`, `de` and `sure`, and the rejected lines.
-
-    Raises a DataError if the file holds no pair, or too many.
-    """
+    """Sentence pairs of a JSONL file (`en`, `de`, `sure`), and the rejected lines. Raises as `read_lines`."""
 
     def read(line: str, number: int) -> AlignedPair:
         row = parse_json_row(Path(name), number, line)

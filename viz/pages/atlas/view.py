@@ -71,10 +71,7 @@ class View:
 
     @property
     def map(self) -> HeadMap:
-        """The metric in question.
-
-        Raises a DataError if no head has it, for in none of the sentences a token could look at another.
-        """
+        """The metric in question. Raises a DataError if no head has it: no token could look at another."""
         for head_map in self.maps:
             if head_map.key == self.key:
                 return head_map

@@ -107,13 +107,9 @@ def ancestor_heatmap(
     batch_rows: Sequence[int],
     key_tokens: Sequence[str],
 ) -> go.Figure:
-    """Weights of one head along a hypothesis' own ancestors: a row for each token that it wrote.
+    """Weights from 0 to 1 of one head along a hypothesis' own ancestors: a row a token written, a column a key.
 
-    Args:
-        weights: none below 0 or above 1.
-        row_names: the token that each row read and the one that it wrote.
-        batch_rows: which row of the batch computed each of them, from 0; named from 1.
-        key_tokens: one for each column.
+    `row_names` are what each row read and wrote, `batch_rows` the row of the batch, from 0, that computed each.
     """
     pairs = zip(token_labels(row_names), batch_rows, strict=True)
     labels = [_("{name} · row {row}", name=name, row=row + 1) for name, row in pairs]

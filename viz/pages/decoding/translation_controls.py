@@ -130,10 +130,7 @@ def _write(key: str) -> None:
 
 
 def propose(trace: "Trace") -> None:
-    """Propose the head that links a pronoun to its antecedent, and the step that writes the pronoun's translation.
-
-    Without such a step it is the least sure one.
-    """
+    """Propose the head that links a pronoun, and the step that writes the pronoun, else the least sure one."""
     finding.open_on_finding(trace)
     link = finding.of(trace).link
     step = None if link is None else link.step

@@ -333,10 +333,7 @@ def _show_other(selection: Selection) -> None:
 
 
 def card_section(card: str, title: str) -> list[str]:
-    """The paragraphs under a heading of any level, up to the next heading; lines that were broken are joined again.
-
-    There are none where the card has no such heading.
-    """
+    """Paragraphs under a heading of any level, up to the next one, their lines joined; none without such a heading."""
     return [
         " ".join(paragraph.split()) for paragraph in "\n".join(_lines(card, title)).split("\n\n") if paragraph.strip()
     ]

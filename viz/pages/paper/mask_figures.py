@@ -87,12 +87,7 @@ def mask_heatmap(
 
 
 def batch_overview(real: Bool[np.ndarray, "sentence position"], tokens: Sequence[Sequence[str]]) -> go.Figure:
-    """A padded batch: a row for each sentence, counted from 1, a column for each position, padding in its colour.
-
-    Args:
-        real: True where a token stands, False where padding does.
-        tokens: of each sentence, as long as the batch is wide.
-    """
+    """A padded batch, a row a sentence (from 1), a column a position; `real` is False at padding, in its colour."""
     sentences, positions = real.shape
     labels = [str(position) for position in range(positions)]
     hover = _("{sentence}, position {position}", sentence="<b>%{y}</b>", position="%{x}")

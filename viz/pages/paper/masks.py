@@ -92,10 +92,7 @@ def show(trace: "Trace") -> None:
 
 
 def companions(typed: str) -> tuple[str, ...]:
-    """The sentences entered, one a line; blank lines do not count.
-
-    Raises an InputTextError if there are more than `MAX_COMPANIONS`.
-    """
+    """The sentences, one a line. Raises an InputTextError if there are more than `MAX_COMPANIONS`."""
     lines = tuple(line.strip() for line in typed.split("\n") if line.strip())
     if len(lines) > MAX_COMPANIONS:
         raise InputTextError(

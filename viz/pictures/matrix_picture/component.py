@@ -152,13 +152,7 @@ def choices(kept: Kept, preview: Preview = NO_PREVIEW) -> dict[str, object]:
 def matrix_picture(
     data: MatrixData, kept: Kept, *, on_keep: Callable[[Kept], object], key: str, preview: Preview = NO_PREVIEW
 ) -> None:
-    """Show a matrix.
-
-    Args:
-        kept: the row and column to frame.
-        on_keep: called before the next run, with the row and column that a person has chosen.
-        preview: lets a head that a grid of tiles announces be drawn at once.
-    """
+    """Show a matrix; `on_keep` gets the cell that a person keeps, `preview` draws a head announced by tiles at once."""
     rows, columns = map(range, data.shape)
     take = payload.hear(on_keep, Kept, about={"axes": data.axes}, row=rows, column=columns)
     COMPONENT.show(data, key=key, more=choices(kept, preview), kept=take)

@@ -39,13 +39,7 @@ class Command(Generic[State]):
 
 
 def begun(content: object, state: object, number: int = 1, **more: object) -> bytes:
-    """The payload of a player that no page answers.
-
-    Args:
-        content, more: as of `payload.pack`.
-        state: where it begins.
-        number: another one for each payload that one player is shown: it obeys each number once.
-    """
+    """The payload of a player that no page answers; of several that one player is shown each has another `number`."""
     digest = payload.digest(content)
     return payload.pack(content, digest=digest, command=Command(number, state, digest).packed(), **more)
 

@@ -108,12 +108,7 @@ class Tiles:
 
     @classmethod
     def of(cls, shape: tuple[int, int, int, int], layers: Iterable[Float[np.ndarray, "head query key"]]) -> Self:
-        """Pool and code all weights, of which only one layer at a time need be in memory.
-
-        Args:
-            shape: layers, heads, queries, keys.
-            layers: the weights of each layer, in order.
-        """
+        """Pool and code weights, a layer at a time; `shape`: layers, heads, queries, keys."""
         spec = GridSpec.of(shape)
         planes = np.empty((4 if spec.is_pooled else 2, *shape[:2], spec.rows, spec.columns), np.uint8)
         for layer, weights in enumerate(layers):

@@ -188,10 +188,7 @@ def _keep(step: int, action: Write) -> None:
 
 
 def in_order(rows: Sequence[BranchRow]) -> list[BranchRow]:
-    """Every branch below the one that it leaves, those that leave it late above those that leave it early.
-
-    So no line to a branch crosses another one.
-    """
+    """Depth-first, siblings by descending start step, so that no line to a branch crosses another one."""
     ordered: list[BranchRow] = []
 
     def put(row: BranchRow) -> None:

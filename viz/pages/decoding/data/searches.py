@@ -76,10 +76,7 @@ def drawing(writer: Writer, text: str, choices: DecodingChoices) -> Task[tuple[S
 
 @cached(max_entries=MAX_LENSES)
 def step_costs(trace: Trace, reader: Reader) -> tuple[StepCost, ...]:
-    """What each step of a trace cost, and what it would have cost without the key/value cache.
-
-    Raises a TraceError if the model does not tell; it says why.
-    """
+    """The cost of each step, with the key/value cache and without. Raises a TraceError if the model does not tell."""
     sizes = _sizes(trace, reader)
     prompt = len(trace.target_tokens) - len(trace.steps) + 1
     return tuple(step_cost(sizes, len(trace.source_ids), step, prompt) for step in range(len(trace.steps)))
@@ -103,10 +100,7 @@ MAX_KEPT: Final = 128
 
 @cached(max_entries=MAX_KEPT)
 def most_changed_head(first: "Trace", second: "Trace") -> tuple[str, int, int] | None:
-    """Attention, layer and head whose weights differ most between tokens that both have; None if no head's do.
-
-    Of a long text nothing is computed.
-    """
+    """Site, layer and head whose weights differ most between shared tokens; None if none do, or the text is long."""
     most, found = 0.0, None
     for site in first.sites:
         if any(long_texts.is_long(trace, site) for trace in (first, second)):

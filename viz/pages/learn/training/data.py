@@ -143,10 +143,7 @@ def other_translation(translator: SequenceTranslator, trace: Trace, step: int | 
 
 
 def forced_trace(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> Trace:
-    """The run in which the decoder reads a reference, typed or written by the model.
-
-    Raises an InputTextError if the reference is blank or too long.
-    """
+    """The decoder's run over a reference, typed or written. Raises an InputTextError if it is blank or too long."""
     if isinstance(reference, str):
         return translator.trace(trace.text, reference)
     return translator.trace_tokens(trace.text, reference.token_ids)
@@ -154,10 +151,7 @@ def forced_trace(translator: SequenceTranslator, trace: Trace, reference: str | 
 
 @cached(max_entries=50)
 def two_runs(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> TwoRuns:
-    """The decoder over a reference, typed or written by the model, and over its own words.
-
-    Raises an InputTextError if the reference is blank or too long.
-    """
+    """The decoder over a reference, and over its own words. Raises as `forced_trace`."""
     forced = forced_trace(translator, trace, reference)
     steps = tuple(
         ForcedStep(read, step.token, exp(step.log_prob), step.candidates[0].token, exp(step.candidates[0].log_prob))

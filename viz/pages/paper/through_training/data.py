@@ -157,10 +157,7 @@ def listed() -> dict[str, Path]:
 
 
 def at(path: Path) -> OpenFilm:
-    """The film in a file of a model's folder.
-
-    Raises a DataError if it is damaged, too large, or a link out of the folder.
-    """
+    """The film in a file of a model's folder. Raises a DataError if it is damaged, too large, or a link elsewhere."""
     with read_as_data(path):
         return _at(FileState.of(path))
 
@@ -172,10 +169,7 @@ def _at(file: FileState) -> OpenFilm:
 
 
 def read(content: bytes, name: str) -> OpenFilm:
-    """The film in a file's bytes; `name` is what messages call it.
-
-    Raises a DataError if it is none, damaged, or larger than this page reads.
-    """
+    """The film in bytes called `name`. Raises a DataError if it is none, damaged, or larger than this page reads."""
     film = read_film(BytesIO(content), name)
     shapes = [weights.shape for sentence in film.sentences for weights in sentence.weights.values()]
     weights, heads = sum(map(prod, shapes)), max(shape[1] * shape[2] for shape in shapes)
