@@ -25,9 +25,7 @@ from model.messages import Message, said
 class HeadlightError(Exception):
     """Base of all errors whose message is written for the person at the screen.
 
-    Args:
-        text: the sentence, or its template where there are values.
-        values: what stands for the names in the template.
+    `text` is the sentence, or its template with names for the values.
     """
 
     def __init__(self, text: str = "", /, **values: object) -> None:

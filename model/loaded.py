@@ -17,12 +17,9 @@ from model.training_record import LANGUAGES
 
 
 class Loaded:
-    """A model in memory, in evaluation mode.
+    """A model in memory, in evaluation mode from now on; name and digest are those of its folder.
 
-    Args:
-        model: in evaluation mode from now on.
-        name, digest: of its folder.
-        languages: of what it reads and of what it writes, as HTML names them; "" if nobody knows.
+    `languages`: of what it reads and of what it writes, as HTML names them; "" if nobody knows.
     """
 
     model: nn.Module

@@ -133,12 +133,7 @@ class Chooser(Reader, Protocol):
     def place_logits(
         self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy vocab"]:
-        """The logits of a place, float32, for so many copies of what is read.
-
-        Args:
-            copies: as many are read side by side.
-            edits: full hook name → function, of the points that `model.nn.hooks` marks with a star.
-        """
+        """The logits of a place, float32, for so many copies side by side; edits: full hook name → function."""
 
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS

@@ -15,12 +15,7 @@ from model.loaded import Loaded
 
 
 class BaseReader(Loaded):
-    """A model of `transformers` in evaluation mode, where it attends, and what it has and lacks.
-
-    Args:
-        model: with our attention where `abilities.knows_inputs`, with its own eager one otherwise.
-        name, digest: of its folder.
-    """
+    """A model of `transformers` in evaluation mode, with our attention where `abilities.knows_inputs`, else its own."""
 
     def __init__(self, model: nn.Module, layout: Layout, abilities: Abilities, *, name: str, digest: str) -> None:
         super().__init__(model, name=name, digest=digest)

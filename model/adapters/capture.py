@@ -37,11 +37,9 @@ from model.word_choice import SiteAndLayer
 def mask_behind(
     allowed: Bool[Tensor, "batch query key"], *, first_query: int | None = None, local_size: int | None = None
 ) -> AttentionMask:
-    """A mask that allows exactly the same keys.
+    """A mask that allows exactly the same keys. `local_size`: of a window or of chunks, where the model has them.
 
-    Args:
-        first_query: position of row 0 among the keys; by default the last row is that of the last key.
-        local_size: of a window or of chunks, where the model has them.
+    `first_query`: position of row 0 among the keys; by default the last row is that of the last key.
     """
     for candidate in _candidates(allowed, first_query, local_size):
         if _is_same(candidate, allowed):
@@ -89,10 +87,8 @@ _ON_CPU: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.defa
 class KernelSums(TorchDispatchMode):
     """While entered, attention of this thread runs as it would otherwise; what its kernel says last is kept.
 
-    Attributes:
-        sums: lse_i = log Σ_j exp(s_ij) of the masked scores, any number of a row that may attend to nothing; None where
-            the kernel was another than the one for float32 on a CPU. In half precision they would be sums of rounded
-            scores.
+    `sums`: lse_i = log Σ_j exp(s_ij) of the masked scores, any number of a row that may attend to nothing; None where
+    the kernel was another than the one for float32 on a CPU. In half precision they would be sums of rounded scores.
     """
 
     def __init__(self) -> None:

@@ -77,12 +77,8 @@ def marked(messages: Sequence[Message]) -> tuple[Message, ...]:
 def spans_of(rendered: str, with_marks: str, messages: Sequence[Message]) -> tuple[Span, ...] | None:
     """Which characters of a rendered chat are of which message; None where that is not known for sure.
 
-    It is known where the chat comes out when every mark is replaced by its content, as it is or without white space at
-    its ends.
-
-    Args:
-        rendered: what the template makes of the messages.
-        with_marks: what it makes of `marked(messages)`.
+    It is known where the chat comes out when every mark of `with_marks` (what the template makes of `marked(messages)`)
+    is replaced by its content, as it is or without white space at its ends.
     """
     own, *rest = _MARK.split(with_marks)
     if not rendered.startswith(own):
@@ -169,16 +165,11 @@ def chosen_template(value: object) -> str:
 
 
 def rendered(template: str, messages: Sequence[Message], variables: Mapping[str, object]) -> Rendered:
-    """What a template makes of a chat, once for the same chat.
+    """What a template of `chosen_template` makes of a chat (not none), once for the same chat.
 
     The last message of an assistant is left open, so that a model goes on with it; after any other, the template begins
     the assistant's message. Raises an InputTextError if it refuses the chat, fails, takes too long or too much memory,
-    or makes too long a text.
-
-    Args:
-        template: of `chosen_template`.
-        messages: not none.
-        variables: what the template sees beside them.
+    or makes too long a text. `variables` are what the template sees besides.
     """
     asked = {
         "template": template,

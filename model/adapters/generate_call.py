@@ -110,9 +110,7 @@ def settings_for_writing() -> Iterator[None]:
 class GenerationRows:
     """Texts of one beginning, one a row. What is cached is never written in place, so copies share it.
 
-    Args:
-        beginning: where it begins; its tokens are yet to be read.
-        caches: whether keys and values are kept; otherwise all is read again in every step.
+    Where nothing is cached (not `caches`), all is read again in every step.
     """
 
     def __init__(self, model: nn.Module, beginning: Beginning, *, caches: bool = True) -> None:

@@ -34,12 +34,7 @@ LONGEST_RATIO: Final = 8
 
 
 class ImageReader(BaseReader):
-    """A loaded vision model of `transformers`. Safe to share between threads.
-
-    Args:
-        model, layout, abilities, name, digest: as of `BaseReader`.
-        processor: converts a picture to the numbers that the model reads.
-    """
+    """A loaded vision model of `transformers`, with its processor of pictures. Safe to share between threads."""
 
     def __init__(
         self, model: nn.Module, processor: Any, layout: Layout, abilities: Abilities, *, name: str, digest: str
@@ -182,11 +177,9 @@ def open_picture(path: Path) -> Image.Image:
 
 
 def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Image.Image:
-    """The picture that the bytes of a file hold, upright, as `open_picture`.
+    """The picture that the bytes of a file hold, upright, as `open_picture`; an error calls it `name`.
 
-    Args:
-        name: what an error calls it.
-        largest_side: pixels to which the longer side of a larger picture is shrunk, without unpacking all of a JPEG.
+    The longer side of a larger picture is shrunk to `largest_side` pixels, without unpacking all of a JPEG.
     """
     try:
         # Only formats that hold nothing but pixels.

@@ -33,9 +33,7 @@ SITES: Final = ("encoder.self", "decoder.self", "decoder.cross")
 def load_verdict(folder: Path, key: Sequence[str]) -> tuple[Explored, bool] | None:
     """What was found of a model, and whether keys and values may be kept; None where nothing believable is kept.
 
-    Args:
-        folder: where verdicts are kept.
-        key: names the content, the kind of device and the number type.
+    `key` names the content, the kind of device and the number type.
     """
     name = _name(key)
     try:

@@ -85,14 +85,10 @@ class Layout:
 def find_layout(
     model: nn.Module, sites: Mapping[tuple[int, int], str], run: Callable[[], Any]
 ) -> tuple[Layout, Recorded]:
-    """Watch one pass, and return where the model attended and what every call left, by its path.
+    """Watch one pass of a model with our attention: where it attended, and what every call left, by its path.
 
-    Raises a CheckpointError if it attends between other positions.
-
-    Args:
-        model: whose attention is registered as ours.
-        sites: the numbers of queries and keys of one sentence → the site.
-        run: one pass over it.
+    `sites`: the numbers of queries and keys of one sentence → the site. Raises a CheckpointError if the model attends
+    between other positions.
     """
     name_attentions(model, {})
     calls: list[Call] = []

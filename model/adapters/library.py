@@ -302,14 +302,8 @@ def load_weights(
 def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
     """The tokenizer of a folder; without our `config` the library would read config.json again.
 
-    Nothing else waits meanwhile: no lock is held.
-
-    Args:
-        folder: with its files.
-        config: from `make_config`.
-        name: of the model, for messages.
-
-    Raises a CheckpointError if there is none that can be loaded.
+    Nothing else waits meanwhile: no lock is held. Raises a CheckpointError, which calls the model `name`, if there is
+    none that can be loaded.
     """
     try:
         with quiet():
@@ -405,11 +399,8 @@ def keeps_rows(model: nn.Module) -> bool:
 def generation_settings(stated: Mapping[str, Any] | None, config: Mapping[str, Any]) -> Any:
     """Which tokens begin, end and may not be written, as the folder says; how to search is never its business.
 
-    Args:
-        stated: what generation_config.json says; None where there is none.
-        config: what config.json says, which counts where there is none.
-
-    Raises a CheckpointError if a setting is no id of a token.
+    What config.json says counts where there is no generation_config.json (`stated`). Raises a CheckpointError if a
+    setting is no id of a token.
     """
     made: Any = transformers.GenerationConfig
     if stated is None:

@@ -176,12 +176,8 @@ def _key(model: nn.Module, digest: str) -> tuple[str, ...]:
 def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> tuple[Layout, Abilities]:
     """Prove by a few short passes how exactly a model can be shown, and say what it has and lacks.
 
-    Args:
-        model: in evaluation mode.
-        probe: what it reads; by default tokens spread over its vocabulary.
-        digest: names its content, which is proven once; "" to prove it again.
-
-    Raises a CheckpointError if the model cannot read, has no attention, or its weights cannot be trusted.
+    It reads tokens spread over its vocabulary, or the `probe`. A content that `digest` names is proven once. Raises a
+    CheckpointError if the model cannot read, has no attention, or its weights cannot be trusted.
     """
     key = _key(model, digest)
     with library.settings_of_model():

@@ -28,13 +28,10 @@ FOR_A_BYTE: Final = {"pickled": 3, "gguf": 36}
 
 @contextmanager
 def readable_folder(path: Path, kept: Path | None = None) -> Iterator[Folder]:
-    """A folder, checked, with safetensors for as long as the block lasts, whatever its weights are.
+    """A folder, or a GGUF file, checked, with safetensors for as long as the block lasts, whatever its weights are.
 
-    Args:
-        path: of a folder, or of a GGUF file.
-        kept: folder in which it is kept what a few GGUF files held; None to read one again each time.
-
-    Raises a CheckpointError as `check_folder` does, or if its weights cannot be read.
+    What a few GGUF files held is kept in the folder `kept`, if there is one. Raises a CheckpointError as `check_folder`
+    does, or if its weights cannot be read.
     """
     gguf = gguf_file(path)
     if gguf is None and not pickled_files((folder := check_folder(path)).path):

@@ -51,13 +51,8 @@ def check_room(
 ) -> None:
     """Make sure that a model can be run here, if need be with most of its weights on the disk.
 
-    Raises a CheckpointError if it cannot; the message names what it needs and what there is.
-
-    Args:
-        name: for the message.
-        dtype, device: of them.
-        tables: bytes that the model computes and keeps beside them, always in memory.
-        largest: numbers of the largest weight, which must be in memory as a whole.
+    `tables`: bytes that it computes and keeps beside its weights, always in memory; `largest`: numbers of the largest
+    weight, which must be in memory as a whole. Raises a CheckpointError that says what it needs and what there is.
     """
     there = available_bytes(device)
     elsewhere = available_bytes(torch.device("cpu")) if device.type == "cuda" else 0

@@ -48,14 +48,10 @@ class Explored:
 
 
 def explore_model(model: Any, probe: Probe) -> Explored:
-    """Find out what a model is and how exactly it can be shown.
+    """Find out by a probe what a model is and how exactly it can be shown.
 
     Afterwards it attends by our attention where that is exact, and by its own eager one otherwise. Raises a
     CheckpointError if it cannot read, has no attention, or its weights cannot be trusted; the message says why.
-
-    Args:
-        model: in evaluation mode.
-        probe: what it reads.
     """
     parts = _parts(model)
     runner = model if library.has_words(model) or probe.pixels is not None else model.base_model

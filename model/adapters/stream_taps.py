@@ -74,9 +74,7 @@ _REGISTERING: Final = Lock()
 def tapped(model: nn.Module, layout: Layout, rows: Mapping[Stack, int | None]) -> Iterator[list[LayerCall]]:
     """Yield what the layers of these stacks do while the block runs, in this thread only.
 
-    Args:
-        model, layout: whose.
-        rows: stack → the position that is listened to; None for all.
+    `rows`: stack → the position that is listened to; None for all.
     """
     _tap(model, layout)
     taps = Taps(rows)

@@ -40,14 +40,9 @@ def with_mask(text: str, pieces: LibraryTokenizer) -> str:
 def masked_choice(
     place: TokenPlace, filled: Sequence[tuple[int, ...]], words: Sequence[str], special_ids: frozenset[int]
 ) -> WordChoice:
-    """The choice between two words for a mask.
+    """The choice between two words for a mask; `filled` is the text with each word in its place.
 
     Raises an InputTextError if a word is more than one token or not in the vocabulary, or both are the same.
-
-    Args:
-        place: of the mask.
-        filled: the ids of the text with each word in its place.
-        special_ids: of the tokens that are no text.
     """
     before, after = place.source[: place.row], place.source[place.row + 1 :]
     for ids, word in zip(filled, words, strict=True):
@@ -162,12 +157,7 @@ class TextReader(TextTracer):
         return tuple(token for token_id in range(self.vocab_size) for token in self.pieces.tokens([token_id]))
 
     def run_again(self, trace: Trace, *, with_states: bool = False, edits: Edits | None = None) -> Any:
-        """What the library's model returns for what a trace read; what edits did to its heads they do again.
-
-        Args:
-            with_states: whether to return what every layer puts out.
-            edits: named edits of heads instead of the trace's.
-        """
+        """What the library's model returns for what a trace read, under the trace's edits, or these named ones."""
         source, target = trace.source_ids, trace.target_ids
         wanted = trace.edits if edits is None else edits
         hooks = head_edits(wanted, self.abilities, num_source=len(source), num_target=len(target))

@@ -44,11 +44,7 @@ class _Pass:
 class TextTracer(BaseReader):
     """A loaded model of `transformers` that reads text. Safe to share between threads.
 
-    Args:
-        model, layout, abilities, name, digest: as of `BaseReader`.
-
-    Attributes:
-        caches: whether keys and values are kept from one written token to the next; otherwise all is read again.
+    `caches`: whether keys and values are kept from one written token to the next; otherwise all is read again.
     """
 
     caches = True

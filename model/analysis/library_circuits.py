@@ -46,13 +46,10 @@ class _Called(Exception):
 def library_circuits(
     reader: TextReader, layer: int, head: int, *, distance: int = 0, progress: Progress = no_progress
 ) -> HeadCircuits:
-    """QK and OV of a head of the decoder's self-attention, from 0.
+    """QK and OV of a head of the decoder's self-attention, from 0; keys stand `distance` tokens before their query.
 
-    Args:
-        distance: how many tokens before its query each key stands; only rotary positions have one.
-        progress: called with the number of tokens done since the last call.
-
-    Raises a DataError if there is no such head or distance, or the model's parts are not known; it says which.
+    Only rotary positions have a distance. Raises a DataError if there is no such head or distance, or the model's
+    parts are not known; it says which. `progress` counts the tokens done since the last call.
     """
     heads = _heads(reader)
     if not (0 <= layer < len(heads) and 0 <= head < heads[layer]):

@@ -201,12 +201,9 @@ def needed_bytes(name: str, size: int, width: int) -> int:
 def score_costs(
     largest: int, width: int, devices: Sequence[torch.device], progress: Callable[[int], None]
 ) -> tuple[ScoreCost, ...]:
-    """Measure every function at every size up to the largest, on every device.
+    """Measure every function at every size (queries, keys) up to the largest, at width d_k, on every device.
 
-    Args:
-        largest: number of queries, and of keys.
-        width: d_k.
-        progress: called with 1 after each of the measurements; it may end them by an exception.
+    `progress` is called with 1 after each of the measurements; it may end them by an exception.
 
     Raises:
         ConfigError: the largest is below `SMALLEST`.

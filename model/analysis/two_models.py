@@ -132,14 +132,9 @@ def read_by_both(first: Reader, second: Reader, text: str) -> tuple[Trace, Trace
 def head_distances(
     first: Reader, second: Reader, texts: Iterable[str], sites: tuple[str, str], progress: Progress = no_progress
 ) -> HeadDistances:
-    """Read texts with both models and compare the heads of an attention of each.
+    """Read texts once with both models (`read_by_both`) and compare the heads of an attention of each.
 
     Raises a DataError if no text has words that both models read.
-
-    Args:
-        first, second: any two models that read text.
-        texts: each is read once by both, as `read_by_both` says.
-        sites: the attention of the first model, and that of the second.
     """
     names = [
         tuple(head for head in all_heads(reader.abilities.heads) if head.site == site)

@@ -40,8 +40,7 @@ class Prefixes(Protocol):
 class PrefixBatch:
     """Unfinished translations, one a row, each with its memory and the cached keys and values of its prefix.
 
-    Attributes:
-        sentences: which sentence of the source each row translates.
+    `sentences`: which sentence of the source each row translates.
     """
 
     def __init__(self, model: EncoderDecoder, memory: Memory, source_padding: Padding) -> None:

@@ -41,12 +41,8 @@ class Axis:
     def named_by_what_follows(self, read: "Axis", written: Sequence[str]) -> "Axis":
         """The rows of a decoder, each named by what it reads and what it writes: "weil → es".
 
-        A row writes what the next one reads; the row of a word, the word after it.
-
-        Args:
-            read: all tokens or words that are read, also those without a row here.
-            written: the tokens that the last so many rows wrote. The rows before, of a text that was given, keep their
-                names.
+        A row writes what the next one reads; the row of a word, the word after it. `read` has all tokens or words, also
+        those without a row here; `written` is of the last rows: those before, of a given text, keep their names.
         """
         if not written:
             return self
@@ -149,11 +145,9 @@ def check_roles(roles: Sequence[str], count: int) -> None:
 
 
 def role_runs(roles: Sequence[str], groups: Sequence[Sequence[int]]) -> tuple[RoleRun, ...]:
-    """The runs of labels that are of one role; what the template wrote is in none.
+    """The runs of labels that are of one role; what the template wrote ("") is in none.
 
-    Args:
-        roles: of each token; "" for what the template wrote.
-        groups: for each label the positions of its tokens (`Axis.groups`); its role is the first that one of them has.
+    `groups`: for each label the positions of its tokens (`Axis.groups`); its role is the first that one of them has.
     """
     if not roles:
         return ()

@@ -122,9 +122,7 @@ def encode_pairs(
 ) -> list[Example]:
     """Tokenize; leave out pairs of which a side is empty or longer than `max_tokens`, or one is thrice the other.
 
-    Args:
-        cuts: how many further examples a pair becomes, with the source cut into other pieces; all share its weight.
-        seed: of which cuts are drawn.
+    A pair becomes `cuts` further examples, with the source cut into other pieces; all share its weight.
     """
     rng = random.Random(f"cuts-{seed}")
     sources = tokenizer.encode_batch([pair.source for pair in pairs])

@@ -122,12 +122,7 @@ class FilmRecorder:
 
 
 def piece_links(tokenizer: Tokenizer, source: str, target: str, words: Sequence[Sequence[int]]) -> Links:
-    """Which pieces of the source a row that reads a piece of the target renders; row 1 reads piece 0.
-
-    Args:
-        source, target: a sentence and its translation.
-        words: for each word of the target, words of the source, from 0.
-    """
+    """Which source pieces a row that reads a piece of the target renders; row 1 reads piece 0, words are from 0."""
     keys, rows = (pieces_of_words(text, tokenizer.offsets(text)) for text in (source, target))
     return tuple(
         (piece + 1, tuple(key for word in linked for key in keys[word]))

@@ -202,12 +202,9 @@ def every_head_pointed(reader: "Chooser", asked: Question) -> Task[PointedHeads]
 def edited(
     writer: "Writer", text: str, edits: Sequence[tuple[int, EditHead]], rows_before: int
 ) -> Task[tuple["EditComparison", ...]]:
-    """What is written under each of some edits of a head, each from its step on; beside what is written without.
+    """What is written under each of some edits of a head, each from its step on (from 0); beside what is without.
 
-    Args:
-        writer, text: the model and what it reads.
-        edits: the step, from 0, and the edit.
-        rows_before: rows of the decoder that come before what is written, as of `Trace`.
+    `rows_before`: rows of the decoder that come before what is written, as of `Trace`.
     """
 
     def compute(progress: Progress) -> tuple["EditComparison", ...]:

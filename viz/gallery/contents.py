@@ -115,13 +115,9 @@ def shipped() -> Iterator[Exhibit]:
 
 
 def own(model: str | Path, texts: Sequence[str] = (), group: Message = _OWN, note: str = "") -> list[Exhibit]:
-    """Texts, or the first examples in the language that it reads, through a model.
+    """Texts, or the first examples in the language that it reads, through a model of the catalogue or in a folder.
 
-    Raises a HeadlightError if there is no such model, or it cannot read a text.
-
-    Args:
-        model: its name in the catalogue, or its folder.
-        group, note: as of `Exhibit`; the note of an example is its own.
+    Raises a HeadlightError if there is no such model, or it cannot read a text. The note of an example is its own.
     """
     choice = ModelChoice(model) if isinstance(model, str) else ModelChoice(folder=os.path.realpath(model))
     given = dict.fromkeys(texts, note) or {

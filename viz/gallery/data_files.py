@@ -44,11 +44,8 @@ class _Pieces:
 def data_files(page: str, group: Group, drawn: Mapping[str, Sequence[Drawing]]) -> tuple[dict[str, str], list[str]]:
     """Of each file, by its name without the ending, the text; and the names of those that every language needs.
 
-    The file of a language is called like the page and the group, then its code.
-
-    Args:
-        group: what the pictures are.
-        drawn: language → pictures, which differ in what they say; a walk's last array but one is that of the model.
+    The file of a language is called like the page and the group, then its code. Pictures of languages (`drawn`) differ
+    in what they say; a walk's last array but one is that of the model.
     """
     told = {code: _payloads(code, drawings) for code, drawings in drawn.items()}
     own = {code: _Pieces() for code in drawn}

@@ -54,10 +54,7 @@ _Made = TypeVar("_Made")
 def write(folder: Path, exhibits: Sequence[Exhibit], *, has_story: bool) -> int:
     """Write the site; return how many pages it has. Raises a DataError if a file cannot be written.
 
-    Args:
-        folder: into which it goes; files of the same name are written over.
-        exhibits: one at least.
-        has_story: whether the first two are the sentence of the story and its twin, with which the site then begins.
+    `has_story`: whether the first two exhibits are the sentence of the story and its twin, with which it then begins.
     """
     for part in ("scripts", "data"):
         make_folder(folder / part)

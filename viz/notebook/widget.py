@@ -48,11 +48,7 @@ def checked_text(name: str, given: object) -> str:
 def save(picture: Picture, path: str | Path, title: str = "Headlight") -> Path:
     """Write a picture into one HTML file that opens offline and does what it does in the notebook.
 
-    Raises a ValueError if the title is not text.
-
-    Args:
-        picture: of `heads`, `lines` or `film`.
-        path: of the file; one that is there is written over.
+    One that is there is written over. Raises a ValueError if the title is not text.
     """
     written = Path(path)
     write_text(

@@ -21,9 +21,7 @@ def ignore(value: object) -> None:
 class Component:
     """A component by its script, whose class names the element that it draws into: `head_grid.js` into `.head-grid`.
 
-    Args:
-        script: its path in `viz`.
-        style: likewise, of its style sheet; without one the component shows nothing and is hidden.
+    Script and style sheet are paths in `viz`; without a style sheet the component shows nothing and is hidden.
     """
 
     def __init__(self, script: str, style: str | None = None) -> None:
@@ -47,15 +45,10 @@ class Component:
         more: Mapping[str, object] | None = None,
         **answers: Callable[[object], None],
     ) -> Any:
-        """Show the component; it is also given the texts of its script in the language of the page run.
+        """Show the component, as `payload.pack` packs it, with the texts of its script in the language of the page run.
 
-        Args:
-            content, arrays, more: as of `payload.pack`.
-            width: as of any element of Streamlit.
-            answers: by the name of a trigger or a state, what is called before the next run with what the browser says.
-
-        Returns:
-            What Streamlit's component returns.
+        `answers`: by the name of a trigger or a state, what is called before the next run with what the browser says.
+        Returns what Streamlit's component returns.
         """
         packed = payload.pack(content, *arrays, **(more or {}))
         callbacks: dict[str, Any] = {

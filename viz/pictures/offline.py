@@ -111,16 +111,10 @@ def all_heads(
     focus: FocusHead | None = None,
     kept: Kept = Kept(),  # noqa: B008 - it never changes
 ) -> Drawing:
-    """Every head as a tile, and the open one large below; a click opens another one.
+    """Every head as a tile, and the open one (from 0) large below; a click opens another one.
 
-    Args:
-        weights: those of an attention.
-        queries, keys: the tokens of rows and columns.
-        title: what the attention is called.
-        opened: layer and head that are open, from 0.
-        only_opened: leave out the exact weights of the other heads, which then cannot be opened.
-        focus: what its heads share, so that what is pointed at in one picture is marked in all.
-        kept: the row and the column that are kept in the open head.
+    `only_opened` leaves out the exact weights of the other heads, which then cannot be opened. `focus`: what its heads
+    share, so that what is pointed at in one picture is marked in all. `kept`: row and column kept in the open head.
     """
     layers, heads = weights.shape[:2]
 
@@ -225,13 +219,9 @@ def _without_ends(text: str) -> str:
 def text_page(
     title: str, body: str, style: str = "", drawings: Sequence[Drawing] = (), files: Sequence[str] = ()
 ) -> str:
-    """A page of text in the colours that the reader's system prefers.
+    """A page of text (title as text, body as escaped HTML) in the colours that the reader's system prefers.
 
-    Args:
-        title: as text.
-        body: as HTML, in which everything of people is escaped; pictures go into its elements `#picture-0`, …
-        style: a style sheet besides that of all pages.
-        files: of pictures that are in files beside the page: addresses of scripts.
+    Pictures go into the body's elements `#picture-0`, …; those in files beside the page are scripts at addresses.
     """
     dark = f"@media (prefers-color-scheme: dark) {{ {root_style('dark')} }}"
     sheet = f"{root_style('light')}{dark}{_STYLE}{style}"

@@ -75,17 +75,10 @@ def head_tools(
     on_story: Callable[[], None],
     on_head: Callable[[HeadPlace], None],
 ) -> None:
-    """Show the buttons. What is given is called before the next run.
+    """Show the buttons; what is given is called before the next run. On a projector only the way back is offered.
 
-    Args:
-        is_presented: whether a projector shows the page; then only the way back is offered.
-        is_pinned: whether this view is in the collection already.
-        has_story: whether the bar of the story “Start here” is open.
-        on_undo: called with how many choices to undo, below 0 to do again.
-        on_pin: for the view that is shown.
-        on_present: with whether to present the page.
-        on_story: to open that bar.
-        on_head: with a head of which a link was pressed.
+    `on_undo` is called with how many choices to undo, below 0 to do again; `on_present` with whether to present the
+    page; `on_head` with a head of which a link was pressed.
     """
     heard: Undone | None = st.session_state.get(_HEARD)
 

@@ -168,9 +168,7 @@ def _was_drawn(field: str) -> bool:
 def take(field: str, read: Callable[[Any], object] = _as_sent) -> None:
     """A person changed the widget that shows a field: its value becomes the selection's, if it can be that.
 
-    Args:
-        field: of the selection, and the key of the widget.
-        read: the field's value for that of the widget; it may raise what Python raises for a value of another type.
+    `read` gives the field's value for that of the widget; it may raise what Python raises for one of another type.
     """
     if (chosen := taken(field, read)) is not None:
         choose(**{field: chosen[0]})

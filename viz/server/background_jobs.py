@@ -39,12 +39,9 @@ def _nothing() -> None:
 
 
 class Progress:
-    """Progress of a computation: its thread writes it, pages read it.
+    """Progress of a computation: its thread writes it, pages read it. `unit` is in the plural.
 
-    Args:
-        total: units of work.
-        unit: the unit's name, in the plural.
-        on_unit: called when units are done; it may wait, or raise a CancelledError to end the computation.
+    `on_unit` is called when units are done; it may wait, or raise a CancelledError to end the computation.
     """
 
     def __init__(self, total: int, unit: str, on_unit: Callable[[], None] = _nothing) -> None:
@@ -173,11 +170,7 @@ def _named(name: str, progress: Progress) -> str:
 
 
 class Job(Generic[Result]):
-    """A task that runs or has finished.
-
-    Args:
-        task: what is to be computed.
-        name: shown to its viewer, where another computation of theirs waits for it.
+    """A task that runs or has finished; its viewer sees its name where another computation of theirs waits for it.
 
     It stops when `stop` is called, when the viewer who began it has gone, or when no session holds it.
     """

@@ -23,11 +23,9 @@ Value = TypeVar("Value")
 
 
 class BoundedCache(Generic[Key, Value]):
-    """Values by their keys.
+    """Values by their keys, at most `max_bytes` together by the sizes given to `put`; None for no limit.
 
-    Args:
-        max_bytes: the most bytes of all values together, by the sizes given to `put`; None for no limit.
-        on_evict: called with the key of every evicted entry.
+    `on_evict` is called with the key of every evicted entry.
     """
 
     def __init__(

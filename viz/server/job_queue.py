@@ -49,12 +49,9 @@ class QueuedJob:
 
 
 class JobQueue:
-    """The long jobs that compute, and those that wait.
+    """The `most` long jobs that compute at once, and those that wait.
 
-    Args:
-        most: jobs that compute at once.
-        of_one: jobs of one viewer that compute at once; None for what this server allows.
-        turn: seconds of a turn while others wait.
+    `of_one`: jobs of one viewer at once, None for what this server allows; `turn`: seconds of one while others wait.
     """
 
     def __init__(self, most: int = MAX_LONG, of_one: int | None = None, turn: float = TURN) -> None:

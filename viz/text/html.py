@@ -78,13 +78,10 @@ def with_links(text: str) -> str:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Marked]], *, label: str) -> str:
-    """An HTML table; the first cell of a row is its header.
+    """An HTML table with an accessible name; the first cell of a row is its header.
 
-    Args:
-        columns: titles, left to right.
-        rows: one text for each column; every one is shown literally, words of it marked where that is asked for, and
-            the heads that a message names as links.
-        label: what the table shows, for those who hear it.
+    Every text is shown literally, words of it marked where that is asked for, and the heads that a message names as
+    links.
     """
     assert all(len(row) == len(columns) for row in rows), "one text for each column"
     head = "".join(
@@ -136,13 +133,7 @@ def _style(column: Column) -> str:
 
 
 def word_changes(spans: Iterable["WordSpan"], *, names: tuple[str, str], language: str = "") -> str:
-    """Two texts as one: what only the first has is struck through, what only the second has is underlined.
-
-    Args:
-        spans: the words of each text, in reading order.
-        names: what the texts are called.
-        language: of both; "" if nobody knows.
-    """
+    """Two named texts as one: what only the first has is struck through, what only the second has is underlined."""
     parts: list[str] = []
     for span in spans:
         if span.is_same:

@@ -43,9 +43,8 @@ _TRIED: Final = 200
 def _(text: str, /, **values: object) -> str:
     """A sentence in the language of this page run.
 
-    Args:
-        text: a literal, its template where there are values; or what `said` made of one.
-        values: what stands for the names in the template; messages among them are translated too.
+    `text` is a literal, its template where there are values, or what `said` made of one; messages among the values are
+    translated too.
     """
     if isinstance(text, Message):
         if text.values:

@@ -41,9 +41,7 @@ def label(site: str) -> str:
 def head_label(layer: int, head: int | None, site: str | None = None) -> str:
     """A head as people read it, counted from 1: "L4 H2"; with its site where several stand together: "cross L4 H2".
 
-    Args:
-        layer, head: counted from 0; None for a measure that makes the heads of a layer one: "L4, all heads".
-        site: named by its short name.
+    Given from 0; None for a measure that makes the heads of a layer one: "L4, all heads".
     """
     name = _("L{layer}, all heads", layer=layer + 1) if head is None else f"L{layer + 1} H{head + 1}"
     return name if site is None else _("{site} {head}", site=NAMES[site].short, head=name)

@@ -71,13 +71,7 @@ _REST: "Final[Mapping[Kind, tuple[str, str]]]" = {
 
 
 def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
-    """What each method gives each word, the deletion test, and a table; nothing until it is computed.
-
-    Args:
-        task: of `viz.access.attribution`.
-        choice: what is explained, as Markdown.
-        name: for files.
-    """
+    """What each method gives each word, the deletion test, and a table; nothing until it is computed."""
     explained = long_work.outcome(task, _("Explain"), key=key, start=True, patience=long_work.LONGER_PATIENCE)
     if explained is None:
         return

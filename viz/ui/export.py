@@ -45,13 +45,7 @@ def files(offer: Callable[[], None]) -> None:
 
 
 def python(field: str, views: Views, *arguments: object) -> None:
-    """Show the Python that gives the numbers of the open tab, while the menu is open; to be called after the tabs.
-
-    Args:
-        field: of the selection, which names the open tab.
-        views: tab → its snippet.
-        arguments: for the snippet.
-    """
+    """Show the Python that gives the numbers of the open tab, while the menu is open; to be called after the tabs."""
 
     def offer() -> None:
         view = views[state.value(field, str)]

@@ -229,12 +229,7 @@ def loading(otherwise: str = said("Loading the model …")) -> AbstractContextMa
 
 
 def for_translators(why: str, instead: str = "") -> bool:
-    """Whether what follows needs a translator and the chosen model is none; then sentences say so.
-
-    Args:
-        why: what a translator is needed for, as a sentence.
-        instead: what there is of this model, as a sentence.
-    """
+    """Whether a translator is needed and the chosen model is none; then it is said why, and what there is instead."""
     with loading():
         if models.abilities(state.current().model).is_headlight:
             return False

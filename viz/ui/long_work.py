@@ -50,13 +50,8 @@ def outcome(
 ) -> Result | None:
     """The result of a task; until it is there, the button that starts it or its progress, and None.
 
-    Args:
-        task: what is to be computed.
-        label: on the button.
-        key: of the widgets; another task of the same key stops the one before.
-        start: begin without a click, unless it was stopped.
-        button: its kind.
-        patience: seconds until progress is shown.
+    Another task of the same key stops the one before. `start` begins without a click, unless it was stopped; progress
+    is shown after `patience` seconds.
     """
     job = job_of(task, key)
     if job is None:
@@ -118,10 +113,7 @@ def awaited(task: Task[Result], *, key: str) -> Result:
 def begin(task: Task[Result], key: str, name: str = "") -> Job[Result]:
     """The session's job of this task, begun if there is none; a job of the same key and another task stops.
 
-    Args:
-        task: what is to be computed.
-        key: of the widgets.
-        name: what a person calls it: the label of the button that starts it.
+    `name` is what a person calls it: the label of the button that starts it.
     """
     job = job_of(task, key)
     if job is None:

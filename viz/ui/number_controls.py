@@ -16,11 +16,7 @@ from viz.text.messages import shown as text_shown
 def settle(field: str, low: int, high: int, name: str, shown: Callable[[int], str] = str) -> None:
     """Set a field of the selection to the nearest number that exists, and say so where that is another one.
 
-    Args:
-        field: of the selection.
-        low, high: the smallest and the largest number there is.
-        name: what the number is, as a sentence begins.
-        shown: how a number is written for people.
+    `name` says what the number is, as a sentence begins; `shown` writes it for people.
     """
     asked = state.value(field, int)
     nearest = min(max(asked, low), high)

@@ -134,9 +134,7 @@ def lines_of(trace: "Trace") -> list[Line]:
 def read(text: str, key: str = "trace") -> "Trace":
     """What the chosen model did with a text, with a placeholder for the figure meanwhile. Raises as `read_and_show`.
 
-    Args:
-        text: as typed.
-        key: another one for each text of a page.
+    The key is another one for each text of a page.
     """
     selection = state.current()
     picture = selection.common.picture_digest
@@ -153,11 +151,8 @@ def computed(
 ) -> "Trace":
     """The trace that `compute` makes, with a placeholder meanwhile, and with progress where that takes long.
 
-    Args:
-        what: tells this trace from others of the chosen model.
-        compute: runs in another thread, which sees no session.
-        key: another one for each trace that a page waits for.
-        progress_text: `WRITING` or `READING`.
+    `compute` runs in another thread, which sees no session; `what` tells its trace from others of the chosen model, and
+    `key` from others that the page waits for. `progress_text` is `WRITING` or `READING`.
     """
     selection = state.current()
     identity = (what, selection.model, selection.common.picture_digest)

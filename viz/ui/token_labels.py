@@ -34,9 +34,7 @@ def first_of(tokens: Sequence[str], wanted: Sequence[Sequence[str]]) -> int | No
 def default_row(trace: "Trace", site: str, languages: tuple[str, str]) -> int:
     """The query row to begin with: the pronoun that is read (encoder) or written (decoder); else the first.
 
-    Args:
-        trace, site: of which.
-        languages: what the model reads and writes, as HTML names languages; "" if unknown, when English is read.
+    Languages are those that the model reads and writes, as HTML names them; "" if unknown, when English is read.
     """
     source, target = languages
     read, written = (PRONOUNS.get(language.partition("-")[0], ()) for language in (source or "en", target))

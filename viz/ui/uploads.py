@@ -30,13 +30,7 @@ def field(
     help_text: str | None = None,
     on_change: Callable[[], None] | None = None,
 ) -> "UploadedFile | None":
-    """A field for a file of at most so many megabytes, and the file that is in it.
-
-    Args:
-        label, key, help_text: of the field.
-        megabytes: that it usually takes; a server may take fewer.
-        on_change: called when there is another file, or none any more.
-    """
+    """A field for a file of at most so many megabytes (a server may take fewer), and the file that is in it, if any."""
     # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
     return st.file_uploader(label, key=key, help=help_text, max_upload_size=most(megabytes), on_change=on_change)
 

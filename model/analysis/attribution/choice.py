@@ -181,12 +181,7 @@ class ChoiceRun(ABC):
 def layer_run(
     stack: Stack, hooks: Mapping[str, tuple[str, int]], run: Callable[[int], Float[Tensor, "copy row d_model"]]
 ) -> LayerRun:
-    """A layer that can be run again.
-
-    Args:
-        hooks: site → the hook of its values and how many keys it has, self-attention first.
-        run: gives the outputs of so many copies.
-    """
+    """A layer that can be run again, by `run`. `hooks`: site → hook and number of its values, self-attention first."""
 
     def without(site: str, positions: Sequence[int]) -> Tensor:
         with listen(edits={hooks[site][0]: partial(_zeroed, positions)}):

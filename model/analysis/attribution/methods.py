@@ -39,12 +39,7 @@ class Mix(NamedTuple):
 
 
 def of_row(layers: Iterable[Mix], row: int) -> TokenScores:
-    """The share of each token in a row of the last stack, which has no shares in what comes later.
-
-    Args:
-        layers: those of the encoder first, if there is one.
-        row: of the decoder, or of an encoder alone.
-    """
+    """The share of each token in a row of the last stack, which has no shares in what comes later; encoder first."""
     mixes = list(layers)
     encoder = [layer.within for layer in mixes if layer.stack == "encoder"]
     decoder = [layer for layer in mixes if layer.stack == "decoder"]

@@ -151,13 +151,9 @@ def read_pronoun_cases(path: Path) -> PronounCases:
 
 
 def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
-    """The cases of a file's content.
+    """The cases of a file's content (UTF-8); the ending of its name says in which form.
 
     Raises a DataError if the ending is none of .jsonl, .tsv, .txt, the file is too large, or no line can be used.
-
-    Args:
-        content: UTF-8, with or without a byte-order mark.
-        name: of the file; its ending names the form.
     """
     path = Path(name)
     reader = READERS.get(path.suffix.lower())

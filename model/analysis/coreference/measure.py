@@ -135,10 +135,8 @@ def measure_coreference(
 class _Collected:
     """What the sentences gave, in the order in which they were read.
 
-    Attributes:
-        rows, weights: of each site, the case of every row and its weights.
-        skipped: of each site, reason → rows without weights.
-        margins: case → log P(right) − log P(wrong).
+    Of each site, the case of every row and its weights (`rows`, `weights`), and reason → rows without (`skipped`);
+    `margins`: case → log P(right) − log P(wrong).
     """
 
     def __init__(self) -> None:

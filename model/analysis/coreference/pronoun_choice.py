@@ -96,11 +96,9 @@ def text_of_pieces(pieces: Sequence[str]) -> tuple[str, list[int]]:
 
 
 def rival_forms(word: str, english: str) -> tuple[str, ...]:
-    """The forms of a German pronoun if its noun had another gender, itself among them.
+    """The forms of a German pronoun if its noun had another gender, itself among them; a capital is kept.
 
-    Args:
-        word: the German pronoun, as it is written; a capital is kept.
-        english: the pronoun that it translates; only those of things leave a choice, and for others it is `word` alone.
+    Only English pronouns of things leave a choice; for others it is the word alone.
     """
     lower = word.lower()
     forms: tuple[str, ...] = (lower,)

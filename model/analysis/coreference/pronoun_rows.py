@@ -168,13 +168,9 @@ def rows_of_layers(
 def candidate_weights(
     reader: Reader, trace: Trace, site: str, rows: Sequence[int], candidates: Sequence[Sequence[int]], measure: Measure
 ) -> Float[Tensor, "layer head_or_one candidate"]:
-    """From the mean of the rows to the sum of each candidate's source tokens, in every layer.
+    """From the mean of the rows (`pronoun_rows`) to the sum of each candidate's source tokens, in every layer.
 
-    Args:
-        reader, trace, measure: as of `measured_rows`.
-        site: one whose keys are tokens of the sentence.
-        rows: query rows, as of `pronoun_rows`.
-        candidates: the antecedent's positions in the source, then the distractor's.
+    The site's keys are tokens of the sentence; candidates are positions of the antecedent, then of the distractor.
     """
     assert reads_sentence(trace, site) or site == "decoder.cross", "its keys are target tokens"
     return torch.stack(
@@ -188,12 +184,9 @@ def candidate_weights(
 def case_weights(
     reader: Reader, trace: Trace, site: str, read: ReadCase, asking: Sequence[Sequence[int]], measure: Measure
 ) -> CandidateWeights:
-    """Between the pronoun of a case and its candidates, in every layer, as one row.
+    """Between the pronoun of a case and its candidates, in every layer, as one row; as of `candidate_weights`.
 
-    Args:
-        reader, trace, measure: as of `measured_rows`.
-        site: one whose keys are tokens of the sentence.
-        asking: the query rows that speak for the pronoun; after them, for weights both ways, those of each candidate.
+    `asking`: query rows that speak for the pronoun; after them, for weights both ways, those of each candidate.
     """
     rows = sorted({row for span in asking for row in span})
     spans = [[rows.index(row) for row in span] for span in asking]

@@ -119,12 +119,10 @@ def accuracy_of(log_odds: Float[Tensor, "choice"]) -> float:
 def measure_effects(
     reader: Chooser, choices: Sequence[Choice], replacement: Replacement | None = None, progress: Progress = no_progress
 ) -> HeadEffects:
-    """Switch off each head in turn in every choice.
+    """Switch off each head in turn in every choice; all of words, or all of texts.
 
-    Args:
-        choices: at least one; all of words, or all of texts.
-        replacement: what heads give instead, as of `mean_outputs`; None for nothing.
-        progress: called with the number of runs done since the last call; there is one for each choice and head.
+    Heads give instead what `mean_outputs` gives as `replacement`; without it nothing. `progress` counts the runs done
+    since the last call; there is one for each choice and head.
     """
     nothing = torch.zeros(1, 1, 1, 1)
     intact, swept = torch.empty(len(choices)), torch.empty(len(choices), len(all_heads(reader.abilities.heads)))
@@ -262,9 +260,7 @@ def sweep(
 ) -> Float[Tensor, "choice head"]:
     """The log-odds of a batch with each head's output replaced in turn, in the order of `all_heads`, on the CPU.
 
-    Args:
-        values: site and layer → outputs [sequence or 1, head or 1, row or 1, d_v or 1] to put in, one head at a time.
-        progress: called with the number of runs done since the last call.
+    `values`: site and layer → outputs [sequence or 1, head or 1, row or 1, d_v or 1] to put in, one head at a time.
     """
     swept = []
     for site, of_layers in reader.abilities.heads.items():

@@ -69,10 +69,8 @@ def head_verdict(
 ) -> HeadVerdict:
     """Intervene on one head. Raises an EditError if there is no such head.
 
-    Args:
-        choice: what it says at a place, alone or against another token.
-        trace: a run of this model, without edits, in which the choice is made; it may have gone on after it.
-        other: where the model makes the same choice in the other sentence of a pair.
+    The choice is made in `trace`, a run of this model without edits that may have gone on; in the other sentence of a
+    pair, at `other`.
     """
     check_heads(reader.abilities.heads, [head])
     at = head.site, head.layer

@@ -98,13 +98,9 @@ def patch_paths(
     receivers: Collection[HeadName] = (),
     progress: Progress = no_progress,
 ) -> Patching:
-    """The direct path of each head, over all pairs, one pair at a time; `progress` is called as above.
+    """The direct path of each head, over all pairs, one pair at a time, to the choice or to receivers in later layers.
 
-    Raises an EditError if a receiver does not exist.
-
-    Args:
-        reader, pairs: the model, and at least one pair.
-        receivers: heads of later layers; by default none, and what is measured is the path to the choice itself.
+    Raises an EditError if a receiver does not exist. `progress` is called as by `patch_heads`.
     """
     check_heads(reader.abilities.heads, receivers)
     a, b, patched = [], [], []
@@ -183,11 +179,9 @@ def _read(reader: Chooser, choices: Sequence[Choice]) -> tuple[Float[Tensor, "ch
 
 
 def at_rows_of(a: Sequence[TokenPlace], b: Sequence[TokenPlace], own: Outputs, taken: Outputs) -> Outputs:
-    """The outputs for B at the rows of A; A's own where a row has no counterpart.
+    """The outputs `taken` for B at the rows of A; A's `own` where a row has no counterpart.
 
-    Args:
-        a, b: what was read, in the order of a batch's sequences; an encoder may have read the first of them only.
-        own, taken: the outputs for A, and for B.
+    `a`, `b`: what was read, in the order of a batch's sequences; an encoder may have read the first of them only.
     """
     stacks = {site.partition(".")[0] for site, _ in own}
     matches = {

@@ -96,10 +96,7 @@ def alignment_error_rate(
 ) -> float:
     """AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|) (Och & Ney 2003), for at least one link in A or S.
 
-    Args:
-        predicted: A, the links to be judged.
-        sure: S, links that must be there.
-        possible: P, links that may be there; it contains S, and is S where people marked only sure ones.
+    A is predicted, S (`sure`) must be there, P (`possible`) may be: it contains S, and is S if people marked only that.
     """
     a, s, p = set(predicted), set(sure), set(possible) | set(sure)
     return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
@@ -162,10 +159,7 @@ def score_alignment(
 ) -> AlignmentScores:
     """Read every pair along and score all cross-attention heads. Raises a DataError if no pair could be read.
 
-    Args:
-        pairs: sentence pairs with links; those that the model refuses are left out and counted.
-        progress: called with the number of pairs done since the last call.
-        matrix: what is read off a layer, as in `linked_words`.
+    Pairs that the model refuses are left out and counted. `matrix`: what is read off a layer, as in `linked_words`.
     """
     scored: list[AlignedPair] = []
     skipped: Counter[str] = Counter()

@@ -64,13 +64,8 @@ class DotProductSpread:
 def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, masked: bool) -> DerivedRow:
     """Every intermediate of weights = softmax(q·kᵀ · scale (+ bias), masked) and output = weights · v, for one row.
 
-    Raises a TraceError if there is no such head or row.
-
-    Args:
-        inputs: of one attention site of one layer.
-        head, row: query head and query row, from 0.
-        scaled, masked: whether to multiply by the scale and to use the mask. With both True this is what the model
-            computed; otherwise, what it would have computed from the same q, k and v.
+    Not `scaled` or not `masked`, it is what the model would have computed from the same q, k and v. Raises a TraceError
+    if there is no such query head or row (from 0).
     """
     _check(said("Heads"), head, inputs.num_heads)
     _check(said("Query rows"), row, inputs.query.size(1))

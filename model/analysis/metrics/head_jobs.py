@@ -79,12 +79,9 @@ def rules_at(site: str) -> tuple[Rule, ...]:
 
 
 def jobs_of_heads(site: str, metrics: Metrics, intervals: Intervals) -> dict[tuple[int, int], tuple[HeadJob, ...]]:
-    """The jobs of each head of a site that has any, the surest first.
+    """The jobs that a site offers of each of its heads that has any, the surest first.
 
-    Args:
-        site: decides what is a job there.
-        metrics: name → numbers, NaN where a head has none; those of no rule are not looked at.
-        intervals: name → lower and upper ends; a metric that is missing here is taken as it is.
+    Metrics are NaN where a head has none; one without an interval (lower and upper ends) is taken as it is.
     """
     found: dict[tuple[int, int], list[tuple[Rule, HeadJob]]] = {}
     for rule, head, job in _measured(site, metrics, intervals):

@@ -78,13 +78,9 @@ def ranked(values: Float[npt.NDArray[np.floating], "site layer head"]) -> list[R
 
 
 def rank_correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
-    """Spearman's ρ: Pearson's correlation of the ranks, equal values sharing their mean rank.
+    """Spearman's ρ: Pearson's correlation of the ranks, equal values sharing their mean rank; NaN values are left out.
 
-    Args:
-        first, second: metrics of the same heads, of any shape. Where either is NaN, both are left out.
-
-    Returns:
-        −1 to 1; NaN where fewer than two heads are left or all of one side are equal.
+    −1 to 1; NaN where fewer than two heads are left or all of one side are equal.
     """
     a, b = (np.asarray(values, dtype=np.float64).ravel() for values in (first, second))
     known = ~(np.isnan(a) | np.isnan(b))

@@ -29,9 +29,7 @@ def transformed_values(
 ) -> Float[Tensor, "*batch head key d_model"]:
     """f(x_j) = (x_j W_V + b_V) W_O of each head: the vector that it adds for a token, before weighting.
 
-    Args:
-        value: x_j W_V + b_V, so the value bias is included, as in the paper.
-        output_projection: each head's rows of W_O. The output bias belongs to no token and is left out.
+    The value bias is included, as in the paper; the output bias belongs to no token and is left out.
     """
     return value @ output_projection
 

@@ -61,12 +61,8 @@ def repeated_tokens(
 ) -> dict[str, Float[Tensor, "layer_and_head"]]:
     """The metrics of every head, those of layer 0 first; without "copying" where values or the last norm are not known.
 
-    Raises a DataError if the model is none, has too few tokens, or reads too short texts.
-
-    Args:
-        draws: so many sets of random tokens are read.
-        seed: the same draws the same tokens.
-        progress: called with 0 after each; it may end the work by an exception.
+    Raises a DataError if the model is none, has too few tokens, or reads too short texts. `progress` is called with 0
+    after each draw; it may end the work by an exception.
     """
     if not isinstance(reader, TextReader) or reader.abilities.kind != "decoder":
         raise DataError("Repeated tokens need a decoder-only model.")

@@ -88,13 +88,8 @@ def read_lines(
 ) -> tuple[tuple[Row, ...], list[BadLine]]:
     """Return the rows of a file, one per line, and the rejected lines; skip blank lines.
 
-    Raises a DataError if the file holds no row, or too many.
-
-    Args:
-        content, name: of the file.
-        read: makes a row of a line and its number from 1; a DataError says why it will not do.
-        most: rows that a file may hold.
-        expected: what a file holds, for the error.
+    `read` makes a row of a line and its number from 1; a DataError says why it will not do. Raises a DataError if the
+    file holds no row (it should hold `expected`), or more than `most`.
     """
     rows: list[Row] = []
     bad: list[BadLine] = []

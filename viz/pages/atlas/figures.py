@@ -72,11 +72,7 @@ def name_places(
 ) -> list[str | None]:
     """Where each name is written, of plotly's eight places around a point; None where all of them are taken.
 
-    A name lies over no point and over no other name. Sizes are those of a chart of `HEIGHT`.
-
-    Args:
-        names: one each.
-        first: the point whose name is written before the others, and in any case.
+    A name lies over no point and no other name; that of point `first` is written in any case. For a chart of `HEIGHT`.
     """
     span = float(np.ptp(positions, axis=0).max(initial=0.0)) or 1.0
     points = positions * (_DRAWN / span)
@@ -108,15 +104,10 @@ def head_scatter(
     shown: Sequence[str],
     selected: tuple[int, int],
 ) -> go.Figure:
-    """One point a head; `customdata` begins with layer and head from 0.
+    """One point a head (NaN where a layer has no such head); `customdata` begins with layer and head from 0.
 
-    Args:
-        positions: of the points; NaN where a layer has no such head.
-        values: what colours them, at least 0; NaN stays uncoloured.
-        distances: between all heads, for the names of the nearest.
-        name: of the metric that colours.
-        shown: its number for each head, as text.
-        selected: the layer and head that get a ring.
+    A metric (`name`, `shown` as text) colours by its values, at least 0; NaN stays uncoloured. The nearest, by the
+    distances, are named; the selected layer and head get a ring.
     """
     layers, heads = values.shape
     flat = positions.reshape(-1, 2)

@@ -96,14 +96,7 @@ def _beam(selection: Selection, checkpoint: str, digest: str) -> bytes:
 def branches(
     made: Sequence[Choice], traces: Sequence["Trace | HeadlightError"], *, text: str, checkpoint: str, digest: str
 ) -> bytes:
-    """Every translation: how it came about, its text, its tokens and their log-probabilities.
-
-    Args:
-        made: the choice behind each branch, number 1 first.
-        traces: of each translation, number 0 (the model's own) first; the error of one that cannot be written.
-        text: the sentence.
-        checkpoint, digest: of the model.
-    """
+    """Every translation (or its error), the model's own first: how it came about, text, tokens, log-probabilities."""
     listed = [
         {"branch": number, **_origin(choice), **_written(trace)}
         for number, (choice, trace) in enumerate(zip((None, *made), traces, strict=True))

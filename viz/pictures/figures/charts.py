@@ -49,12 +49,7 @@ def column_axis(labels: Sequence[str]) -> PlotlySpec:
 
 
 def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> PlotlySpec:
-    """The axis of the data: every position has its label for the hover, none is drawn.
-
-    Args:
-        labels: one a position.
-        shares: the axis that is read, which this one overlays and zooms with.
-    """
+    """The data's axis, which the one that is read overlays and zooms with: labels for the hover, none is drawn."""
     return _axis(range(len(labels)), labels) | {"overlaying": shares, "matches": shares, "showticklabels": False}
 
 
@@ -112,12 +107,7 @@ def headed(height: int, heading: str) -> PlotlySpec:
 
 
 def note(text: str, x: float, y: float, side: str, above: int) -> PlotlySpec:
-    """A text at a place of the chart, from 0 to 1 along its sides, so many pixels above or below it.
-
-    Args:
-        side: of the text that stands there, "left" or "right".
-        above: pixels; below 0 the text hangs from the place.
-    """
+    """A text left or right of a place of the chart (0 to 1 along its sides), so many pixels above; below 0 it hangs."""
     return {
         "text": text,
         "x": x,
@@ -174,11 +164,7 @@ def spots(
 ) -> None:
     """Tell the browser, by the figure's `meta`, where it shows heads and words (`pointed_heads.js`).
 
-    Args:
-        figure: it is given its `meta`.
-        heads: each with where it is.
-        words: keys, each by all places that it stands for, the first its own.
-        query: from which the weights of the figure go to the words.
+    A word is a key, by all places that it stands for, the first its own; from the query the weights go to the words.
     """
     meta = {
         "heads": [[*head, *box] for head, box in heads],

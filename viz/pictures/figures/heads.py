@@ -33,15 +33,9 @@ def head_rows(
     names: Sequence[str],
     marked: int | None = None,
 ) -> go.Figure:
-    """One query token's row in every head of a layer: a head a row.
+    """One query token's row in every head of a layer: a head a row, by these names; the marked one is framed.
 
-    Args:
-        rows: none below 0 or above `top`.
-        key_tokens: one for each column.
-        number: what one number is called.
-        top: the number that is lightest.
-        names: of the rows.
-        marked: a head whose row is framed.
+    `rows`: none below 0 or above `top`, the number that is lightest; one is called `number`.
     """
     figure = matrix(
         rows,
@@ -84,17 +78,10 @@ def head_map(
     marked: tuple[int, int] | None = None,
     site: str = "",
 ) -> go.Figure:
-    """A site's heads, a row a layer: warm above the centre, cold below it.
+    """A site's heads, a row a layer: warm above the centre, cold below it, NaN where a head has none.
 
-    Args:
-        values: NaN where a head has none.
-        title: what the number is called.
-        centre: the number that is drawn dark.
-        floor: the scale reaches at least this far from the centre.
-        number: its format on hover.
-        averaged: whether the one column is the mean of heads.
-        marked: layer and head that are framed.
-        site: whose heads they are, to whoever points at one; "" where they are of no model that is open.
+    The scale reaches at least `floor` from the centre. One column may be the mean of heads (`averaged`). `marked` is
+    framed; `site` is whose heads they are, to whoever points at one; "" where they are of no model that is open.
     """
     layers, heads = values.shape
     deviations = np.abs(values - centre)

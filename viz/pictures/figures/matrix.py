@@ -64,14 +64,9 @@ def matrix(
     scale: Scale,
     hover: str,
 ) -> go.Figure:
-    """A heatmap `[row, column]`.
+    """A heatmap `[row, column]` of `colours`; the hover shows `values` as `%{customdata}`.
 
-    Args:
-        values: what the hover shows as `%{customdata}`.
-        colours: what is coloured, on `scale`.
-        row_labels: one a row, top to bottom, safe for plotly (`axes.token_labels`); `%{y}` on hover.
-        column_labels: one a column, left to right, likewise; `%{x}` on hover.
-        hover: plotly's hover template.
+    Labels, top to bottom and left to right, are safe for plotly (`axes.token_labels`); `%{y}` and `%{x}` on hover.
     """
     rows, columns = values.shape
     assert (len(row_labels), len(column_labels)) == (rows, columns), "one label for each row and each column"

@@ -86,14 +86,10 @@ def play(
     on_report: Callable[[State], object] = ignore,
     **answers: Callable[[object], None],
 ) -> State | None:
-    """Show a player; return its state once a person has changed it.
+    """Show a player where the page wants it (all of which exists); return its state once a person has changed it.
 
-    Args:
-        component, content, arrays, more, answers: as of `Component.show`.
-        asked: where the page wants the player, all of which exists.
-        read: the state that the browser reports, if it names what exists.
-        digest: a fingerprint of the film.
-        on_report: called before the next run with a state that the browser reports.
+    `read` takes what the browser reports, if that names what exists in the film of this digest; `on_report` is called
+    with it before the next run. All else is as of `Component.show`.
     """
 
     def report(value: object) -> None:

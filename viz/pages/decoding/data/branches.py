@@ -69,13 +69,7 @@ def begin(sessions: Sessions, writer: Writer, text: str, path: Path) -> None:
 def grow(
     sessions: Sessions, writer: Writer, text: str, path: Path, progress: traces.Progress = traces.no_progress
 ) -> Trace:
-    """The trace of a branch, computed as far as it is not known yet. Raises what `begin` raises.
-
-    Args:
-        sessions: of this viewer.
-        path: what was done, first thing first; nothing for the model's own translation.
-        progress: called after every new token of the branch with the number of tokens and the most there can be.
-    """
+    """The trace of a branch, in a viewer's sessions, as far as it is not known yet. Raises what `begin` raises."""
     if not path:
         return traces.written(writer, text, progress)
     with sessions.lock:

@@ -252,13 +252,8 @@ def decode_player(
     """Show a decoding; return the player's state once a person has changed it. What they wish says `wished`.
 
     What is returned may be handed in again in the next run, through the URL or otherwise. What does not exist in a
-    `state` is replaced by the nearest that does, which is then returned.
-
-    Args:
-        state: where the page wants the player.
-        name: of saved pictures, without step and ending.
-        note: below the candidates.
-        head_names: the titles of the heads where they have longer ones than "L4 H2".
+    `state` is replaced by the nearest that does, which is then returned. `name` is of saved pictures, without step and
+    ending; `head_names` are for heads with longer titles than "L4 H2".
     """
     asked = clamp(state, data)
 

@@ -125,9 +125,7 @@ class OtherTranslation:
 def other_translation(translator: SequenceTranslator, trace: Trace, step: int | None) -> OtherTranslation:
     """Return the translation after taking the second-best token once; the model's own if there is none.
 
-    Args:
-        translator, trace: the model and its translation.
-        step: where; None for the step where the second choice comes closest to the first.
+    It is taken at `step`; None for the step where the second choice comes closest to the first.
     """
     # The end of the sentence is no other wording.
     steps = range(max(1, len(trace.steps) - 1)) if step is None else [step]

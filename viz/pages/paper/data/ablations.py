@@ -140,12 +140,9 @@ def farthest(outputs: Sequence[Output]) -> str | None:
 
 
 def comparison_task(names: tuple[str, ...], chosen: tuple[str, ...], device: Device, text: str) -> "Task[Comparison]":
-    """The sentence through all of these models.
+    """The sentence through all of these models, the reference first.
 
-    Args:
-        names: the models, the reference first.
-        chosen: those that are looked at; without any, the reference and the one that is farthest from it.
-        device: where they compute.
+    Looked at are those that are chosen; without any, the reference and the one that is farthest from it.
     """
     stamps = tuple(models.stamp(choice_of(name, device)) for name in names)
     return Task(

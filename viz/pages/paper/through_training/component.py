@@ -134,13 +134,9 @@ class FilmView(CellCode):
 def training_film(
     view: FilmView, asked: FilmState, *, key: str, name: str, finding: str, threshold: float | None
 ) -> FilmState | None:
-    """Show a film; return where it stands once a person has moved it.
+    """Show a film where the page wants it (all of which exists); return where it stands once a person has moved it.
 
-    Args:
-        asked: where the page wants it, all of which exists.
-        name: of saved pictures, without step and ending.
-        finding: a sentence above the film.
-        threshold: of the metric, from which on it gives a head a job; None if it gives none.
+    `finding`: a sentence above it; `threshold`: of the metric, from which on it gives a head a job, if it gives any.
     """
 
     own = {"name": name, "finding": finding, "threshold": threshold}
@@ -180,14 +176,7 @@ def pack_view(
     metric: str,
     values: Float[np.ndarray, "frame layer head"] | None,
 ) -> FilmView:
-    """Code and compress one attention on one sentence.
-
-    Args:
-        film, sentence, site: what is shown.
-        tokens: the names of rows and keys.
-        jobs: of the heads, at each frame of the film.
-        metric, values: the number that is shown of every head, likewise; "" and None where there is none.
-    """
+    """Code and compress one attention on one sentence, with the jobs, and a metric ("" for none), at each frame."""
     weights = sentence.weights[site]
     layers, heads = weights.shape[1:3]
     frames = kept_frames(len(film.steps), weights[0].size)

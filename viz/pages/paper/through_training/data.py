@@ -95,12 +95,7 @@ def _steepest(of_sites: Mapping[str, Metrics]) -> Opening | None:
 
 
 def arrivals(site: str, metrics: Metrics, jobs: Sequence[Collection[tuple[int, int, str]]]) -> tuple[Arrival, ...]:
-    """What heads have become at the last frame, the highest number first.
-
-    Args:
-        metrics: of each head at each frame.
-        jobs: at each frame, (layer, head, metric) of every job.
-    """
+    """What heads have become at the last frame, the highest number first; jobs are (layer, head, metric) of a frame."""
     held = [set(frame) for frame in jobs]
     if site == CROSS:
         for name in set(ALIGNMENT) & metrics.keys():
