@@ -66,6 +66,11 @@ class Held:
         for message in waiting:
             self._route.send(message)
 
+    def has_an_answer(self) -> bool:
+        """Whether what is held back has the end of a run."""
+        messages = [ForwardMsg.FromString(message) for message in self._waiting or () if isinstance(message, bytes)]
+        return any(message.WhichOneof("type") == "script_finished" for message in messages)
+
 
 def begins_tabs(message: ForwardMsg) -> bool:
     return message.delta.add_block.WhichOneof("type") == "tab_container"
@@ -107,6 +112,27 @@ def test_a_tab_is_open_at_once_and_python_is_told_until_it_has_heard(page: Page,
     expect(page).to_have_url(re.compile("view=QK"))
     expect(page.get_by_role("tabpanel")).not_to_be_empty()
     expect(tab).to_have_attribute("aria-selected", "true")
+
+
+def test_words_that_were_chosen_meanwhile_are_not_let_go_by_an_older_answer(page: Page, url: str, held: Held) -> None:
+    opened(page, url)
+    settled(page)
+    words = [page.locator(".word-picker").get_by_role("button", name=name, exact=True) for name in ("animal", "it")]
+    held.is_last = lambda message: True
+    words[0].click()
+    while not held.has_an_answer():
+        page.wait_for_timeout(50)
+    # Python does not know of the second word when it answers to the first.
+    held.loses_next = True
+    words[1].click()
+    held.release()
+    expect(page).to_have_url(re.compile("from="))
+    expect(words[0]).to_have_class(re.compile(r"\bfrom\b"))
+    expect(words[1]).to_have_class(re.compile(r"\bto\b"))
+    # What comes next is an answer to the last choice again.
+    page.keyboard.press("Escape")
+    expect(page.locator(".word.from, .word.to")).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("from="))
 
 
 def test_a_press_on_a_link_that_the_old_page_answers_with_a_message_of_its_own_is_not_lost(

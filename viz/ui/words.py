@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
+import streamlit as st
+
 from viz import theme
 from viz.access import texts, word_links
 from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis, Roles, Side
-from viz.pictures.payload import CHOSEN, Text, read
+from viz.pictures.payload import ANYTHING, CHOSEN, Text, read
 from viz.selection import state
 from viz.text.messages import said
 from viz.text.token_text import display_word
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from model import Trace
 
 COMPONENT: Final = Component("pictures/words/word_picker.js", "pictures/words/word_picker.css")
+#: Of the words in the head of the page.
+KEY: Final = "words"
 #: The words that look and those that are looked at, counted through all lines.
 Chosen = tuple[tuple[int, ...], tuple[int, ...]]
 NOTHING: Final[Chosen] = ((), ())
@@ -116,7 +120,7 @@ def show(trace: "Trace", head: "DeltaGenerator", chosen: Chosen, on_choose: Call
         sentence.show(trace, head)
         return
     with head:
-        word_picker(Words(lines, chosen), on_choose=on_choose, key="words")
+        word_picker(Words(lines, chosen), on_choose=on_choose, key=KEY)
     sentence.show_cautions(trace, head)
 
 
@@ -132,10 +136,18 @@ def word_picker(words: Words, *, on_choose: Callable[[Chosen], object], key: str
     """Show the words; `on_choose` is called before the next run, with those that a person has chosen."""
 
     def take(value: object) -> None:
+        if (serial := read(int, value, serial=ANYTHING)) is not None:
+            st.session_state[f"{key}/heard"] = serial
         if (chosen := read_chosen(value, words.lines)) is not None:
             on_choose(chosen)
 
-    COMPONENT.show(words, key=key, chosen=take)
+    COMPONENT.show(words, key=key, more={"heard": heard(key)}, chosen=take)
+
+
+def heard(key: str = KEY) -> int:
+    """The browser's number of the last choice that came from it: answers say it, and older ones are not shown."""
+    serial: int = st.session_state.get(f"{key}/heard", 0)
+    return serial
 
 
 def word_lines(trace: "Trace") -> list[WordLine]:

@@ -2,7 +2,7 @@
 // The sentence in the head of the page, and what was written, as words. Pointing at a word shows at once where the open
 // head looks from it; a click keeps it, a click on a second word asks which heads link the two, Escape lets go. With Shift,
 // or a long press, a word joins those of its side.
-// Data: the payload of viz/ui/words.py. Sends back the trigger `chosen`: { looking, lookedAt }, lists of words.
+// Data: the payload of viz/ui/words.py. Sends back the trigger `chosen`: { looking, lookedAt, serial }, lists of words.
 import {
   given,
   keepWords,
@@ -30,7 +30,7 @@ import { WordLinks } from "../shared/word_links.js";
 /**
  * `pieces` counts those of a rare word and is 0 for others; `axis` has the tokens of each, and `twins` those of its twin in
  * a sentence beside this one; `heads` tint the words where the page has none open; `keptColour` is that of what is looked
- * at.
+ * at; `heard` is the last choice that Python knows of.
  * @typedef {{ word: number, name: string, colour: string, line: string, doubt: string }} WordMark
  * @typedef {{
  *   mark: string, language: string, words: string[], pieces: number[], axis: Axis, roles: RoleRun[], marks: WordMark[],
@@ -39,7 +39,7 @@ import { WordLinks } from "../shared/word_links.js";
  * @typedef {{ address: string, site: string, layer: number, head: number }} WordHeads
  * @typedef {{
  *   lines: WordLine[], chosen: Chosen, resting: number[], heads: WordHeads | null, isSingle: boolean, how: string,
- *   keptColour: string, digest: string,
+ *   keptColour: string, digest: string, heard?: number,
  * }} WordsHeader
  */
 
@@ -61,6 +61,7 @@ class WordPicker extends View {
   /** The head of the tiles that was asked for last, by its name. @type {[string, Weights] | null} */ weights = null;
   /** @type {(() => void) | undefined} */ stopWaiting;
   digest = "";
+  /** Of the last choice among these words; one made later, here or on another page, has a larger one. */ serial = 0;
   tintSoon = onceTold(() => this.tint());
   links = new WordLinks();
 
@@ -73,7 +74,7 @@ class WordPicker extends View {
       this.change([[], []]);
       consume(event);
     });
-    onTold("chosen", (chosen) => this.show(chosen), signal);
+    onTold("chosen", (answer) => this.take(answer), signal);
     onTold("pointed", this.tintSoon, signal);
     onTold("opened", () => this.tellWords(), signal);
     onTold("head", () => this.header?.heads && this.tintSoon(), signal);
@@ -87,7 +88,7 @@ class WordPicker extends View {
     if (this.digest !== header.digest) this.build(header);
     this.stopWaiting?.();
     if (header.heads) this.stopWaiting = onTiles(header.heads.address, () => this.tint());
-    this.show(header.chosen);
+    this.take(header);
     this.root.dataset.ready = "1";
   }
 
@@ -99,6 +100,7 @@ class WordPicker extends View {
   /** @param {WordsHeader} header */
   build({ digest, lines, how }) {
     this.digest = digest;
+    this.serial = 0;
     this.words = [];
     this.places = lines.flatMap(({ axis, words }) =>
       words.map((word, index) => ({ ...placeOf(axis, index), name: word })),
@@ -147,6 +149,11 @@ class WordPicker extends View {
   }
 
   // ---- what is shown ----
+
+  /** Show what is chosen, unless that answers to a choice before the last one. @param {{ chosen: Chosen, heard?: number }} answer */
+  take({ chosen, heard = 0 }) {
+    this.show(heard < this.serial ? this.chosen : chosen);
+  }
 
   /** @param {Chosen} chosen */
   show(chosen) {
@@ -242,7 +249,8 @@ class WordPicker extends View {
   /** @param {Chosen} chosen */
   change(chosen) {
     this.show(chosen);
-    this.python.trigger("chosen", { looking: chosen[0], lookedAt: chosen[1] });
+    this.serial = Math.max(Date.now(), this.serial + 1);
+    this.python.trigger("chosen", { looking: chosen[0], lookedAt: chosen[1], serial: this.serial });
   }
 
   /** @param {HTMLElement} word @param {{ shiftKey: boolean }} event */

@@ -4,10 +4,11 @@ import re
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.page_run import traced
-from tests.viz.sent import sent_to
+from tests.viz.sent import caught, sent_to
 from viz.access import attention, models, word_links
 from viz.access.attention import MatrixView
 from viz.pages.attention.all_heads.linked_heads import MOST
@@ -15,7 +16,7 @@ from viz.pictures.focus import FocusAxis
 from viz.selection.attention import METRICS
 from viz.selection.selection import Selection
 from viz.text.sites import CROSS, DECODER, ENCODER, SITES, head_label
-from viz.ui.words import WordLine, read_chosen
+from viz.ui.words import KEY, NOTHING, WordLine, Words, read_chosen, word_picker
 
 TEXT = Selection().common.text
 
@@ -236,3 +237,23 @@ def test_what_names_no_words_is_no_choice(value: object) -> None:
     assert read_chosen({"looking": [2], "lookedAt": []}, lines) == ((2,), ())
     assert read_chosen({"looking": [], "lookedAt": []}, lines) == ((), ())
     assert read_chosen(value, lines) is None
+
+
+def test_an_answer_says_which_choice_of_words_came_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", {})
+    shown, heard = caught(monkeypatch), []
+    line = WordLine("EN", "en", ("a", "b"), (0, 0), FocusAxis("source", groups=((0,), (1,))))
+
+    def answered(value: object) -> int:
+        word_picker(Words([line], NOTHING), on_choose=heard.append, key=KEY)
+        shown[-1].answers["chosen"](value)
+        word_picker(Words([line], NOTHING), on_choose=heard.append, key=KEY)
+        return int(shown[-1].header["heard"])
+
+    assert answered(None) == 0
+    assert answered({"looking": [1], "lookedAt": [], "serial": 5}) == 5
+    # Words that are gone are no choice, but the browser is to know that its choice came.
+    assert answered({"looking": [9], "lookedAt": [], "serial": 6}) == 6
+    for serial in ("7", True, None, 7.5):
+        assert answered({"looking": [], "lookedAt": [], "serial": serial}) == 6
+    assert heard[:2] == [((1,), ()), ((), ())]

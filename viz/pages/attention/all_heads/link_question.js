@@ -8,7 +8,10 @@ import { element, tokenElement } from "../../../pictures/shared/picture.js";
 
 /** @import { Chosen } from "../../../pictures/shared/focus.js" */
 
-/** `asked` is what both are called. @typedef {{ chosen: Chosen, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader */
+/**
+ * `asked` is what both are called, `heard` the last choice to which this answers.
+ * @typedef {{ chosen: Chosen, heard: number, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader
+ */
 
 const THEN = said("Now click the key word, or the same word again to cancel.");
 
@@ -24,7 +27,7 @@ class LinkQuestion extends View {
     this.header = header;
     this.root.style.setProperty("--kept", header.keptColour);
     this.draw(null);
-    tell("chosen", header.chosen);
+    tell("chosen", header);
   }
 
   /** @param {string | null} looking */
