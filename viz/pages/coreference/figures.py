@@ -318,7 +318,11 @@ def group_map(
             "<b>{group}</b>, <b>{head}</b><br>accuracy {share}", group="%{y}", head="%{x}", share="%{customdata:.1%}"
         ),
     )
-    figure.update_layout(height=max(190, len(groups) * ROW_HEIGHT + 90))
+    # Of categories plotly names as many as have room beside one another.
+    categories = {"type": "category", "tickmode": "auto", "tickvals": None, "ticktext": None}
+    figure.update_traces(x=names, selector={"type": "heatmap"})
+    height = max(190, len(groups) * ROW_HEIGHT + 90)
+    figure.update_layout(height=height, xaxis=categories | {"categoryarray": names}, xaxis2=categories)
     charts.spots(figure, heads=((head, charts.column_of(column, len(groups))) for column, head in enumerate(heads)))
     return figure
 
