@@ -16,7 +16,7 @@ from viz.pictures.focus import FocusAxis
 from viz.selection.attention import METRICS
 from viz.selection.selection import Selection
 from viz.text.sites import CROSS, DECODER, ENCODER, SITES, head_label
-from viz.ui.words import KEY, NOTHING, WordLine, Words, read_chosen, word_picker
+from viz.ui.words import KEY, NOTHING, Chosen, WordLine, Words, read_chosen, word_picker
 
 TEXT = Selection().common.text
 
@@ -241,7 +241,8 @@ def test_what_names_no_words_is_no_choice(value: object) -> None:
 
 def test_an_answer_says_which_choice_of_words_came_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {})
-    shown, heard = caught(monkeypatch), []
+    shown = caught(monkeypatch)
+    heard: list[Chosen] = []
     line = WordLine("EN", "en", ("a", "b"), (0, 0), FocusAxis("source", groups=((0,), (1,))))
 
     def answered(value: object) -> int:
