@@ -278,7 +278,7 @@ def table(rows: Sequence[Row]) -> str:
         "eager attention returns, heads write weights × values, and six tokens written step by step are those of "
         "`generate`; the number is the largest difference. *Weights only*: the library's own weights are shown, and "
         "nothing that takes queries and keys. *Not built*: its settings make no small model. A real model is proven "
-        "anew when it is opened: `python -m model verify checkpoints/induction`.",
+        "again when it is opened: `python -m model verify checkpoints/induction`.",
         "",
         *_counts(rows, ENGLISH),
         "",

@@ -72,15 +72,8 @@ def _reading(results: AblationResults, sets: Sequence[str]) -> list[str]:
             kinds[kind].append(preset)
     names = {"not told apart": "within seed noise"}
     said = [f"  {names.get(kind, kind)}: {', '.join(presets)}" for kind, presets in kinds.items() if presets]
-    return (
-        [
-            "Compared with the full model; a difference counts if it exceeds both deviations together on every set:",
-            *said,
-            "",
-        ]
-        if said
-        else []
-    )
+    heading = "Compared with the full model; a difference counts if it exceeds both deviations together on every set:"
+    return [heading, *said, ""] if said else []
 
 
 def _sign(own: Spread, full: Spread) -> int:

@@ -12,11 +12,12 @@ from viz.access import models, traces
 from viz.access.head_verdict import EveryHead, Question, Stated
 from viz.pages.coreference import heads_ranked, heads_together, pair_controls, tables
 from viz.pages.coreference.data import causes, marked_case
-from viz.pages.coreference.figures import every_head_map
+from viz.pages.coreference.figures import every_head_height, every_head_map
 from viz.pages.coreference.marked_sentence import marked_line
 from viz.selection import state
 from viz.selection.branch_codes import Choice, EditHead, write_code
 from viz.selection.coreference import MARKS, OWN_TEXTS, Replacement
+from viz.server.background_jobs import Task
 from viz.text import html
 from viz.text.messages import _, in_a_row, said, shown
 from viz.text.numbers import decimal, signed
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 LETTERS: Final = "AB"
 #: Of a model with more bytes of weights, its heads are pointed only when that is asked for: each at each token.
 LARGEST_POINTED: Final = 1 << 27
+#: Pixels of the three cards, and of what is above and below the maps.
+_CARDS_HEIGHT, _BESIDE_MAPS = 255, 220
 _CARD: Final = (
     '<div style="line-height:1.45"><div style="font-weight:600">{title}</div>'
     '<div style="font-size:1.35rem;font-weight:600;margin:0.25rem 0">{says}</div><div>{change}</div>'
@@ -69,11 +72,12 @@ def show() -> None:
     trace = None
     if chosen is None:
         chosen, trace = _own(reader, row)
-    known = long_work.known(access.every_head(reader, chosen))
+    every = access.every_head(reader, chosen)
+    known = long_work.known(every)
     is_open = not state.current().common.head_chosen
     if known is None and is_open and not reader.abilities.generates:
         with maps:
-            known = _every_head(reader, chosen)
+            known = _every_head(every)
         if known is None:
             return
     if is_open:
@@ -84,18 +88,24 @@ def show() -> None:
         stated = long_work.outcome(task, _("Put this head to the test"), key="cause-verdict", start=True)
         if stated is not None:
             st.markdown(f"**{controls.markdown(head_verdict.sentence(stated))}**")
-    if stated is not None:
-        with cards:
+    # What is not there yet has its room: the Stop of what a person begins is further down, and does not move.
+    with cards:
+        if stated is not None:
             _interventions(stated, chosen.texts[0])
+        elif long_work.is_under_way(task, "cause-verdict"):
+            st.skeleton(height=_CARDS_HEIGHT)
     with maps:
         # After the verdict, which needs a tenth of the runs.
         if known is None and not long_work.is_under_way(task, "cause-verdict"):
-            known = _every_head(reader, chosen)
+            known = _every_head(every)
             if known is not None and is_open and access.all_heads(reader)[known.strongest] != head:
                 st.rerun()
         if known is not None:
             _texts(chosen, known)
             _maps(reader, chosen, known, head)
+        elif long_work.is_under_way(task, "cause-verdict") or long_work.is_under_way(every, "cause-every"):
+            layers = sum(len(of_site) for of_site in reader.abilities.heads.values())
+            st.skeleton(height=every_head_height(layers) + _BESIDE_MAPS)
     if stated is not None and trace is not None:
         with edit:
             _edit(trace, stated)
@@ -155,8 +165,7 @@ def _written(text: str, key: str) -> "Trace":
     )
 
 
-def _every_head(reader: "Chooser", asked: Question) -> EveryHead | None:
-    task = access.every_head(reader, asked)
+def _every_head(task: Task[EveryHead]) -> EveryHead | None:
     return long_work.outcome(task, _("Switch off each head in turn"), key="cause-every", start=True)
 
 

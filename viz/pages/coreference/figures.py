@@ -125,6 +125,11 @@ def _marks(shape: tuple[int, ...], custom: list[list[object]], hover: str, *, si
     )
 
 
+def every_head_height(layers: int) -> int:
+    """Pixels of the map of every head, of so many layers of all attentions."""
+    return min(MAX_EVERY_HEAD, max(MIN_MAP_HEIGHT, layers * EVERY_LAYER_HEIGHT + 100))
+
+
 def every_head_map(
     values: Float[np.ndarray, "head"],
     heads: "Sequence[HeadName]",
@@ -183,8 +188,9 @@ def every_head_map(
     # Below the map the bar leaves its cells the width of a third of the page.
     bar = {"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "len": 1.0, "thickness": 8}
     figure.update_traces(colorbar=bar | {"title": {"side": "top"}}, selector={"type": "heatmap"})
-    height = min(MAX_EVERY_HEAD, max(MIN_MAP_HEIGHT, len(rows) * EVERY_LAYER_HEIGHT + 100))
-    figure.update_layout(height=height, xaxis={"tickangle": 0, "title": {"text": _("head"), "standoff": 2}})
+    figure.update_layout(
+        height=every_head_height(len(rows)), xaxis={"tickangle": 0, "title": {"text": _("head"), "standoff": 2}}
+    )
     return figure
 
 

@@ -85,6 +85,8 @@ def test_the_verdict_on_the_head_of_the_run_comes_before_all_heads_are_tested(
         said = markdown(sentence(stated.compute(Progress(1, "heads"))))
         assert f"**{said}**" in [one.value for one in app.markdown]
         assert not charts(app)
+        # The maps have their room, so that the Stop of what is begun below does not move when they come.
+        assert len(app.get("skeleton")) == 1
     finally:
         ended.set()
 
