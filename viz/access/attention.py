@@ -17,6 +17,7 @@ from viz.pictures.tiles.codes import Tiles
 from viz.selection.common import Common, Measure
 from viz.server.caches import cached
 from viz.text.messages import _
+from viz.text.numbers import signed
 from viz.text.sites import CROSS
 
 if TYPE_CHECKING:
@@ -215,8 +216,8 @@ def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, 
     sentences = []
     bias = inputs.bias_rows([head], [row])
     if bias is not None:
-        message = "Then the model adds a bias for the distance between the two: {bias:+.3f} for this key."
-        sentences.append(_(message, bias=float(bias[0, 0, key])))
+        message = "Then the model adds a bias for the distance between the two: {bias} for this key."
+        sentences.append(_(message, bias=signed(float(bias[0, 0, key]), 3)))
     if inputs.softcap is not None:
         sentences.append(_("A soft cap keeps scores within ±{cap:g}: c · tanh(s ÷ c).", cap=inputs.softcap))
     if inputs.sinks is not None:

@@ -14,7 +14,7 @@ from viz.selection import state
 from viz.selection.selection import FIELDS
 from viz.text import sites
 from viz.text.messages import _, said, shown
-from viz.text.numbers import scientific
+from viz.text.numbers import scientific, with_minus
 from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import controls, formulas, frame
@@ -345,7 +345,7 @@ def _draw(scheme: "PositionScheme", trace: "Trace") -> None:
     rows, columns = values.shape
     if scheme.what == "bias":
         row_tokens = [f"H{row + 1}" for row in range(rows)]
-        column_tokens = [f"{scheme.first + column:+d}" for column in range(columns)]
+        column_tokens = [with_minus(f"{scheme.first + column:+d}") for column in range(columns)]
         bound = float(np.abs(values).max(initial=0.0)) or 1.0
     else:
         tokens = trace.source_tokens or trace.target_tokens

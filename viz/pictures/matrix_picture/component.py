@@ -18,6 +18,7 @@ from viz.pictures.focus import FocusAxis, FocusHead, Roles
 from viz.pictures.payload import FLAT, LOCAL, Text, Tokens, fingerprint
 from viz.pictures.tiles.codes import decimals_for, pack_decimals
 from viz.text.messages import shown
+from viz.text.numbers import with_minus
 
 COMPONENT = Component("pictures/matrix_picture/matrix_picture.js", "pictures/matrix_picture/matrix_picture.css")
 
@@ -43,7 +44,7 @@ class ColourScale:
     def signed(cls, number: str, bound: float) -> Self:
         """From -`bound` to `bound`, night at zero."""
         marks = tuple(
-            (share, f"{(2 * share - 1) * bound:+.2g}".replace("-", "−") if share != 0.5 else "0")
+            (share, with_minus(f"{(2 * share - 1) * bound:+.2g}") if share != 0.5 else "0")
             for share in (0, 0.25, 0.5, 0.75, 1)
         )
         return cls(number, theme.DIVERGING, -bound, bound, 1.0, marks)

@@ -14,6 +14,7 @@ from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
 from viz.text.messages import said
+from viz.text.numbers import signed
 from viz.text.sites import DECODER, NAMES, file_name
 from viz.text.token_text import display_token
 
@@ -143,7 +144,7 @@ def shift(shipped: "Shipped", *, position: int, by: int) -> View:
 
 
 def _pair(values: np.ndarray) -> str:
-    return f"{values[0]:+.3f}, {values[1]:+.3f}"
+    return f"{signed(values[0], 3)}, {signed(values[1], 3)}"
 
 
 def mask(shipped: "Shipped", *, text: str, site: str) -> View:

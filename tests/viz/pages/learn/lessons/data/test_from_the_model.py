@@ -198,7 +198,7 @@ def test_turned_pairs_are_those_of_the_shifted_position(shipped: Shipped) -> Non
     picture = positions.shift(shipped, position=10, by=3).picture
     assert isinstance(picture, Rows)
     turned, shifted = (
-        np.array([[float(number) for number in str(row[column]).split(",")] for row in picture.rows])
+        np.array([[float(number.replace("−", "-")) for number in str(row[column]).split(",")] for row in picture.rows])
         for column in (3, 4)
     )
     np.testing.assert_allclose(turned, shifted, atol=1.1e-3)
