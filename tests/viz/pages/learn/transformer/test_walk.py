@@ -499,4 +499,4 @@ def test_the_file_of_sixteen_tokens_has_at_most_3_mb_and_longer_texts_have_none(
     size = len(walk_file.page(trace, reader, WalkState(**place), "walk"))
     assert size <= 3_000_000
     assert size == pytest.approx(walk_file.page_bytes(trace), rel=0.1)
-    assert "at most 24" in walk_file.why_not(reader.trace("and so " * 13), reader)
+    assert "up to 24 tokens" in walk_file.why_not(reader.trace("and so " * 13), reader)
