@@ -268,6 +268,12 @@ def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(
         is_taught = (site, layer, head) == ("encoder.self", 1, 2)
         assert any("was taught, not found" in caption.value for caption in app.caption) == is_taught
         assert ("taught" in heatmap(app)[0]["title"]) == is_taught
+    listed = []
+    for key in range(6):
+        app = opened(app_of(text=TEXT), "attention", site="encoder.self", token=1, key_token=key)
+        listed += [button.label for button in app.button if (button.key or "").startswith("linked-")]
+    assert {"encoder L2 H3" in label for label in listed} == {True, False}
+    assert all(("encoder L2 H3" in label) == ("· taught ·" in label) for label in listed)
 
 
 SHAPE = (3, 4, 5)

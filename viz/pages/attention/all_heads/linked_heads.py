@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 
 from viz import theme
-from viz.access import attention, word_links
+from viz.access import attention, models, word_links
 from viz.access.attention import MatrixView
 from viz.access.word_links import Link
 from viz.pictures.component import Component
@@ -112,6 +112,8 @@ def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
 
 def _button_label(weight: float, link: Link, layer: int, head: int) -> str:
     name = head_label(layer, head, link.site)
+    if models.taught_head(state.current().model, link.site) == (layer, head):
+        name += f" · {_('taught')}"
     if link.is_second_look:
         return _("{head} · {weight:.4f} (when reading it)", head=name, weight=weight)
     return f"{name} · {weight:.4f}"
