@@ -93,6 +93,7 @@ def test_the_verdict_on_the_head_of_the_run_comes_before_all_heads_are_tested(
 
 def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, trace: Trace) -> None:
     app = asked_of(site="decoder.cross", layer="1", head="2")
+    assert not app.get("skeleton")
     asked = question(saved, trace)
     assert asked.a.right == trace.steps[5].token_id
     stated = access.tested(saved, asked, ("decoder.cross", 1, 2)).compute(Progress(1, "heads"))
