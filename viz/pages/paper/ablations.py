@@ -277,10 +277,11 @@ def _table(results: "AblationResults") -> None:
     with st.container(key="ablations-table"):
         st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
     st.caption(_worth_in_words(results, rows, sets))
-    tools.why_divided("ablations")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        number_controls.table_button(_("Every run (CSV)"), partial(_csv, results), file_name("ablations", "runs"))
+        tools.why_divided("ablations")
     label = _("Every seed as a point: BLEU minus that of the full model, with the paper's Table 3")
     frame.unfolding(label, "ablations-seeds", _points, rows, sets)
-    number_controls.table_button(_("Every run (CSV)"), partial(_csv, results), file_name("ablations", "runs"))
 
 
 def _points(rows: Sequence[Row], sets: Sequence[str]) -> None:
