@@ -1,4 +1,3 @@
-// @ts-check
 // Draws the pictures of a page of the gallery, which the scripts before this one have left there; a walk when it is opened.
 
 /** The data of pictures: of each payload, which file holds each of its pieces (data_files.py). @typedef {{ plan: string[][], shared: string[], data: string }} Own */

@@ -1,4 +1,3 @@
-// @ts-check
 // A button that copies the browser's address, with the parameters that a link needs to mean the same elsewhere. As it
 // stands on every page, it also tells the browser the page's language, and the other components and the charts how pictures are saved.
 import { svg } from "../shared/drawing.js";

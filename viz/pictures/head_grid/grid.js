@@ -1,4 +1,3 @@
-// @ts-check
 // The grid of all heads. One canvas holds every pixel; over it lies one transparent cell a head, which takes the
 // pointer and the focus. So the picture is painted once, and opening or visiting a head only moves a frame.
 // Heads stand layer by layer, or ranked; then each cell says which head it is. The tiles come by another way

@@ -1,4 +1,3 @@
-// @ts-check
 // The board of the grid: a transparent cell a head, the names beside them, and below all of it the canvas.
 import { roleKeyParts } from "../shared/chat_roles.js";
 import { headLabel } from "../shared/head_label.js";

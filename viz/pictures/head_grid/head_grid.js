@@ -1,4 +1,3 @@
-// @ts-check
 // The grid of all heads, alone in an element of the page.
 // Data: the payload of component.py. Sends back the trigger `head`: { layer, head }.
 import { mount } from "../shared/mount.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What the grid shows before Python answers: the tiles that a switch of the page asks for, and the head that it opens.
 import { tell } from "../shared/focus.js";
 import { headLabel } from "../shared/head_label.js";

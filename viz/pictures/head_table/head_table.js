@@ -1,4 +1,3 @@
-// @ts-check
 // Numbers of heads as a table. A title sorts, a head is a link that opens it, and the head of a row that is pointed at is
 // marked wherever the page shows it, as the row is where it is pointed at elsewhere.
 // Data: the payload of component.py. Sends back the trigger `row`: { row }, counted as Python gave them.

@@ -1,4 +1,3 @@
-// @ts-check
 // The buttons of a page's head, and their keys: Ctrl+Z and its like, P, Escape. How many choices were undone in all is
 // counted here and sent as it is, so that no key press is lost while Python draws.
 import { svg } from "../shared/drawing.js";

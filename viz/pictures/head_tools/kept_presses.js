@@ -1,4 +1,3 @@
-// @ts-check
 // A press on a tab or on a link of the bar is kept until the page shows what it chose. Streamlit 1.67 loses two kinds:
 // a tab does not hear while its bar is drawn anew, until the tab itself is, and shows again what an older run says;
 // and a link is forgotten where a message from the page that is left follows it.

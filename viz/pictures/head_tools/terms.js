@@ -1,4 +1,3 @@
-// @ts-check
 // Terms of the glossary in texts are links to `#term-LESSON` (`viz/text/glossary.py`). Hover, focus or a tap shows what
 // the term means, the link's title, with a link to the lesson; Escape or leaving it hides this again.
 import { _ } from "../shared/messages.js";

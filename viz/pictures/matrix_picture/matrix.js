@@ -1,4 +1,3 @@
-// @ts-check
 // One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
 // What another component already has of the next matrix, it announces (`preview` of focus.js); that is drawn at once and
 // makes way for Python's exact numbers. One too large to be sent whole comes as maxima of blocks (matrix_tiles.js).

@@ -1,4 +1,3 @@
-// @ts-check
 // The labels along both sides of a matrix, thinned out where they would touch.
 import { element, tokenElement } from "../shared/picture.js";
 import { RoleBand, RoleKey } from "./matrix_roles.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What the pointer does to a matrix: click, drag a box or the matrix itself, pinch, turn the wheel.
 import { clamp, element, zoomOf } from "../shared/picture.js";
 import { cellAt, spanOf, zoomed } from "./matrix_view.js";

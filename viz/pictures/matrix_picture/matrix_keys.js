@@ -1,4 +1,3 @@
-// @ts-check
 // A matrix by the keyboard: arrow keys visit cells, which are read out, other keys keep them and zoom.
 import { roleOf, tokenWithRole } from "../shared/chat_roles.js";
 import { consume, isCombination } from "../shared/items.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One matrix, alone in an element of the page.
 // Data: the payload of component.py. Sends back the trigger `kept`: { row, column, axes }.
 import { mount } from "../shared/mount.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // How a cell of a matrix is read out and walked to.
 
 import { roleOf, rolesLooking } from "../shared/chat_roles.js";

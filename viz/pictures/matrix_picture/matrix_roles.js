@@ -1,4 +1,3 @@
-// @ts-check
 // A band along a side of the matrix that says whose message of a chat its labels are of.
 import { nameIn, roleBar, roleKeyParts } from "../shared/chat_roles.js";
 import { element } from "../shared/picture.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Find a token in a matrix too large to be read: a field whose Enter goes to the next row (or column) with that token.
 import { _ } from "../shared/messages.js";
 import { element } from "../shared/picture.js";

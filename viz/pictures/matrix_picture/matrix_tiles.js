@@ -1,4 +1,3 @@
-// @ts-check
 // A matrix too large to be sent whole: its overview, and exact tiles of what is seen, asked for as a person comes near.
 // What has come stays, the least recently seen goes first; moving only copies pixels that are here already.
 import { _ } from "../shared/messages.js";

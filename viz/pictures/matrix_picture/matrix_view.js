@@ -1,4 +1,3 @@
-// @ts-check
 // Which part of a matrix is seen, and its pixels.
 import { clamp, contextOf } from "../shared/picture.js";
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Curves over the steps of a film, in lanes below one another, with a marker at the step that is shown; a click or a drag
 // goes to a step.
 import { svg } from "../shared/drawing.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The bar that moves a film: buttons, play with its speed, scrubber, position.
 import { icon } from "../shared/drawing.js";
 import { _ } from "../shared/messages.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The screens of a presentation: next and back by buttons, arrow keys and the keys of a clicker. The step is kept here and
 // sent as it is, so that keys that follow fast are all heard.
 

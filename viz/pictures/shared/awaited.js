@@ -1,4 +1,3 @@
-// @ts-check
 // Of answers that cross what a person does meanwhile, only the one that is waited for is shown.
 
 /** If the awaited answer never comes, the last one held back is better than a picture that Python knows nothing of. */

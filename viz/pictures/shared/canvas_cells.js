@@ -1,4 +1,3 @@
-// @ts-check
 // What a canvas or a drawing shows, as markup that stands on its own: a saved picture then stays sharp at any size.
 import { contextOf, element } from "./picture.js";
 

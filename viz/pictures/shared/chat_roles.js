@@ -1,4 +1,3 @@
-// @ts-check
 // Whose message of a chat labels are of: said in words, and as much of a name as has room.
 import { _, sentenceParts } from "./messages.js";
 import { element, tokenElement } from "./picture.js";

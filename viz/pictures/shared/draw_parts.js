@@ -1,4 +1,3 @@
-// @ts-check
 // Draws the components of a picture into an element, each in a shadow of its own, from bytes that are all there.
 
 /** @typedef {{ script: string, element: string, style: string, count: number, hidden: boolean }} Part */

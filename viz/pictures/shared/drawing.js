@@ -1,4 +1,3 @@
-// @ts-check
 // What pictures of shapes are made with: SVG elements, icons, and colours with the ink that can be read on them.
 import { clamp, mixStops } from "./picture.js";
 

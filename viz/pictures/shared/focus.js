@@ -1,4 +1,3 @@
-// @ts-check
 // The one focus of a page: what a person points at, the words that are chosen, and the head that is open. Every component
 // is a module of its own; here they meet, without the server. Places are named by tokens, which all of them share.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Names a head as viz/text/sites.py does, and a row of a decoder as model/trace/axes.py does; links to a head as viz/text/head_links.py does.
 import { element } from "./picture.js";
 

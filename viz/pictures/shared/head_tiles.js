@@ -1,4 +1,3 @@
-// @ts-check
 // The reading half of `viz/pictures/tiles/codes.py`: tiles as numbers again.
 import { clamp, largestWithin } from "./picture.js";
 

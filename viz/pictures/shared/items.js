@@ -1,4 +1,3 @@
-// @ts-check
 // Parts of a page that a person points at, walks between and chooses: cells of a table, nodes of a tree, buttons.
 
 /** @typedef {{ clientX: number, clientY: number }} Point */

@@ -1,4 +1,3 @@
-// @ts-check
 // What the scripts say, in the language of the page: English in the source, as `viz/text/messages.py` has it. A text
 // that a module keeps as a constant is marked by `said`, and said by `_` when it is shown.
 

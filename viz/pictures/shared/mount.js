@@ -1,4 +1,3 @@
-// @ts-check
 // How a component meets Streamlit: one object for an element of the page, which hears Python's messages and can answer.
 import { language, speak } from "./messages.js";
 import { unpack } from "./payload.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The reading half of payload.py.
 
 const ARRAY_TYPES = { uint8: Uint8Array, uint16: Uint16Array, float32: Float32Array };

@@ -1,4 +1,3 @@
-// @ts-check
 // What the components draw with: elements, the colour scale and its legend, matrices of pixels, a tooltip.
 // Text enters the page as text nodes only.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Pictures as files: SVG text made safe, drawn as pixels or printed, and handed to the person. What a picture lies on is
 // a choice of the whole page (copy_link.js hears of it); every component is a module of its own, and here they meet.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A picture as SVG, from its shapes.
 import { cellsAsSvg, MOST_CELLS } from "./canvas_cells.js";
 import { _ } from "./messages.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Probabilities as text and as a colour bar.
 import { _ } from "./messages.js";
 import { colourBar } from "./picture.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Saves what a component shows as a picture: PNG at twice the screen's pixels, or SVG with real text.
 // The picture is read off the page: canvases, drawings, texts, frames and plain or graded backgrounds, each where it
 // stands and in its colour, so a component need not describe itself. Buttons without `data-in-picture` stay out, and so

@@ -1,4 +1,3 @@
-// @ts-check
 // Tiles that wait in the browser, by address, and requests for exact ones. Every component is a module of its own; here they meet.
 /** @import { Tiles } from "./head_tiles.js" */
 

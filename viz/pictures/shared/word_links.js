@@ -1,4 +1,3 @@
-// @ts-check
 // Lines between words, as strong as the weights: straight between two lines of text, arcs below one.
 import { svg } from "./drawing.js";
 import { zoomOf } from "./picture.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Unpacks tiles as they arrive and puts them where the grid finds them; shows nothing.
 // Data: a payload of store.py: all tiles, or the frame of a grid, or one layer of it.
 import { Tiles } from "../shared/head_tiles.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Hands what pictures ask for on to Python, and its answers back; shows nothing.
 // Data: the payload of store.py. Sends back the trigger `asked`: { address, serial, tiles }.
 

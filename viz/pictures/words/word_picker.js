@@ -1,4 +1,3 @@
-// @ts-check
 // The sentence in the head of the page, and what was written, as words. Pointing at a word shows at once where the open
 // head looks from it; a click keeps it, a click on a second word asks which heads link the two, Escape lets go. With Shift,
 // or a long press, a word joins those of its side.

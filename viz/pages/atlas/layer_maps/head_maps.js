@@ -1,4 +1,3 @@
-// @ts-check
 // Metrics of all heads: each as a little map of layers × heads, the chosen one large, with its numbers.
 // Data: the payload of tab.py. Sends back the triggers `map`: { key } and `head`: { layer, head }.
 

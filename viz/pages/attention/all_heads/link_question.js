@@ -1,4 +1,3 @@
-// @ts-check
 // Asks which heads link two words; tells the words in the head of the page which two these are.
 // Data: the payload of linked_heads.py.
 import { onTold, tell } from "../../../pictures/shared/focus.js";

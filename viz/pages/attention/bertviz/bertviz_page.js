@@ -1,4 +1,3 @@
-// @ts-check
 // What bertviz's page gets beside bertviz: the keyboard, and the button that saves the picture.
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { _ } from "../../../pictures/shared/messages.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One or several heads as lines between two columns of tokens. All heads of the layer are here, so switching heads,
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
 // Data: the payload of lines_component.py. Sends back the state `view`.

@@ -1,4 +1,3 @@
-// @ts-check
 // One sentence of what a person points at on the page, or else of what is chosen, or else of what is worth seeing.
 // Data: the payload of captions.py.
 import {

@@ -1,4 +1,3 @@
-// @ts-check
 // Above the lines: a chip for every head, the threshold, and the button that saves the picture; and what lines are said
 // to be: numbers, how many are drawn, and the strongest partners of a token.
 

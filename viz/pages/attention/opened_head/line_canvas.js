@@ -1,4 +1,3 @@
-// @ts-check
 // Lines painted between the columns: all of them once, and above them those of one token.
 
 import { FULL } from "../../../pictures/shared/payload.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The picture of lines to be taken along: as primitives, then painted as PNG or written as SVG from the same ones.
 
 import { _ } from "../../../pictures/shared/messages.js";

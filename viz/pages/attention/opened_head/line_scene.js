@@ -1,4 +1,3 @@
-// @ts-check
 // Lines between two columns of tokens: which there are, how strong each is drawn, and the boxes beside them.
 
 import { FULL, weightOf } from "../../../pictures/shared/payload.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A picture and, over its patches, one row of a head: a click or Enter makes the patch the query, whose row is drawn.
 // Data: the payload of panel.py. Sends back the trigger `query`: { query }.
 import { onTold, pointAt } from "../../../pictures/shared/focus.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Two columns of tokens that can be walked with the arrow keys.
 import { nameIn, roleOf, withRole } from "../../../pictures/shared/chat_roles.js";
 import { closest, reachByTab } from "../../../pictures/shared/items.js";

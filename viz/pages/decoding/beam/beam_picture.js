@@ -1,4 +1,3 @@
-// @ts-check
 // A beam search as a tree that grows from left to right, a column a step. Pointing at a hypothesis, or moving there with
 // the arrow keys (left and right along the tree, up and down within a step), tells what became of it; a click, or Enter,
 // opens it. Data: the payload of tab.py. Sends back the trigger `node`: { node }.

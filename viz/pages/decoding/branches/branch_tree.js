@@ -1,4 +1,3 @@
-// @ts-check
 // The tree of translations: to the left each as a line over the steps, where it leaves another; beside it what was done
 // and its text. A click, or Enter, shows one; arrow keys go from one to the next, Delete removes.
 // Data: the payload of tab.py. Sends back the trigger `act`: { what, branch }.

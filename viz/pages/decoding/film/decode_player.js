@@ -1,4 +1,3 @@
-// @ts-check
 // The film of a finished decoding. Python hears at once of what a person wishes written instead.
 // Data: the payload of component.py. Sends back the state `view` and the trigger `wish`.
 import { HeadFilm } from "../../../pictures/player/player_view.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The candidates of one step as bars, what a filter makes of them, and numbers about the distribution.
 import { reachByTab } from "../../../pictures/shared/items.js";
 import { _, plural, said, sentenceParts } from "../../../pictures/shared/messages.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Temperature, top k and top p of one step, as the model samples: on the best log-probabilities as they are, and on the
 // rest in bins. Over all steps: the curves of what was written.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The sliders of a filter (temperature, top k, top p), what it leaves, and the button that draws from it.
 // Numbers are those of the selection: hundredths, and 0 for no top k.
 import { _ } from "../../../pictures/shared/messages.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Everything about heads in a film: the choice of layer and heads; beside each other the strips of
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
 import { headLabel, rowName } from "../../../pictures/shared/head_label.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
 // of the open head's self-attention.
 

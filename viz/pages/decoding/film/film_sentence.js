@@ -1,4 +1,3 @@
-// @ts-check
 // The sentence as it is written: a column for each step, above the token it reads, below the token it writes. Above it
 // what the chosen heads look at in this step: the tokens of the source, tinted, with lines from the token that is written.
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";

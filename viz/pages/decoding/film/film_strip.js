@@ -1,4 +1,3 @@
-// @ts-check
 // The new row of every head of one attention: heads run down, layer by layer, key tokens run across. Each layer is a
 // canvas of one pixel a weight, which the page enlarges.
 import { headLabel } from "../../../pictures/shared/head_label.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What each layer would have said at each step: a table of tokens on the colours of their probabilities, in as many
 // parts, one below the other, as the steps need to be seen without scrolling sideways. Pointing at a cell, or moving there with the arrow keys, tells its five best; a click, or Enter, chooses its step.
 // Data: the payload of tab.py. Sends back the trigger `step`: { step }.

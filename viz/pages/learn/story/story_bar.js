@@ -1,4 +1,3 @@
-// @ts-check
 // The bar of the story “Start here”: the step, its sentence, and the way back and on. The part of the page that it speaks
 // of is ringed by a style sheet of Python's, and brought into sight here. Data: the payload of bar.py. Sends back the
 // triggers `go`, { to }: a step, or 0 where the bar is closed; and `end`, { to }: one of the ends.

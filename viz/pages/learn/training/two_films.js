@@ -1,4 +1,3 @@
-// @ts-check
 // Two films of one decoder that stand at the same position: over a reference (teacher forcing), and over its own words.
 // Data: the payload of tab.py. Sends back the state `view`: { step, digest, command }.
 import { PlayerView } from "../../../pictures/player/player_view.js";

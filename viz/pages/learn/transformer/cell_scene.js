@@ -1,4 +1,3 @@
-// @ts-check
 // The fourth and the fifth depth: one weight of a row, from its products to what it takes from the value; and one product.
 import { closest } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";

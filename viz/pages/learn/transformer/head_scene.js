@@ -1,4 +1,3 @@
-// @ts-check
 // The third depth: one row of a head, from query and keys to what the head adds. Pointing at a key lights its column in
 // all pictures; a click, or Enter, goes into it. The tokens on top are the keyboard's way in.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A walk that is kept in a file: what Python tells of a place when a person goes there is found here, or multiplied out of
 // queries, keys, values and weights. The other half of walk_file.py.
 

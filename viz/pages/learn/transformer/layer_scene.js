@@ -1,4 +1,3 @@
-// @ts-check
 // The second depth: what a layer adds to a token. A chart of what every part of the model adds to it, buttons that open
 // another layer, and the steps of the open one, each with its vector as a strip, each attention with its heads as tiles.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";

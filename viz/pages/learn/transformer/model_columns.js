@@ -1,4 +1,3 @@
-// @ts-check
 // The model with a sentence in it, as numbers: columns of tokens, weights between them, and in which order all of it is
 // computed. Layers, heads, rows and keys count from 0, and rows and keys as the whole text does.
 import { headLabel } from "../../../pictures/shared/head_label.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The first depth: the whole model. A column is a token, as wide at each layer as its residual stream is long; lines are
 // attention, from the key below to the row above. While the film runs, what is not computed yet is not there.
 import { svg } from "../../../pictures/shared/drawing.js";

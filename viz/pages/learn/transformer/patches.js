@@ -1,4 +1,3 @@
-// @ts-check
 // The picture that a model reads in patches: whole, with a frame around the patch that is looked at, and a patch a column.
 import { svg } from "../../../pictures/shared/drawing.js";
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The path of a token as a drawing: for each stage, how long every vector is that its parts add to the residual stream,
 // and behind them how long the stream is then.
 import { svg } from "../../../pictures/shared/drawing.js";

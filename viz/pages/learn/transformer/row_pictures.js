@@ -1,4 +1,3 @@
-// @ts-check
 // Pictures of one row of a head: each an SVG over the same columns, one a key. Here are the
 // sizes of things, and how numbers become bars and cells.
 import { cellsAsSvg } from "../../../pictures/shared/canvas_cells.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The pictures of one row of a head, from query and keys to what the head adds.
 import { colourAt } from "../../../pictures/shared/drawing.js";
 import { _ } from "../../../pictures/shared/messages.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The Transformer as one picture with five depths: the model, a layer at a token, a head with one row, one of its weights,
 // one product. A person zooms by wheel, pinch, keys or a click; the trail above leads back. All within a depth happens in
 // the browser; Python sends the numbers of another token, head or row.

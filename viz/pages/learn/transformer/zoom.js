@@ -1,4 +1,3 @@
-// @ts-check
 // What makes five scenes one picture: a scene grows around the pointer until the one within it takes over, and shrinks
 // until the one around it does; each fades into the other where both show the same thing.
 import { consume } from "../../../pictures/shared/items.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The film of a training: curves of loss and BLEU, tiles of all heads of one attention on one sentence, one head large
 // with its tokens, and a metric of each head as lines. All of it moves with the frame, in the browser alone.
 // Data: the payload of component.py. Sends back the state `view`: { step, layer, head, digest, command }.

@@ -1,4 +1,3 @@
-// @ts-check
 // What the curves of a training's film show: where a step lies, loss, BLEU, and a metric of each head.
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { _ } from "../../../pictures/shared/messages.js";
