@@ -102,12 +102,14 @@ def head_scatter(
     site: str,
     name: str,
     shown: Sequence[str],
+    ends: tuple[float, float],
+    is_centred: bool,
     selected: tuple[int, int],
 ) -> go.Figure:
     """One point a head (NaN where a layer has no such head); `customdata` begins with layer and head from 0.
 
-    A metric (`name`, `shown` as text) colours by its values, at least 0; NaN stays uncoloured. The nearest, by the
-    distances, are named; the selected layer and head get a ring.
+    A metric (`name`, `shown` as text) colours by its values between `ends`, around their middle if `is_centred`; NaN
+    stays uncoloured. The nearest, by the distances, are named; the selected layer and head get a ring.
     """
     layers, heads = values.shape
     flat = positions.reshape(-1, 2)
@@ -120,8 +122,8 @@ def head_scatter(
     first = int(np.searchsorted(there, chosen)) if chosen in there else 0
     flat, names, custom = flat[there], [names[at] for at in there], [custom[at] for at in there]
     places = name_places(flat, names, first=first)
-    known = values[~np.isnan(values)]
-    top = max(float(known.max(initial=0.0)), 1e-9)
+    low, high = ends
+    marks = tuple(low + part * (high - low) for part in (0, 0.25, 0.5, 0.75, 1))
     points = go.Scatter(
         x=flat[:, 0],
         y=flat[:, 1],
@@ -135,13 +137,11 @@ def head_scatter(
         marker={
             "size": 14,
             "color": values.ravel()[there].tolist(),
-            "cmin": 0,
-            "cmax": top,
-            "colorscale": theme.colorscale(theme.SEQUENTIAL),
+            "cmin": low,
+            "cmax": max(high, low + 1e-9),
+            "colorscale": theme.colorscale(theme.DIVERGING if is_centred else theme.SEQUENTIAL),
             # Below the buttons of the chart.
-            "colorbar": theme.colour_bar(
-                "", tuple((part * top, f"{part * top:.2f}") for part in (0, 0.25, 0.5, 0.75, 1))
-            )
+            "colorbar": theme.colour_bar("", tuple((mark, f"{mark:.2f}") for mark in marks))
             | {"len": 0.88, "y": 0, "yanchor": "bottom"},
             "line": {"color": theme.HEAD_COLOURS[7], "width": 1},
         },
@@ -162,10 +162,10 @@ def head_scatter(
     axis = {"zeroline": False, "showticklabels": False, "showgrid": False, "ticks": ""}
     # Distances are the same in both directions.
     # Names stand beside the outermost points.
-    low, high = float(flat[:, 0].min()), float(flat[:, 0].max())
-    room = 0.12 * (high - low)
+    left, right = float(flat[:, 0].min()), float(flat[:, 0].max())
+    room = 0.12 * (right - left)
     axes = {
-        "xaxis": axis | {"range": [low - room, high + room]},
+        "xaxis": axis | {"range": [left - room, right + room]},
         "yaxis": axis | {"scaleanchor": "x"},
         "clickmode": "event+select",
     }

@@ -32,6 +32,8 @@ def show(atlas: "Atlas", view: View) -> None:
                     site=view.site,
                     name=shown(metric_texts.TEXTS[view.key].name).lower(),
                     shown=[view.shown(value) for value in view.values.flat],
+                    ends=view.map.ends,
+                    is_centred=view.map.centre is not None,
                     selected=(common.layer, common.head),
                 ),
                 # A new key with every head: plotly's own selection would make a second click on a head undo the first.
@@ -40,9 +42,9 @@ def show(atlas: "Atlas", view: View) -> None:
                 _("Heads as points; similar heads are close together"),
             )
             message = (
-                "Each point is a head; the lighter, the higher the metric chosen above. Heads that attend to the same "
-                "tokens are close together: the distance is the square root of the Jensen–Shannon divergence of their "
-                "weights. The directions have no meaning. The plane preserves {share_held:.0%} of the squared "
+                "Each point is a head, coloured by the metric chosen above as on its map. Heads that attend to the "
+                "same tokens are close together: the distance is the square root of the Jensen–Shannon divergence of "
+                "their weights. The directions have no meaning. The plane preserves {share_held:.0%} of the squared "
                 "distances; the nearest heads shown on hover are those by the full distances. Click a point to open "
                 "its head."
             )

@@ -33,7 +33,7 @@ class HeadMap:
 
     def derived(self) -> dict[str, object]:
         """The numbers as texts, and as positions on the colour scale, layer by layer; the ends of the scale."""
-        low, high = self._ends()
+        low, high = self.ends
         values = [None if np.isnan(value) else float(value) for value in self.values.flat]
         return {
             "texts": ["–" if value is None else f"{value:.{self.decimals}f}" for value in values],
@@ -43,8 +43,9 @@ class HeadMap:
             "is_centred": self.centre is not None,
         }
 
-    def _ends(self) -> tuple[float, float]:
-        """From 0 to the highest number; around a centre, as far below it as above."""
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of the colour scale: from 0 to the highest number; around a centre, as far below it as above."""
         known = self.values[~np.isnan(self.values)]
         if self.centre is None:
             return 0.0, float(known.max(initial=0.0))

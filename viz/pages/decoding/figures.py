@@ -169,15 +169,17 @@ def part_bars(parts: Mapping[str, tuple[int, int]]) -> go.Figure:
         for way, (name, colour) in enumerate(WAY_COLOURS.items())
     ]
     largest = max(max(values) for values in parts.values())
+    layout = theme.figure_layout(HEIGHT)
     return go.Figure(
         bars,
-        theme.figure_layout(HEIGHT)
+        layout
         | {
+            # Room for the number at the end of the longest bar, however narrow the chart.
+            "margin": layout["margin"] | {"r": 56},
             "barmode": "group",
             "bargap": 0.28,
             "yaxis": {"autorange": "reversed", "automargin": True, "ticks": "", "ticksuffix": "  ", "showgrid": False},
-            # Room for the number at the end of the longest bar.
-            "xaxis": _count_axis() | {"range": [0, largest * 1.22]},
+            "xaxis": _count_axis() | {"range": [0, largest]},
         },
     )
 

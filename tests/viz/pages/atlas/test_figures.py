@@ -1,14 +1,18 @@
 """The scatter of heads by their distances, tables of an atlas, and words of its metrics."""
 
 import csv
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from model.analysis.atlas.head_distance import head_map, share_held
 from model.analysis.atlas.measure import Atlas
+from viz import theme
 from viz.pages.atlas import data, metric_texts, table
 from viz.pages.atlas.figures import head_scatter, name_places, nearest, neighbours
+from viz.pages.atlas.view import HeadMap
 from viz.selection.atlas import CORPUS_METRICS, READ_OFF
 from viz.text.sites import ENCODER, SITES
 
@@ -22,11 +26,22 @@ def test_the_nearest_heads_come_first_and_of_equal_ones_the_first() -> None:
     assert neighbours(np.zeros((1, 1), np.float32), 1) == ["none"]
 
 
+def scatter(ends: tuple[float, float], *, is_centred: bool) -> go.Figure:
+    positions, shown = np.arange(8, dtype=float).reshape(2, 2, 2), ["a", "b", "c", "d"]
+    scale: Any = {"ends": ends, "is_centred": is_centred}
+    return head_scatter(positions, VALUES, DISTANCES, site=ENCODER, name="first", shown=shown, selected=(1, 0), **scale)
+
+
+def test_colours_of_a_metric_that_has_a_chance_level_begin_there_as_those_of_its_map() -> None:
+    head_map = HeadMap("first", "First", "", VALUES, 2, centre=0.5)
+    points = scatter(head_map.ends, is_centred=True).data[1]
+    assert (points.marker.cmin, points.marker.cmax) == (0.25, 0.75)
+    assert points.marker.colorscale[0][1] == theme.DIVERGING[0].lower()
+    assert list(points.marker.colorbar.ticktext) == ["0.25", "0.38", "0.50", "0.62", "0.75"]
+
+
 def test_points_carry_their_head_number_and_neighbours_and_the_ring_lies_on_the_chosen_one() -> None:
-    positions = np.arange(8, dtype=float).reshape(2, 2, 2)
-    figure = head_scatter(
-        positions, VALUES, DISTANCES, site=ENCODER, name="first", shown=["a", "b", "c", "d"], selected=(1, 0)
-    )
+    figure = scatter((0.0, 0.75), is_centred=False)
     ring, points = figure.data
     assert (ring.x[0], ring.y[0]) == (4, 5)
     assert list(points.text) == ["L1 H1", "L1 H2", "L2 H1", "L2 H2"]
