@@ -165,6 +165,48 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     expect(picture.locator(".model-scene")).to_be_visible()
 
 
+# A turn of the wheel over the first product, for longer than Python is told of a place.
+TURN = """part => new Promise((resolve) => {
+  const depths = [];
+  const { left, top } = part.getBoundingClientRect();
+  const at = { clientX: left + 2, clientY: top + 2, ctrlKey: true, bubbles: true, composed: true, cancelable: true };
+  const timer = setInterval(() => {
+    depths.push(new URL(location.href).searchParams.get("depth"));
+    part.getRootNode().elementFromPoint(at.clientX, at.clientY)?.dispatchEvent(
+      new WheelEvent("wheel", { ...at, deltaY: -20 }));
+    if (depths.length < 30) return;
+    clearInterval(timer);
+    resolve(depths);
+  }, 50);
+})"""
+
+
+def test_another_key_is_shown_at_once_and_python_hears_of_a_place_when_the_turn_ends(page: Page, url: str) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    picture = walk(page, url, "&site=encoder.self&depth=head&head=L2H1")
+    scene = picture.locator(".walk-scene")
+    key = picture.locator(".keys .key:not([aria-pressed=true])").first
+    token = key.inner_text()
+    # Within one task, in which no answer of Python's can come.
+    assert (
+        key.evaluate("(key) => { const scene = key.closest('.walk-scene'); key.click(); return scene.dataset.depth; }")
+        == "cell "
+    )
+    expect(picture.locator(".cell-scene h4")).to_contain_text(token)
+    expect(page).to_have_url(re.compile("depth=cell"))
+    settled(page)
+    depths = picture.locator(".product").first.evaluate(TURN)
+    assert scene.get_attribute("data-depth") == "number "
+    assert set(depths) == {"cell"}
+    expect(page).to_have_url(re.compile("depth=number"))
+
+
+def test_no_words_are_laid_out_anew_by_a_zoom(page: Page, url: str) -> None:
+    for depth in ("model", "layer", "head", "cell", "number"):
+        picture = walk(page, url, f"&depth={depth}")
+        expect(picture.locator(".walk-scene text")).to_have_count(0)
+
+
 def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     picture = walk(page, url)
@@ -175,7 +217,18 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
     with page.expect_download() as download:
         save_button(picture, "SVG").click()
     svg = Path(download.value.path()).read_text(encoding="utf-8")
-    assert "late" in svg
+    # A token that is turned lies where the page shows it.
+    found = re.search(r'translate\((\S+) (\S+)\) rotate\(-60[^>]*textLength="([\d.]+)"[^>]*>late</text>', svg)
+    assert found is not None
+    x, y, length = map(float, found.groups())
+    shown = picture.locator(".model-token.read", has_text="late").evaluate(
+        """(part) => {
+          const [own, whole] = [part, part.closest(".walk")].map((each) => each.getBoundingClientRect());
+          return [own.left + own.width / 2 - whole.left, own.top + own.height / 2 - whole.top];
+        }"""
+    )
+    middle = x + length / 4, y - length * 3**0.5 / 4
+    np.testing.assert_allclose(middle, shown, atol=2)
     assert svg.count("model-line") + svg.count("<path") > 20
 
 

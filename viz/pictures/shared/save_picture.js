@@ -100,11 +100,12 @@ function turnedText(node, turned, origin) {
   const style = getComputedStyle(turned);
   const parent = (turned.offsetParent ?? document.body).getBoundingClientRect();
   const [pivotX, pivotY] = style.transformOrigin.split(" ").map(Number.parseFloat);
-  const { a, b } = new DOMMatrix(style.transform);
+  const { a, b, e, f } = new DOMMatrix(style.transform);
   const before = document.createRange();
   before.setStart(turned, 0);
   before.setEnd(node, 0);
-  const [x, y] = [parent.x + turned.offsetLeft + pivotX - origin.x, parent.y + turned.offsetTop + pivotY - origin.y];
+  const [left, top] = [turned.offsetLeft + pivotX + e, turned.offsetTop + pivotY + f];
+  const [x, y] = [parent.x + left - origin.x, parent.y + top - origin.y];
   const end = turned.getBoundingClientRect();
   return {
     kind: "turned",

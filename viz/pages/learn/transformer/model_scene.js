@@ -8,10 +8,11 @@ import { clamp, element, isPresented, tokenElement, zoomOf } from "../../../pict
 import { percent } from "../../../pictures/shared/probability.js";
 import { lineName } from "./model_columns.js";
 import { Patches } from "./patches.js";
+import { underWords, written } from "./written.js";
 
-/** @import { Attributes } from "../../../pictures/shared/drawing.js" */
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
 /** @import { Place, Stack } from "./walk.js" */
+/** @import { Placing } from "./written.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 /** A column at a level: after so many layers. @typedef {{ stack: Stack, level: number, column: number }} Node */
 /** @import { Line } from "./model_columns.js" */
@@ -34,7 +35,7 @@ const ANY = 0.005;
 
 export class ModelScene {
   /** Of the columns: where each stack begins. @type {Map<string, number>} */ starts = new Map();
-  /** What is drawn, by the step in which it is computed. @type {[number, SVGElement][]} */ born = [];
+  /** What is drawn, by the step in which it is computed. @type {[number, Element][]} */ born = [];
   /** @type {Edge[]} */ edges = [];
   drawn = "";
   pointed = "";
@@ -46,6 +47,7 @@ export class ModelScene {
   lines = svg("g", { class: "model-lines" });
   top = svg("g", { class: "model-top" });
   /** @type {SVGElement[]} */ nodes = [];
+  /** @type {HTMLElement[]} */ words = [];
   /** Where a picture is read. @type {Patches | null} */ patches = null;
   /** What an edit changes. @type {import("./walk.js").WalkHeader["changed"]} */ changed = null;
   /** Whose lines are drawn. @type {{ stack: Stack, column: number } | null} */ followed = null;
@@ -142,6 +144,7 @@ export class ModelScene {
     this.born = [];
     this.shownStep = Infinity;
     this.edges = [];
+    this.words = [];
     const { width: w, height: h } = this.size;
     this.lines.replaceChildren();
     const nodes = svg("g", {});
@@ -171,7 +174,7 @@ export class ModelScene {
         });
       }
     }
-    this.element.replaceChildren(this.svg);
+    this.element.replaceChildren(underWords(this.svg, this.words));
     this.nodes = [...this.element.querySelectorAll(".model-node")].map((node) => /** @type {SVGElement} */ (node));
     this.nodes[0]?.setAttribute("tabindex", "0");
   }
@@ -181,23 +184,16 @@ export class ModelScene {
     const { name, layers, tokens, first, total } = stack;
     const { written, stacks } = this.columns.header;
     const left = this.starts.get(name) ?? 0;
-    const write = (
-      /** @type {string} */ text,
-      /** @type {number} */ x,
-      /** @type {number} */ y,
-      /** @type {Attributes} */ look,
-    ) => nodes.append(svg("text", { x, y, ...look }, text));
     if (stack === stacks[0] || layers !== stacks[0].layers)
       for (let level = 1; level <= layers; level++)
-        write(`L${level}`, left - 10, this.y(level) + 4, { class: "model-layer", "text-anchor": "end" });
+        this.write(`L${level}`, left - 10, this.y(level), "model-layer", { anchor: "end" });
     const above = this.y(layers) - this.level * 0.5;
-    if (stacks.length > 1 && name === "encoder") write(_("Encoder"), left, above - 6, { class: "model-title" });
+    if (stacks.length > 1 && name === "encoder") this.write(_("Encoder"), left, above - 10, "model-title");
     // Left of what the decoder writes.
-    else if (stacks.length > 1)
-      write(_("Decoder"), left - 6, above - 6, { class: "model-title", "text-anchor": "end" });
+    else if (stacks.length > 1) this.write(_("Decoder"), left - 6, above - 10, "model-title", { anchor: "end" });
     if (total > tokens.length) {
       const range = _("Tokens {first} to {last} of {total}", { first: first + 1, last: first + tokens.length, total });
-      write(range, left, this.size.height - 2, { class: "model-range" });
+      this.write(range, left, this.size.height - 6, "model-range");
     }
     // A column lies above the lines, which are pointed at between columns.
     const hit = Math.max(6, this.room * 0.45);
@@ -213,24 +209,27 @@ export class ModelScene {
       }
       const foot = this.bottom + this.level * 0.5;
       const read = (name === "decoder" && this.changed?.read[row]) || token;
-      const text = this.patches?.columnOf(x, foot + 4, this.room - 2, row) ?? this.tokenText(x, besides(read, token));
-      nodes.append(text);
+      const patch = this.patches?.columnOf(x, foot + 4, this.room - 2, row);
+      if (patch) nodes.append(patch);
+      const placing = /** @type {Placing} */ ({ anchor: "end", angle: -60 });
+      const text = patch ?? this.write(besides(read, token), x, foot + 8, "model-token read", placing);
       this.born.push([this.columns.bornAt(stack, 0, row), text]);
       const [best] = name === "decoder" ? (written[column] ?? []) : [];
       if (!best) return;
       const instead = this.changed?.written[row - stack.prompt] ?? best.token;
       const [y, high] = [above - 8, 8 * best.probability];
       const chance = { x: x - this.room * 0.3, y: y + 2 - high, width: this.room * 0.6, height: high + 0.5 };
-      const turned = { x, y: y - 10, transform: `rotate(-60 ${x} ${y - 10})`, class: "model-token" };
+      const word = this.write(besides(instead, best.token), x, y - 10, "model-token", { angle: -60 });
+      word.dataset.output = `${name} ${column}`;
       const out = this.nodeAt(
         { stack, level: layers + 1, column },
         svg("rect", { x: x - this.room / 2, y: y - 44, width: this.room, height: 46, class: "model-ground" }),
         svg("rect", { ...chance, class: "model-chance" }),
-        svg("text", turned, besides(instead, best.token)),
       );
       out.classList.add("output");
       nodes.append(out);
-      this.born.push([this.columns.bornAt(stack, layers, row, true), out]);
+      const step = this.columns.bornAt(stack, layers, row, true);
+      this.born.push([step, out], [step, word]);
     });
   }
 
@@ -241,11 +240,11 @@ export class ModelScene {
     return svg("g", { ...place, tabindex: -1, role: "button", "aria-label": this.nameOf(node) }, ...parts);
   }
 
-  /** What a column reads. @param {number} x @param {string} token */
-  tokenText(x, token) {
-    const y = this.bottom + this.level * 0.5 + 8;
-    const turned = { transform: `rotate(-60 ${x} ${y})`, "text-anchor": "end" };
-    return svg("text", { x, y, class: "model-token", ...turned }, token);
+  /** @param {string} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
+  write(text, x, y, className, placing) {
+    const words = written(text, x, y, className, placing);
+    this.words.push(words);
+    return words;
   }
 
   /** From the level below to this one, as wide as the stream is long. @param {Stack} stack @param {number} level @param {number} column */
@@ -325,6 +324,7 @@ export class ModelScene {
       const [name, , at] = (node.dataset.node ?? "").split(" ");
       node.classList.toggle("followed", name === stack.name && Number(at) === column);
     }
+    for (const each of this.words) each.classList.toggle("followed", each.dataset.output === `${stack.name} ${column}`);
     this.patches?.point(stack.first + column);
     this.edges.length = this.lines.childElementCount;
     this.top.replaceChildren();

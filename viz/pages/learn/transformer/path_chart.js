@@ -1,6 +1,7 @@
 // The path of a token as a drawing: for each stage, how long every vector is that its parts add to the residual stream,
 // and behind them how long the stream is then.
 import { svg } from "../../../pictures/shared/drawing.js";
+import { underWords, written } from "./written.js";
 
 /**
  * What a part adds: `share` is how much of the sum it makes up, `stream` how long the stream is after it.
@@ -60,13 +61,13 @@ export function pathChart({ parts, boxes, width, open, colours, label }) {
     const className = stage === open ? "ground open" : "ground";
     root.append(svg("rect", { x: left, y: 0, width: room, height: HEIGHT, class: className, "data-stage": stage }));
   });
-  for (const tick of roundTicks(top)) {
+  const ticks = roundTicks(top);
+  for (const tick of ticks)
     root.append(svg("line", { class: "grid-line", x1: LEFT, x2: width, y1: y(tick), y2: y(tick) }));
-    root.append(svg("text", { class: "tick", x: LEFT - 6, y: y(tick), "text-anchor": "end" }, String(tick)));
-  }
   const bars = boxes.flatMap((box, stage) => barsOf(parts, box, stage, y, colours));
-  root.append(streamArea(bars, boxes, y, width), ...bars.flatMap(({ shapes }) => shapes));
-  return root;
+  root.append(streamArea(bars, boxes, y, width), ...bars.map(({ shape }) => shape));
+  const marks = ticks.map((tick) => written(String(tick), LEFT - 6, y(tick), "tick", { anchor: "end" }));
+  return underWords(root, [...marks, ...bars.flatMap(({ words }) => words)]);
 }
 
 /**
@@ -81,14 +82,10 @@ function barsOf(parts, { left, width, first, end }, stage, y, colours) {
     const from = left + slot * (i + MARGIN / 2);
     const x = from + (slot - thick) / 2;
     const box = { x, y: y(part.length), width: thick, height: y(0) - y(part.length), rx: 2 };
-    const shapes = [
-      svg("rect", { ...box, fill: colours[part.kind], class: "bar", "data-part": first + i, "data-stage": stage }),
-    ];
-    if (slot >= NUMBERED && part.share !== null) {
-      const at = { x: x + thick / 2, y: y(part.length) - 8, "text-anchor": "middle", class: "share" };
-      shapes.push(/** @type {any} */ (svg("text", at, shareText(part.share))));
-    }
-    return { from, to: from + slot, stream: part.stream, shapes };
+    const look = { fill: colours[part.kind], class: "bar", "data-part": first + i, "data-stage": stage };
+    const share = slot >= NUMBERED ? shareText(part.share) : "";
+    const words = share && written(share, x + thick / 2, y(part.length) - 8, "share", { anchor: "middle" });
+    return { from, to: from + slot, stream: part.stream, shape: svg("rect", { ...box, ...look }), words: words || [] };
   });
 }
 

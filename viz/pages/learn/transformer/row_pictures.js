@@ -5,12 +5,14 @@ import { colourAt, svg } from "../../../pictures/shared/drawing.js";
 import { closest } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp, element } from "../../../pictures/shared/picture.js";
+import { underWords, written } from "./written.js";
 
 /** @import { Cell } from "../../../pictures/shared/canvas_cells.js" */
 /** @import { Attributes, InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { Box } from "../../../pictures/shared/picture_svg.js" */
 /** @import { RowData } from "./row_steps.js" */
+/** @import { Placing } from "./written.js" */
 
 /** @typedef {[number, number]} Range */
 /** A scale with its colours as pixels. @typedef {InkedScale & { pixels: Uint32Array }} PaintedScale */
@@ -118,6 +120,7 @@ export class KeyColumns {
 export class Picture {
   /** What is said of numbers. @type {Area[]} */ areas = [];
   /** Numbers as cells, which are drawn together. @type {Cell[]} */ cells = [];
+  /** @type {HTMLElement[]} */ words = [];
   grid = svg("g", {});
 
   /** @param {KeyColumns} columns @param {number} height @param {string} label */
@@ -132,12 +135,12 @@ export class Picture {
   /** The drawing, once all is in it. */
   finished() {
     this.grid.innerHTML = cellsAsSvg(this.cells);
-    return this.root;
+    return underWords(this.root, this.words);
   }
 
-  /** @param {keyof SVGElementTagNameMap} tag @param {Attributes} attributes @param {string[]} text */
-  add(tag, attributes, ...text) {
-    this.root.append(svg(tag, attributes, ...text));
+  /** @param {keyof SVGElementTagNameMap} tag @param {Attributes} attributes */
+  add(tag, attributes) {
+    this.root.append(svg(tag, attributes));
   }
 
   /** @param {string} className @param {Range} ends along x @param {Range} heights */
@@ -145,9 +148,9 @@ export class Picture {
     this.add("line", { class: className, x1, x2, y1, y2 });
   }
 
-  /** Text whose middle is at the height `y`. @param {string} text @param {number} x @param {number} y @param {string} className @param {Attributes} [more] */
-  write(text, x, y, className, more) {
-    this.add("text", { x, y, class: className, "dominant-baseline": "central", ...more }, text);
+  /** Text whose middle is at the height `y`. @param {string} text @param {number} x @param {number} y @param {string} className @param {Placing} [placing] */
+  write(text, x, y, className, placing) {
+    this.words.push(written(text, x, y, className, placing));
   }
 
   /** Grounds that light up with their key, beneath everything, and dotted lines where keys are left out. @param {RowData} row */
@@ -164,7 +167,7 @@ export class Picture {
 
   /** @param {string} text @param {number} y */
   name(text, y) {
-    this.write(text, GUTTER - 8, y, "name", { "text-anchor": "end" });
+    this.write(text, GUTTER - 8, y, "name", { anchor: "end" });
   }
 
   /** @param {string} text @param {number} y */
@@ -181,12 +184,12 @@ export class Picture {
     const { columns } = this;
     if (!columns.hasNumbers) return;
     const x = columns.middle(column);
-    const anchor = { top: "end", middle: "middle", bottom: "start" }[edge];
-    const style = ink ? { style: `fill:${ink}` } : {};
     if (columns.isLying) {
       const middle = y + { top: 7, middle: 0, bottom: -7 }[edge];
-      this.write(text, x, middle, "number", { ...style, "text-anchor": "middle" });
-    } else this.write(text, x, y, "number", { ...style, "text-anchor": anchor, transform: `rotate(-90 ${x} ${y})` });
+      return this.write(text, x, middle, "number", { ink, anchor: "middle" });
+    }
+    const anchor = /** @type {const} */ ({ top: "end", middle: "middle", bottom: "start" })[edge];
+    this.write(text, x, y, "number", { ink, anchor, angle: -90 });
   }
 
   /**
@@ -287,9 +290,7 @@ export class Picture {
     values.forEach((value, i) => {
       const { ink } = signedColour(scale, value, bound);
       const [middle, line] = [GUTTER + (i + 0.5) * width, top + height / 2];
-      const turned = width < 28 ? { transform: `rotate(-90 ${middle} ${line})` } : {};
-      const look = { style: `fill:${ink}`, "text-anchor": "middle", ...turned };
-      this.write(shortNumber(value), middle, line, "number", look);
+      this.write(shortNumber(value), middle, line, "number", { ink, anchor: "middle", angle: width < 28 ? -90 : 0 });
     });
   }
 }

@@ -109,7 +109,7 @@ export class StepPictures {
     );
     picture.name("k", 22 + (q.length * cell) / 2);
     this.upright(picture, q, this.columns.end + 26, 34, 22, cell, bound);
-    picture.add("text", { x: this.columns.end + 43, y: 12, class: "total", "text-anchor": "middle" }, "q");
+    picture.write("q", this.columns.end + 43, 8, "total", { anchor: "middle" });
     return picture.finished();
   }
 
@@ -234,7 +234,7 @@ export class StepPictures {
     picture.name("α · v", middle);
     picture.total("=", middle);
     this.upright(picture, output, this.columns.end + 26, 34, top, cell, bound);
-    picture.add("text", { x: this.columns.end + 43, y: top - 9, class: "total", "text-anchor": "middle" }, "z");
+    picture.write("z", this.columns.end + 43, top - 13, "total", { anchor: "middle" });
     return picture;
   }
 
@@ -249,7 +249,7 @@ export class StepPictures {
     /** @type {(row: number, name: string, length: number, style: string, className?: string, other?: number | null) => void} */
     const bar = (row, name, length, style, className = "", other = null) => {
       const y = 46 + row * LINE;
-      picture.write(name, left - 8, y + 6, `name ${className}`, { "text-anchor": "end" });
+      picture.write(name, left - 8, y + 6, `name ${className}`, { anchor: "end" });
       picture.add("rect", { x: left, y: y + 1, width: widthOf(length), height: 11, style });
       let text = shortNumber(length);
       if (other !== null) {

@@ -24,7 +24,7 @@ import { KeptWalk } from "./kept_walk.js";
 import { LayerScene } from "./layer_scene.js";
 import { ModelColumns } from "./model_columns.js";
 import { ModelScene, MUCH } from "./model_scene.js";
-import { centreOf, isStill, nearest, Zoom } from "./zoom.js";
+import { centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Command } from "../../../pictures/player/player_view.js" */
@@ -242,6 +242,14 @@ export class Walk extends PlayerView {
     return { "+": () => this.zoomIn(), "-": () => this.zoomOut() }[key];
   }
 
+  /** Python hears of a place once the turn of a wheel has ended: what the page then does would hold up the zoom. */
+  report() {
+    super.report();
+    if (!this.zoom.isTurned || !this.isHere) return;
+    clearTimeout(this.reportTimer);
+    this.reportTimer = setTimeout(() => this.report(), TURN_MS);
+  }
+
   // ---- drawing ----
 
   /** Whether the numbers of the place have come. */
@@ -249,10 +257,20 @@ export class Walk extends PlayerView {
     return TOLD.every((name) => this.header.at[name] === this.state[name]);
   }
 
+  /** The numbers of a row are those of each of its keys. */
+  followKey() {
+    const { at, row } = this.header;
+    const { key, edit } = this.state;
+    const followed = row?.columns.findIndex((column) => column.key === key) ?? -1;
+    if (!row || followed < 0 || edit || TOLD.some((name) => name !== "key" && at[name] !== this.state[name])) return;
+    Object.assign(this.header, { at: { ...at, key }, row: { ...row, followed } });
+  }
+
   draw() {
     if (!this.columns || !this.state) return;
     const { state } = this;
     if (this.kept && !this.isHere) Object.assign(this.header, this.kept.tell(state));
+    this.followKey();
     state.step = clamp(0, state.step, this.count - 1);
     this.transport.draw(state.step);
     this.lines.value = state.lines;
@@ -270,7 +288,7 @@ export class Walk extends PlayerView {
     delete this.holder.dataset.waits;
     const { row, path } = this.header;
     const place = TOLD.map((name) => state[name]);
-    const looks = [depth, state.dimension, state.stop, row?.changed, path?.stage, this.width];
+    const looks = [depth, state.dimension, state.stop, row?.changed, row?.steps, path?.stage, this.width];
     const drawn = JSON.stringify([place, looks]);
     if (drawn === this.drawn) return;
     this.put(this.sceneOf(), depth);

@@ -20,7 +20,7 @@ const [PER_PIXEL, MOST_PIXELS] = [0.008, 50];
 /** How long scenes cross-fade; how long a turn that led to another scene may still go on without effect. */
 const [CROSS_MS, REST_MS] = [280, 350];
 /** A wheel that stands still this long has ended its turn. */
-const TURN_MS = 600;
+export const TURN_MS = 600;
 /** A pointer that moves less is a click. */
 const DRAG = 4;
 /** A pointer that is at most so far from a part means it. */
@@ -62,6 +62,10 @@ export class Zoom {
       },
       { capture: true },
     );
+    // A scene that fades away hears nothing.
+    const isLeft = (/** @type {Event} */ { target }) => target instanceof Element && target.closest(".walk-left");
+    for (const name of ["click", "pointermove"])
+      holder.addEventListener(name, (event) => isLeft(event) && consume(event), { capture: true });
   }
 
   // ---- what a person does ----
@@ -82,6 +86,11 @@ export class Zoom {
     event.preventDefault();
     this.turnedAt = event.timeStamp;
     this.by(Math.exp(pixels * PER_PIXEL), event, /** @type {Element | null} */ (event.target));
+  }
+
+  /** Whether a wheel is being turned. */
+  get isTurned() {
+    return performance.now() - this.turnedAt < TURN_MS;
   }
 
   /** Two fingers zoom, and move what is zoomed; one scrolls the page. @param {TouchEvent} event */
