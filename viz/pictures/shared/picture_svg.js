@@ -52,7 +52,7 @@ function shapeAsSvg(shape, i) {
       return `<g transform="translate(${x} ${y})">${shape.markup}</g>`;
     case "turned":
       return (
-        `<text transform="translate(${x} ${y}) rotate(${shape.angle})" x="${shape.across}" y="${shape.down}" ` +
+        `<text transform="translate(${x} ${y}) rotate(${rounded(shape.angle)})" x="${shape.across}" y="${shape.down}" ` +
         `${lookOf(shape)} ${fitted(rounded(shape.length))}>${escapeXml(shape.text)}</text>`
       );
     case "cells": {
