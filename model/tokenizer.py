@@ -2,11 +2,13 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import sentencepiece as spm
+from google.protobuf.message import DecodeError
+from sentencepiece import sentencepiece_model_pb2
 
 from model.checked import Malformed
 from model.config import ModelConfig
@@ -17,22 +19,20 @@ from model.unspaced import byte_piece, spelled_byte
 
 #: Characters that may replace a few others. Unicode's longest compatibility decomposition, that of U+FDFA, has 18.
 LONGEST_REPLACEMENT: Final = 64
-_SPECS: Final = (3, 5)
-_CHARSMAP: Final = 2
 
 
 def check_normalizer(serialized: bytes) -> None:
     """Make sure that no replacement of a SentencePiece model's normalizer is long; whether it is one, others find out.
 
-    The format: sentencepiece_model.proto and normalizer.cc of SentencePiece. A model's `normalizer_spec` (field 3) and
-    `denormalizer_spec` (field 5) hold a `precompiled_charsmap` (field 2): the length of a trie in four bytes, the trie,
-    and the replacements, each ended by a zero. Raises a Malformed if one is.
+    A `precompiled_charsmap` holds the length of a trie in four bytes, the trie, and the replacements, each ended by a
+    zero (normalizer.cc of SentencePiece). Raises a Malformed if one is.
     """
-    for number, spec in _fields(serialized):
-        if number in _SPECS:
-            for inner, charsmap in _fields(spec):
-                if inner == _CHARSMAP:
-                    check_charsmap(charsmap)
+    try:
+        model = sentencepiece_model_pb2.ModelProto.FromString(serialized)  # type: ignore[attr-defined]
+    except DecodeError:
+        return
+    for spec in (model.normalizer_spec, model.denormalizer_spec):
+        check_charsmap(spec.precompiled_charsmap)
 
 
 def check_charsmap(charsmap: bytes) -> None:
@@ -42,38 +42,6 @@ def check_charsmap(charsmap: bytes) -> None:
     if longest > LONGEST_REPLACEMENT:
         message = "its normalizer turns one character into {longest:,}; at most {most} can be read"
         raise Malformed(message, longest=longest, most=LONGEST_REPLACEMENT)
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The number and content of every field of bytes in a protocol buffer, those within groups too, up to damage."""
-    position = 0
-    while position < len(message):
-        tag, position = _varint(message, position)
-        match tag & 7:
-            case 0:
-                _, position = _varint(message, position)
-            case 1:
-                position += 8
-            case 2:
-                length, position = _varint(message, position)
-                yield tag >> 3, message[position : position + length]
-                position += length
-            case 5:
-                position += 4
-            case 6 | 7:
-                return
-
-
-def _varint(message: bytes, position: int) -> tuple[int, int]:
-    """A number of seven bits a byte, and where the next field begins."""
-    value = shift = 0
-    while position < len(message) and shift < 70:
-        byte = message[position]
-        value |= (byte & 127) << shift
-        position, shift = position + 1, shift + 7
-        if byte < 128:
-            break
-    return value, position
 
 
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
@@ -92,10 +60,7 @@ class Tokenizer:
     offered: Offered = NOTHING_OFFERED  #: the languages that may be chosen: none of its one pair
 
     def __init__(self, serialized: bytes) -> None:
-        """Take the content of a SentencePiece model file.
-
-        Raises a CheckpointError if the bytes are no SentencePiece model, or one without byte fallback.
-        """
+        """Take the bytes of a SentencePiece model with byte fallback; a CheckpointError if they are none."""
         self.serialized = serialized
         try:
             check_normalizer(serialized)
@@ -202,10 +167,7 @@ class Tokenizer:
         return token_id
 
     def check(self, config: ModelConfig) -> None:
-        """Check that this tokenizer has the same ids as a model of this configuration.
-
-        Raises a CheckpointError if it has not.
-        """
+        """Raise a CheckpointError if a model of this configuration has other ids."""
         p = self._processor
         own = (self.vocab_size, p.pad_id(), p.unk_id(), p.bos_id(), p.eos_id())
         expected = (config.vocab_size, config.pad_id, config.unk_id, config.bos_id, config.eos_id)
