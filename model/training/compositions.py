@@ -15,10 +15,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, NOUNS, SLOT, Frame, Noun, NounsByKind
+from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, NOUNS, SLOT, Frame, Noun, NounsByKind, rows_of
 
 FORMS: Final = {
     "property": ("property",),
@@ -64,13 +63,8 @@ class Affordance:
     possible: frozenset[str]
 
 
-def _lines(name: str) -> Iterator[list[str]]:
-    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
-        yield [column.strip() for column in line.split("|")]
-
-
 def _affordances() -> Iterator[Affordance]:
-    for kind, forms, typical, possible in _lines("affordances.txt"):
+    for kind, forms, typical, possible in rows_of("affordances.txt"):
         english, german = ([form.strip() for form in side.split("/")] for side in forms.split("="))
         preposition, pronoun = "", "{it.acc}"
         if kind == "phrase":
@@ -92,7 +86,7 @@ def _affordances() -> Iterator[Affordance]:
 
 def _openings() -> tuple[list[Opening], list[Opening]]:
     """Those for anything, and those of the training frames; none with which a held-out frame begins."""
-    anything = [Opening(english, german, None) for english, german in _lines("openings.txt")]
+    anything = [Opening(english, german, None) for english, german in rows_of("openings.txt")]
     own = []
     for frame in FRAMES["train"]:
         reason = next((reason for reason in REASONS if frame.english.endswith(reason)), None)
@@ -112,7 +106,7 @@ AFFORDANCES: Final = tuple(_affordances())
 ANY_OPENINGS, FRAME_OPENINGS = _openings()
 KINDS: Final = sorted({kind for affordance in AFFORDANCES for kind in affordance.typical})
 CONTINUATIONS: Final[dict[str, list[tuple[str, str]]]] = {}
-for _form, _english, _german in _lines("continuations.txt"):
+for _form, _english, _german in rows_of("continuations.txt"):
     CONTINUATIONS.setdefault(_form, []).append((_english, _german))
 
 

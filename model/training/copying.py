@@ -6,10 +6,10 @@ Those that are measured have frames of their own, which training never sees.
 import random
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Literal
 
 from model.pairs import Pair
+from model.training.lexicon import rows_of
 
 
 def _frames(part: str) -> tuple[tuple[str, str], ...]:
@@ -17,8 +17,7 @@ def _frames(part: str) -> tuple[tuple[str, str], ...]:
 
     A made-up word goes where {w} stands, a name where {n} does, a number where {d} does.
     """
-    lines = Path(__file__).with_name("copying_frames.txt").read_text(encoding="utf-8").splitlines()
-    return tuple((english, german) for of, english, german in (line.split("|") for line in lines) if of == part)
+    return tuple((english, german) for of, english, german in rows_of("copying_frames.txt") if of == part)
 
 
 #: No frame that is learned has the words of one to measure with.

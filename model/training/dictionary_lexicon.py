@@ -25,36 +25,11 @@ from typing import Final, Literal, get_args
 
 from model.errors import DataError
 from model.pairs import read_lines
-from model.training.lexicon import NOUNS, SPOKEN_VOWEL, UNCOUNTED, Gender, Noun, NounsByKind, entries_of
+from model.training.lexicon import DETERMINERS, NOUNS, SPOKEN_VOWEL, UNCOUNTED, Gender, Noun, NounsByKind, entries_of
 from model.training.pronouns import part_of_noun
 
 GermanCase = Literal["nom", "acc", "dat", "gen"]
 GERMAN_CASES: Final[tuple[GermanCase, ...]] = get_args(GermanCase)
-#: Determiner as English has it → nominative, accusative, dative, genitive of m, f, n and the plural; "" is none.
-DETERMINERS: Final[dict[str, dict[str, tuple[str, str, str, str]]]] = {
-    "the": {
-        "m": ("der", "den", "dem", "des"), "f": ("die", "die", "der", "der"), "n": ("das", "das", "dem", "des"),
-        "plural": ("die", "die", "den", "der"),
-    },
-    "this": {
-        "m": ("dieser", "diesen", "diesem", "dieses"), "f": ("diese", "diese", "dieser", "dieser"),
-        "n": ("dieses", "dieses", "diesem", "dieses"), "plural": ("diese", "diese", "diesen", "dieser"),
-    },
-    "": dict.fromkeys(("m", "f", "n", "plural"), ("", "", "", "")),
-    "a": {
-        "m": ("ein", "einen", "einem", "eines"), "f": ("eine", "eine", "einer", "einer"),
-        "n": ("ein", "ein", "einem", "eines"), "plural": ("", "", "", ""),
-    },
-    **{
-        english: {
-            "m": (stem, f"{stem}en", f"{stem}em", f"{stem}es"),
-            "f": (f"{stem}e", f"{stem}e", f"{stem}er", f"{stem}er"),
-            "n": (stem, stem, f"{stem}em", f"{stem}es"),
-            "plural": (f"{stem}e", f"{stem}e", f"{stem}en", f"{stem}er"),
-        }
-        for english, stem in (("my", "mein"), ("no", "kein"))
-    },
-}  # fmt: skip
 _PLURAL_ENGLISH: Final = {"this": "these", "a": ""}
 #: Endings of adjectives in the nominative and accusative; in the dative and genitive it is -en, but without determiner.
 _AFTER_DER: Final = {"m": ("e", "en"), "f": ("e", "e"), "n": ("e", "e"), "plural": ("en", "en")}

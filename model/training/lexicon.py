@@ -14,13 +14,29 @@ from typing import Final, Literal, get_args
 Gender = Literal["m", "f", "n"]
 Case = Literal["nom", "acc", "dat"]
 
-
-DETERMINERS = {
-    "the": {"m": ("der", "den", "dem"), "f": ("die", "die", "der"), "n": ("das", "das", "dem")},
-    "a": {"m": ("ein", "einen", "einem"), "f": ("eine", "eine", "einer"), "n": ("ein", "ein", "einem")},
-    "my": {"m": ("mein", "meinen", "meinem"), "f": ("meine", "meine", "meiner"), "n": ("mein", "mein", "meinem")},
+#: Determiner as English has it → nominative, accusative, dative, genitive of m, f, n and the plural; "" is none.
+DETERMINERS: Final[dict[str, dict[str, tuple[str, str, str, str]]]] = {
+    "the": {
+        "m": ("der", "den", "dem", "des"), "f": ("die", "die", "der", "der"), "n": ("das", "das", "dem", "des"),
+        "plural": ("die", "die", "den", "der"),
+    },
     "this": {
-        "m": ("dieser", "diesen", "diesem"), "f": ("diese", "diese", "dieser"), "n": ("dieses", "dieses", "diesem"),
+        "m": ("dieser", "diesen", "diesem", "dieses"), "f": ("diese", "diese", "dieser", "dieser"),
+        "n": ("dieses", "dieses", "diesem", "dieses"), "plural": ("diese", "diese", "diesen", "dieser"),
+    },
+    "": dict.fromkeys(("m", "f", "n", "plural"), ("", "", "", "")),
+    "a": {
+        "m": ("ein", "einen", "einem", "eines"), "f": ("eine", "eine", "einer", "einer"),
+        "n": ("ein", "ein", "einem", "eines"), "plural": ("", "", "", ""),
+    },
+    **{
+        english: {
+            "m": (stem, f"{stem}en", f"{stem}em", f"{stem}es"),
+            "f": (f"{stem}e", f"{stem}e", f"{stem}er", f"{stem}er"),
+            "n": (stem, stem, f"{stem}em", f"{stem}es"),
+            "plural": (f"{stem}e", f"{stem}e", f"{stem}en", f"{stem}er"),
+        }
+        for english, stem in (("my", "mein"), ("no", "kein"))
     },
 }  # fmt: skip
 PRONOUNS = {"m": ("er", "ihn", "ihm"), "f": ("sie", "sie", "ihr"), "n": ("es", "es", "ihm")}
@@ -64,14 +80,16 @@ def _noun(english: str, german: str) -> Noun:
     return Noun(english, nominative, oblique or nominative, GENDERS[article])
 
 
+def rows_of(name: str, separator: str = "|") -> Iterator[list[str]]:
+    """The lines of a file, each as its columns."""
+    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
+        yield [column.strip() for column in line.split(separator)]
+
+
 def entries_of(name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """The lines of a file, each `kind: English=German, English=German, …`."""
-    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines():
-        kind, _, entries = line.partition(": ")
-        yield (
-            kind,
-            [(english, german) for english, _, german in (entry.partition("=") for entry in entries.split(", "))],
-        )
+    for kind, entries in rows_of(name, ": "):
+        yield kind, [(english, german) for english, _, german in (one.partition("=") for one in entries.split(", "))]
 
 
 NounsByKind = Mapping[str, tuple[Noun, ...]]
@@ -131,8 +149,7 @@ def _cues(column: str) -> tuple[tuple[str, str], ...]:
     return tuple((english, german or CUES[english]) for english, _, german in parts)
 
 
-def _read(line: str) -> Frame:
-    name, english, german, kinds, about_a, about_b = (column.strip() for column in line.split("|"))
+def _frame(name: str, english: str, german: str, kinds: str, about_a: str, about_b: str) -> Frame:
     first, *rest = kinds.split()
     # One candidate of several kinds (there is no {b}), or two candidates of one kind each.
     kind_a, kind_b = (first, rest[0]) if "{b}" in english and len(rest) == 1 else (kinds, "")
@@ -140,8 +157,7 @@ def _read(line: str) -> Frame:
 
 
 def _table(name: str) -> tuple[Frame, ...]:
-    lines = Path(__file__).with_name(f"frames_{name}.txt").read_text(encoding="utf-8").splitlines()
-    return tuple(map(_read, lines))
+    return tuple(_frame(*row) for row in rows_of(f"frames_{name}.txt"))
 
 
 FRAMES: dict[Part, tuple[Frame, ...]] = {part: _table(part) for part in get_args(Part)}

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from math import sqrt
-from pathlib import Path
 from typing import Final, Literal, cast
 
 from model.pairs import Pair
@@ -29,7 +28,7 @@ from model.training.dictionary_lexicon import (
     NounPhrase,
     may_enter,
 )
-from model.training.lexicon import PRONOUNS
+from model.training.lexicon import PRONOUNS, rows_of
 from model.training.pronouns import capitalised
 
 #: German endings of what cannot be touched.
@@ -106,8 +105,7 @@ class NounFrame:
 @cache
 def frames() -> tuple[NounFrame, ...]:
     """The frames of noun_frames.txt, a line each: number|English|German."""
-    lines = Path(__file__).with_name("noun_frames.txt").read_text(encoding="utf-8").splitlines()
-    return tuple(NounFrame(cast(Number, number), *texts) for number, *texts in (line.split("|") for line in lines))
+    return tuple(NounFrame(cast(Number, number), *texts) for number, *texts in rows_of("noun_frames.txt"))
 
 
 def noun_pairs(

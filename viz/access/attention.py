@@ -49,10 +49,7 @@ class MatrixView:
 
 @dataclass(frozen=True, eq=False)
 class OpenedLayer:
-    """One measure of every head of a layer, between the rows and columns asked for; a rollout has one "head".
-
-    `values` is read-only.
-    """
+    """One measure (read-only) of every head of a layer, between some rows and columns; a rollout has one "head"."""
 
     values: Float[np.ndarray, "head row column"]
     queries: "Axis"

@@ -25,21 +25,7 @@ _FOLDERS: Final = (_ROOT / ".github" / "docs", _ROOT / "docs")
 #: Documents in their order; those that are made are named below.
 _WRITTEN: Final = ("tour", "models", "commands", "json", "class", "gallery", "architectures")
 START: Final = "index"
-_STYLE: Final = """
-body { max-width: 60rem; }
-main > h1 { margin-top: 1.2rem; }
-h2, h3 { margin: 1.8rem 0 0.5rem; }
-a { color: var(--st-link-color); }
-nav { display: flex; flex-wrap: wrap; gap: 4px 18px; padding-bottom: 12px; font-size: 0.9rem;
-      border-bottom: 1px solid var(--st-border-color); }
-pre { padding: 10px 12px; overflow-wrap: anywhere; white-space: pre-wrap; border-radius: 6px;
-      background: var(--st-secondary-background-color); }
-code { font-size: 0.92em; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; }
-td code { white-space: nowrap; }
-th, td { padding: 4px 10px; border: 1px solid var(--st-border-color); text-align: left; vertical-align: top; }
-"""
+_STYLE: Final = Path(__file__).with_name("docs.css").read_text(encoding="utf-8")
 #: What pages call a number → the function that computes it, whose docstring says how; with its module where two share
 #: the name.
 NUMBERS: Final = {

@@ -30,16 +30,8 @@ const piecesOf = async (text) => {
   };
 };
 
-/** @param {Uint8Array[]} pieces */
-const together = (pieces) => {
-  const whole = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
-  let start = 0;
-  for (const piece of pieces) {
-    whole.set(piece, start);
-    start += piece.length;
-  }
-  return whole;
-};
+/** @param {Uint8Array<ArrayBuffer>[]} pieces */
+const together = async (pieces) => new Uint8Array(await new Blob(pieces).arrayBuffer());
 
 /** @typedef {(el: HTMLElement, plan: any, payloads: Uint8Array[], scripts: Record<string, string>) => Promise<unknown>} Draw of `draw_parts.js` */
 
@@ -49,7 +41,8 @@ const drawGroup = async (draw, group) => {
   const { own, shared, scripts } = /** @type {any} */ (globalThis).headlightGallery;
   const files = await Promise.all([own[group].data, ...own[group].shared.map((name) => shared[name])].map(piecesOf));
   for (const [number, payloads] of own[group].plan.entries()) {
-    const [plan, ...drawn] = payloads.map((places) => together([...places].map((place) => files[+place]())));
+    const pieces = payloads.map((places) => [...places].map((place) => files[+place]()));
+    const [plan, ...drawn] = await Promise.all(pieces.map(together));
     const element = /** @type {HTMLElement} */ (document.getElementById(`${group}-${number}`));
     await draw(element, JSON.parse(new TextDecoder().decode(plan)), drawn, scripts);
   }

@@ -41,16 +41,7 @@ _DRAW: Final = Path(__file__).parent / "shared" / "draw_parts.js"
 _SETTINGS: Final = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 _ENDS_ITS_ELEMENT: Final = re.compile("</script|<!--", re.IGNORECASE)
 #: What pages of text share; colours are those of the app, named as Streamlit names them.
-_STYLE: Final = """
-:root { color-scheme: light dark; }
-body { margin: 0 auto; max-width: 1160px; padding: 24px 20px 48px; color: var(--st-text-color);
-       background: var(--st-background-color); font: 16px/1.5 system-ui, sans-serif; }
-h1, h2 { font-family: Georgia, serif; line-height: 1.2; margin: 0 0 0.6rem; }
-h1 { font-size: 1.9rem; }
-h2 { font-size: 1.3rem; }
-p { margin: 0.3rem 0; }
-code { overflow-wrap: anywhere; }
-"""
+_STYLE: Final = Path(__file__).with_name("offline.css").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,7 @@ def title(pin: Pin, selection: "Selection") -> str:
 
 
 def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> Seen:
-    """What is seen small of a view; without pictures, where it has none.
-
-    Raises a HeadlightError if the model or the text of the view will not do.
-    """
+    """What is seen small of a view, if anything. Raises a HeadlightError if its model or text will not do."""
     tab = selection.value(PAGES[pin.page].tab)
     drawn = (pin.page, tab) in (("attention", "All heads"), ("decoding", "Film"), ("coreference", "Side by side"))
     if not drawn:

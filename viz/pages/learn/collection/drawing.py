@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -132,13 +133,7 @@ class Seen:
         return parts
 
 
-_STYLE: Final = """
-h2 { font-size: 1.2rem; }
-main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); gap: 20px; }
-figure { margin: 0; padding: 16px; border: 1px solid var(--st-border-color); border-radius: 8px; min-width: 0; }
-figcaption { margin-top: 0.6rem; font-size: 1.05rem; overflow-wrap: anywhere; }
-code { font-size: 0.8rem; opacity: 0.8; }
-"""
+_STYLE: Final = Path(__file__).with_name("collection.css").read_text(encoding="utf-8")
 
 
 #: Bytes of a file without pictures, and of a number in one.
