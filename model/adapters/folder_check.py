@@ -151,10 +151,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def gguf_file(path: Path) -> Path | None:
-    """The GGUF file that a path names, or that a folder has instead of other weights; None where there is none.
-
-    Raises a CheckpointError if the folder has several.
-    """
+    """The GGUF file that a path names, or a folder has instead of weights; a CheckpointError if it has several."""
     with _readable(path):
         if not path.is_dir():
             return path if _begins(path, _GGUF) else None

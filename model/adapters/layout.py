@@ -41,8 +41,6 @@ class Layout:
     sites: Mapping[nn.Module, tuple[SiteAndLayer, ...]]
     heads: Mapping[str, tuple[int, ...]]  #: site → heads of each layer
     projections: Mapping[SiteAndLayer, nn.Module]  #: (site, layer) → W_O as [head · d_v, d_model], where it was found
-    #: tokens that the first site read in the pass that was watched; of an image model always so many.
-    num_watched: int = 0
 
     def inputs(self, recorded: Recorded, sentence: int = 0) -> SiteLayers:
         """What one sentence of a batch left at every site and layer in a pass that recorded its calls, on the CPU."""
@@ -129,10 +127,9 @@ def find_layout(
         if number in readers:
             projections[at] = readers[number]
     in_order = {site: tuple(heads[site]) for site in SITES if site in heads}
-    watched = calls[0].key.size(2) if calls else 0
     attending = {module: tuple(at) for module, at in modules.items()}
     name_attentions(model, attending)
-    return Layout(attending, in_order, projections, watched), by_path
+    return Layout(attending, in_order, projections), by_path
 
 
 LARGEST: Final = 1 << 30

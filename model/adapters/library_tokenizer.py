@@ -122,9 +122,7 @@ class LibraryTokenizer:
         return Encoded(ids, tuple(tokens), names)
 
     def offsets(self, text: str, *, with_special: bool = True) -> list[tuple[int, int]] | None:
-        """The characters behind each token of `encode(text)`, (0, 0) for one that was added; None if they are not
-        known.
-        """
+        """The characters behind each token of `encode(text)`, (0, 0) for one that was added; None if unknown."""
         if not self._has_offsets:
             return None
         text = text.encode("utf-8", errors="replace").decode("utf-8")
@@ -149,9 +147,7 @@ class LibraryTokenizer:
         return bool(self._of_source)
 
     def tokens(self, token_ids: Sequence[int], names: Mapping[int, str] = NO_NAMES) -> tuple[str, ...]:
-        """The tokens of ids, whatever text they come from; by these names instead of the tokenizer's where there are
-        any.
-        """
+        """The tokens of ids, whatever text they come from; by these names instead of the tokenizer's, if any."""
         spelled: list[str] = []
         for number in map(int, token_ids):
             token = self._spell(number, names)

@@ -141,9 +141,7 @@ def _family(process: int) -> list[psutil.Process]:
 
 
 def first_words(error: BaseException, most: int = 200) -> str:
-    """What an error says in its first line, or in all where that only begins a list, shortened to a part of a
-    sentence.
-    """
+    """An error's first line, or all of it where that only begins a list, shortened to a part of a sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     line = (" ".join(lines) if lines[0].endswith(":") else lines[0]).rstrip(".:")
     # Half of a surrogate pair in a file's JSON cannot be sent to a browser.

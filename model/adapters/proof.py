@@ -109,9 +109,7 @@ def _check_steady(model: Any, run: Callable[..., Any], by_eager: Any, tolerance:
 
 
 def found_again(model: Any, probe: Probe, found: Explored) -> Explored:
-    """What was found of the same weights before, with where this model attends; arguments and errors of
-    `explore_model`.
-    """
+    """What was found of the same weights before, with where this model attends; as of `explore_model`."""
     if not found.proof.is_exact:
         return found
     library.attend_by(model, library.OURS)

@@ -121,9 +121,7 @@ class TextTracer(BaseReader):
         return self.checked_tokens(text, said("The text"), self.abilities.max_length, is_target=False)
 
     def source_offsets(self, text: str) -> list[tuple[int, int]] | None:
-        """The characters of a text behind each token of `source`, (0, 0) for one that was added; None if they are not
-        known.
-        """
+        """The characters of a text behind each token of `source`, (0, 0) for an added one; None if unknown."""
         return self.pieces.offsets(text)
 
     def trace_rows(

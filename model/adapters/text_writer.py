@@ -124,10 +124,7 @@ class TextWriter(TextReader):
         return [SampledTranslation(**vars(sample), text=self.pieces.decode(sample.token_ids)) for sample in drawn]
 
     def trace_tokens(self, text: str, token_ids: Sequence[int]) -> Trace:
-        """What a session that wrote these tokens would have left behind, with their steps alone.
-
-        Raises as `GenerationSession`.
-        """
+        """What a session that wrote these tokens would leave behind, with their steps alone. Raises as it does."""
         session = self.decode(text)
         for token_id in token_ids:
             session.force(token_id)

@@ -23,10 +23,7 @@ LARGEST_SEED = 2**63 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How a distribution is changed before a token is drawn from it. The defaults change nothing.
-
-    Raises a ConfigError if a value is out of range.
-    """
+    """How a distribution is changed before a token is drawn; the defaults change nothing. May raise a ConfigError."""
 
     #: what the logits are divided by; below 1 the likely tokens gain, above 1 the unlikely ones do.
     temperature: float = 1.0

@@ -71,10 +71,7 @@ def read_brackets(line: str) -> MarkedLine:
 
 
 def winobias_case(line: MarkedLine, other: str | None) -> PronounCase | str:
-    """The case of a line, or why there is none.
-
-    `other` is the antecedent of its partner, without article; it must occur once before the pronoun.
-    """
+    """The case of a line, or why there is none; `other`: the antecedent of its partner, once before the pronoun."""
     own = line.occupation
     if own is None or len(line.pronouns) != 1:
         return NOT_TWO
@@ -116,10 +113,7 @@ class Line:
 
 
 def curated_cases(language: str = "en") -> PronounCases:
-    """A set that ships: minimal pairs in groups, with controls, and German to choose from where “it” decides.
-
-    `language` is one of `CURATED`.
-    """
+    """A set of `CURATED` that ships: minimal pairs in groups, controls, and German to choose from if “it” decides."""
     return read_pronoun_cases(CURATED[language])
 
 

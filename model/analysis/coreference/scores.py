@@ -189,10 +189,7 @@ def best_head(accuracy: Float[Tensor, "layer head"]) -> LayerHead:
 def held_out_heads(
     right: Float[Tensor, "row layer head"], nearest: Float[Tensor, "row"], pairs: Sequence[str]
 ) -> tuple[HeldOutHead, ...]:
-    """The head chosen on either half of the pairs, with its metrics on the other; none if a half is empty.
-
-    `right` and `nearest` are the `hits` of all heads and of the baseline.
-    """
+    """The head chosen on either half of the pairs by `hits`, with its metrics on the other; none if a half is empty."""
     halves = torch.tensor([half_of(pair) for pair in pairs])
     if not 0 < int(halves.sum()) < len(halves):
         return ()

@@ -94,11 +94,6 @@ class RemovalEffect:
         """Whether the model prefers the other one without the heads."""
         return is_flipped(self.intact, self.removed)
 
-    @property
-    def accuracy_change(self) -> float:
-        """How much larger the share of right preferences becomes, −1 to 1."""
-        return accuracy_of(self.removed) - accuracy_of(self.intact)
-
 
 def is_flipped(before: Float[Tensor, "*#shape"], after: Float[Tensor, "*#shape"]) -> Bool[Tensor, "*shape"]:
     """Whether log-odds changed sides: what was preferred before is not preferred any more, or the other way round."""

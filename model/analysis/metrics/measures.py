@@ -45,10 +45,7 @@ def value_weighted_norms(
 
 
 def norm_shares(norms: Float[Tensor, "head query key"]) -> Float[Tensor, "head query key"]:
-    """‖α_ij f(x_j)‖ / Σ_k ‖α_ik f(x_k)‖: norms as shares of their row, for metrics that are defined on weights.
-
-    A row whose norms are all 0 has shares of 0.
-    """
+    """‖α_ij f(x_j)‖ / Σ_k ‖α_ik f(x_k)‖: norms as shares of their row, for metrics of weights; 0 where all are 0."""
     totals = norms.sum(dim=-1, keepdim=True)
     return norms / totals.masked_fill(totals == 0, 1.0)
 
