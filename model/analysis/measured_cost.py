@@ -1,6 +1,5 @@
 """Measure what a computation costs on this machine: seconds of wall time and bytes of memory."""
 
-import math
 import statistics
 import time
 import weakref
@@ -81,8 +80,9 @@ def fitted_exponent(sizes: Sequence[int], costs: Sequence[float]) -> float:
     It is fitted over the larger half of the sizes, three at least: below, the fixed cost of a call hides any growth.
     """
     kept = max(3, len(sizes) // 2 + 1)
-    x, y = (list(map(math.log, values[-kept:])) for values in (sizes, costs))
-    return statistics.linear_regression(x, y).slope
+    x, y = (torch.tensor(values[-kept:], dtype=torch.float64).log() for values in (list(sizes), list(costs)))
+    x, y = x - x.mean(), y - y.mean()
+    return float((x * y).sum() / x.square().sum())
 
 
 def _wait_for(device: torch.device) -> None:
