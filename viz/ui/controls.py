@@ -32,7 +32,7 @@ BASES: Final = tuple(digit * 10**power for power in range(6) for digit in (1, 2,
 
 def site(offered: Sequence[str]) -> str:
     """Which of the three attentions."""
-    return segmented("site", _("Attention"), _site_labels(offered), shown=_shown_site(offered), wrap=True)
+    return segmented("site", _("Attention"), _site_labels(offered), shown=_shown_site(offered))
 
 
 def site_list(offered: Sequence[str]) -> str:
@@ -211,7 +211,6 @@ def segmented(
     *,
     shown: Option | None = None,
     help_text: str | None = None,
-    wrap: bool | None = None,
     has_label: bool = True,
 ) -> Option:
     """A choice of few, side by side: option → label; `shown` instead of the chosen one, where that is not offered.
@@ -225,7 +224,7 @@ def segmented(
         format_func=texts.__getitem__,
         required=True,
         help=help_text and text_shown(help_text),
-        wrap=wrap,
+        wrap=True,
         label_visibility="visible" if has_label else "collapsed",
         **state.bound(field, shown, always=False),
     )

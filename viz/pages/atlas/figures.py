@@ -16,8 +16,8 @@ from viz.text.sites import head_label
 HEIGHT: Final = 460
 #: Heads that are named on hover.
 NEAREST: Final = 3
-#: About the pixels that the points span, half a point, a letter of a name, and its line.
-_DRAWN, _POINT, _LETTER, _LINE = 330.0, 8.0, 7.0, 14.0
+#: About the pixels that the points span on a phone, half a point, a letter of a name, and its line.
+_DRAWN, _POINT, _LETTER, _LINE = 250.0, 8.0, 7.0, 14.0
 #: Where plotly writes the text of a point: to which side of it, and above or below.
 _PLACES: Final = {
     "top center": (0, 1),
@@ -140,9 +140,9 @@ def head_scatter(
             "cmin": low,
             "cmax": max(high, low + 1e-9),
             "colorscale": theme.colorscale(theme.DIVERGING if is_centred else theme.SEQUENTIAL),
-            # Below the buttons of the chart.
+            # Below the points, which have the whole width of a phone.
             "colorbar": theme.colour_bar("", tuple((mark, f"{mark:.2f}") for mark in marks))
-            | {"len": 0.88, "y": 0, "yanchor": "bottom"},
+            | {"orientation": "h", "len": 0.5, "x": 0, "xanchor": "left", "y": 0, "yanchor": "top"},
             "line": {"color": theme.HEAD_COLOURS[7], "width": 1},
         },
         # A click is taken as a choice, not shown as a selection: the others do not fade.
@@ -162,11 +162,12 @@ def head_scatter(
     axis = {"zeroline": False, "showticklabels": False, "showgrid": False, "ticks": ""}
     # Distances are the same in both directions.
     # Names stand beside the outermost points.
-    left, right = float(flat[:, 0].min()), float(flat[:, 0].max())
-    room = 0.12 * (right - left)
+    lowest, highest = flat.min(axis=0), flat.max(axis=0)
+    room = 0.12 * (highest - lowest)
+    x_range, y_range = np.stack([lowest - room, highest + room], axis=1).tolist()
     axes = {
-        "xaxis": axis | {"range": [left - room, right + room]},
-        "yaxis": axis | {"scaleanchor": "x"},
+        "xaxis": axis | {"range": x_range},
+        "yaxis": axis | {"range": y_range, "scaleanchor": "x"},
         "clickmode": "event+select",
     }
     # Room above for the buttons, which would lie over a name.

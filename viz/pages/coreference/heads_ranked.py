@@ -78,9 +78,7 @@ def show(reader: "Chooser", asked: Sequence[Question], of_set: Sequence[Question
         has_b = all(each.b is not None for each in asked)
         offered = {by: label for by, label in BY.items() if has_b or by in ("off", "estimate")}
         chosen = state.current().coreference.cause_by
-        by = controls.segmented(
-            "cause_by", _("Rank by"), offered, shown=chosen if chosen in offered else "off", wrap=True
-        )
+        by = controls.segmented("cause_by", _("Rank by"), offered, shown=chosen if chosen in offered else "off")
         if by in ("swapped", "direct"):
             task = causes.patching(reader, asked, "direct" if by == "direct" else "all")
             patching = long_work.outcome(

@@ -152,7 +152,8 @@ def cache_blocks(states: UInt8[np.ndarray, "position"], tokens: Sequence[str], n
 
 def part_bars(parts: Mapping[str, tuple[int, int]]) -> go.Figure:
     """Multiply-adds of one step, name of a part → (with the cache, recomputed), as bars below one another."""
-    names = list(parts)
+    # On two lines, which leave a narrow chart room for its bars.
+    names = [name.replace(": ", ":<br>").replace("：", "：<br>") for name in parts]
     count = _("{count} multiply-adds", count="%{x:,}")
     bars = [
         go.Bar(

@@ -126,10 +126,9 @@ def training_curves(log: "TrainingLog") -> go.Figure | None:
     figure.update_xaxes(whole_numbers(last) | {"zeroline": False} | theme.AXIS_TEXT)
     figure.update_yaxes(theme.AXIS_TEXT)
     figure.update_xaxes(title_text=_("step"), row=len(panels), col=1)
-    top = list(figure.select_yaxes())[-1].domain[1]
-    figure.update_layout(
-        showlegend=panels[-1].has_names, legend={"orientation": "h", "x": 0, "y": top + 0.005, "yanchor": "bottom"}
-    )
+    # Below all, where as many lines as a narrow page needs lie over no panel.
+    legend = {"orientation": "h", "x": 0, "y": -0.14, "yanchor": "top"}
+    figure.update_layout(showlegend=panels[-1].has_names, legend=legend)
     return figure
 
 

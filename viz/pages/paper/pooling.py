@@ -18,8 +18,8 @@ from viz.ui.trace_tables import digits, table
 HARD, EVEN = 1.5, 25.0
 FORMULAS: Final = (
     r"f(q) = \sum_j w_j\, v_j",
-    r"w = \operatorname{softmax}_j\Big({-\frac{(q - k_j)^2}{2\sigma^2}}\Big)"
-    r" = \operatorname{softmax}_j\Big(\frac{q\,k_j}{\sigma^2} - \frac{k_j^2}{2\sigma^2}\Big)",
+    r"w = \operatorname{softmax}_j\Big({-\frac{(q - k_j)^2}{2\sigma^2}}\Big)",
+    r"= \operatorname{softmax}_j\Big(\frac{q\,k_j}{\sigma^2} - \frac{k_j^2}{2\sigma^2}\Big)",
 )
 _LEGEND: Final = (
     (figures.CURVE, said("pooled value")),

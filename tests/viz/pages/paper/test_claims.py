@@ -18,6 +18,7 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.paper.opening import at, said, started, until
 from tests.viz.sent import charts, numbers_of
+from viz.access import models
 from viz.pages.paper import figures
 from viz.pages.paper.data import ablations, claims
 from viz.pages.paper.live_switches import PAPER
@@ -220,7 +221,7 @@ def test_ablations_say_for_which_models_they_hold_and_why_the_gru_leads_if_it_do
 ) -> None:
     if is_shipped:
         results = load_results(ROOT / "checkpoints" / "experiments" / RESULTS)
-        monkeypatch.setattr(ablations, "results", lambda: results)
+        monkeypatch.setattr(models, "ablation_results", lambda: results)
     at(app, "Ablations", text="The dog sleeps.")
     (line,) = bold_lines(until(app, lambda app: app.main.multiselect))
     assert "M parameters and were trained for 2,000 steps" in line
