@@ -75,7 +75,8 @@ def expect_roles_of_both_columns(lines: Locator) -> None:
 
 def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, page: Page, checkpoints: Path) -> None:
     save_chat_model(checkpoints / "chatty")
-    visit(page, f"{url}/?checkpoint=chatty&text={quote(TALK)}")
+    # Of whole words, labels too are what the template calls the roles.
+    visit(page, f"{url}/?checkpoint=chatty&words=False&text={quote(TALK)}")
     expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible()
     expect_roles_along_both_sides(page.locator(".st-key-open-head"))
     with page.expect_download() as download:
