@@ -167,13 +167,12 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
 
 # A turn of the wheel over the first product, for longer than Python is told of a place.
 TURN = """part => new Promise((resolve) => {
-  const depths = [];
+  const [depths, root] = [[], part.getRootNode()];
   const { left, top } = part.getBoundingClientRect();
   const at = { clientX: left + 2, clientY: top + 2, ctrlKey: true, bubbles: true, composed: true, cancelable: true };
   const timer = setInterval(() => {
     depths.push(new URL(location.href).searchParams.get("depth"));
-    part.getRootNode().elementFromPoint(at.clientX, at.clientY)?.dispatchEvent(
-      new WheelEvent("wheel", { ...at, deltaY: -20 }));
+    root.elementFromPoint(at.clientX, at.clientY)?.dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: -20 }));
     if (depths.length < 30) return;
     clearInterval(timer);
     resolve(depths);
