@@ -216,17 +216,23 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
     with page.expect_download() as download:
         save_button(picture, "SVG").click()
     svg = Path(download.value.path()).read_text(encoding="utf-8")
-    # A token that is turned lies where the page shows it.
-    found = re.search(r'translate\((\S+) (\S+)\) rotate\(-60[^>]*textLength="([\d.]+)"[^>]*>late</text>', svg)
+    # A token that is turned lies where the page shows it, below the drawing's corner.
+    token = picture.locator(".model-token.read").first
+    turned = r'translate\((\S+) (\S+)\) rotate\(-60\)[^>]* textLength="([\d.]+)"[^>]*>'
+    found = re.search(f"{turned}{re.escape(token.inner_text())}</text>", svg)
+    corner = re.search(r'translate\((\S+) (\S+)\)"><svg[^>]*The whole model', svg)
     assert found is not None
+    assert corner is not None
     x, y, length = map(float, found.groups())
-    shown = picture.locator(".model-token.read", has_text="late").evaluate(
+    left, top = map(float, corner.groups())
+    shown = token.evaluate(
         """(part) => {
-          const [own, whole] = [part, part.closest(".walk")].map((each) => each.getBoundingClientRect());
-          return [own.left + own.width / 2 - whole.left, own.top + own.height / 2 - whole.top];
+          const places = [part, part.parentElement.firstElementChild].map((each) => each.getBoundingClientRect());
+          const [own, drawing] = places;
+          return [own.left + own.width / 2 - drawing.left, own.top + own.height / 2 - drawing.top];
         }"""
     )
-    middle = x + length / 4, y - length * 3**0.5 / 4
+    middle = x + length / 4 - left, y - length * 3**0.5 / 4 - top
     np.testing.assert_allclose(middle, shown, atol=2)
     assert svg.count("model-line") + svg.count("<path") > 20
 
