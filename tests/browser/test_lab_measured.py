@@ -51,9 +51,16 @@ def test_the_heads_above_the_map_of_groups_have_room_on_a_phone(page: Page, url:
     assert len(boxes) > 8
     assert all(left["x"] + left["width"] <= right["x"] + 1 for left, right in pairwise(boxes)), boxes
     # What is pointed at is named all the same.
-    cells = box_of(chart.locator(".nsewdrag"))
-    page.mouse.move(cells["x"] + 1.5 / 48 * cells["width"], cells["y"] + cells["height"] / 4)
-    expect(chart.locator(".hoverlayer")).to_contain_text("one, L1 H2")
+    said = chart.locator(".hoverlayer")
+    # plotly looks at a pointer that moves, once its chart is drawn in its place.
+    for _ in range(100):
+        cells = box_of(chart.locator(".nsewdrag"))
+        page.mouse.move(0, 0)
+        page.mouse.move(cells["x"] + 1.5 / 48 * cells["width"], cells["y"] + cells["height"] / 4)
+        page.wait_for_timeout(200)
+        if said.text_content():
+            break
+    expect(said).to_contain_text("one, L1 H2")
 
 
 def test_a_long_computation_stops_when_told_to(page: Page, url: str, shipped: str) -> None:
@@ -61,6 +68,8 @@ def test_a_long_computation_stops_when_told_to(page: Page, url: str, shipped: st
     opened(page, url, checkpoint=shipped, lab="Cause", scope="set")
     page.get_by_text("Rank all heads").click()
     page.get_by_role("button", name="Switch off each head in turn").click()
+    # The maps above are drawn, so that the button stays where it is.
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
     page.locator(".st-key-cause-effects-stop button").click()
     expect(page.get_by_text(re.compile(r"Stopped after [\d,]+ of 10,944 runs"))).to_be_visible()
     expect(page.get_by_role("button", name="Switch off each head in turn")).to_be_visible()
