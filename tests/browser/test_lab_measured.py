@@ -54,6 +54,7 @@ def test_the_heads_above_the_map_of_groups_have_room_on_a_phone(page: Page, url:
     said = chart.locator(".hoverlayer")
     # plotly looks at a pointer that moves, once its chart is drawn in its place.
     for _ in range(100):
+        chart.scroll_into_view_if_needed()
         cells = box_of(chart.locator(".nsewdrag"))
         page.mouse.move(0, 0)
         page.mouse.move(cells["x"] + 1.5 / 48 * cells["width"], cells["y"] + cells["height"] / 4)
