@@ -171,7 +171,11 @@ def scores(selection: Selection) -> None:
             st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
         if metrics.measurements:
             st.subheader(_("Other measurements"), anchor=False)
-            frame.caption("Shares are between 0 and 1. For an error rate, lower is better.")
+            frame.caption(
+                "Shares are between 0 and 1. For an error rate, lower is better. Coreference is measured in the "
+                "encoder's self-attention, from the pronoun's row; *Measured* on the page Compare also measures the "
+                "cross-attention, whose best head can score differently."
+            )
         for number, measurement in enumerate(metrics.measurements):
             with st.expander(plain(facts.headline(measurement)), key=f"card-values-{number}"):
                 _measurement(measurement)
