@@ -123,7 +123,7 @@ def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page: Page, serve
 
 
 def test_every_file_is_made_when_its_button_is_pressed(page: Page, url: str, tmp_path: Path) -> None:
-    visit(page, f"{url}/?site=decoder.cross&layer=1&head=2&text=It+is+late.")
+    visit(page, f"{url}/?site=decoder.cross&layer=1&head=2&words=0&text=It+is+late.")
     page.get_by_role("button", name="Export").click()
     button = page.get_by_test_id("stPopoverBody").get_by_test_id("stDownloadButton").get_by_role("button")
     expect(button).to_have_count(10)

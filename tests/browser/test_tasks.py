@@ -172,6 +172,9 @@ def test_an_engineer_adds_a_bert_reads_one_of_its_heads_and_takes_picture_table_
     page.get_by_role("gridcell", name="L1 H3").click()
     expect(page.get_by_role("gridcell", name="L1 H3, open")).to_be_visible()
     settled(page)
+    # The model's own tokens, as its file has them.
+    page.get_by_text("Whole words", exact=True).click()
+    settled(page)
     page.mouse.move(0, 0)
     headline = said(page, re.compile(r"^L1 H3 gives .* from it to animal"))
     expect(headline).to_be_visible()

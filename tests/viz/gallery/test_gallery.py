@@ -143,7 +143,7 @@ def test_the_walk_of_a_trace_holds_its_numbers_once_and_its_words_in_each_langua
     assert header["sites"][0]["site"] == "encoder.self"
     assert story["paths"]["encoder"][0]["stages"][:2] == ["Input", "Layer 1"]
     assert other["paths"]["encoder"][0]["stages"][:2] == ["输入", "第 1 层"]
-    assert "at most 24 tokens" in next(folder.glob("01-*.html")).read_text(encoding="utf-8")
+    assert "up to 24 tokens" in next(folder.glob("01-*.html")).read_text(encoding="utf-8")
     (shared_file,) = folder.glob("data/02-*-walk.js")
     assert shared_file.stat().st_size > 4 * english.stat().st_size
 

@@ -5,8 +5,8 @@ choose several on either side.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import chain, product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -147,7 +147,7 @@ def choose(trace: "Trace", chosen: Chosen) -> None:
         # A word that the open head does not know is chosen too: nothing else is proposed then.
         state.change(token=row, key_token=key, head_chosen=True)
         return
-    ranked = _ranked(trace, _with_pronoun(trace, word_links.links(trace, looking, looked_at)))
+    ranked = _ranked(trace, _links(trace, looking, looked_at))
     if ranked:
         _, link, layer, head = ranked[0]
         _open(trace, link, layer, head)
@@ -206,7 +206,7 @@ def _question(trace: "Trace", site: str) -> Question | None:
     if chosen is not None:
         labels = word_links.words(trace).labels
         looking, looked_at = (" + ".join(display_token(labels[word]) for word in side) for side in chosen)
-        return Question(chosen, (looking, looked_at), _with_pronoun(trace, word_links.links(trace, *chosen)))
+        return Question(chosen, (looking, looked_at), _links(trace, *chosen))
     row, key = finding.kept(trace)
     view = MatrixView("weights", state.current().common.whole_words, special_tokens=True)
     queries, keys = attention.shown_axes(trace, site, view)
@@ -216,6 +216,21 @@ def _question(trace: "Trace", site: str) -> Question | None:
     names = [display_token(name.replace("▁", "") or name) for name in (queries.labels[at[0]], keys.labels[at[1]])]
     links = _with_pronoun(trace, (Link(site, (queries.groups[at[0]],), keys.groups[at[1]]),))
     return Question(_words_of_cell(trace, site, row, key), (names[0], names[1]), links)
+
+
+def _links(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> tuple[Link, ...]:
+    """Where these words are joined; between words by rows of the open head, each of which may have several tokens."""
+    links = _with_pronoun(trace, word_links.links(trace, looking, looked_at))
+    if not state.current().common.whole_words:
+        return links
+    view = MatrixView("weights", whole_words=True, special_tokens=True)
+
+    def as_shown(link: Link) -> Link:
+        groups = attention.shown_axes(trace, link.site, view)[0].groups
+        rows = (chain(*(group for group in groups if set(group) & set(word))) for word in link.looking)
+        return replace(link, looking=tuple(map(tuple, rows)))
+
+    return tuple(map(as_shown, links))
 
 
 def _with_pronoun(trace: "Trace", links: tuple[Link, ...]) -> tuple[Link, ...]:
