@@ -150,18 +150,32 @@ def test_tiles_carry_the_weight_of_the_kept_cell_and_its_heads_are_listed(
     assert (layers[0].queries.index_of(kept[0]), layers[0].keys.index_of(kept[1])) == (row, column)
 
 
-def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, selection: Selection) -> None:
+@pytest.mark.parametrize("words", [True, False])
+def test_two_words_are_looked_for_in_every_attention_and_ranked(
+    app: AppTest, selection: Selection, words: bool
+) -> None:
     trace = traced(TEXT, selection)
     known = word_links.words(trace)
     looking, looked_at = known.num_source, 1
     app.query_params.update({"from": str(looking), "to": str(looked_at), "site": CROSS, "figure": "kept"})
+    app.query_params["words"] = str(words)
     app.run()
+    view = MatrixView("weights", whole_words=True, special_tokens=True)
+    layers = [attention.opened_layer(trace, models.reader(selection.model), CROSS, layer, view) for layer in range(2)]
+
+    def weights(link: word_links.Link, layer: int) -> list[float]:
+        """Between words those of the open head: of the row that holds the last row of the word."""
+        if not words:
+            return [float(weight) for weight in word_links.weights(trace, link)[layer]]
+        row, column = layers[layer].queries.index_of(link.rows[-1]), layers[layer].keys.index_of(link.keys[0])
+        return [float(weight) for weight in layers[layer].values[:, row, column]]
+
     expected = sorted(
         (
-            (float(weight), f"{head_label(layer, head, CROSS)} · {weight:.4f}{SECOND if link.is_second_look else ''}")
+            (weight, f"{head_label(layer, head, CROSS)} · {weight:.4f}{SECOND if link.is_second_look else ''}")
             for link in word_links.links(trace, (looking,), (looked_at,))
             for layer in range(2)
-            for head, weight in enumerate(word_links.weights(trace, link)[layer])
+            for head, weight in enumerate(weights(link, layer))
         ),
         key=lambda one: -one[0],
     )
@@ -169,9 +183,9 @@ def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, se
     link = word_links.links(trace, (looking,), (looked_at,))[0]
     ((header, _),) = sent_to(app, "head_grid")
     assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in word_links.weights(trace, link).flat]
-    ((words, _),) = sent_to(app, "word_picker")
+    ((picker, _),) = sent_to(app, "word_picker")
     ((question, _),) = sent_to(app, "link_question")
-    assert words["chosen"] == question["chosen"] == [[looking], [looked_at]]
+    assert picker["chosen"] == question["chosen"] == [[looking], [looked_at]]
     assert question["asked"] == [known.labels[looking], known.labels[looked_at]]
     # The map frames the cell of both; the words stay in the address.
     assert (app.query_params["token"], app.query_params["key_token"]) == (str(link.rows[0]), str(link.keys[0]))
@@ -213,9 +227,9 @@ def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_ke
         assert word_links.cell_of_word(traced(TEXT, selection), site, word) == kept
     app.query_params.update({"from": "1", "token": str(animal), "site": ENCODER})
     app.run()
-    ((words, _),) = sent_to(app, "word_picker")
+    ((picker, _),) = sent_to(app, "word_picker")
     ((question, _),) = sent_to(app, "link_question")
-    assert words["chosen"] == question["chosen"] == [[1], []]
+    assert picker["chosen"] == question["chosen"] == [[1], []]
     ((headline, _),) = sent_to(app, "headline")
     ((picture, _),) = sent_to(app, "matrix_picture")
     # The open head has a row for each word: that of the second.

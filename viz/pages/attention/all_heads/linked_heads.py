@@ -6,7 +6,7 @@ choose several on either side.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -227,8 +227,9 @@ def _links(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> 
 
     def as_shown(link: Link) -> Link:
         groups = attention.shown_axes(trace, link.site, view)[0].groups
-        rows = (chain(*(group for group in groups if set(group) & set(word))) for word in link.looking)
-        return replace(link, looking=tuple(map(tuple, rows)))
+        # Rows that read a word write its other tokens first: the last of them is the one that looks on.
+        rows = (next((tuple(group) for group in groups if word[-1] in group), word) for word in link.looking)
+        return replace(link, looking=tuple(rows))
 
     return tuple(map(as_shown, links))
 
