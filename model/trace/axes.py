@@ -56,8 +56,10 @@ class Axis:
         return Axis(tuple(names), self.groups)
 
     def writing(self) -> "Axis":
-        """The same labels of a decoder's words, each with the rows that write the word after it: cross-attention looks
-        for a word in all of these, from the row that reads the last token before it.
+        """The same labels of a decoder, each with the rows that write the word after it.
+
+        They begin with the row that reads the last token of the label's own word and end with the one that writes the
+        last token of the next: cross-attention looks for a word in all of these.
         """
         ends = {group[0]: group[-1] for group in self.groups}
         rows = (range(group[-1], ends.get(group[-1] + 1, group[-1] + 1)) for group in self.groups)

@@ -1,4 +1,3 @@
-// @ts-check
 // A head's tile as a matrix between words, or without special tokens: what `between` of model/trace/axes.py makes of it.
 import { largestWithin } from "../shared/picture.js";
 import { blockOf } from "./matrix_view.js";

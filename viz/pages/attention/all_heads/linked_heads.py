@@ -30,6 +30,7 @@ from viz.ui.words import Chosen, chosen_in
 
 if TYPE_CHECKING:
     from model import Trace
+    from model.trace.axes import Axis
 
 _QUESTION: Final = Component(
     "pages/attention/all_heads/link_question.js", "pages/attention/all_heads/link_question.css"
@@ -208,8 +209,7 @@ def _question(trace: "Trace", site: str) -> Question | None:
         looking, looked_at = (" + ".join(display_token(labels[word]) for word in side) for side in chosen)
         return Question(chosen, (looking, looked_at), _links(trace, *chosen))
     row, key = finding.kept(trace)
-    view = MatrixView("weights", state.current().common.whole_words, special_tokens=True)
-    queries, keys = attention.shown_axes(trace, site, view)
+    queries, keys = _axes(trace, site)
     at = None if row is None else queries.index_of(row), None if key is None else keys.index_of(key)
     if row is None or key is None or at[0] is None or at[1] is None:
         return None
@@ -218,15 +218,20 @@ def _question(trace: "Trace", site: str) -> Question | None:
     return Question(_words_of_cell(trace, site, row, key), (names[0], names[1]), links)
 
 
+def _axes(trace: "Trace", site: str) -> tuple["Axis", "Axis"]:
+    """The rows and the columns of the open head: words or tokens, special tokens too."""
+    view = MatrixView("weights", state.current().common.whole_words, special_tokens=True)
+    return attention.shown_axes(trace, site, view)
+
+
 def _links(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> tuple[Link, ...]:
     """Where these words are joined; between words by rows of the open head, each of which may have several tokens."""
     links = _with_pronoun(trace, word_links.links(trace, looking, looked_at))
     if not state.current().common.whole_words:
         return links
-    view = MatrixView("weights", whole_words=True, special_tokens=True)
 
     def as_shown(link: Link) -> Link:
-        groups = attention.shown_axes(trace, link.site, view)[0].groups
+        groups = _axes(trace, link.site)[0].groups
         # Rows that read a word write its other tokens first: the last of them is the one that looks on.
         rows = (next((tuple(group) for group in groups if word[-1] in group), word) for word in link.looking)
         return replace(link, looking=tuple(rows))

@@ -1,4 +1,3 @@
-// @ts-check
 // Words over a drawing. They are HTML: the text of an SVG would be laid out anew in every frame of a zoom.
 import { element } from "../../../pictures/shared/picture.js";
 
