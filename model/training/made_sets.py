@@ -111,7 +111,11 @@ class MadeSets:
     linked: bool = False  #: whether the examples of the pronoun curriculum say what “it” stands for, to teach a head
 
     def examples(self, others: Sequence[Sequence[Example]], tokenizer: Tokenizer) -> dict[str, list[Example]]:
-        """Each set by its name, weighted to its share of all tokens. Raises a ConfigError if these leave nothing."""
+        """Each set by its name, weighted to its share of all tokens.
+
+        Raises a ConfigError if the shares leave nothing for the data, and a DataError if the dictionary is missing or
+        damaged.
+        """
         total = sum(self.shares.values())
         if total >= 1:
             message = "The shares of {shares} add up to {total:g}; leave some for the data."
