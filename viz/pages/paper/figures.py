@@ -263,7 +263,7 @@ def example_row(sample: Sample) -> go.Figure:
     )
     name, formula = SCORES[sample.name]
     measured = _(
-        "standard deviation of scores  <b>{spread:.2f}</b><br>entropy  <b>{entropy:.2f}</b> of {most:.0f} "
+        "standard deviation  <b>{spread:.2f}</b><br>entropy  <b>{entropy:.2f}</b> of {most:.0f} "
         "bits<br>gradient  <b>{gradient}</b>",
         spread=sample.spread.median,
         entropy=sample.entropy.median,
