@@ -22,7 +22,7 @@ const [TOKEN_ROOM, OUTPUT_ROOM] = [84, 74];
 /** Room left of the columns and right of each stack; on a narrow page. */
 const [ROOMY, TIGHT] = [
   [64, 44],
-  [26, 16],
+  [26, 24],
 ];
 const TIGHT_BELOW = 600;
 const PRESENT_BAR = 40;
