@@ -10,6 +10,10 @@ press on a button nor what a component triggered. So a press was lost that anoth
 
 A part of a page that is drawn again by itself may ask for it just before another page opens. Streamlit 1.67 runs that
 part after the other page, as a part of the old one; the browser then empties the new page, and nothing fills it.
+
+A run of the whole page that waited for a run of a part is drawn by Streamlit 1.67 into the container of that part, as
+the same thread goes on; there all parts of the page get other ids. Meanwhile a press in a part of the page as the
+browser knows it was dropped, for no such part exists then.
 """
 
 import json
@@ -22,8 +26,10 @@ from typing import Any, Final
 import streamlit as st
 from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
@@ -101,8 +107,9 @@ def _is_no_time_to_end() -> None:
 
 
 def run_to_their_end() -> None:
-    """Patch Streamlit: the run that waits begins when all callbacks of the run before it are done; and a part of a page
-    that was left runs as a part of the page that is open.
+    """Patch Streamlit: the run that waits begins when all callbacks of the run before it are done, and where a page
+    begins; a part of a page that was left runs as a part of the page that is open; and where what was pressed is in a
+    part that does not exist at that moment, the whole page runs.
     """
     given = SafeSessionState.on_script_will_rerun
     if hasattr(given, "__wrapped__"):
@@ -127,6 +134,11 @@ def run_to_their_end() -> None:
         if asked.fragment_id_queue and opened and asked.page_script_hash != opened:
             # What it asks for is gone and is skipped.
             asked = replace(asked, page_script_hash=opened)
+        elif not asked.is_auto_rerun and not all(map(runner._fragment_storage.contains, asked.fragment_id_queue)):
+            asked = replace(asked, fragment_id_queue=[])
+        context_dg_stack.set(get_default_dg_stack_value())
         run_script(runner, asked)
 
     ScriptRunner._run_script = on_its_page  # type: ignore[method-assign, assignment]
+    # Whether there is such a part is asked when it is to run, not when a message comes.
+    AppSession.has_fragment = lambda session, fragment_id: True  # type: ignore[method-assign, assignment]

@@ -3,6 +3,7 @@
 import ast
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,8 +11,11 @@ import pytest
 import streamlit as st
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.scriptrunner import RerunData, RerunException, ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -27,6 +31,7 @@ PRESSED = WidgetStates(widgets=[WidgetState(id="button", trigger_value=True)])
 @pytest.fixture(autouse=True)
 def _as_the_app() -> Iterator[None]:
     given, run_script = SafeSessionState.on_script_will_rerun, ScriptRunner._run_script
+    has_part = AppSession.has_fragment
     # As at the start of a run.
     ThreadState.initialize()
     widgets.run_to_their_end()
@@ -34,6 +39,7 @@ def _as_the_app() -> Iterator[None]:
     yield
     SafeSessionState.on_script_will_rerun = given  # type: ignore[method-assign]
     ScriptRunner._run_script = run_script  # type: ignore[method-assign]
+    AppSession.has_fragment = has_part  # type: ignore[method-assign]
 
 
 def cut_short() -> None:
@@ -92,19 +98,37 @@ def test_no_page_learns_of_a_press_on_a_button_but_by_its_callback() -> None:
 
 @pytest.mark.parametrize(
     ("queue", "asked", "runs"),
-    [(["part"], "left", "open"), (["part"], "open", "open"), ([], "left", "left"), ([], "open", "open")],
+    [
+        (["part"], RerunData(page_script_hash="left"), ("open", ["part"])),
+        (["part"], RerunData(page_script_hash="open"), ("open", ["part"])),
+        ([], RerunData(page_script_hash="left"), ("left", [])),
+        ([], RerunData(page_script_hash="open"), ("open", [])),
+        # What was pressed is in a part that the page does not have at that moment.
+        (["part", "gone"], RerunData(page_script_hash="open"), ("open", [])),
+        (["gone"], RerunData(page_script_hash="open", is_auto_rerun=True), ("open", ["gone"])),
+        (["gone"], RerunData(page_script_hash="left"), ("open", ["gone"])),
+    ],
 )
-def test_a_part_of_a_page_that_was_left_runs_as_one_of_the_page_that_is_open(
-    monkeypatch: pytest.MonkeyPatch, queue: list[str], asked: str, runs: str
+def test_a_run_is_of_the_page_that_is_open_and_begins_where_that_begins(
+    monkeypatch: pytest.MonkeyPatch, queue: list[str], asked: RerunData, runs: tuple[str, list[str]]
 ) -> None:
-    """Else the browser would empty the page that is open: its hash would be another."""
-    started: list[str] = []
-    monkeypatch.setattr(ScriptRunner, "_run_script", lambda _runner, data: started.append(data.page_script_hash))
+    """Else the browser would empty the page that is open, or draw a page within one of its parts."""
+    started: list[object] = []
+
+    def start(_runner: ScriptRunner, data: RerunData) -> None:
+        started.append(((data.page_script_hash, data.fragment_id_queue), context_dg_stack.get()))
+
+    monkeypatch.setattr(ScriptRunner, "_run_script", start)
     monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", lambda *_given: None)
     widgets.run_to_their_end()
-    runner: Any = SimpleNamespace(_pages_manager=SimpleNamespace(current_page_script_hash="open"))
-    ScriptRunner._run_script(runner, RerunData(page_script_hash=asked, fragment_id_queue=queue))
-    assert started == [runs]
+    parts = MemoryFragmentStorage()
+    parts.register("part", lambda: None)
+    pages = SimpleNamespace(current_page_script_hash="open")
+    runner: Any = SimpleNamespace(_pages_manager=pages, _fragment_storage=parts)
+    # So the run of a part leaves it to what the same thread runs next.
+    context_dg_stack.set((*get_default_dg_stack_value(), st.container()))
+    ScriptRunner._run_script(runner, replace(asked, fragment_id_queue=queue))
+    assert started == [(runs, get_default_dg_stack_value())]
 
 
 REAL = (
