@@ -150,6 +150,25 @@ def test_a_press_on_a_link_that_the_old_page_answers_with_a_message_of_its_own_i
     expect(page).to_have_url(re.compile("/model"))
 
 
+@pytest.mark.parametrize("moved", [0, 30])
+def test_a_button_that_moves_away_under_the_pointer_is_pressed_unless_the_pointer_moves(
+    page: Page, url: str, moved: int
+) -> None:
+    opened(page, url)
+    settled(page)
+    export = page.get_by_role("button", name="Export")
+    box = export.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.locator(".st-key-page-tools").evaluate("(tools) => { tools.style.transform = 'translateY(200px)'; }")
+    page.mouse.move(x + moved, y)
+    page.mouse.up()
+    page.wait_for_timeout(300)
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0 if moved else 1)
+
+
 def test_a_press_that_another_message_follows_at_once_is_heard(url: str) -> None:
     # In a thread of its own: Playwright has a loop in this one.
     with ThreadPoolExecutor(1) as thread:

@@ -1,16 +1,20 @@
 // A press on a tab or on a link of the bar is kept until the page shows what it chose. Streamlit 1.67 loses two kinds:
 // a tab does not hear while its bar is drawn anew, until the tab itself is, and shows again what an older run says;
-// and a link is forgotten where a message from the page that is left follows it.
+// and a link is forgotten where a message from the page that is left follows it. And to a browser it is no click on a
+// button if what is drawn above moves the button away before the pointer is up.
 
 /** Where Streamlit says whether a run is under way. */
 const APP = '[data-testid="stApp"]';
 const TAB = '[data-testid="stTab"]';
+const BUTTON = ':is([data-testid^="stBaseButton"], [data-testid="stPopoverButton"])';
 const LINK =
   'a:is([data-testid="stTopNavLink"], [data-testid="stTopNavDropdownLink"], [data-testid="stPageLink-NavLink"])';
 /** How often a press is looked after, how long no run may be under way before it is told again, and how often it is. */
 const LOOK_MS = 50;
 const IDLE_MS = 500;
 const MOST_TOLD = 3;
+/** CSS pixels between pointer down and up beyond which a person has thought better of it. */
+const DRAGGED = 8;
 
 /**
  * A press that is looked after: `look` says whether it is done. Once it `isShown`, whatever is pressed next counts.
@@ -21,12 +25,15 @@ const MOST_TOLD = 3;
 let kept = null;
 let idleSince = Infinity;
 let isHearing = false;
+/** The button on which the pointer went down, and where. @type {{ button: HTMLButtonElement, x: number, y: number } | null} */
+let down = null;
 
 /** Hear all presses in the browser's window, once: a page has buttons of its own, but a link leads to another. */
 export function keepPresses() {
   if (isHearing) return;
   isHearing = true;
-  for (const kind of ["pointerup", "click", "keydown"]) document.addEventListener(kind, hear, { capture: true });
+  for (const kind of ["pointerdown", "pointerup", "click", "keydown"])
+    document.addEventListener(kind, hear, { capture: true });
   window.addEventListener("popstate", () => (kept = null));
 }
 
@@ -36,10 +43,20 @@ function hear(event) {
   const target = event.target instanceof Element ? event.target : null;
   const [tab, link] = [target?.closest(TAB), target?.closest(LINK)];
   const isPlain = event instanceof MouseEvent && !(event.button || event.ctrlKey || event.metaKey || event.shiftKey);
+  if (isPlain) pressIfMoved(event, target);
   if (tab && event.type === "pointerup" && isPlain) keep(new TabPress(/** @type {HTMLElement} */ (tab)));
   else if (link && event.type === "click" && isPlain) keep(new LinkPress(/** @type {HTMLAnchorElement} */ (link)));
   // A click is that of the press which is kept.
   else if (event.type !== "click" && kept?.isShown) kept = null;
+}
+
+/** @param {MouseEvent} event @param {Element | null} target */
+function pressIfMoved({ type, clientX: x, clientY: y }, target) {
+  const button = /** @type {HTMLButtonElement | undefined} */ (target?.closest(BUTTON));
+  if (type === "pointerup" && down && down.button !== button && Math.hypot(x - down.x, y - down.y) <= DRAGGED)
+    // One that was drawn anew under the pointer is pressed in place of the old one.
+    (down.button.isConnected ? down.button : button)?.click();
+  down = type === "pointerdown" && button ? { button, x, y } : null;
 }
 
 /** @param {Press} press */
