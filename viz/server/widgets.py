@@ -31,6 +31,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_trigger_value
 from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
@@ -102,6 +103,12 @@ def _can_exist(state: WidgetState) -> bool:
     return True
 
 
+def _is_of_a_person(asked: RerunData) -> bool:
+    """Whether it is not only a part of a page that asks to be drawn again; such a request may have joined a press."""
+    states = () if asked.widget_states is None else asked.widget_states.widgets
+    return not asked.is_auto_rerun or any(map(_has_active_trigger_value, states))
+
+
 def _is_no_time_to_end() -> None:
     """Do nothing, in place of ending the run for the one that waits."""
 
@@ -134,7 +141,7 @@ def run_to_their_end() -> None:
         if asked.fragment_id_queue and opened and asked.page_script_hash != opened:
             # What it asks for is gone and is skipped.
             asked = replace(asked, page_script_hash=opened)
-        elif not asked.is_auto_rerun and not all(map(runner._fragment_storage.contains, asked.fragment_id_queue)):
+        elif _is_of_a_person(asked) and not all(map(runner._fragment_storage.contains, asked.fragment_id_queue)):
             asked = replace(asked, fragment_id_queue=[])
         context_dg_stack.set(get_default_dg_stack_value())
         run_script(runner, asked)

@@ -106,6 +106,7 @@ def test_no_page_learns_of_a_press_on_a_button_but_by_its_callback() -> None:
         # What was pressed is in a part that the page does not have at that moment.
         (["part", "gone"], RerunData(page_script_hash="open"), ("open", [])),
         (["gone"], RerunData(page_script_hash="open", is_auto_rerun=True), ("open", ["gone"])),
+        (["gone"], RerunData(page_script_hash="open", is_auto_rerun=True, widget_states=PRESSED), ("open", [])),
         (["gone"], RerunData(page_script_hash="left"), ("open", ["gone"])),
     ],
 )
