@@ -1,5 +1,6 @@
 """The tab Training: its parts and controls, the reference that is proposed, where two runs part, and the schedule."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,3 +113,13 @@ def test_all_tokens_of_a_step_are_accounted_for(translator: Translator) -> None:
     assert float(found.probabilities.sum()) + found.others * found.rest == pytest.approx(1, abs=1e-5)
     assert found.others + len(found.tokens) == len(translator.all_tokens())
     assert found.loss.target + (found.others + len(found.tokens) - 1) * found.asked == pytest.approx(1)
+
+
+def test_the_step_proposed_is_the_least_probable_that_writes_text(translator: Translator) -> None:
+    trace = traces.trace(translator, TEXT)
+    *written, end = trace.steps
+    assert end.token in trace.special_tokens
+    surest = [replace(step, log_prob=-0.1) for step in written]
+    surest[2] = replace(surest[2], log_prob=-0.2)
+    assert data.least_probable_step(replace(trace, steps=(*surest, replace(end, log_prob=-3.0)))) == 2
+    assert data.least_probable_step(replace(trace, steps=(end,))) == 0

@@ -57,8 +57,9 @@ def smoothed_step(translator: SequenceTranslator, trace: Trace, step: int, hundr
 
 
 def least_probable_step(trace: Trace) -> int:
-    """The step whose token has the lowest probability."""
-    return min(range(len(trace.steps)), key=lambda step: trace.steps[step].log_prob)
+    """The step whose token has the lowest probability, among those that write text if there are any."""
+    is_special = [step.token in trace.special_tokens for step in trace.steps]
+    return min(range(len(trace.steps)), key=lambda step: (is_special[step], trace.steps[step].log_prob))
 
 
 def paper_schedule(d_model: int, warmup: int, last: int) -> tuple[Float[np.ndarray, "step"], Float[np.ndarray, "step"]]:
