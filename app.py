@@ -16,9 +16,9 @@ def run() -> None:
     """One run of the page that is open in a session."""
     # Not at the top: the server answers first, and then `warm_start` imports them.
     from viz.selection import catalogue, state
-    from viz.selection.moved import OLD_ADDRESSES
-    from viz.selection.pages import PAGES
-    from viz.server import memory
+    from viz.selection.selection import PAGES
+    from viz.selection.url import OLD_ADDRESSES
+    from viz.server import caches
     from viz.text.messages import _
     from viz.ui import address_code, frame
     from viz.ui.add_model import say_missing
@@ -69,8 +69,8 @@ def run() -> None:
     complete_sidebar()
     state.end()
     address_code.draw()
-    memory.freeze_kept()
-    memory.hand_back()
+    caches.freeze_kept()
+    caches.hand_back()
 
 
 if __name__ == "__main__":

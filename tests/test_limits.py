@@ -38,7 +38,7 @@ from viz.pages.atlas import data as atlas
 from viz.pages.model_card import figures
 from viz.pages.paper import masks, wording
 from viz.pages.paper.through_training import component
-from viz.selection import branch_codes, pins, url
+from viz.selection import branch_codes, url
 from viz.selection.selection import Selection
 from viz.server import limits
 
@@ -268,7 +268,7 @@ def remembers_all(count: int) -> bool:
 WITHIN: list[tuple[ModuleType, str, Callable[[int], bool]]] = [
     (branch_codes, "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
     (branch_codes, "MAX_PIECES", lambda n: bool(branch_codes._read_action("-".join(["t1"] * n)))),
-    (pins, "MAX_PINS", lambda n: pins.fits([pins.Pin("attention", ())] * n)),
+    (url, "MAX_PINS", lambda n: url.fits([url.Pin("attention", ())] * n)),
     (url, "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n))),
     (open_folder, "MAX_REMEMBERED", remembers_all),
     (traces, "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
@@ -292,10 +292,10 @@ def test_a_bound_itself_lies_within(
 
 
 def test_pins_fit_into_an_address_of_exactly_their_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = [pins.Pin("attention", (("text", "Tom."),))]
+    kept = [url.Pin("attention", (("text", "Tom."),))]
     for spare, fits in ((0, True), (-1, False)):
-        monkeypatch.setattr(pins, "MAX_TEXT_IN_URL", len(pins.encode(kept)) + spare)
-        assert pins.fits(kept) == fits
+        monkeypatch.setattr(url, "MAX_TEXT_IN_URL", len(url.encode(kept)) + spare)
+        assert url.fits(kept) == fits
 
 
 def test_the_depth_of_a_measurement_is_counted_from_its_result() -> None:

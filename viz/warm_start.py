@@ -20,7 +20,7 @@ _ABOVE: Final = __name__.removesuffix("viz.warm_start")
 MODULES: Final = (
     "model.adapters.inspect_folder",
     "viz.server.widgets",
-    "viz.server.memory",
+    "viz.server.caches",
     "viz.ui.address_code",
     "viz.ui.add_model",
     "viz.ui.page_style",
@@ -51,7 +51,7 @@ def prepare() -> None:
     from model.errors import HeadlightError
     from viz.access import attention, findings, head_jobs, models, traces
     from viz.selection.selection import Selection
-    from viz.text.sites import ENCODER
+    from viz.text.written import ENCODER
 
     opened = Selection()
     try:

@@ -27,7 +27,7 @@ from model.checkpoint import save_checkpoint
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server
 from tests.paths import ROOT
 from viz.pages.attention.bertviz import tab as bertviz_view
-from viz.selection.attention import BERTVIZ_VIEWS
+from viz.selection.choices import BERTVIZ_VIEWS
 
 LAYERS = (0, 1, 2, 3, 2, 3)
 WORDS = tuple("the man and his dog walk along the river because it is too late to go back to the house".split())  # noqa: SIM905 - a list of twenty strings would be harder to read

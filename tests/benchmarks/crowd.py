@@ -33,7 +33,7 @@ from tests.browser.conftest import streamlit_server
 from tests.model.adapters.zoo import save_model
 from tests.paths import ROOT
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.text.token_text import display_tokens
+from viz.text.written import display_tokens
 
 #: Kind of model → its tokenizer's.
 FOLDERS: Final = {"bert": "wordpiece", "gpt2": "bytes", "marian": "metaspace"}

@@ -37,7 +37,7 @@ WARM_UP, EVERY = 300, 10
 OF_A_TAB: Final = 2
 #: Seconds until what nobody waits for any more has ended.
 PAUSE: Final = 20.0
-#: Interactions in which freed memory is handed back at least once (`viz.server.memory`: after 10 s, and one
+#: Interactions in which freed memory is handed back at least once (`viz.server.caches`: after 10 s, and one
 #: takes 0.25): the least of so many is what the server keeps. Between two times it holds up to 300 MB more.
 WINDOW: Final = 100
 #: A slope of so many standard errors is none of noise.

@@ -8,7 +8,7 @@ import torch
 
 from model import Trace
 from viz.pages.attention.bertviz.tab import bertviz_height, bertviz_page
-from viz.selection.common import PictureFormat
+from viz.selection.choices import PictureFormat
 
 HOSTILE = (
     "</script><script>parent.document.title='broken out'</script>",

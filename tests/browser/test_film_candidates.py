@@ -14,7 +14,7 @@ from model.trace.steps import best_and_bins
 from tests.browser.conftest import Serve
 from tests.browser.saving import save_button
 from tests.browser.test_film import player
-from viz.server.bundle import bundle
+from viz.server.scripts import bundle
 
 
 def shown_rows(root: Locator) -> Locator:

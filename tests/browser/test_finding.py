@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import visit
 from tests.shipped import link_of
-from viz.text.sites import head_label
+from viz.text.written import head_label
 
 
 def test_which_word_it_stands_for_and_its_head_take_no_click_and_the_root_of_d_k_one(

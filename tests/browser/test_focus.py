@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of
 from tests.shipped import link_of
-from viz.text.sites import head_label
+from viz.text.written import head_label
 
 Sent = Callable[[], int]
 

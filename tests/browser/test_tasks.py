@@ -17,7 +17,7 @@ from tests.model.adapters import zoo
 from tests.paths import ROOT
 from tests.shipped import largest_weight, link_of
 from viz.pages.learn.lessons.lesson import Lesson, lessons
-from viz.text.sites import ENCODER, head_label
+from viz.text.written import ENCODER, head_label
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,7 @@ from tests.paths import ROOT
 from tests.patience import PATIENCE
 from viz.access import models, traces
 from viz.pages.decoding.data import searches
-from viz.selection.pages import PAGES
-from viz.selection.selection import Selection
+from viz.selection.selection import PAGES, Selection
 from viz.ui import long_work
 
 

@@ -14,11 +14,10 @@ from jaxtyping import Float
 from model import later
 from viz.pictures.payload import fingerprint
 from viz.pictures.tiles.codes import Tiles
-from viz.selection.common import Common, Measure
+from viz.selection.choices import Common, Measure
 from viz.server.caches import cached
 from viz.text.messages import _
-from viz.text.numbers import signed
-from viz.text.sites import CROSS
+from viz.text.written import CROSS, signed
 
 if TYPE_CHECKING:
     from torch import Tensor

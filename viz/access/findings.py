@@ -11,7 +11,7 @@ from viz.access import attention, long_texts
 from viz.selection.examples import known_marks
 from viz.server.caches import cached
 from viz.text.marks import Span, pronoun_and_nouns, word_spans
-from viz.text.sites import ENCODER, SITES
+from viz.text.written import ENCODER, SITES
 
 if TYPE_CHECKING:
     from model import Reader, Trace

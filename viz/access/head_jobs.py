@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from model import later
 from model.errors import CheckpointError, DataError
 from viz.access import attention, models
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.server.caches import FileState, cached
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from viz.selection.branch_codes import EditHead
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.messages import said
-from viz.text.sites import DECODER, ENCODER
+from viz.text.written import DECODER, ENCODER
 
 if TYPE_CHECKING:
     from model import Reader, Trace

@@ -18,7 +18,7 @@ from model.thread_settings import share_heaps, sleep_while_waiting
 from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
 from viz.selection import catalogue
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.server import limits
 from viz.server.caches import BoundedCache, FileState, cached, share_of_memory
 from viz.text.language import NAMES

@@ -13,8 +13,8 @@ from viz.access import models
 from viz.access.findings import set_of
 from viz.access.word_links import Words
 from viz.pictures.focus import Run
+from viz.selection.choices import ModelChoice
 from viz.selection.examples import ALL_EXAMPLES
-from viz.selection.model_choice import ModelChoice
 from viz.text.marks import word_spans
 from viz.text.messages import _
 

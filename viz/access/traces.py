@@ -11,7 +11,7 @@ import streamlit as st
 
 from model import later
 from viz.access import pictures
-from viz.server import memory
+from viz.server import caches
 from viz.server.caches import BoundedCache, share_of_memory
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def forget_sessions() -> None:
 def _read(reader: "Reader", text: str, progress: Progress) -> "Trace":
     def layer_done(done: int, most: int) -> None:
         # What a layer of a long text frees lies between what is kept of it: as much again, at the end of the pass.
-        memory.hand_back(HAND_BACK)
+        caches.hand_back(HAND_BACK)
         progress(done, most)
 
     with later.capture.layers_counted(layer_done):

@@ -18,7 +18,7 @@ from model import later
 from viz.access import attention
 from viz.pictures.focus import AXES
 from viz.server.caches import cached
-from viz.text.sites import CROSS, DECODER, ENCODER
+from viz.text.written import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:
     from model import Trace

@@ -18,9 +18,9 @@ from viz.pages.learn.transformer import walk_file
 from viz.pages.paper.through_training.data import FILE
 from viz.pictures.offline import Drawing
 from viz.selection import catalogue
+from viz.selection.choices import ModelChoice
 from viz.selection.examples import EXAMPLES, examples_in
-from viz.selection.model_choice import ModelChoice
-from viz.text import sites
+from viz.text import written
 from viz.text.messages import Message, _, said
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
         for site in sorted(trace.sites, key=lambda site: site != found.site):
             is_found = site == found.site
             query = found.link.row if is_found and found.link is not None else None
-            yield sites.label(site), drawings.heads_of(trace, site, _opened(trace, site, found), query)
+            yield written.label(site), drawings.heads_of(trace, site, _opened(trace, site, found), query)
             if is_found and trace.steps:
                 yield _("Film"), drawings.film_of(film(trace, models.writer(choice)), trace.text)
 

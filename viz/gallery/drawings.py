@@ -21,10 +21,10 @@ from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head
 from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import Drawing, Part, all_heads
 from viz.pictures.player.exchange import begun
-from viz.selection.model_choice import ModelChoice
-from viz.text import sites
+from viz.selection.choices import ModelChoice
+from viz.text import written
 from viz.text.messages import _
-from viz.text.sites import ENCODER
+from viz.text.written import ENCODER
 from viz.ui import finding, words
 from viz.ui.words import WordLine, Words
 
@@ -75,7 +75,7 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
         ) from error
     rows, keys = trace.row_names(site), trace.axis_names(site)[1]
     only_opened = weights.nbytes > MOST_BYTES
-    title, kept = sites.label(site), Kept(row=query)
+    title, kept = written.label(site), Kept(row=query)
     grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, focus=any_head(site), kept=kept)
     layers = [lines_data(weights[layer], rows, keys, layer, title, any_head(site)) for layer in range(len(weights))]
     choices = [] if only_opened else list(np.ndindex(weights.shape[:2]))
@@ -91,11 +91,11 @@ def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawi
     """The head that is most worth seeing as lines between words, from the word that it was found for; without tools."""
     layer = attention.opened_layer(trace, models.reader(choice), found.site, found.layer, _WORDS)
     data = lines_data(
-        layer.values[[found.head]], layer.queries.labels, layer.keys.labels, found.layer, sites.label(found.site)
+        layer.values[[found.head]], layer.queries.labels, layer.keys.labels, found.layer, written.label(found.site)
     )
     row = None if found.link is None else layer.queries.index_of(found.link.row)
     drawn = drawn_lines(
-        replace(data, head_names=(sites.head_label(found.layer, found.head),)), LinesView((0,), row), ""
+        replace(data, head_names=(written.head_label(found.layer, found.head),)), LinesView((0,), row), ""
     )
     (part,) = drawn.parts
     return replace(drawn, parts=[replace(part, style=" .bar { display: none; }")], alt=trace.text)
@@ -115,7 +115,7 @@ def lines_data(
         top=1.0,
         query_tokens=queries,
         key_tokens=keys,
-        head_names=tuple(sites.head_label(layer, head) for head in range(len(weights))),
+        head_names=tuple(written.head_label(layer, head) for head in range(len(weights))),
         number=_("weight"),
         title=title,
         file_name="lines",

@@ -26,11 +26,11 @@ from viz.pages.learn.story import bar
 from viz.pages.learn.transformer import walk_file
 from viz.pages.learn.transformer.walk_payload import MOST, WalkState
 from viz.pictures.offline import Drawing, draw_parts, text_page
-from viz.selection.model_choice import ModelChoice
-from viz.text import messages, sites
+from viz.selection.choices import ModelChoice
+from viz.text import messages, written
 from viz.text.html import literal
 from viz.text.messages import _, shown, speaking
-from viz.text.numbers import decimal
+from viz.text.written import decimal
 from viz.ui import finding, token_labels
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class _Site:
 
     def _name(self, number: int) -> str:
         """Of an exhibit's files."""
-        return sites.file_name(f"{number + 1:02}", sentence=self.exhibits[number].text).removeprefix("headlight-")
+        return written.file_name(f"{number + 1:02}", sentence=self.exhibits[number].text).removeprefix("headlight-")
 
     def _write_start(self, files: Sequence[str]) -> None:
         figures = ""
@@ -121,12 +121,12 @@ class _Site:
 
     def _card(self, number: int) -> str:
         exhibit = self.exhibits[number]
-        written = f'<p dir="auto">→ {literal(_short(exhibit.written))}</p>' if exhibit.written else ""
+        output = f'<p dir="auto">→ {literal(_short(exhibit.written))}</p>' if exhibit.written else ""
         # What is to be seen of several is said once.
         note = "" if number and exhibit.note == self.exhibits[number - 1].note else _(exhibit.note)
         return (
             f'<li><a href="{_address(self._name(number))}">{_thumbnail(exhibit.weights)}'
-            f'<p class="label">{literal(exhibit.label)}</p><h3 dir="auto">{literal(_short(exhibit.text))}</h3>{written}'
+            f'<p class="label">{literal(exhibit.label)}</p><h3 dir="auto">{literal(_short(exhibit.text))}</h3>{output}'
             f'<p class="note">{literal(note)}</p></a></li>'
         )
 
@@ -288,5 +288,5 @@ def walks_of(
         lines="strongest",
         edit="",
     )
-    name = sites.file_name("transformer", sentence=trace.text)
+    name = written.file_name("transformer", sentence=trace.text)
     return walk_file.drawings(trace, reader, place, name, languages, bits=WALK_BITS, projects=projects)

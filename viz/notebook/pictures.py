@@ -16,7 +16,7 @@ from viz.pages.decoding.film.data import film as film_data
 from viz.pictures.focus import FocusAxis, FocusHead, any_head, of_text
 from viz.pictures.offline import all_heads
 from viz.pictures.payload import fingerprint
-from viz.text import sites
+from viz.text import written
 
 if TYPE_CHECKING:
     from model import Trace
@@ -132,7 +132,7 @@ def _weights(
         rows, columns = trace.axis_names(site)
         head = any_head(site)
         focus = replace(head, rows=_of_text(head.rows, trace), columns=_of_text(head.columns, trace))
-        return attention.all_weights(trace, site), tuple(rows), tuple(columns), sites.label(site), focus
+        return attention.all_weights(trace, site), tuple(rows), tuple(columns), written.label(site), focus
     if queries is None:
         raise ValueError("Give the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")
     rows = _tokens("queries", queries)

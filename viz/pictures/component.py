@@ -10,7 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from viz.pictures import payload
-from viz.server import bundle, scripts
+from viz.server import scripts
 from viz.server.widgets import sent
 
 
@@ -32,7 +32,7 @@ class Component:
         self._renderer = st.components.v2.component(
             f"headlight_{name}",
             html=f'<div class="{self.element}"{hidden}></div>',
-            css=None if style is None else bundle.styles(style),
+            css=None if style is None else scripts.styles(style),
             js=scripts.script(script),
         )
 

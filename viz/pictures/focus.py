@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 from viz import theme
-from viz.text.sites import CROSS, DECODER, ENCODER
+from viz.text.written import CROSS, DECODER, ENCODER
 
 #: Whose tokens they are: "source", the text that an encoder reads, or "target", what a decoder reads; where several
 #: texts are in sight, with the name of the text in front (`of_text`).

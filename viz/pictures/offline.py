@@ -31,8 +31,8 @@ from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData
 from viz.pictures.payload import fingerprint
 from viz.pictures.tiles import store
 from viz.pictures.tiles.codes import Tiles
-from viz.server import bundle, scripts
-from viz.text import messages, sites
+from viz.server import scripts
+from viz.text import messages, written
 from viz.text.messages import _
 
 Scheme = Literal["light", "dark"]
@@ -73,7 +73,7 @@ class Drawing:
 
     def scripts(self) -> dict[str, str]:
         """Path → text of the modules of all parts."""
-        return {path: bundle.script(path) for path in sorted({part.component.script for part in self.parts})}
+        return {path: scripts.bundled(path) for path in sorted({part.component.script for part in self.parts})}
 
     def plan(self) -> dict[str, object]:
         """What `draw_parts.js` needs to know besides the bytes."""
@@ -81,7 +81,7 @@ class Drawing:
             {
                 "script": part.component.script,
                 "element": part.component.element,
-                "style": "" if part.component.style is None else bundle.styles(part.component.style) + part.style,
+                "style": "" if part.component.style is None else scripts.styles(part.component.style) + part.style,
                 "count": 1 + len(part.choices),
                 "hidden": part.component.style is None,
             }
@@ -110,7 +110,7 @@ def all_heads(
     layers, heads = weights.shape[:2]
 
     def drawn(layer: int, head: int, kept: Kept) -> bytes:
-        name = sites.head_label(layer, head)
+        name = written.head_label(layer, head)
         own = None if focus is None else replace(focus, name=name)
         return _matrix(weights[layer, head], queries, keys, f"{title}, {name}", own, kept)
 
@@ -293,7 +293,7 @@ def _of_module(entry: str) -> str:
     """A module as the text of a script, after the language that `messages.js` begins with."""
     language = scripts.language_of(entry)
     spoken = f"globalThis.headlightLanguage = {_without_ends(language)};\n" if language else ""
-    return spoken + bundle.classic_script(entry)
+    return spoken + scripts.classic_script(entry)
 
 
 def _sha256(script: str) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from viz.pictures.component import Component
 from viz.pictures.payload import ANYTHING, Text, hear
-from viz.text.sites import Site
+from viz.text.written import Site
 
 _LINK: Final = Component("pictures/copy_link/copy_link.js", "pictures/copy_link/copy_link.css")
 _TOOLS: Final = Component("pictures/head_tools/head_tools.js", "pictures/head_tools/head_tools.css")

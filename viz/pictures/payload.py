@@ -26,7 +26,7 @@ import numpy as np
 from jaxtyping import Float, UInt16
 from numpy.typing import NDArray
 
-from viz.text import token_text
+from viz.text import written
 from viz.text.messages import shown
 
 Read = TypeVar("Read")
@@ -70,8 +70,8 @@ def rounded(digits: int) -> Callable[[float], float]:
 
 #: A message, packed in the language of the page run; a token and tokens, every character visible.
 Text = Annotated[str, shown]
-Token = Annotated[str, token_text.display_token]
-Tokens = Annotated[Sequence[str], token_text.display_tokens]
+Token = Annotated[str, written.display_token]
+Tokens = Annotated[Sequence[str], written.display_tokens]
 #: A natural log-probability: null is −∞, that of a token that the model's rules forbid.
 LogProb = Annotated[float, finite]
 

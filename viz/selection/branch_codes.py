@@ -18,10 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from model.errors import SessionError
-from viz.selection.decoding import EDITS
+from viz.selection.choices import EDITS
 from viz.text.messages import Message, _, said
-from viz.text.sites import DECODER, ENCODER, NAMES, head_label
-from viz.text.token_text import display_token
+from viz.text.written import DECODER, ENCODER, NAMES, display_token, head_label
 
 MAX_BRANCHES: Final = 24
 #: A word of more pieces than this is not written at once.

@@ -7,19 +7,22 @@ own across all sections, so that a widget can name the one that it shows; `FIELD
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Self
+from typing import Final, Literal, Self
 
-from viz.selection.atlas import AtlasChoices
-from viz.selection.attention import AttentionChoices
-from viz.selection.common import Common
-from viz.selection.coreference import CoreferenceChoices
-from viz.selection.decoding import DecodingChoices
+from viz.selection.choices import (
+    AtlasChoices,
+    AttentionChoices,
+    Common,
+    CoreferenceChoices,
+    DecodingChoices,
+    LearnChoices,
+    ModelCardChoices,
+    ModelChoice,
+    PaperChoices,
+)
 from viz.selection.fields import Field, fields_of
-from viz.selection.learn import LearnChoices
-from viz.selection.model_card import ModelCardChoices
-from viz.selection.model_choice import ModelChoice
-from viz.selection.paper import PaperChoices
-from viz.text.sites import SITES
+from viz.text.messages import Message, said
+from viz.text.written import SITES
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +82,29 @@ class Selection:
 
 #: Name → choice, of all sections.
 FIELDS: Final[Mapping[str, Field]] = fields_of(Selection)
+
+
+Section = Literal["learn", "attention", "decoding", "coreference", "atlas", "paper", "model_card"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the app."""
+
+    address: str  #: its name in addresses; "" for the page that opens first
+    title: Message  #: what it is called
+    tab: str  #: the field of the selection that names its open tab
+
+
+#: Section → page, in the order of the navigation.
+PAGES: Final[Mapping[Section, Page]] = {
+    "learn": Page("learn", said("Learn"), "learn_tab"),
+    "attention": Page("", said("Attention"), "attention_tab"),
+    "decoding": Page("decode", said("Decode"), "decoding_tab"),
+    "coreference": Page("compare", said("Compare"), "coreference_tab"),
+    "atlas": Page("atlas", said("Atlas"), "atlas_tab"),
+    "paper": Page("paper", said("The paper"), "paper_tab"),
+    "model_card": Page("model", said("Model"), "model_card_tab"),
+}
+#: Address → section.
+SECTIONS: Final[Mapping[str, Section]] = {page.address: section for section, page in PAGES.items()}

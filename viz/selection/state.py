@@ -6,22 +6,118 @@
 
 The `Selection` is what holds; a widget only shows one of its fields and hands back a change through `take`. So a choice
 survives a change of page, a link opens the same view again, and a wrong value in a link becomes the default.
+
+What a person chose is kept choice by choice, to be undone and done again, and with it the sentences that they read. A
+change that a page makes by itself is no choice: what it proposes is left out, and what it corrects when it opens
+becomes part of the choice that led there (`History.absorbed`).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from viz.selection import catalogue, moved
-from viz.selection.history import WAYS, History, remembered
+from viz.selection import catalogue, url
 from viz.selection.selection import FIELDS, Selection
 from viz.selection.url import choices, parse, to_params
 from viz.server.widgets import sent
 from viz.text import messages
+
+MAX_CHOICES: Final = 50
+MAX_SENTENCES: Final = 20
+#: Changes of one number that follow one another faster are one choice: a slider that moves, a film that plays.
+SECONDS: Final = 1.5
+#: Numbers that name what a person clicks, one after the other.
+_CLICKED: Final = frozenset({"layer", "head", "token", "key_token"})
+#: Ways to look at a page, and no choices on it.
+WAYS: Final = ("presented", "screen", "story", "language")
+_LEFT_OUT: Final = {*WAYS} | {field.chosen_in for field in FIELDS.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What held after a choice."""
+
+    selection: Selection  #: all of it
+    page: str  #: on which it was made
+    seconds: float  #: when, by any clock
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The choices, of which the one at `at` holds; those after it were undone. There is always one, the beginning."""
+
+    choices: tuple[Choice, ...]
+    at: int = 0
+
+    @classmethod
+    def begun(cls, selection: Selection, page: str) -> Self:
+        """The history of a session that opens with this selection."""
+        return cls((Choice(selection, page, 0.0),))
+
+    @property
+    def now(self) -> Choice:
+        """The choice that holds."""
+        return self.choices[self.at]
+
+    def noted(self, selection: Selection, page: str, seconds: float) -> Self:
+        """With what holds now, if a person changed it: what had been undone is gone then."""
+        changed = _changed(self.now.selection, selection)
+        if not changed:
+            return self
+        past = self.choices[: self.at + 1]
+        if self.at and _goes_on(self.choices[self.at - 1].selection, self.now, changed, seconds):
+            past = past[:-1]
+        choices = (*past, Choice(selection, page, seconds))[-MAX_CHOICES:]
+        return replace(self, choices=choices, at=len(choices) - 1)
+
+    def absorbed(self, selection: Selection) -> Self:
+        """With what a page made of the choice that holds."""
+        if not _changed(self.now.selection, selection):
+            return self
+        choices = list(self.choices)
+        choices[self.at] = replace(self.now, selection=selection)
+        return replace(self, choices=tuple(choices))
+
+    def moved(self, by: int) -> Self:
+        """So many choices undone (below 0) or done again, as far as there are any."""
+        return replace(self, at=min(max(0, self.at + by), len(self.choices) - 1))
+
+    def page_from(self, before: Self) -> str:
+        """The page on which the choice was made that has been undone, or done again, since `before`."""
+        return self.choices[self.at if self.at > before.at else min(self.at + 1, before.at)].page
+
+
+def remembered(sentences: tuple[str, ...], text: str) -> tuple[str, ...]:
+    """The sentences of a session with one more, the newest first, each once."""
+    if not text.strip():
+        return sentences
+    return (text, *(other for other in sentences if other != text))[:MAX_SENTENCES]
+
+
+def _goes_on(before: Selection, last: Choice, changed: set[str], seconds: float) -> bool:
+    """Whether a change of these fields goes on with the last choice, before which `before` held."""
+    are_moved = all(FIELDS[name].kind in (int, int | None) and name not in _CLICKED for name in changed)
+    is_one = len(changed) == 1 and _changed(before, last.selection) == changed
+    return are_moved and is_one and seconds - last.seconds < SECONDS
+
+
+def _changed(before: Selection, after: Selection) -> set[str]:
+    """The choices in which they differ; what a page proposes does not count."""
+    first, second = _chosen(before), _chosen(after)
+    return {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)}
+
+
+def _chosen(selection: Selection) -> Mapping[str, object]:
+    return {
+        name: selection.value(name)
+        for name, field in FIELDS.items()
+        if name not in _LEFT_OUT and (not field.chosen_in or selection.value(field.chosen_in))
+    }
+
 
 Value = TypeVar("Value")
 
@@ -286,7 +382,7 @@ def page_wanted(page: str) -> str | None:
     """
     past = _past()
     asked = st.session_state.pop(_ASKED, None)
-    if asked is not None and (now := moved.moved(page, asked)) is not None:
+    if asked is not None and (now := url.moved(page, asked)) is not None:
         past.wanted, params = now
         put(current().changed(**choices(params)))
     wanted, past.wanted = past.wanted, None

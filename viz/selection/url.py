@@ -1,17 +1,108 @@
-"""Read a selection from the parameters of an address, and write it into them.
+"""Read a selection from the parameters of an address, write it into them, and keep such addresses side by side.
 
 All that comes in an address is hostile until it is read: what is missing or wrong becomes the default. How a value is
-read and written follows from the type of its field.
+read and written follows from the type of its field. Old addresses still open what they meant. A head is "L5H2" in an
+address, as pages name it; older ones have its layer and head, counted from 0.
+
+A collection of kept views is a text of an address itself: JSON, compressed, in the characters of addresses. A text that
+is no collection is an empty one.
 """
 
-from collections.abc import Callable, Mapping
+import base64
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from viz.selection import moved
 from viz.selection.fields import MAX_TEXT_IN_URL, Field
-from viz.selection.selection import FIELDS, Selection
+from viz.selection.selection import FIELDS, PAGES, SECTIONS, Section, Selection
+
+#: A parameter, and its old value → the parameters that it has now; what the address says itself goes before these.
+_RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
+    ("part", "Masks"): {"claim": "Masks"},
+    ("part", "Positional encodings"): {"claim": "Positions"},
+    ("learn", "Follow one token"): {"learn": "The Transformer", "depth": "layer"},
+    ("transformer", "One token"): {"depth": "layer"},
+    ("transformer", "Whole model"): {},
+    ("view", "Take it with you"): {},
+    ("studio", "Take it with you"): {},
+    ("studio", "Branches"): {},
+    ("studio", "Beam search"): {"search": "Beam search"},
+    ("studio", "Sampling"): {"search": "Sampling"},
+    ("studio", "Logit lens"): {"studio": "Inside"},
+    ("studio", "Attribution"): {"studio": "Inside", "inside": "Attribution"},
+    ("about", "Architecture"): {"about": "Overview"},
+    ("about", "Vocabulary"): {"about": "Overview"},
+    ("about", "Training data"): {"about": "Data and training"},
+    ("about", "Curves"): {"about": "Data and training"},
+    ("about", "Translations"): {"about": "Scores"},
+    ("atlas", "Layer × head"): {"atlas": "Maps"},
+}
+
+#: The old address of a page, a parameter there and its value ("" where it is absent) → the address of the page, and
+#: the parameters that it has now.
+_MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
+    ("masks", "part", ""): ("paper", {"claim": "Masks"}),
+    ("masks", "part", "Masks"): ("paper", {"claim": "Masks"}),
+    ("masks", "part", "Positional encodings"): ("paper", {"claim": "Positions"}),
+    ("why", "", ""): ("paper", {}),
+    ("decode", "studio", "Edit attention"): ("compare", {"lab": "Cause"}),
+    ("", "view", "Where a weight comes from"): ("learn", {"learn": "The Transformer", "depth": "head"}),
+}
+_HEAD: Final = re.compile(r"L([1-9]\d{0,4})H([1-9]\d{0,4})")
+#: Addresses that pages had.
+OLD_ADDRESSES: Final = ("masks", "why")
+
+
+def renamed(params: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of an address as fields name them: today's names for old tabs, layer and head from 0."""
+    now = dict(params)
+    if (head := _HEAD.fullmatch(params.get("head", ""))) is not None:
+        now |= {name: str(int(number) - 1) for name, number in zip(("layer", "head"), head.groups(), strict=True)}
+    for (name, value), new in _RENAMED.items():
+        if params.get(name) == value:
+            del now[name]
+            now = {**new, **now}
+    return _followed(now)
+
+
+def _followed(params: Mapping[str, str]) -> dict[str, str]:
+    """A token that was followed through the layers, as the picture of the Transformer has it."""
+    now = dict(params)
+    stack, token, stage = (now.pop(name, "") for name in ("follow", "follow_token", "stage"))
+    if stack in ("encoder", "decoder"):
+        now = {"site": f"{stack}.self", **now}
+    if token:
+        now = {"token": token, **now}
+    if stage == "0":
+        now = {"end": "input", **now}
+    elif stage.isdecimal():
+        now = {"layer": str(int(stage[:4]) - 1), "head": "0", **now}
+    return now
+
+
+def moved(address: str, params: Mapping[str, str]) -> tuple[str, Mapping[str, str]] | None:
+    """The address of the page on which a view is found today, and what its parameters become; None for the same page.
+
+    `address` is that of the page that is asked for.
+    """
+    for (old, name, value), now in _MOVED.items():
+        if old == address and params.get(name, "") == value:
+            return now
+    return None
+
+
+def with_head(params: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of fields as an address has them: layer and head as one, "L5H2"."""
+    if not {"layer", "head"} <= params.keys():
+        return dict(params)
+    head = f"L{int(params['layer']) + 1}H{int(params['head']) + 1}"
+    return {name: head if name == "head" else value for name, value in params.items() if name != "layer"}
+
 
 #: A number of more digits is wrong.
 MAX_DIGITS: Final = 6
@@ -26,7 +117,7 @@ def parse(params: Mapping[str, str], base: Selection) -> Selection:
     Of `base` stays what no address carries: its folder, its picture, and a text that is too long or not of this view,
     for its absence says nothing.
     """
-    params = moved.renamed(params)
+    params = renamed(params)
     values = choices(params)
     for name, field in FIELDS.items():
         if not field.in_address:
@@ -62,7 +153,7 @@ def to_params(selection: Selection) -> dict[str, str]:
             continue
         if field.in_address and is_written:
             params[field.param] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return moved.with_head({name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL})
+    return with_head({name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL})
 
 
 def _reader(field: Field) -> Callable[[str], object]:
@@ -115,3 +206,85 @@ def _text(max_length: int | None, value: str) -> str:
 
 
 _READERS: Final[Mapping[str, Callable[[str], object]]] = {name: _reader(field) for name, field in FIELDS.items()}
+
+
+MAX_PINS: Final = 12
+MAX_CAPTION: Final = 200
+#: Characters of all pins before they are compressed.
+MAX_JSON: Final = 40_000
+_SHARED: Final = frozenset({"model", "common"})
+#: Ways to look at a page, no part of the view; and the collection itself.
+_LEFT_OUT: Final = frozenset({"presented", "screen", "story", "language", "pins", "picture_format", "picture_paper"})
+
+#: Names of pages in older collections → their addresses then.
+_OLD_SECTIONS: Final = {"masks_positions": "masks", "why_attention": "why", "decoding": "decode"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A view that is kept."""
+
+    page: Section  #: which
+    params: tuple[tuple[str, str], ...]  #: the parameters of its address that say what is seen
+    caption: str = ""  #: what a person says of it
+
+    @property
+    def selection(self) -> Selection:
+        """What is chosen in the view; what is wrong or missing is the default."""
+        return parse(dict(self.params), Selection())
+
+
+def pin_of(selection: Selection, page: Section, always: Mapping[str, str]) -> Pin:
+    """The view of a page. `always`: parameters that are named though they are as usual."""
+    shown = {field.param for name, field in FIELDS.items() if _is_seen(name, field.section, page)}
+    params = dict(always) | {name: value for name, value in to_params(selection).items() if name in shown}
+    return Pin(page, tuple(sorted(params.items())))
+
+
+def encode(pins: Sequence[Pin]) -> str:
+    """The collection as a text of an address; "" for none."""
+    if not pins:
+        return ""
+    views = [[pin.page, dict(pin.params), pin.caption] for pin in pins]
+    text = json.dumps(views, ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii").rstrip("=")
+
+
+def fits(pins: Sequence[Pin]) -> bool:
+    """Whether an address can carry so many, and so long ones."""
+    return len(pins) <= MAX_PINS and len(encode(pins)) <= MAX_TEXT_IN_URL
+
+
+def decode(code: str) -> tuple[Pin, ...]:
+    """The collection behind a text of an address, without what is no view; nothing if it is none."""
+    try:
+        inflating = zlib.decompressobj()
+        text = inflating.decompress(base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)), MAX_JSON)
+        views = json.loads(text)
+        # JSON can spell half of a surrogate pair, which no address can carry.
+        json.dumps(views, ensure_ascii=False).encode("utf-8")
+    except (ValueError, zlib.error, RecursionError):
+        return ()
+    if not isinstance(views, list):
+        return ()
+    return tuple(pin for view in views[:MAX_PINS] if (pin := _read(view)) is not None)
+
+
+def _read(view: object) -> Pin | None:
+    if not (isinstance(view, list) and len(view) == 3):
+        return None
+    name, params, caption = view
+    if not isinstance(name, str) or not isinstance(params, dict) or not isinstance(caption, str):
+        return None
+    texts = {key: value for key, value in params.items() if isinstance(value, str)}
+    address, now = moved(_OLD_SECTIONS.get(name, ""), texts) or ("", {})
+    page = SECTIONS[address] if address else next((section for section in PAGES if section == name), None)
+    if page is None:
+        return None
+    shown = {field.param for name, field in FIELDS.items() if _is_seen(name, field.section, page)}
+    read = with_head({key: value for key, value in renamed({**texts, **now}).items() if key in shown})
+    return Pin(page, tuple(sorted(read.items())), caption[:MAX_CAPTION])
+
+
+def _is_seen(name: str, section: str, page: str) -> bool:
+    return FIELDS[name].in_address and name not in _LEFT_OUT and (section in _SHARED or section == page)

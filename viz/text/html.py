@@ -11,9 +11,8 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
-from viz.text.head_links import NamedHead
 from viz.text.messages import Message, _, shown, template
-from viz.text.token_text import display_token
+from viz.text.written import NamedHead, display_token
 from viz.theme import HEAD_COLOURS
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from viz.selection import state
 from viz.server.background_jobs import Task
 from viz.text import html
 from viz.text.messages import _, in_a_row, plural, said, with_commas
-from viz.text.numbers import decimal, signed
-from viz.text.token_text import spoken
+from viz.text.written import decimal, signed, spoken
 from viz.ui import frame, long_work, number_controls
 from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, digits, table

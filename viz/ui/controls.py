@@ -11,12 +11,11 @@ from typing import Final, Literal, TypeVar
 import streamlit as st
 
 from viz.selection import state
-from viz.selection.attention import BERTVIZ_VIEWS, DRAWN_AS
-from viz.selection.common import MEASURE_NAMES
-from viz.text import sites
-from viz.text.head_links import NamedHead
+from viz.selection.choices import BERTVIZ_VIEWS, DRAWN_AS, MEASURE_NAMES
+from viz.text import written
 from viz.text.messages import Message, _, plural
 from viz.text.messages import shown as text_shown
+from viz.text.written import NamedHead
 from viz.ui.measures import MEASURES
 
 Option = TypeVar("Option")
@@ -258,7 +257,7 @@ def dropdown(
 
 def _site_labels(offered: Sequence[str]) -> dict[str, str]:
     """What all share is the label above them."""
-    return {path: sites.label(path).removesuffix("-attention") for path in offered}
+    return {path: written.label(path).removesuffix("-attention") for path in offered}
 
 
 def _shown_site(offered: Sequence[str]) -> str | None:

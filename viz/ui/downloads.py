@@ -13,7 +13,7 @@ from viz.selection import url
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.messages import _, language, said, shown, speaking
-from viz.text.numbers import byte_count
+from viz.text.written import byte_count
 
 _MIMES: Final = {".csv": "text/csv", ".html": "text/html", ".json": "application/json"}
 _TOO_LONG: Final = said("The sentence is too long for the URL and is not part of it: send it separately.")

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import HeadlightError
 from viz.selection import state
-from viz.selection.common import PICTURE_FORMATS
+from viz.selection.choices import PICTURE_FORMATS
 from viz.text.messages import _, said, shown
 from viz.ui import controls
 from viz.ui.snippets import Snippet, Views

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from viz.access import findings, models
 from viz.selection import state
 from viz.text.messages import _
-from viz.text.sites import ENCODER, NAMES, head_label
+from viz.text.written import ENCODER, NAMES, head_label
 from viz.ui import token_labels
 from viz.ui.head_metrics import TEXTS
 

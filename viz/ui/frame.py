@@ -17,8 +17,7 @@ from viz.server import limits
 from viz.server.widgets import sent
 from viz.text.glossary import explained
 from viz.text.messages import _, said, shown
-from viz.text.numbers import byte_count
-from viz.text.sites import NAMES
+from viz.text.written import NAMES, byte_count
 from viz.ui import address_code, chart_texts, downloads, export, present, shown_tabs, tools
 from viz.ui.controls import plain
 
@@ -47,7 +46,7 @@ Tab = tuple[Label, Callable[..., None]]
 
 
 def chart_config(name: str) -> dict[str, object]:
-    """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.text.sites`."""
+    """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.text.written`."""
     # plotly knows no PDF: `copy_link.js` makes it.
     chosen = state.current().common.picture_format.replace("PDF", "SVG").lower()
     camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}

@@ -10,9 +10,9 @@ from viz.access import head_jobs, long_texts, models
 from viz.access.head_jobs import HeadJobs
 from viz.pictures.head_grid.component import TileJobs
 from viz.selection import state
-from viz.text import sites
-from viz.text.head_links import NamedHead
+from viz.text import written
 from viz.text.messages import Message, _, plural, said
+from viz.text.written import NamedHead
 from viz.theme import HEAD_COLOURS
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ NAMES: Final[dict[str, JobName]] = {
 
 def title(site: str, layer: int, head: int | None) -> str:
     """A head's name, as of `sites.head_label`, and its surest job: "L5 H2 · follows antecedents 0.71"."""
-    return " · ".join([sites.head_label(layer, head), *_known(site).words(layer, head, _named)])
+    return " · ".join([written.head_label(layer, head), *_known(site).words(layer, head, _named)])
 
 
 def linked_title(site: str, layer: int, head: int | None, *, with_site: bool = False) -> str:
     """The same as Markdown, the name a link to the head; `with_site` it begins with that of the site."""
-    name = sites.head_label(layer, head, site if with_site else None)
+    name = written.head_label(layer, head, site if with_site else None)
     if head is not None:
         name = NamedHead(site, layer, head, with_site).link
     return " · ".join([name, *_known(site).words(layer, head, _named)])
@@ -65,14 +65,15 @@ def titles(site: str, shape: tuple[int, int]) -> tuple[str, ...]:
     """The title of each head of a site, layer by layer."""
     known = _known(site)
     return tuple(
-        " · ".join([sites.head_label(layer, head), *known.words(layer, head, _named)]) for layer, head in ndindex(shape)
+        " · ".join([written.head_label(layer, head), *known.words(layer, head, _named)])
+        for layer, head in ndindex(shape)
     )
 
 
 def row_name(site: str, layer: int, head: int | None) -> str:
     """The name of a head, and the sign of its surest job: "L4 H2 · ↪"."""
     words = _known(site).words(layer, head, lambda job: NAMES[job.metric].sign)
-    return " · ".join([sites.head_label(layer, head), *words])
+    return " · ".join([written.head_label(layer, head), *words])
 
 
 class _Known(NamedTuple):

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.text.messages import _, said, shown
-from viz.text.sites import CROSS, DECODER
+from viz.text.written import CROSS, DECODER
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from viz.access import head_verdict as access
 from viz.selection import state
-from viz.text.head_links import NamedHead
 from viz.text.messages import Message, _, said
-from viz.text.numbers import signed
-from viz.text.token_text import spoken
+from viz.text.written import NamedHead, signed, spoken
 from viz.ui import controls
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from viz.text.messages import said
-from viz.text.sites import CROSS
+from viz.text.written import CROSS
 
 if TYPE_CHECKING:
     from model import Abilities

@@ -14,7 +14,7 @@ from viz.server.background_jobs import Task
 from viz.text.html import literal
 from viz.text.language import NAMES, other_language
 from viz.text.messages import _, plural, said, shown
-from viz.text.sites import CROSS
+from viz.text.written import CROSS
 from viz.theme import ROLE_COLOURS
 from viz.ui import frame, long_work
 from viz.ui.controls import plain

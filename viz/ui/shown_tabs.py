@@ -8,8 +8,7 @@ from typing import Final
 import streamlit as st
 
 from viz.selection import state
-from viz.selection.pages import PAGES, Page
-from viz.selection.selection import FIELDS
+from viz.selection.selection import FIELDS, PAGES, Page
 from viz.text.messages import _
 
 _BETWEEN_WORDS: Final = re.compile(r"[^a-z0-9]+")

@@ -8,8 +8,8 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models, pictures
 from viz.selection import catalogue, state
+from viz.selection.choices import DEVICES, ModelChoice
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
-from viz.selection.model_choice import DEVICES, ModelChoice
 from viz.server.widgets import sent
 from viz.text import messages
 from viz.text.language import NAMES

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from viz.access import models, traces
 from viz.access.pictures import LARGEST_SIDE
 from viz.selection import catalogue, state
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.server import limits
 
 if TYPE_CHECKING:

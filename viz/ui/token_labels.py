@@ -7,8 +7,7 @@ rows of the decoder are therefore named by both.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from viz.text.sites import CROSS, DECODER, ENCODER
-from viz.text.token_text import display_tokens
+from viz.text.written import CROSS, DECODER, ENCODER, display_tokens
 
 if TYPE_CHECKING:
     from model import Trace

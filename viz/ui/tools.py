@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.pictures.page_tools import HeadPlace, head_tools
-from viz.selection import pins, state
-from viz.selection.attention import ALL_HEADS
-from viz.selection.pages import PAGES, SECTIONS, Section
+from viz.selection import state, url
+from viz.selection.choices import ALL_HEADS
+from viz.selection.selection import PAGES, SECTIONS, Section
 from viz.text.messages import _
 from viz.ui import downloads, present
 
@@ -100,12 +100,12 @@ def _undo(by: int) -> None:
         st.toast(_("Nothing to undo.") if by > 0 else _("Nothing to redo."))
 
 
-def _view() -> pins.Pin:
+def _view() -> url.Pin:
     """The view that is open; a head or a step that a page only proposed is part of it where it is what is seen."""
     selection, page = state.current(), SECTIONS[state.page()]
     if page in ("decoding", "coreference"):
         selection = selection.changed(step=selection.common.step, head=selection.common.head)
-    return pins.pin_of(selection, page, downloads.link_needs(selection)[0])
+    return url.pin_of(selection, page, downloads.link_needs(selection)[0])
 
 
 def _can_be_pinned() -> bool:
@@ -117,7 +117,7 @@ def _is_pinned() -> bool:
     if not _can_be_pinned():
         return False
     view = _view()
-    kept = pins.decode(state.current().learn.pins)
+    kept = url.decode(state.current().learn.pins)
     return any((pin.page, pin.params) == (view.page, view.params) for pin in kept)
 
 
@@ -126,14 +126,14 @@ def _pin() -> None:
     if not _can_be_pinned():
         st.toast(_("This view cannot be pinned: the text is too long for a URL, or it shows your own picture."))
         return
-    kept, view = pins.decode(state.current().learn.pins), _view()
+    kept, view = url.decode(state.current().learn.pins), _view()
     others = tuple(pin for pin in kept if (pin.page, pin.params) != (view.page, view.params))
     if len(others) < len(kept):
-        state.choose(pins=pins.encode(others))
+        state.choose(pins=url.encode(others))
         st.toast(_("This view is no longer in the collection."))
-    elif pins.fits((*kept, view)):
-        state.choose(pins=pins.encode((*kept, view)))
+    elif url.fits((*kept, view)):
+        state.choose(pins=url.encode((*kept, view)))
         st.toast(_("Pinned: {num_kept} in the collection, on the page Learn.", num_kept=len(kept) + 1))
     else:
         message = "The collection is full: it can contain {max_pins} views, or as many as fit into one URL."
-        st.toast(_(message, max_pins=pins.MAX_PINS))
+        st.toast(_(message, max_pins=url.MAX_PINS))

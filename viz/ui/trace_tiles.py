@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from viz.access import attention
 from viz.pictures.focus import FocusAxis
 from viz.pictures.tiles.store import Frame, send_frame, send_layer, send_tiles
-from viz.selection.common import Measure
+from viz.selection.choices import Measure
 from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from viz.pictures.focus import FocusAxis, Roles, Side
 from viz.pictures.payload import ANYTHING, CHOSEN, Text, read
 from viz.selection import state
 from viz.text.messages import said
-from viz.text.token_text import display_word
+from viz.text.written import display_word
 from viz.ui import sentence
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from tests.paths import ROOT
 from viz.access import attention, head_jobs, models, pictures
 from viz.pages.model_card import data
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.selection.selection import Selection
 
 

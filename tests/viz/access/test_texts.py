@@ -12,7 +12,7 @@ from viz.access.texts import RareWords, rare_words
 from viz.access.word_links import Link
 from viz.pages.coreference.data import curated_pairs
 from viz.selection.examples import EXAMPLES
-from viz.text.sites import CROSS, DECODER, ENCODER
+from viz.text.written import CROSS, DECODER, ENCODER
 
 
 @pytest.fixture(scope="module")

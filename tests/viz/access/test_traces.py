@@ -16,12 +16,11 @@ from viz.access import attention, models, traces
 from viz.access.attribution import explaining_step
 from viz.access.head_verdict import least_sure_step
 from viz.pictures.tiles.codes import code
-from viz.selection.attention import KEPT, METRICS
-from viz.selection.common import MEASURE_NAMES, Measure
+from viz.selection.choices import KEPT, MEASURE_NAMES, METRICS, Measure
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
 from viz.server.caches import BoundedCache
-from viz.text.sites import SITES
+from viz.text.written import SITES
 
 TEXT = "The animal was tired."
 

@@ -17,7 +17,7 @@ from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, traces
 from viz.access.attention import MatrixView
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE, ROOT_VARIABLE
-from viz.selection.decoding import DecodingTab
+from viz.selection.choices import DecodingTab
 from viz.selection.examples import EXAMPLES, examples_in
 from viz.selection.selection import Selection
 from viz.text.html import literal

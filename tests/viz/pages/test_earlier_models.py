@@ -8,12 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz import page_run
 from tests.viz.sent import sent_to
-from viz.selection.attention import AttentionTab
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
-from viz.selection.coreference import CoreferenceTab
-from viz.selection.decoding import DecodingTab, Inside, Search
-from viz.selection.model_card import ModelCardTab
-from viz.selection.paper import PaperTab
+from viz.selection.choices import AttentionTab, CoreferenceTab, DecodingTab, Inside, ModelCardTab, PaperTab, Search
 
 TABS = [
     *(("attention", "view", tab) for tab in get_args(AttentionTab)),

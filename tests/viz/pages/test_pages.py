@@ -13,7 +13,7 @@ from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, sent_to
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
-from viz.text.sites import SITES
+from viz.text.written import SITES
 
 PAGES = {"attention": "Attention", "decoding": "Decode", "coreference": "Compare", "paper": "The paper"}
 MODEL = "model_card"  # speaks of the checkpoint, not of the sentence

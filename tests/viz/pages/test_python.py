@@ -54,9 +54,8 @@ from viz.pages.paper.through_training import data as films
 from viz.selection import branch_codes, state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
-from viz.selection.pages import PAGES
-from viz.selection.selection import FIELDS, Selection
-from viz.text.sites import CROSS, DECODER, ENCODER, SITES
+from viz.selection.selection import FIELDS, PAGES, Selection
+from viz.text.written import CROSS, DECODER, ENCODER, SITES
 from viz.ui import snippets
 from viz.ui.long_work import in_this_thread
 from viz.ui.snippets import Snippet

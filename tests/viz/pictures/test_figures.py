@@ -24,8 +24,7 @@ from viz.pictures.figures.charts import (
 from viz.pictures.figures.heads import align, difference_heatmap, head_map, head_rows, row_difference
 from viz.pictures.figures.matrix import MAX_HEIGHT, signed_scale
 from viz.pictures.focus import FocusAxis, FocusHead, Place, head
-from viz.text.sites import CROSS, DECODER, ENCODER
-from viz.text.token_text import display_token
+from viz.text.written import CROSS, DECODER, ENCODER, display_token
 
 
 def heatmap_of(figure: go.Figure) -> Heatmap:

@@ -7,7 +7,7 @@ from tests.viz.sent import unpack
 from viz.pictures import payload
 from viz.pictures.head_table import component
 from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
-from viz.text.head_links import NamedHead
+from viz.text.written import NamedHead
 
 TABLE = HeadTable(
     [NamedHead("decoder.cross", 1, 2), "L3, all heads"],

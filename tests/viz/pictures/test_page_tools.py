@@ -13,7 +13,7 @@ from viz.pictures.offline import colours, offline_page, script_json
 from viz.pictures.page_tools import HeadPlace, Undone, head_tools, present_steps
 from viz.pictures.payload import pack, read
 from viz.text.messages import speaking
-from viz.text.sites import CROSS
+from viz.text.written import CROSS
 from viz.theme import SEQUENTIAL
 
 

@@ -8,9 +8,8 @@ from streamlit.util import calc_hash
 
 from tests.viz.page_run import app_of
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.moved import renamed, with_head
 from viz.selection.selection import Selection
-from viz.selection.url import parse, to_params
+from viz.selection.url import parse, renamed, to_params, with_head
 
 PAIR = (
     "text=The+trophy+doesn%27t+fit+into+the+suitcase+because+it+is+too+big."

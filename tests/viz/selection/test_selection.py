@@ -9,8 +9,8 @@ import pytest
 from tests.paths import ROOT
 from viz.selection.examples import EXAMPLES, examples_in, known_marks
 from viz.selection.fields import MaxLength, Param, ResetBy, SessionOnly, fields_of
-from viz.selection.history import MAX_CHOICES, MAX_SENTENCES, SECONDS, History, remembered
 from viz.selection.selection import FIELDS, Selection
+from viz.selection.state import MAX_CHOICES, MAX_SENTENCES, SECONDS, History, remembered
 from viz.text.marks import word_spans
 
 #: Every choice that is ever reset, away from its default.

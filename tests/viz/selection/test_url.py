@@ -22,10 +22,8 @@ from viz.selection.branch_codes import (
     write_code,
 )
 from viz.selection.fields import MAX_TEXT_IN_URL
-from viz.selection.pages import PAGES, Section
-from viz.selection.pins import MAX_CAPTION, MAX_PINS, Pin, decode, encode, fits, pin_of
-from viz.selection.selection import Selection
-from viz.selection.url import parse, to_params
+from viz.selection.selection import PAGES, Section, Selection
+from viz.selection.url import MAX_CAPTION, MAX_PINS, Pin, decode, encode, fits, parse, pin_of, to_params
 
 DEFAULT = Selection().changed(checkpoint="en-de")
 CHANGED = Selection().changed(

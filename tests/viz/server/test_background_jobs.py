@@ -15,8 +15,7 @@ from model.errors import CancelledError, DataError, MemoryShortError, TimeLimitE
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from viz.server import background_jobs, viewers
-from viz.server.background_jobs import Job, Progress, Task
-from viz.server.job_queue import JobQueue
+from viz.server.background_jobs import Job, JobQueue, Progress, Task
 
 
 def _refused_by_the_allocator() -> RuntimeError:

@@ -12,10 +12,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from tests.scripts.node import NODE
-from viz.server import bundle, scripts
-from viz.server.bundle import BundleError
+from viz.server import scripts
+from viz.server.scripts import BundleError
 
-VIZ = Path(bundle.__file__).parents[1]
+VIZ = Path(scripts.__file__).parents[1]
 ENTRIES = [path for path in sorted(VIZ.rglob("*.js")) if "export default" in path.read_text(encoding="utf-8")]
 
 
@@ -28,7 +28,7 @@ def written(folder: Path, **modules: str) -> Path:
 
 def refused(entry: Path) -> str:
     with pytest.raises(BundleError) as error:
-        bundle.bundle(entry)
+        scripts.bundle(entry)
     return str(error.value)
 
 
@@ -47,7 +47,7 @@ def test_what_a_module_imports_comes_before_it_and_once(tmp_path: Path) -> None:
         right='import { base } from "./base.js";\nexport const right = base * 10;\n',
         base="export const base = 4;\n",
     )
-    text = bundle.bundle(entry)
+    text = scripts.bundle(entry)
     assert [text.index(part) for part in ("const base", "function left", "const right", "console")] == sorted(
         text.index(part) for part in ("const base", "function left", "const right", "console")
     )
@@ -59,7 +59,7 @@ def test_what_a_module_imports_comes_before_it_and_once(tmp_path: Path) -> None:
 
 def test_a_module_may_be_imported_for_what_it_does(tmp_path: Path) -> None:
     entry = written(tmp_path, main='import "./first.js";\nconsole.log("second");\n', first='console.log("first");\n')
-    assert run(bundle.bundle(entry)) == "first\nsecond\n"
+    assert run(scripts.bundle(entry)) == "first\nsecond\n"
 
 
 def test_what_nothing_uses_stays_behind_unless_it_does_something(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_what_nothing_uses_stays_behind_unless_it_does_something(tmp_path: Path)
         a="const BASE = [3];\nconst SPARE = 4;\nexport const used = () => Math.max(...BASE);\n"
         'export function unused() {\n  return SPARE;\n}\nclass Unused {}\nconsole.log("seen");\n',
     )
-    text = bundle.bundle(entry)
+    text = scripts.bundle(entry)
     assert run(text) == "seen\n3\n"
     assert re.findall(r"(?:const|class|function) (\w+)", text) == ["BASE", "used", "own"]
 
@@ -85,7 +85,7 @@ function f() {
 }
 """
     entry = written(tmp_path, main=text)
-    assert bundle.bundle(entry) == 'function f() {\nconst a = ("//");\nreturn a; // why\n}'
+    assert scripts.bundle(entry) == 'function f() {\nconst a = ("//");\nreturn a; // why\n}'
 
 
 @pytest.mark.parametrize(
@@ -124,18 +124,18 @@ def test_what_cannot_be_joined_is_named(tmp_path: Path, modules: dict[str, str],
 
 def test_a_classic_script_keeps_its_names_to_itself(tmp_path: Path) -> None:
     entry = written(tmp_path, main='import { a } from "./a.js";\nconsole.log(a);\n', a="export const a = 1;\n")
-    assert run(f"{bundle.classic_script(entry)}\nconsole.log(typeof a)") == "1\nundefined\n"
+    assert run(f"{scripts.classic_script(entry)}\nconsole.log(typeof a)") == "1\nundefined\n"
     # Style sheets come behind those that they import.
     (tmp_path / "base.css").write_text("/* ground */\n.a { color: red; }\n", encoding="utf-8")
     (tmp_path / "main.css").write_text('@import "./base.css";\n\n.b {\n  color: blue;\n}\n', encoding="utf-8")
-    assert bundle.styles(tmp_path / "main.css") == ".a { color: red; }\n.b {\ncolor: blue;\n}"
+    assert scripts.styles(tmp_path / "main.css") == ".a { color: red; }\n.b {\ncolor: blue;\n}"
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.name)
 def test_every_component_is_one_module_that_parses_and_travels_packed(entry: Path) -> None:
-    text = f"{bundle.bundle(entry)}\n//# sourceURL=headlight/{entry.name}"
+    text = f"{scripts.bundle(entry)}\n//# sourceURL=headlight/{entry.name}"
     subprocess.run([NODE, "--check", "--input-type=module", "-"], input=text, check=True, encoding="utf-8")
-    packed = bundle.script(entry)
+    packed = scripts.bundled(entry)
     # What unpacks it is 700 characters.
     assert len(packed) < 700 + 0.55 * len(text)
     (code,) = re.findall(r'atob\("([^"]+)"\)', packed)
@@ -160,14 +160,14 @@ def address_in(script: str) -> str:
 
 def test_without_a_server_a_script_travels_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scripts, "_is_served", False)
-    assert scripts.script(ENTRY) == bundle.script(ENTRY)
+    assert scripts.script(ENTRY) == scripts.bundled(ENTRY)
 
 
 def test_a_served_script_is_the_bundle_and_may_be_kept_for_ever(client: TestClient) -> None:
     address = address_in(scripts.script(ENTRY))
     answer = client.get(address)
     assert answer.status_code == 200
-    assert answer.text == bundle.bundle(ENTRY)
+    assert answer.text == scripts.bundle(ENTRY)
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "immutable" in answer.headers["cache-control"]
     assert int(answer.headers["content-length"]) == len(zlib.compress(answer.text.encode(), 9))

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.patience import PATIENCE
-from viz.server import class_answers, viewers
-from viz.server.class_answers import LASTS, ClassAnswers
+from viz.server import viewers
+from viz.server.viewers import LASTS, ClassAnswers
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_a_class_ends_an_hour_after_its_last_answer_and_not_before() -> None:
 
 def test_what_is_kept_is_bounded_on_both_sides_of_each_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MOST_CLASSES", "MOST_QUESTIONS", "MOST_VIEWERS"):
-        monkeypatch.setattr(class_answers, name, 2)
+        monkeypatch.setattr(viewers, name, 2)
     now = 0.0
     classes = ClassAnswers(lambda: now)
     first = classes.begin("t")

@@ -7,10 +7,9 @@ import pytest
 
 from model.analysis.word_diff import word_diff
 from viz.text import html, messages
-from viz.text.head_links import NamedHead
 from viz.text.html import Column, literal, table, word_changes
 from viz.text.messages import said
-from viz.text.sites import CROSS, ENCODER
+from viz.text.written import CROSS, ENCODER, NamedHead
 from viz.ui.controls import markdown
 from viz.ui.formulas import Formula, formulas_in
 

@@ -6,9 +6,8 @@ from math import inf, log
 import pytest
 
 from model.nn.encoder_decoder import SITES
-from viz.text import sites
-from viz.text.numbers import byte_count, decimal, percent, scientific, signed, times_less
-from viz.text.sites import file_name, head_name
+from viz.text import written
+from viz.text.written import byte_count, decimal, file_name, head_name, percent, scientific, signed, times_less
 
 
 @pytest.mark.parametrize(
@@ -44,12 +43,12 @@ def test_sizes_are_rounded_as_people_say_them(count: int, shown: str) -> None:
 
 
 def test_sites_are_the_models_with_names_of_their_own_and_heads_count_from_one() -> None:
-    assert tuple(SITES) == sites.SITES
-    assert sites.head_label(3, 1) == "L4 H2"
-    assert sites.head_label(3, 1, sites.CROSS) == "cross L4 H2"
-    assert sites.head_label(3, None) == "L4, all heads"
+    assert tuple(SITES) == written.SITES
+    assert written.head_label(3, 1) == "L4 H2"
+    assert written.head_label(3, 1, written.CROSS) == "cross L4 H2"
+    assert written.head_label(3, None) == "L4, all heads"
     for kind in ("label", "phrase", "short", "tag"):
-        assert len({getattr(names, kind) for names in sites.NAMES.values()}) == len(sites.SITES)
+        assert len({getattr(names, kind) for names in written.NAMES.values()}) == len(written.SITES)
 
 
 def test_a_name_says_what_is_in_the_file() -> None:

@@ -12,7 +12,7 @@ from viz.selection.examples import EXAMPLES
 from viz.text import glossary, messages
 from viz.text.language import other_language
 from viz.text.marks import Marks, guessed, last_word, word_spans
-from viz.text.token_text import display_token, display_word
+from viz.text.written import display_token, display_word
 
 
 @pytest.mark.parametrize(

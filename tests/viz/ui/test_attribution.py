@@ -17,7 +17,7 @@ from viz.access.attribution import Explained
 from viz.access.head_verdict import Stated
 from viz.pages.learn.lessons.data.search import three_interventions
 from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.server.background_jobs import Progress
 from viz.text.messages import _, speaking
 from viz.ui.attribution import NAMES, answer, integration_sentence

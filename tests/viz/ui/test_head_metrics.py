@@ -9,8 +9,8 @@ from model.analysis.metrics.head_jobs import RULES as JOB_RULES
 from model.analysis.metrics.head_jobs import HeadJob
 from viz.access.head_jobs import HeadJobs
 from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
-from viz.selection.attention import KEPT, METRICS
-from viz.text.sites import CROSS, DECODER, ENCODER, SITES
+from viz.selection.choices import KEPT, METRICS
+from viz.text.written import CROSS, DECODER, ENCODER, SITES
 from viz.ui import head_jobs
 from viz.ui.head_jobs import NAMES, linked_title, on_tiles, row_name, sentence, signs_said, title, titles
 from viz.ui.head_metrics import TEXTS, labels, ranking, tile_metric, why_none

@@ -16,7 +16,7 @@ from viz.pages.atlas import data
 from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
 from viz.selection import state
 from viz.selection.catalogue import checkpoint_root
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.text.language import NAMES
 from viz.text.messages import _, plural, said, shown
 from viz.ui import controls, frame, long_work, uploads

@@ -24,12 +24,12 @@ from model.analysis.metrics.alignment import AlignedPair
 from model.errors import DataError, HeadlightError
 from viz.access import models, traces, word_links
 from viz.access.models import MAX_MODELS
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.server import limits
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache, cached
 from viz.text.messages import Message, said
-from viz.text.sites import SITES
+from viz.text.written import SITES
 
 Row = TypeVar("Row")
 

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from viz import theme
 from viz.pictures.figures import charts
 from viz.text.messages import _
-from viz.text.sites import head_label
+from viz.text.written import head_label
 
 HEIGHT: Final = 460
 #: Heads that are named on hover.

@@ -12,12 +12,10 @@ from viz.pages.atlas.data import Look
 from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.view import View
 from viz.selection import state
-from viz.selection.attention import ALL_HEADS
-from viz.text.head_links import NamedHead
+from viz.selection.choices import ALL_HEADS
 from viz.text.html import visible
 from viz.text.messages import _, shown
-from viz.text.sites import head_label
-from viz.text.token_text import display_token
+from viz.text.written import NamedHead, display_token, head_label
 from viz.ui import controls, frame, long_work, tools
 from viz.ui.controls import plain
 

@@ -10,7 +10,7 @@ from viz.pages.atlas.figures import head_scatter
 from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.text.messages import _, shown
-from viz.text.sites import file_name
+from viz.text.written import file_name
 from viz.ui import frame, number_controls
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from viz.selection.atlas import CORPUS_METRICS
+from viz.selection.choices import CORPUS_METRICS
 from viz.text.messages import _, said, shown
-from viz.text.sites import CROSS, DECODER
+from viz.text.written import CROSS, DECODER
 from viz.ui import head_metrics
 from viz.ui.head_metrics import MetricText
 

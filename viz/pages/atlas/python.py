@@ -9,7 +9,7 @@ from viz.pages.atlas import corpus, data, metric_texts
 from viz.pages.atlas.tabs import ELSE
 from viz.pages.atlas.view import maps_of
 from viz.selection import state
-from viz.text.sites import SITES
+from viz.text.written import SITES
 from viz.ui.snippets import Snippet, Views, alone, folder, line, of_model
 
 if TYPE_CHECKING:

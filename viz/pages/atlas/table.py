@@ -15,10 +15,9 @@ from viz.pages.atlas import head_panel
 from viz.pages.atlas.view import View
 from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.selection import state
-from viz.text import sites
-from viz.text.head_links import NamedHead
+from viz.text import written
 from viz.text.messages import _, said
-from viz.text.sites import file_name
+from viz.text.written import NamedHead, file_name
 from viz.ui import frame, number_controls
 from viz.ui.trace_tables import digits, table
 
@@ -42,7 +41,7 @@ def show(atlas: "Atlas", view: View) -> None:
         "Click a title to sort, a row to show its head below, its name to open it. The file contains every "
         "attention, also by norms."
     )
-    make = partial(all_metrics, atlas, sites.SITES)
+    make = partial(all_metrics, atlas, written.SITES)
     number_controls.table_button(_("All heads and metrics (CSV)"), make, file_name("atlas"))
     with st.container(border=True):
         head_panel.show(atlas, view)
@@ -73,7 +72,7 @@ def _is_there(atlas: "Atlas", site: str, layer: int, head: int) -> bool:
 
 def distances(values: Float[np.ndarray, "layer_head layer_head"], heads: int) -> bytes:
     """How far heads of a site are from one another: a row and a column for each, named as on pages."""
-    names = [sites.head_label(*divmod(index, heads)) for index in range(len(values))]
+    names = [written.head_label(*divmod(index, heads)) for index in range(len(values))]
     return table(("head of layer", *names), ((name, *row) for name, row in zip(names, digits(values), strict=True)))
 
 

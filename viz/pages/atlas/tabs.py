@@ -9,8 +9,8 @@ from viz.pages.atlas import data, map_of_heads, metric_texts, table
 from viz.pages.atlas.layer_maps import tab as layer_maps
 from viz.pages.atlas.view import View, maps_of
 from viz.selection import state
-from viz.selection.atlas import CORPUS_METRICS, AtlasTab
-from viz.text import sites
+from viz.selection.choices import CORPUS_METRICS, AtlasTab
+from viz.text import written
 from viz.text.messages import _, said
 from viz.ui import controls, frame
 
@@ -56,7 +56,7 @@ def _open_best(view: View) -> None:
 
 def _view(atlas: "Atlas", found: "SurestHead | None") -> View:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        site = controls.site([site for site in sites.SITES if site in atlas.heads])
+        site = controls.site([site for site in written.SITES if site in atlas.heads])
         has_norms = any(name.startswith(metric_texts.PREFIXES["norms"]) for name in atlas.metrics)
         read_off = state.current().atlas.read_off if has_norms else "weights"
         maps = maps_of(atlas, site, read_off)
@@ -75,4 +75,4 @@ def _view(atlas: "Atlas", found: "SurestHead | None") -> View:
         why, instead = metric_texts.why_none(key, site), _(_INSTEAD)
         frame.note("{why} This shows {metric}.", why=why, metric=instead)
         key = ELSE
-    return View(site, sites.SITES.index(site), data.shape_of(atlas, site), key, read_off, maps)
+    return View(site, written.SITES.index(site), data.shape_of(atlas, site), key, read_off, maps)

@@ -10,9 +10,9 @@ from model.errors import DataError
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas.data import shape_of
 from viz.pictures.payload import LOCAL, Text
-from viz.selection.atlas import CORPUS_METRICS
+from viz.selection.choices import CORPUS_METRICS
 from viz.text.messages import shown
-from viz.text.sites import SITES
+from viz.text.written import SITES
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
@@ -61,7 +61,7 @@ class View:
     site: str
     index: int
     shape: tuple[int, int]  #: its layers, and the most heads that one has
-    key: str  #: the metric, of `viz.selection.atlas.CORPUS_METRICS`
+    key: str  #: the metric, of `viz.selection.choices.CORPUS_METRICS`
     read_off: str  #: "weights" or "norms"
     maps: tuple[HeadMap, ...]  #: all metrics that heads of this site have; the one in question may not be among them
 

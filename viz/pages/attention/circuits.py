@@ -12,11 +12,9 @@ from viz.pictures.figures.heads import head_map
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import state
 from viz.server.background_jobs import Task
-from viz.text import html, sites
+from viz.text import html, written
 from viz.text.messages import _, said
-from viz.text.numbers import signed
-from viz.text.sites import file_name
-from viz.text.token_text import display_token
+from viz.text.written import display_token, file_name, signed
 from viz.ui import controls, finding, frame, long_work, number_controls, tools
 from viz.ui.controls import plain
 
@@ -69,7 +67,7 @@ def show(trace: "Trace") -> None:
     opened = data.OpenHead(site, layer, head, distance)
     with frame.loading(_("Reading the weights of the head …")):
         circuits = long_work.awaited(data.circuits(writer, opened), key="circuits")
-    vocabulary, label = models.vocabulary(writer), sites.head_label(layer, head, site)
+    vocabulary, label = models.vocabulary(writer), written.head_label(layer, head, site)
     name = file_name("qk-ov", label, sentence=trace.text)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
@@ -104,17 +102,17 @@ def _distance(most: int) -> int:
 
 def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...], site: str, label: str) -> None:
     """OV: a row for each token of the sentence that can be looked at."""
-    ids = trace.target_ids if site == sites.DECODER else trace.source_ids
-    written = circuits.most_written(list(dict.fromkeys(ids))[:MOST_TOKENS], WRITTEN)
-    names = {each.token: display_token(vocabulary[each.token]) for each in written}
-    most = {each.token: ", ".join(display_token(vocabulary[token]) for token in each.most) for each in written}
-    rows = [(names[each.token], most[each.token], f"{each.own_place:,}") for each in written]
+    ids = trace.target_ids if site == written.DECODER else trace.source_ids
+    rows_written = circuits.most_written(list(dict.fromkeys(ids))[:MOST_TOKENS], WRITTEN)
+    names = {each.token: display_token(vocabulary[each.token]) for each in rows_written}
+    most = {each.token: ", ".join(display_token(vocabulary[token]) for token in each.most) for each in rows_written}
+    rows = [(names[each.token], most[each.token], f"{each.own_place:,}") for each in rows_written]
     st.html(html.table(_WRITES, rows, label=_("What the head writes for each token")))
     _rows, key = finding.kept(trace)
     if key is not None and key < len(ids) and (kept := ids[key]) in names:
         message = "When {label} attends to “{names}”, its top output tokens are **{most}**."
         st.markdown(_(message, label=label, names=plain(names[kept]), most=plain(most[kept])))
-    how = _OV_OF_ENCODER if site == sites.ENCODER else _OV_OF_DECODER
+    how = _OV_OF_ENCODER if site == written.ENCODER else _OV_OF_DECODER
     frame.small_print(how, num_vocabulary=len(vocabulary))
 
 

@@ -11,10 +11,10 @@ from viz.access.attention import MatrixView
 from viz.pages.attention import data
 from viz.pages.attention.view_page import OpenView, page_bytes, view_page
 from viz.selection import state
-from viz.selection.attention import ALL_HEADS
-from viz.text import sites
+from viz.selection.choices import ALL_HEADS
+from viz.text import written
 from viz.text.messages import _, shown
-from viz.text.sites import file_name, head_name
+from viz.text.written import file_name, head_name
 from viz.ui import downloads, finding, frame, measures, sentence, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer, show_offers
 from viz.ui.measures import MEASURES
@@ -59,7 +59,7 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
 def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     queries, keys = map(len, trace.axis_tokens(site))
     count = trace_tables.num_weights(trace, site)
-    label = sites.head_label(layer, head)
+    label = written.head_label(layer, head)
     inside = _(
         "{queries} × {keys} weights: one row per query token, one column per key token", queries=queries, keys=keys
     )
@@ -192,7 +192,7 @@ def _page(
     checkpoint: str,
     digest: str,
 ) -> bytes:
-    view = OpenView(site, sites.label(site), layer, head, link, lines)
+    view = OpenView(site, written.label(site), layer, head, link, lines)
     return view_page(trace, view, checkpoint=checkpoint, digest=digest)
 
 
@@ -244,7 +244,7 @@ def _all_heads(trace: "Trace") -> Snippet:
     imports["trace.axes"] = "between, whole_words" if common.whole_words else "between, single_tokens"
     axis += "" if common.special_tokens else ".without_special_tokens(trace.special_tokens)"
     queries, keys = (axis.format(line("trace.axis_tokens({})[{}]", site, side)) for side in (0, 1))
-    queries += ".writing()" if site == sites.CROSS else ""
+    queries += ".writing()" if site == written.CROSS else ""
     return of_text(trace, imports, values, f"shown = between(values, {queries}, {keys})[{head}]  # [query, key]")
 
 

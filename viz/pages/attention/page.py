@@ -10,7 +10,7 @@ from viz.pages.attention import export as own_export
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
 from viz.selection import state
-from viz.selection.attention import ALL_HEADS, AttentionTab
+from viz.selection.choices import ALL_HEADS, AttentionTab
 from viz.text.messages import _
 from viz.ui import export, finding, frame, sentence
 

@@ -14,7 +14,7 @@ from viz.access import attention
 from viz.pictures.offline import all_heads, text_page
 from viz.text.html import Column, literal, table
 from viz.text.messages import _
-from viz.text.token_text import display_token
+from viz.text.written import display_token
 
 if TYPE_CHECKING:
     from model import Trace

@@ -16,13 +16,11 @@ from viz.pages.coreference.figures import every_head_height, every_head_map
 from viz.pages.coreference.marked_sentence import marked_line
 from viz.selection import state
 from viz.selection.branch_codes import Choice, EditHead, write_code
-from viz.selection.coreference import MARKS, OWN_TEXTS, Replacement
+from viz.selection.choices import MARKS, OWN_TEXTS, Replacement
 from viz.server.background_jobs import Task
 from viz.text import html
 from viz.text.messages import _, in_a_row, said, shown
-from viz.text.numbers import decimal, signed
-from viz.text.sites import DECODER, ENCODER, file_name
-from viz.text.token_text import display_token, display_tokens, spoken
+from viz.text.written import DECODER, ENCODER, decimal, display_token, display_tokens, file_name, signed, spoken
 from viz.ui import controls, finding, formulas, frame, head_verdict, long_work, number_controls, sentence, tools
 from viz.ui.controls import plain
 from viz.ui.head_verdict import Tried

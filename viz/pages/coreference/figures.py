@@ -15,9 +15,7 @@ from viz.pictures.figures.heads import frame_cells
 from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
 from viz.pictures.focus import Place
 from viz.text.messages import _, shown
-from viz.text.numbers import signed
-from viz.text.sites import NAMES, head_label, head_numbers, layer_labels
-from viz.text.token_text import display_token
+from viz.text.written import NAMES, display_token, head_label, head_numbers, layer_labels, signed
 
 if TYPE_CHECKING:
     from model.analysis.metrics.head_names import HeadName

@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.pictures.head_table.component import HeadColumn, HeadTable
-from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import _, in_a_row, plural, said, with_or
-from viz.text.numbers import percent, signed
-from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label
+from viz.text.written import CROSS, DECODER, ENCODER, NAMES, NamedHead, head_label, percent, signed
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores

@@ -16,12 +16,10 @@ from viz.pages.coreference.figures import every_head_map
 from viz.pages.coreference.heads_together import chosen_words, named
 from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.selection import state
-from viz.selection.coreference import CauseBy
+from viz.selection.choices import CauseBy
 from viz.text import html
-from viz.text.head_links import NamedHead
 from viz.text.messages import _, clauses_with_and, in_a_row, plural, said
-from viz.text.numbers import signed
-from viz.text.sites import NAMES, file_name
+from viz.text.written import NAMES, NamedHead, file_name, signed
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
 

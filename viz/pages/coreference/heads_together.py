@@ -15,15 +15,12 @@ from viz.access.head_verdict import Question, all_heads
 from viz.pages.coreference.data import causes
 from viz.pages.coreference.data.causes import Removal
 from viz.selection import state
-from viz.selection.coreference import OthersOf
+from viz.selection.choices import OthersOf
 from viz.server.widgets import sent
 from viz.text import html
-from viz.text.head_links import NamedHead
 from viz.text.messages import _, clauses_with_and, plural, said, with_commas
-from viz.text.numbers import percent, signed
-from viz.text.sites import NAMES
-from viz.text.sites import label as site_label
-from viz.text.token_text import spoken
+from viz.text.written import NAMES, NamedHead, percent, signed, spoken
+from viz.text.written import label as site_label
 from viz.ui import controls, frame, long_work, uploads
 from viz.ui.controls import plain
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.selection import state
-from viz.selection.coreference import CoreferenceTab
+from viz.selection.choices import CoreferenceTab
 from viz.text.messages import _
 from viz.ui import export, frame
 

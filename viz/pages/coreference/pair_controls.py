@@ -13,7 +13,7 @@ from viz.access import models, texts
 from viz.pages.coreference.data import Pair, pairs_for, pairs_of
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.selection import state
-from viz.selection.coreference import MARKS, OTHER_MARKS
+from viz.selection.choices import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks
 from viz.server.widgets import sent
 from viz.text.marks import Marks, guessed, last_word, word_spans

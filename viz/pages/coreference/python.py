@@ -10,7 +10,7 @@ from viz.pages.coreference import data, pair_controls, two_models
 from viz.pages.coreference.data import Side, causes, marked_case
 from viz.pages.coreference.pair_words import TOKEN_FIELDS
 from viz.selection import state
-from viz.selection.coreference import PAIR_SETS
+from viz.selection.choices import PAIR_SETS
 from viz.ui import head_verdict as asked_about
 from viz.ui import long_work, snippets, token_labels
 from viz.ui.snippets import Snippet, Views, line, of_model, of_reader

@@ -19,11 +19,9 @@ from viz.pages.coreference.pair_controls import NAMES
 from viz.pages.coreference.pair_words import TOKEN_FIELDS, Sentence, places
 from viz.pictures.figures.heads import Alignment, align, difference_heatmap, head_rows, row_difference
 from viz.selection import state
-from viz.selection.coreference import MARKS
+from viz.selection.choices import MARKS
 from viz.text.messages import _, in_a_row, said, with_and, with_commas
-from viz.text.numbers import signed
-from viz.text.sites import file_name, head_label
-from viz.text.token_text import display_token
+from viz.text.written import display_token, file_name, head_label, signed
 from viz.ui import controls, frame, head_jobs, measures, number_controls, sentence, token_labels
 from viz.ui.controls import plain
 from viz.ui.measures import MEASURES

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from viz.text.sites import head_label
+from viz.text.written import head_label
 from viz.ui.trace_tables import Row, cell, digits, table
 
 if TYPE_CHECKING:

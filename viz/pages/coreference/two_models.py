@@ -11,12 +11,10 @@ from viz.pages.coreference import data, figures, tables
 from viz.pictures.figures.charts import token_labels
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import catalogue, state
-from viz.selection.model_choice import ModelChoice
-from viz.text import html, sites
-from viz.text.head_links import NamedHead
+from viz.selection.choices import ModelChoice
+from viz.text import html, written
 from viz.text.messages import _, in_a_row, plural, said
-from viz.text.numbers import signed
-from viz.text.sites import file_name
+from viz.text.written import NamedHead, file_name, signed
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
 from viz.ui.sentence import in_another_language
@@ -138,7 +136,7 @@ def _heads(
     row = matching[0][0] if at is None else at
     column = int(values[row].argmin())
     first, second = found.first[row], found.second[column]
-    labels = (sites.head_label(first.layer, first.head), sites.head_label(second.layer, second.head))
+    labels = (written.head_label(first.layer, first.head), written.head_label(second.layer, second.head))
     name = file_name("two models", both[0], *names)
     with columns[0]:
         figure = figures.distance_map(values, found.first, found.second, matching=matching, opened=(row, column))
@@ -190,7 +188,7 @@ def _nearest(found: "HeadDistances", values: np.ndarray, matching: list[tuple[in
     rows = [
         (
             NamedHead(*found.first[i]),
-            sites.head_label(found.second[j].layer, found.second[j].head),
+            written.head_label(found.second[j].layer, found.second[j].head),
             f"{values[i, j]:.3f}",
         )
         for i, j in matching[:NAMED]
@@ -232,4 +230,4 @@ def _pictures(
 
 
 def _writes(read: "tuple[Trace, Trace]") -> bool:
-    return all(sites.CROSS in trace.sites for trace in read)
+    return all(written.CROSS in trace.sites for trace in read)

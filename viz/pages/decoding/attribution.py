@@ -7,10 +7,9 @@ import streamlit as st
 from viz.access import attribution, head_verdict, models, traces
 from viz.pages.decoding import notices
 from viz.selection import state
-from viz.selection.decoding import ALONE
+from viz.selection.choices import ALONE
 from viz.text.messages import _, said
-from viz.text.sites import file_name
-from viz.text.token_text import display_token
+from viz.text.written import display_token, file_name
 from viz.ui import attribution as pictures
 from viz.ui import controls, frame
 from viz.ui.head_verdict import asked_label

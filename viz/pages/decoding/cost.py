@@ -13,8 +13,7 @@ from viz.pages.decoding.data import searches
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, plural, said
-from viz.text.sites import file_name
-from viz.text.token_text import display_token
+from viz.text.written import display_token, file_name
 from viz.ui import frame, number_controls
 from viz.ui.controls import plain
 

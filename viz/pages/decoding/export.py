@@ -15,10 +15,10 @@ from viz.pages.decoding import translations
 from viz.pages.decoding.data import searches
 from viz.selection import state
 from viz.selection.branch_codes import Action, Choice, Draw, EditHead, write_code
-from viz.selection.decoding import ALONE
+from viz.selection.choices import ALONE
 from viz.selection.selection import Selection
 from viz.text.messages import _, plural
-from viz.text.sites import CROSS, DECODER, file_name
+from viz.text.written import CROSS, DECODER, file_name
 from viz.ui import long_work, trace_tables
 from viz.ui.downloads import show_offer
 from viz.ui.snippets import Imports, Snippet, Views, line, of_model, of_reader, of_written

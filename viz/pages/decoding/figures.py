@@ -15,7 +15,7 @@ from viz.pictures.figures.heads import DIFFERENCE_FLOOR, Alignment
 from viz.pictures.figures.matrix import ROW_HEIGHT, WEIGHT_SCALE, Scale, matrix, signed_scale
 from viz.pictures.figures.traces import line
 from viz.text.messages import _, said, shown
-from viz.text.numbers import amount
+from viz.text.written import amount
 
 if TYPE_CHECKING:
     from model import StepCost

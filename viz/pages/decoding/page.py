@@ -4,7 +4,7 @@ from functools import partial
 
 from viz.access import models
 from viz.selection import state
-from viz.selection.decoding import DecodingTab
+from viz.selection.choices import DecodingTab
 from viz.text.messages import _
 from viz.ui import export, frame
 

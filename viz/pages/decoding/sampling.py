@@ -16,13 +16,11 @@ from viz.pages.decoding.data import searches
 from viz.pages.decoding.notices import label_smoothing_note, percent
 from viz.pictures.payload import fingerprint
 from viz.selection import state
-from viz.selection.decoding import LIKELY_TOKENS, NO_FILTER, TokenFilter
+from viz.selection.choices import LIKELY_TOKENS, NO_FILTER, TokenFilter
 from viz.server.widgets import sent
 from viz.text.html import Marked, literal
 from viz.text.messages import _, plural, said
-from viz.text.numbers import decimal
-from viz.text.sites import file_name
-from viz.text.token_text import display_token
+from viz.text.written import decimal, display_token, file_name
 from viz.ui import controls, frame, long_work, number_controls, word_differences
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from viz.selection import state
 from viz.selection.branch_codes import ORIGINAL, Choice, summary
 from viz.server.widgets import sent
 from viz.text.messages import _
-from viz.text.token_text import display_token
+from viz.text.written import display_token
 from viz.ui import controls, finding, frame
 from viz.ui.controls import plain
 

@@ -1,6 +1,6 @@
 """The paper, to be learned: lessons, the Transformer as one picture to zoom into, and its training."""
 
-from viz.selection.learn import LearnTab
+from viz.selection.choices import LearnTab
 from viz.text.messages import _
 from viz.ui import export, frame
 

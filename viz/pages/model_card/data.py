@@ -9,7 +9,7 @@ from model.description import Description, describe
 from model.sequence_translator import SequenceTranslator
 from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import models
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.server.caches import cached
 from viz.text.messages import _
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from viz.text.html import Column
 from viz.text.messages import _, said, shown
-from viz.text.sites import head_label
-from viz.text.token_text import display_token
+from viz.text.written import display_token, head_label
 from viz.ui import trace_tables
 
 if TYPE_CHECKING:

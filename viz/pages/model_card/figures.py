@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from viz import theme
 from viz.pictures.figures.charts import whole_numbers
-from viz.text import sites
+from viz.text import written
 from viz.text.html import visible
 from viz.text.messages import _, said, shown
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 #: pieces into vectors and back, blue for the encoder, green for the bridge, warm for the decoder.
 PARTS: Final = {
     "embedding": (said("Embedding"), theme.HEAD_COLOURS[7]),
-    "encoder_self_attention": (sites.NAMES[sites.ENCODER].label, theme.HEAD_COLOURS[0]),
+    "encoder_self_attention": (written.NAMES[written.ENCODER].label, theme.HEAD_COLOURS[0]),
     "encoder_feed_forward": (said("Encoder feed-forward"), theme.HEAD_COLOURS[4]),
-    "decoder_self_attention": (sites.NAMES[sites.DECODER].label, theme.HEAD_COLOURS[3]),
+    "decoder_self_attention": (written.NAMES[written.DECODER].label, theme.HEAD_COLOURS[3]),
     "cross_attention": (said("Cross-attention"), theme.HEAD_COLOURS[2]),
     "decoder_feed_forward": (said("Decoder feed-forward"), theme.HEAD_COLOURS[1]),
     "norms": (said("Norm layers"), theme.HEAD_COLOURS[5]),

@@ -4,7 +4,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.selection import state
-from viz.selection.model_card import ModelCardTab
+from viz.selection.choices import ModelCardTab
 from viz.text.messages import _
 from viz.ui import export, frame
 

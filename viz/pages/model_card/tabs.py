@@ -20,12 +20,12 @@ from viz.pages.model_card import data, facts
 from viz.pages.model_card.facts import PUBLISHED
 from viz.pages.model_card.figures import parameter_bars, training_curves
 from viz.selection import state
-from viz.selection.model_card import ModelCardTab
+from viz.selection.choices import ModelCardTab
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress, Task
 from viz.text.html import Column, table
 from viz.text.messages import _, plural, said, shown
-from viz.text.sites import file_name
+from viz.text.written import file_name
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
 from viz.ui.snippets import Snippet, Views, alone, folder, of_model

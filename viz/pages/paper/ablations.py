@@ -15,12 +15,11 @@ from viz.pages.paper.data.ablations import Comparison, Measured, OpenHead, Row
 from viz.pages.paper.wording import shortened
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
-from viz.selection.model_choice import ModelChoice
-from viz.selection.pages import Section
-from viz.text import html, messages, sites
+from viz.selection.choices import ModelChoice
+from viz.selection.selection import Section
+from viz.text import html, messages, written
 from viz.text.messages import _, plural, said, shown
-from viz.text.numbers import signed
-from viz.text.sites import file_name, head_name
+from viz.text.written import file_name, head_name, signed
 from viz.ui import controls, frame, long_work, number_controls, tools
 from viz.ui.controls import plain
 from viz.ui.trace_tables import table
@@ -111,7 +110,7 @@ def _widgets(names: Sequence[str], shown: Sequence[str]) -> tuple[str, int | Non
     )
     # In one piece, so that on a narrow page they stand below the models and leave them their room.
     with st.container(horizontal=True, width=400):
-        labels = {site: sites.label(site).removesuffix("-attention") for site in sites.SITES}
+        labels = {site: written.label(site).removesuffix("-attention") for site in written.SITES}
         site = controls.dropdown("ablation_site", _("Attention"), labels, width=155)
         shapes = [models.abilities(_choice(name)).shapes.get(site, (1, 1)) for name in shown]
         layers, heads = map(max, zip(*shapes, strict=True))
@@ -164,10 +163,12 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
 
 def _words(one: Measured, reference: str, reference_translation: str) -> str:
     """What a model is, what it wrote, and what is wrong with it, as HTML."""
-    preset, written = one.output.preset, shortened(one.output.translation)
+    preset, translation = one.output.preset, shortened(one.output.translation)
     language = html.literal(models.languages(_choice(preset))[1])
     translation = (
-        html.literal(written) if preset == reference else marked(word_diff(reference_translation, written)).html()
+        html.literal(translation)
+        if preset == reference
+        else marked(word_diff(reference_translation, translation)).html()
     )
     return (
         f'<div style="{_WORDS}"><p style="margin:0"><strong>{html.literal(wording.label(preset))}</strong> '
@@ -179,7 +180,7 @@ def _words(one: Measured, reference: str, reference_translation: str) -> str:
 
 
 def _map(opened: OpenHead, preset: str, site: str) -> None:
-    name, phrase = sites.head_label(opened.layer, opened.head), sites.NAMES[site].phrase
+    name, phrase = written.head_label(opened.layer, opened.head), written.NAMES[site].phrase
     message = "{model}: weights of {head} of the {site} as a heatmap."
     matrix_picture(
         MatrixData(

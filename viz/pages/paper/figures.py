@@ -18,8 +18,7 @@ from viz.pictures.figures.charts import axis, doubling_axis, headed, note, power
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pictures.figures.traces import dots, line
 from viz.text.messages import Message, _, plural, said
-from viz.text.numbers import decimal, scientific, signed
-from viz.text.sites import head_label
+from viz.text.written import decimal, head_label, scientific, signed
 
 if TYPE_CHECKING:
     from model.analysis.layer_kinds import Kind

@@ -12,7 +12,7 @@ from viz.pages.paper.wording import shortened
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import Message, _, said
-from viz.text.sites import file_name
+from viz.text.written import file_name
 from viz.ui import controls, frame, long_work, number_controls, tools
 from viz.ui.trace_tables import table
 from viz.ui.word_differences import marked

@@ -13,10 +13,10 @@ from viz.access import long_texts, models
 from viz.pages.paper.data import masks_positions as data
 from viz.pages.paper.mask_figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
 from viz.selection import state
-from viz.text import sites
+from viz.text import written
 from viz.text.html import swatches, visible
 from viz.text.messages import _, plural, said
-from viz.text.sites import file_name
+from viz.text.written import file_name
 from viz.ui import controls, frame
 from viz.ui.controls import plain
 
@@ -50,9 +50,9 @@ class SiteMask:
         source, target = masks.source_tokens[row], masks.target_tokens[row]
         encoder, cross = masks.encoder_self[row], masks.decoder_cross[row]
         return {
-            sites.ENCODER: cls(np.ones_like(encoder), encoder, source, source),
-            sites.DECODER: cls(masks.causal, masks.target_padding[row], target, target),
-            sites.CROSS: cls(np.ones_like(cross), cross, target, source),
+            written.ENCODER: cls(np.ones_like(encoder), encoder, source, source),
+            written.DECODER: cls(masks.causal, masks.target_padding[row], target, target),
+            written.CROSS: cls(np.ones_like(cross), cross, target, source),
         }
 
 
@@ -75,9 +75,9 @@ def show(trace: "Trace") -> None:
     # Without padding the decoder's mask has one part, so that all three are in one row.
     with st.grid(3, min_column_width=290, gap="small"):
         for site, key in (
-            (sites.DECODER, "alone-decoder"),
-            (sites.ENCODER, "alone-encoder"),
-            (sites.CROSS, "alone-cross"),
+            (written.DECODER, "alone-decoder"),
+            (written.ENCODER, "alone-encoder"),
+            (written.CROSS, "alone-cross"),
         ):
             _whole(SiteMask.alone(trace, site), site, key)
     _legend()
@@ -151,9 +151,9 @@ def _show_padding(masks: "BatchMasks") -> None:
 
 def _draw(of: Mapping[str, SiteMask]) -> None:
     """The decoder's mask in two parts and whole, then the masks of the two other attentions."""
-    decoder = of[sites.DECODER]
+    decoder = of[written.DECODER]
     everything = np.ones_like(decoder.padding)
-    causal = _("{site}: causal", site=sites.label(sites.DECODER))
+    causal = _("{site}: causal", site=written.label(written.DECODER))
     # Where three do not fit with labels that can be read, they stand below one another.
     with st.grid(3, min_column_width=290, gap="small"):
         _panel(causal, reasons(decoder.causal, everything), decoder, "batch-causal")
@@ -162,8 +162,8 @@ def _draw(of: Mapping[str, SiteMask]) -> None:
     _legend()
     st.markdown(_("**The other two: padding of the source only**"))
     with st.grid(3, min_column_width=290, gap="small"):
-        _whole(of[sites.ENCODER], sites.ENCODER, "batch-encoder")
-        _whole(of[sites.CROSS], sites.CROSS, "batch-cross")
+        _whole(of[written.ENCODER], written.ENCODER, "batch-encoder")
+        _whole(of[written.CROSS], written.CROSS, "batch-cross")
 
 
 def _legend() -> None:
@@ -171,7 +171,7 @@ def _legend() -> None:
 
 
 def _whole(mask: SiteMask, site: str, key: str) -> None:
-    _panel(sites.label(site), reasons(mask.causal, mask.padding), mask, key)
+    _panel(written.label(site), reasons(mask.causal, mask.padding), mask, key)
 
 
 def _panel(title: str, codes: UInt8[np.ndarray, "query key"], site: SiteMask, key: str) -> None:
@@ -191,7 +191,7 @@ def show_other(trace: "Trace") -> None:
     if max(max(map(len, trace.axis_tokens(site))) for site in trace.sites) <= MAX_TOKENS:
         _legend()
     for site in trace.sites:
-        st.markdown(f"**{sites.label(site)}**")
+        st.markdown(f"**{written.label(site)}**")
         _site(trace, site)
     frame.small_print(
         "Rows are queries, columns are keys. A single text needs no padding, so keys are masked only because of "
@@ -224,7 +224,7 @@ def _site(trace: "Trace", site: str) -> None:
                     mask_heatmap(reasons(mask.by_position, mask.by_padding), queries, keys),
                     f"mask-{name}",
                     file_name("mask", name),
-                    _("Mask of {site}: a row may see {rule}", site=sites.label(site).lower(), rule=mask.rule),
+                    _("Mask of {site}: a row may see {rule}", site=written.label(site).lower(), rule=mask.rule),
                 )
 
 

@@ -2,7 +2,7 @@
 
 from viz.access import models
 from viz.selection import state
-from viz.selection.paper import PaperTab
+from viz.selection.choices import PaperTab
 from viz.text.messages import _
 from viz.ui import export, finding, frame, sentence
 

@@ -10,7 +10,7 @@ from viz.pages.paper.data import claims
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
-from viz.text.sites import file_name
+from viz.text.written import file_name
 from viz.ui import formulas, frame, number_controls
 from viz.ui.trace_tables import digits, table
 

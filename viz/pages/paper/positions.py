@@ -12,11 +12,9 @@ from viz.pages.paper.data import masks_positions as data
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
 from viz.selection.selection import FIELDS
-from viz.text import sites
+from viz.text import written
 from viz.text.messages import _, said, shown
-from viz.text.numbers import scientific, with_minus
-from viz.text.sites import file_name
-from viz.text.token_text import display_token
+from viz.text.written import display_token, file_name, scientific, with_minus
 from viz.ui import controls, formulas, frame
 
 if TYPE_CHECKING:
@@ -333,7 +331,7 @@ def show_other(trace: "Trace") -> None:
     schemes = data.position_schemes(trace, models.reader(state.current().model))
     for scheme_of_site in schemes:
         if scheme_of_site.site:
-            st.markdown(f"**{sites.label(scheme_of_site.site)}**")
+            st.markdown(f"**{written.label(scheme_of_site.site)}**")
         _draw(scheme_of_site, trace)
         frame.small_print(_HOW_TO_READ[scheme_of_site.what])
     if not schemes and scheme not in ("none", "unknown"):

@@ -15,8 +15,7 @@ from viz.pages.paper.wording import duration, memory, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
-from viz.text.numbers import amount, scientific
-from viz.text.sites import file_name, head_label, head_name
+from viz.text.written import amount, file_name, head_label, head_name, scientific
 from viz.ui import controls, frame, long_work, number_controls, token_labels
 from viz.ui.trace_tables import table
 

@@ -13,8 +13,7 @@ from viz.pages.paper.wording import duration, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
-from viz.text.numbers import amount
-from viz.text.sites import file_name
+from viz.text.written import amount, file_name
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.trace_tables import table
 

@@ -9,7 +9,7 @@ import streamlit as st
 from viz.pages.paper.data.ablations import Measured, Row
 from viz.text import messages
 from viz.text.messages import _
-from viz.text.numbers import amount, signed, three_digits
+from viz.text.written import amount, signed, three_digits
 
 #: So many characters of a translation are shown.
 MAX_SHOWN: Final = 160

@@ -9,7 +9,7 @@ from numpy import ndindex
 from viz import theme
 from viz.pictures.focus import Place
 from viz.pictures.payload import encoded
-from viz.text.token_text import display_token
+from viz.text.written import display_token
 from viz.theme import CHART_TEXT, PlotlySpec
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from viz.pictures.figures.charts import LEGEND, token_labels, whole_numbers
 from viz.pictures.figures.matrix import Scale, matrix, root_scale, signed_scale
 from viz.pictures.figures.traces import line
 from viz.text.messages import _, said, shown
-from viz.text.numbers import decimal, signed
-from viz.text.sites import head_label, head_numbers, layer_labels
+from viz.text.written import decimal, head_label, head_numbers, layer_labels, signed
 from viz.theme import HEAD_COLOURS
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from viz import theme
 from viz.pictures.figures.charts import column_axis, full_axis, row_axis
 from viz.text.messages import said, shown
-from viz.text.numbers import signed
+from viz.text.written import signed
 
 #: Beyond this many cells along a side the gaps between them would eat the picture.
 MAX_CELLS_WITH_GAPS: Final = 40

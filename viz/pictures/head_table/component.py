@@ -9,8 +9,7 @@ from jaxtyping import Float
 
 from viz.pictures.component import Component, ignore
 from viz.pictures.payload import CHOSEN, LOCAL, Text, hear
-from viz.text.head_links import NamedHead
-from viz.text.numbers import decimal
+from viz.text.written import NamedHead, decimal
 
 COMPONENT: Final = Component("pictures/head_table/head_table.js", "pictures/head_table/head_table.css")
 

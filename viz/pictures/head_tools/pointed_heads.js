@@ -1,6 +1,6 @@
 // Charts whose figures say where they show heads and words (`viz/pictures/figures/charts.py`): what a person points at in
 // one of them is told to the page, and what is pointed at elsewhere is framed in all of them (focus.js). So it is with
-// links to heads, `#head-SITE-L5H2` (`viz/text/head_links.py`); a click on one opens the head.
+// links to heads, `#head-SITE-L5H2` (`viz/text/written.py`); a click on one opens the head.
 import { meets, onceTold, onTold, pointAt, pointAtHead, pointed, pointedHead } from "../shared/focus.js";
 import { headHref, headOfHref } from "../shared/head_label.js";
 import { element, zoomOf } from "../shared/picture.js";

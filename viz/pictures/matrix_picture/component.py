@@ -18,7 +18,7 @@ from viz.pictures.focus import FocusAxis, FocusHead, Roles
 from viz.pictures.payload import FLAT, LOCAL, Text, Tokens, fingerprint
 from viz.pictures.tiles.codes import decimals_for, pack_decimals
 from viz.text.messages import shown
-from viz.text.numbers import with_minus
+from viz.text.written import with_minus
 
 COMPONENT = Component("pictures/matrix_picture/matrix_picture.js", "pictures/matrix_picture/matrix_picture.css")
 

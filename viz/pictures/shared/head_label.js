@@ -1,4 +1,4 @@
-// Names a head as viz/text/sites.py does, and a row of a decoder as model/trace/axes.py does; links to a head as viz/text/head_links.py does.
+// Names a head as viz/text/written.py does, and a row of a decoder as model/trace/axes.py does; links to a head as viz/text/written.py does.
 import { element } from "./picture.js";
 
 /** A head; layer and head from 0. @typedef {{ site: string, layer: number, head: number }} HeadPlace */

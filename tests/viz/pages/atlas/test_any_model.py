@@ -18,9 +18,8 @@ from tests.viz.pages.any_model import opened
 from tests.viz.pages.atlas.opening import forget, maps
 from viz.access import models
 from viz.pages.atlas import data
-from viz.selection.atlas import AtlasTab
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import AtlasTab, ModelChoice
 from viz.server.background_jobs import Job
 
 OWN = (CorpusSentence("Tom told me."), CorpusSentence("She read it to him again."), CorpusSentence("Tom was late."))

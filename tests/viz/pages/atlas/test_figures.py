@@ -13,8 +13,8 @@ from viz import theme
 from viz.pages.atlas import data, metric_texts, table
 from viz.pages.atlas.figures import head_scatter, name_places, nearest, neighbours
 from viz.pages.atlas.view import HeadMap
-from viz.selection.atlas import CORPUS_METRICS, READ_OFF
-from viz.text.sites import ENCODER, SITES
+from viz.selection.choices import CORPUS_METRICS, READ_OFF
+from viz.text.written import ENCODER, SITES
 
 VALUES = np.array([[0.5, np.nan], [0.75, 0.25]], np.float32)
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)

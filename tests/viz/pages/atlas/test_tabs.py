@@ -24,7 +24,7 @@ from viz.pages.atlas.view import HeadMap
 from viz.pictures.head_grid.component import HeadChoice
 from viz.pictures.payload import pack
 from viz.selection.selection import Selection
-from viz.text.sites import CROSS, DECODER, ENCODER, SITES
+from viz.text.written import CROSS, DECODER, ENCODER, SITES
 from viz.ui.controls import plain
 
 

@@ -13,9 +13,9 @@ from viz.access import attention, models, word_links
 from viz.access.attention import MatrixView
 from viz.pages.attention.all_heads.linked_heads import MOST
 from viz.pictures.focus import FocusAxis
-from viz.selection.attention import METRICS
+from viz.selection.choices import METRICS
 from viz.selection.selection import Selection
-from viz.text.sites import CROSS, DECODER, ENCODER, SITES, head_label
+from viz.text.written import CROSS, DECODER, ENCODER, SITES, head_label
 from viz.ui.words import KEY, NOTHING, Chosen, WordLine, Words, read_chosen, word_picker
 
 TEXT = Selection().common.text

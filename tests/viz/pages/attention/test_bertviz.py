@@ -22,9 +22,9 @@ from tests.paths import ROOT
 from tests.viz.page_run import app_of
 from viz.pages.attention.bertviz import tab as bertviz_view
 from viz.pages.attention.bertviz.tab import MAX_TOKENS, bertviz_height, bertviz_page
-from viz.selection.attention import BERTVIZ_VIEWS
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.text.sites import SITES
+from viz.selection.choices import BERTVIZ_VIEWS
+from viz.text.written import SITES
 
 # bertviz opens its scripts and leaves their closing to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")

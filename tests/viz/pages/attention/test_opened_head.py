@@ -23,9 +23,9 @@ from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
 from viz.pictures.payload import digest, encoded, pack
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.common import MEASURE_NAMES as MEASURE_NAMES
+from viz.selection.choices import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection.selection import Selection
-from viz.text.sites import SITES
+from viz.text.written import SITES
 from viz.ui.measures import MEASURES, Measure
 
 TEXT = "Tom told me that he would be late."

@@ -11,7 +11,7 @@ from model.analysis.metrics.head_names import HeadName
 from viz.pages.coreference import figures, tables
 from viz.pages.coreference.data import Row
 from viz.pages.coreference.figures import every_head_map, form_bars, mark_columns, movement_map
-from viz.text.sites import DECODER, ENCODER
+from viz.text.written import DECODER, ENCODER
 
 
 def test_the_map_names_every_cell_and_frames_the_open_one() -> None:

@@ -22,7 +22,7 @@ from tests.viz.sent import charts, numbers_of, unlinked
 from viz.pages.coreference import data, findings
 from viz.pictures.figures.heads import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.coreference import PAIR_SETS
+from viz.selection.choices import PAIR_SETS
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.viz.sent import charts, sent_to, unlinked
 from viz.pages.coreference.pair_words import twins
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
-from viz.text.sites import head_label
+from viz.text.written import head_label
 
 #: Of FIRST: it, animal, street.
 IT, ANIMAL, STREET = 7, 1, 5

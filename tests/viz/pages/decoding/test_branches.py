@@ -28,7 +28,7 @@ from viz.pictures.payload import pack
 from viz.selection import catalogue, state
 from viz.selection.branch_codes import EditHead
 from viz.selection.selection import Selection
-from viz.text.token_text import display_token
+from viz.text.written import display_token
 
 TEXT = "Tom was late again."
 

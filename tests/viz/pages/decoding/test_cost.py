@@ -23,7 +23,7 @@ from viz.pages.decoding.figures import (
     target_states,
 )
 from viz.selection.selection import Selection
-from viz.text.numbers import amount
+from viz.text.written import amount
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from viz.pages.decoding.logit_lens.tab import LensTable, deviation, lens_table, 
 from viz.pictures.focus import AXES
 from viz.pictures.payload import pack
 from viz.selection.selection import Selection
-from viz.text.sites import CROSS
+from viz.text.written import CROSS
 
 
 @pytest.fixture

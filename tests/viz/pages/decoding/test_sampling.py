@@ -15,7 +15,7 @@ from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from viz.access import models
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.sampling import Card, card_html, grouped, steps_html, why_derailing
-from viz.selection.decoding import NO_FILTER
+from viz.selection.choices import NO_FILTER
 from viz.selection.selection import Selection
 from viz.text.html import Marked, visible
 from viz.ui import long_work, word_differences

@@ -15,7 +15,7 @@ from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, run_page
 from viz.pages.model_card.tabs import draw
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.model_card import ModelCardTab
+from viz.selection.choices import ModelCardTab
 
 FILES = {"Data and training": "training.json", "Scores": "metrics.json", "Card": "README.md"}
 

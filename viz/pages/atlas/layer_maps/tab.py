@@ -14,7 +14,7 @@ from viz.pictures.head_grid.component import HeadChoice, Pair, hear_head
 from viz.pictures.payload import CHOSEN, hear
 from viz.selection import state
 from viz.text.messages import _
-from viz.text.sites import file_name
+from viz.text.written import file_name
 from viz.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
 from viz.ui import frame, number_controls
 

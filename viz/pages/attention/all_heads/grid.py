@@ -14,11 +14,11 @@ from viz.access.head_jobs import of_model
 from viz.pictures.focus import AXES
 from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
 from viz.selection import state
-from viz.selection.common import Measure
+from viz.selection.choices import Measure
 from viz.server.background_jobs import Job
-from viz.text import sites
+from viz.text import written
 from viz.text.messages import _, shown
-from viz.text.sites import file_name
+from viz.text.written import file_name
 from viz.ui import finding, frame, head_jobs, long_work, measures, trace_tiles
 from viz.ui.measures import MEASURES
 
@@ -68,7 +68,7 @@ def draw(
         followed=Followed("site", tuple(addresses.values()), tuple(map(jobs.get, addresses))),
         name=file_name(site, "all heads", *([] if measure == "weights" else [measure]), sentence=trace.text),
         caption=_(
-            "{site}, {measure} of every head", site=sites.label(site), measure=shown(MEASURES[measure].label).lower()
+            "{site}, {measure} of every head", site=written.label(site), measure=shown(MEASURES[measure].label).lower()
         ),
     )
     head_grid(grid, on_open=partial(_open, trace), key="heads")

@@ -19,11 +19,10 @@ from viz.access.word_links import Link
 from viz.pictures.component import Component
 from viz.pictures.head_grid.component import TileMetric
 from viz.selection import state
-from viz.selection.attention import KEPT
+from viz.selection.choices import KEPT
 from viz.text import messages
 from viz.text.messages import _, said
-from viz.text.sites import CROSS, ENCODER, head_label
-from viz.text.token_text import display_token
+from viz.text.written import CROSS, ENCODER, display_token, head_label
 from viz.ui import finding, words
 from viz.ui.controls import plain
 from viz.ui.words import Chosen, chosen_in

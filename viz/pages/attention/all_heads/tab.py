@@ -13,8 +13,7 @@ from viz.pages.attention.all_heads import grid, linked_heads
 from viz.pages.attention.opened_head import captions, panel
 from viz.pictures.head_grid.component import Ranking, TileMetric
 from viz.selection import state
-from viz.selection.attention import DRAWN_AS, KEPT, ORDERS
-from viz.selection.common import Measure
+from viz.selection.choices import DRAWN_AS, KEPT, ORDERS, Measure
 from viz.text.messages import _
 from viz.ui import controls, frame, head_metrics, long_work, measures, present, words
 from viz.ui.measures import MEASURES

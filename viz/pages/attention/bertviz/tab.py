@@ -22,11 +22,10 @@ import streamlit as st
 from model.errors import InputTextError
 from viz.pictures.offline import Scheme, colours, offline_page, script_json
 from viz.selection import state
-from viz.selection.common import PictureFormat
-from viz.text import messages, sites
+from viz.selection.choices import PictureFormat
+from viz.text import messages, written
 from viz.text.messages import _, said
-from viz.text.sites import file_name
-from viz.text.token_text import display_tokens
+from viz.text.written import display_tokens, file_name
 from viz.theme import HEAD_COLOURS
 from viz.ui import controls, frame
 
@@ -135,7 +134,7 @@ def show(trace: "Trace") -> None:
     st.iframe(
         bertviz_page(trace, site, view, layer=layer, dark=dark, saved_as=saved_as),
         height=bertviz_height(trace, site, view),
-        alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=sites.label(site)),
+        alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=written.label(site)),
     )
     _forget_addresses()
     st.caption(messages.in_a_row((_HOW_TO_READ[view], _WHY_SO_SHORT)))

@@ -9,9 +9,8 @@ import streamlit as st
 from viz.access import attention, long_texts, models
 from viz.pictures.component import Component
 from viz.selection import state
-from viz.selection.attention import DrawnAs
-from viz.selection.common import Common
-from viz.text import messages, sites
+from viz.selection.choices import Common, DrawnAs
+from viz.text import messages, written
 from viz.text.messages import _, said, shown
 from viz.ui import controls, finding, measures
 from viz.ui.measures import MEASURES, Measure
@@ -87,7 +86,7 @@ def of_overview(opened: long_texts.LongHead, measure: Measure) -> str:
 def of_window(opened: attention.OpenedLayer, site: str, start: int, count: int) -> str:
     """Which part of the text the lines join, and how much of it they leave out."""
     numbers = {"first": start + 1, "last": start + len(opened.queries.labels), "count": count}
-    return _(_CROSS_WINDOW if site == sites.CROSS else _SELF_WINDOW, **numbers)
+    return _(_CROSS_WINDOW if site == written.CROSS else _SELF_WINDOW, **numbers)
 
 
 def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> str:

@@ -28,10 +28,10 @@ from viz.pictures.payload import Tokens, hear
 from viz.pictures.tiles.codes import Source
 from viz.pictures.tiles.store import tile_server
 from viz.selection import state
-from viz.selection.attention import DrawnAs
-from viz.text import sites
+from viz.selection.choices import DrawnAs
+from viz.text import written
 from viz.text.messages import _, said, shown
-from viz.text.sites import file_name, head_label, head_name
+from viz.text.written import file_name, head_label, head_name
 from viz.ui import controls, finding, frame, head_jobs, measures, tools
 from viz.ui.measures import MEASURES, Measure
 
@@ -202,7 +202,7 @@ def _matrix_data(
 ) -> MatrixData:
     common = state.current().common
     name = head_name(site, common.layer, common.head) if measure.is_per_head else f"{site} L{common.layer + 1}"
-    what = {"site": sites.label(site), "measure": shown(measure.label).lower()}
+    what = {"site": written.label(site), "measure": shown(measure.label).lower()}
     return MatrixData(
         values=values,
         row_tokens=queries.labels,
@@ -224,7 +224,7 @@ def _matrix_data(
 def _focus(queries: "Axis", keys: "Axis", site: str, measure: Measure) -> focus.FocusHead:
     """How the page's other pictures know the rows and columns of the open head."""
     common = state.current().common
-    name = sites.head_label(common.layer, common.head if measure.is_per_head else None)
+    name = written.head_label(common.layer, common.head if measure.is_per_head else None)
     return focus.head(name, site, queries.groups, keys.groups)
 
 
@@ -270,10 +270,10 @@ def _lines(trace: "Trace", opened: attention.OpenedLayer, cell: Cell, site: str,
         query_tokens=opened.queries.labels,
         key_tokens=opened.keys.labels,
         head_names=tuple(
-            sites.head_label(common.layer, head if measure.is_per_head else None) for head in range(count)
+            written.head_label(common.layer, head if measure.is_per_head else None) for head in range(count)
         ),
         number=shown(measure.number),
-        title=sites.label(site),
+        title=written.label(site),
         query_roles=texts.chat_spans(trace, opened.queries),
         key_roles=texts.chat_spans(trace, opened.keys),
         file_name=file_name(f"{site} L{common.layer + 1}", common.measure, sentence=common.text),

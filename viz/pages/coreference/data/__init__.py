@@ -26,13 +26,13 @@ from model.sequence_translator import SequenceTranslator
 from model.trace import axes
 from model.trace.axes import Axis, between
 from viz.access import findings, word_links
-from viz.selection.common import Measure
-from viz.selection.coreference import MARKS as ROLES
+from viz.selection.choices import MARKS as ROLES
+from viz.selection.choices import Measure
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.marks import Marks, word_spans
 from viz.text.messages import said
-from viz.text.sites import CROSS
+from viz.text.written import CROSS
 
 if TYPE_CHECKING:
     from model.analysis.two_models import HeadDistances

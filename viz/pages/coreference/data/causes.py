@@ -13,7 +13,7 @@ from model.pairs import Pair as SentencePair
 from model.pairs import parse_pairs
 from viz.access.head_verdict import Question, all_heads, question
 from viz.access.models import MAX_MODELS
-from viz.selection.coreference import OthersOf, Replacement
+from viz.selection.choices import OthersOf, Replacement
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.messages import said

@@ -14,13 +14,12 @@ from viz.pictures.figures.charts import Head
 from viz.pictures.figures.heads import head_map, short_names
 from viz.pictures.head_table.component import head_table
 from viz.selection import state
-from viz.selection.coreference import PAIR_SETS
-from viz.text import html, sites
+from viz.selection.choices import PAIR_SETS
+from viz.text import html, written
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, plural, said
 from viz.text.messages import shown as text_shown
-from viz.text.numbers import percent, signed
-from viz.text.sites import file_name
+from viz.text.written import file_name, percent, signed
 from viz.ui import controls, formulas, frame, head_jobs, long_work, measures, number_controls, uploads
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
     # One scale for all: what glows in one attention would glow in the other.
     widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
     for site in scores.sites.values():
-        heading = _("{attention}: {row}", attention=sites.label(site.site), row=_scored_row(site.site))
+        heading = _("{attention}: {row}", attention=written.label(site.site), row=_scored_row(site.site))
         st.subheader(heading, anchor=False)
         name_of_site = f"{name}-{file_name(site.site).removeprefix('headlight-')}"
         _site(site, scores.unscored[site.site], name_of_site, max(figures.MARGIN_FLOOR, widest))
@@ -300,4 +299,4 @@ def _margins(contrast: "ContrastScores", name: str) -> None:
 
 
 def _scored_row(site: str) -> str:
-    return _("the row that predicts the German pronoun") if site == sites.CROSS else _("the row of the pronoun")
+    return _("the row that predicts the German pronoun") if site == written.CROSS else _("the row of the pronoun")

@@ -19,9 +19,7 @@ from viz.pictures.payload import CHOSEN, Text, Token, hear
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
-from viz.text.numbers import decimal
-from viz.text.sites import CROSS, file_name, head_label
-from viz.text.token_text import display_token
+from viz.text.written import CROSS, decimal, display_token, file_name, head_label
 from viz.ui import controls, frame, long_work, number_controls, word_differences
 
 if TYPE_CHECKING:

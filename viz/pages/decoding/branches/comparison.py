@@ -15,8 +15,7 @@ from viz.selection import state
 from viz.selection.branch_codes import without
 from viz.text.html import word_changes
 from viz.text.messages import _, plural, said, said_plural
-from viz.text.sites import ENCODER, file_name, head_name
-from viz.text.token_text import display_token
+from viz.text.written import ENCODER, display_token, file_name, head_name
 from viz.ui import frame
 from viz.ui.controls import plain
 

@@ -17,11 +17,9 @@ from viz.pictures.component import Component
 from viz.pictures.payload import LOCAL, LogProb, encoded, hear
 from viz.selection import state
 from viz.selection.branch_codes import ORIGINAL, Choice, Write, deed, path_of
-from viz.text import token_text
+from viz.text import written
 from viz.text.messages import _
-from viz.text.numbers import times_less
-from viz.text.sites import file_name
-from viz.text.token_text import display_token
+from viz.text.written import display_token, file_name, times_less
 from viz.theme import HEAD_COLOURS
 from viz.ui import frame
 from viz.ui.controls import plain
@@ -77,7 +75,7 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
 
 def _visible(text: str) -> str:
     """Words as they can be shown, with the spaces between and before them."""
-    return " ".join(word and token_text.display_token(word) for word in text.split(" "))
+    return " ".join(word and written.display_token(word) for word in text.split(" "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ def tree_rows(
     for number, (choice, trace) in enumerate(zip((None, *made), traces, strict=True)):
         start = 0 if choice is None else choice.step
         origin = (None if choice is None else traces[choice.parent]) or trace
-        written = () if trace is None or origin is None else _words(origin.translation, trace.translation)
+        words = () if trace is None or origin is None else _words(origin.translation, trace.translation)
         rows.append(
             BranchRow(
                 number=number,
@@ -117,7 +115,7 @@ def tree_rows(
                 length=start + 1 if trace is None else len(trace.steps),
                 name=_(ORIGINAL) if choice is None else _("Branch {number}", number=number),
                 deed="" if choice is None else deed(choice.action, vocabulary, source_tokens),
-                words=written,
+                words=words,
                 log_prob=None if trace is None else sum(step.log_prob for step in trace.steps),
             )
         )
@@ -156,11 +154,11 @@ def _offer(trace: "Trace") -> None:
     rival = rival_of(trace, step)
     if rival is None:
         return
-    token, written = (plain(display_token(each.token)) for each in (rival, trace.steps[step]))
+    token, chosen = (plain(display_token(each.token)) for each in (rival, trace.steps[step]))
     action = Write((rival.token_id,))
     st.subheader(_("If “{token}” were written at step {step}", token=token, step=step + 1), anchor=False)
     ratio = times_less(rival.log_prob, trace.steps[step].log_prob)
-    numbers = {"token": token, "share": percent(exp(rival.log_prob)), "written": written}
+    numbers = {"token": token, "share": percent(exp(rival.log_prob)), "written": chosen}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             _("“{token}” has {share}, {ratio} likely than “{written}”.", ratio=ratio, **numbers)

@@ -23,8 +23,7 @@ from viz.selection.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path,
 from viz.server import viewers
 from viz.server.caches import ViewedCache, share_of_memory
 from viz.text.messages import Message, _, said
-from viz.text.sites import ENCODER
-from viz.text.token_text import display_token
+from viz.text.written import ENCODER, display_token
 
 #: So many branches are kept, of all viewers and sentences, and this share of the machine's memory for them; others
 #: are grown again when they are wanted.

@@ -13,7 +13,7 @@ from model.translator import Translator
 from viz.access import long_texts
 from viz.pages.decoding.figures import common_difference
 from viz.pictures.figures.heads import align
-from viz.selection.decoding import DecodingChoices
+from viz.selection.choices import DecodingChoices
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.messages import said

@@ -22,7 +22,7 @@ from viz.pictures.payload import ANYTHING, LOCAL, LogProb, Text, Token, Tokens, 
 from viz.pictures.player.exchange import play, reported_state
 from viz.pictures.tiles.codes import CellCode, code
 from viz.text.messages import said
-from viz.text.sites import CROSS
+from viz.text.written import CROSS
 
 COMPONENT: Final = Component("pages/decoding/film/decode_player.js", "pages/decoding/film/film.css")
 #: Ranges of numbers in hundredths, and of the candidates that are listed.

@@ -8,7 +8,7 @@ from viz.access import attention
 from viz.pages.decoding.film import component
 from viz.pictures.focus import AXES, FocusAxis
 from viz.server.caches import cached
-from viz.text.sites import CROSS, DECODER
+from viz.text.written import CROSS, DECODER
 
 if TYPE_CHECKING:
     from model import DecodingStep, Trace

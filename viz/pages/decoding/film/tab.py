@@ -15,10 +15,10 @@ from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerStat
 from viz.pages.decoding.notices import label_smoothing_note
 from viz.selection import state
 from viz.selection.branch_codes import ORIGINAL
-from viz.selection.decoding import NO_FILTER
+from viz.selection.choices import NO_FILTER
 from viz.text.html import word_changes
 from viz.text.messages import _, plural
-from viz.text.sites import CROSS, DECODER, file_name
+from viz.text.written import CROSS, DECODER, file_name
 from viz.ui import formulas, frame, head_jobs, present
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import CHOSEN, Tokens, hear, rounded
 from viz.selection import state
 from viz.text.messages import _
-from viz.text.numbers import TOLERANCE, scientific
-from viz.text.sites import file_name
+from viz.text.written import TOLERANCE, file_name, scientific
 from viz.theme import SEQUENTIAL_INKS, Inks
 from viz.ui import frame, number_controls
 

@@ -12,11 +12,11 @@ from viz.access.attention import MatrixView
 from viz.pages.learn.collection.drawing import Heads, Matrix, Seen, Step
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData
 from viz.selection.examples import ALL_EXAMPLES
-from viz.selection.pages import PAGES
-from viz.selection.pins import Pin
+from viz.selection.selection import PAGES
+from viz.selection.url import Pin
 from viz.server.background_jobs import Progress, Task
 from viz.text.messages import said
-from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label, head_name, head_numbers
+from viz.text.written import CROSS, DECODER, ENCODER, NAMES, head_label, head_name, head_numbers
 from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:

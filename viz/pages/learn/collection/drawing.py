@@ -16,7 +16,7 @@ from viz.pictures.offline import Drawing, drawn_grid, drawn_matrix, grid_of, tex
 from viz.pictures.tiles.store import send_tiles
 from viz.text.html import Column, literal, table
 from viz.text.messages import ENGLISH, _, shown, speaking
-from viz.text.token_text import display_token
+from viz.text.written import display_token
 
 #: Characters of a sentence that are shown.
 _LONGEST_TEXT: Final = 300

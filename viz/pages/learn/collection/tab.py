@@ -9,8 +9,8 @@ import streamlit as st
 from viz.pages.learn.collection import data
 from viz.pages.learn.collection.drawing import Card, page_bytes, page_file
 from viz.pictures.payload import fingerprint
-from viz.selection import catalogue, pins, state
-from viz.selection.pages import PAGES, Section
+from viz.selection import catalogue, state, url
+from viz.selection.selection import PAGES, Section
 from viz.server.widgets import sent
 from viz.text.messages import _, language, said, shown
 from viz.ui import downloads, frame, long_work, tools
@@ -19,15 +19,15 @@ from viz.ui.controls import plain
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-    from viz.selection.pins import Pin
     from viz.selection.selection import Selection
+    from viz.selection.url import Pin
 
 
 def show(head: "DeltaGenerator") -> None:
     """The pinned views, two beside one another, and the file that holds all of them."""
-    kept = pins.decode(state.current().learn.pins)
+    kept = url.decode(state.current().learn.pins)
     message = "{num_kept} of at most {max_pins} views · the URL of this tab contains them all"
-    head.markdown(_(message, num_kept=len(kept), max_pins=pins.MAX_PINS))
+    head.markdown(_(message, num_kept=len(kept), max_pins=url.MAX_PINS))
     if not kept:
         frame.note(
             "Nothing is pinned yet. The pin at the top of every page keeps the view that is open: a head, all "
@@ -59,10 +59,10 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
     if seen is not None:
         seen.show(f"pin-picture-{number}")
     # Another view in this place has another field.
-    key = f"pin-caption-{number}-{fingerprint(pins.encode([pin]))}"
+    key = f"pin-caption-{number}-{fingerprint(url.encode([pin]))}"
     st.session_state.setdefault(key, pin.caption)
     st.text_input(
-        _("Caption"), key=key, placeholder=_("Add a caption"), max_chars=pins.MAX_CAPTION,
+        _("Caption"), key=key, placeholder=_("Add a caption"), max_chars=url.MAX_CAPTION,
         label_visibility="collapsed", on_change=_caption, args=(number, key),
     )  # fmt: skip
     with st.container(horizontal=True):
@@ -102,8 +102,8 @@ def _caption(number: int, key: str) -> None:
     caption = sent(key)
     if number < len(kept) and isinstance(caption, str):
         pin = kept[number]
-        kept[number] = pins.Pin(pin.page, pin.params, caption[: pins.MAX_CAPTION])
-        if pins.fits(kept):
+        kept[number] = url.Pin(pin.page, pin.params, caption[: url.MAX_CAPTION])
+        if url.fits(kept):
             _put(kept)
         else:
             st.toast(_("The URL has no room for such a long caption."))
@@ -121,8 +121,8 @@ def _remove(number: int) -> None:
 
 
 def _kept() -> tuple["Pin", ...]:
-    return pins.decode(state.current().learn.pins)
+    return url.decode(state.current().learn.pins)
 
 
 def _put(kept: list["Pin"]) -> None:
-    state.choose(pins=pins.encode(kept))
+    state.choose(pins=url.encode(kept))

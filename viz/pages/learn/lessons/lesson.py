@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from viz.text.messages import _, shown
-from viz.text.numbers import scientific, with_minus
+from viz.text.written import scientific, with_minus
 from viz.ui.controls import markdown
 
 #: What a view has found: numbers and words, by their names.

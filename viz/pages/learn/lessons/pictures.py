@@ -14,7 +14,7 @@ from viz.pages.learn.lessons.lesson import Found
 from viz.pictures.figures.charts import LEGEND, axis, upright
 from viz.pictures.figures.traces import dots, line
 from viz.pictures.matrix_picture.component import MatrixData
-from viz.selection.pages import Section
+from viz.selection.selection import Section
 from viz.text.html import Column, Marked
 from viz.text.messages import shown
 

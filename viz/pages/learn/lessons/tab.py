@@ -26,17 +26,17 @@ from viz.pictures.component import ignore
 from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
 from viz.pictures.matrix_picture.component import Kept, MatrixData, matrix_picture
 from viz.selection import catalogue, state
+from viz.selection.choices import ModelChoice
 from viz.selection.examples import EXAMPLES
-from viz.selection.model_choice import ModelChoice
-from viz.selection.pages import PAGES
+from viz.selection.selection import PAGES
 from viz.server import viewers
-from viz.server.class_answers import CLASSES
+from viz.server.viewers import CLASSES
 from viz.text import glossary
 from viz.text.html import table
 from viz.text.language import NAMES
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
-from viz.text.sites import file_name
+from viz.text.written import file_name
 from viz.ui import controls, frame, long_work, present, sentence, tools, trace_tiles
 from viz.ui.controls import plain
 

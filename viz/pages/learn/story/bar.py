@@ -21,8 +21,8 @@ from viz.pages.learn.lessons.pictures import FullPage
 from viz.pictures.component import Component
 from viz.pictures.payload import ANYTHING, hear
 from viz.selection import catalogue, state
-from viz.selection.model_choice import Device, ModelChoice
-from viz.selection.pages import PAGES, SECTIONS
+from viz.selection.choices import Device, ModelChoice
+from viz.selection.selection import PAGES, SECTIONS
 from viz.server.caches import cached
 from viz.text.messages import _
 from viz.ui import add_model, present, tools

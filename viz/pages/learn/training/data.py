@@ -14,7 +14,7 @@ from model.sequence_translator import SequenceTranslator
 from model.training.optimizer import learning_rate
 from model.training_record import Curve, read_log
 from viz.access import models, traces
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.server.caches import cached
 
 #: Tokens of a step that are drawn one by one.

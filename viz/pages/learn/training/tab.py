@@ -22,9 +22,7 @@ from viz.pictures.payload import fingerprint, read
 from viz.pictures.player.exchange import play
 from viz.selection import state
 from viz.text.messages import _, said
-from viz.text.numbers import signed
-from viz.text.sites import file_name
-from viz.text.token_text import display_token
+from viz.text.written import display_token, file_name, signed
 from viz.theme import PlotlySpec
 from viz.ui import controls, finding, frame, sentence, token_labels
 from viz.ui.controls import plain

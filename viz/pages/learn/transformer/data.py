@@ -26,7 +26,7 @@ from viz.pages.learn.training.data import OtherTranslation, forced_trace
 from viz.pictures import payload
 from viz.server.caches import cached
 from viz.text.messages import _, said
-from viz.text.sites import CROSS, DECODER, ENCODER, SITES
+from viz.text.written import CROSS, DECODER, ENCODER, SITES
 
 if TYPE_CHECKING:
     from model.adapters.text_reader import TextReader

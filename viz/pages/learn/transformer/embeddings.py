@@ -17,9 +17,7 @@ from viz.server.widgets import sent
 from viz.text import html
 from viz.text.html import Column
 from viz.text.messages import _, plural, said
-from viz.text.numbers import decimal
-from viz.text.sites import file_name
-from viz.text.token_text import display_token
+from viz.text.written import decimal, display_token, file_name
 from viz.ui import frame, number_controls
 from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, table

@@ -13,9 +13,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from viz.text.messages import Message, _, plural, said
-from viz.text.numbers import signed
-from viz.text.sites import CROSS, DECODER
-from viz.text.token_text import display_token
+from viz.text.written import CROSS, DECODER, display_token, signed
 
 if TYPE_CHECKING:
     from model.analysis.metrics.derived_row import DerivedRow

@@ -10,8 +10,7 @@ from jaxtyping import Float
 from viz.pictures import payload
 from viz.pictures.payload import LOCAL, Text, rounded
 from viz.text.messages import _, said
-from viz.text.numbers import decimal, percent
-from viz.text.token_text import display_token
+from viz.text.written import decimal, display_token, percent
 
 if TYPE_CHECKING:
     from model.analysis.residual_stream.additions import Addition, NormStep, TokenPath

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz.selection.learn import Depth, PathEnd
+from viz.selection.choices import Depth, PathEnd
 from viz.text.messages import _, plural
-from viz.text.numbers import decimal, percent
-from viz.text.token_text import display_token
+from viz.text.written import decimal, display_token, percent
 
 if TYPE_CHECKING:
     from model import Trace

@@ -21,8 +21,7 @@ from viz.pictures.player.exchange import play, reported_state
 from viz.selection import state
 from viz.selection.selection import Selection
 from viz.text.messages import _
-from viz.text.numbers import decimal, scientific
-from viz.text.sites import SITES, file_name, head_name
+from viz.text.written import SITES, decimal, file_name, head_name, scientific
 from viz.ui import export, finding, frame, number_controls, present, sentence, trace_tables
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from viz.pictures.offline import Drawing, Part, text_page
 from viz.text import messages
 from viz.text.html import literal
 from viz.text.messages import _, said, shown
-from viz.text.sites import file_name
+from viz.text.written import file_name
 from viz.ui.downloads import show_offer
 
 if TYPE_CHECKING:

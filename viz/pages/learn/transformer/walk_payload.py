@@ -19,10 +19,9 @@ from viz.pages.learn.transformer.layer_story import path_story
 from viz.pictures import payload
 from viz.pictures.component import Component
 from viz.pictures.payload import Token, Tokens, rounded
-from viz.selection.learn import Depth, Lines, PathEnd, WalkEdit
+from viz.selection.choices import Depth, Lines, PathEnd, WalkEdit
 from viz.text.messages import _
-from viz.text.sites import DECODER, ENCODER, SITES, Site
-from viz.text.token_text import display_tokens
+from viz.text.written import DECODER, ENCODER, SITES, Site, display_tokens
 from viz.theme import DIVERGING_INKS, HEAD_COLOURS, SEQUENTIAL_INKS, Inks
 from viz.ui.controls import plain
 

@@ -16,7 +16,7 @@ from model.sequence_translator import SequenceTranslator
 from viz.access import models, traces
 from viz.access.attention import MatrixView, shown_axes
 from viz.selection import catalogue
-from viz.selection.model_choice import Device, ModelChoice
+from viz.selection.choices import Device, ModelChoice
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.messages import said

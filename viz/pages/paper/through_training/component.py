@@ -22,8 +22,7 @@ from viz.pictures.player.exchange import play
 from viz.pictures.tiles.codes import CellCode, code
 from viz.text.html import visible
 from viz.text.messages import _, said, shown
-from viz.text.sites import ENCODER
-from viz.text.token_text import display_tokens
+from viz.text.written import ENCODER, display_tokens
 from viz.ui import head_jobs, head_metrics
 from viz.ui.head_metrics import MetricText
 

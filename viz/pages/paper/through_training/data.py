@@ -20,7 +20,7 @@ from viz.pages.paper.through_training.component import FilmView, pack_view
 from viz.pictures.payload import fingerprint
 from viz.selection import catalogue
 from viz.server.caches import FileState, cached
-from viz.text.sites import CROSS, DECODER, ENCODER, SITES
+from viz.text.written import CROSS, DECODER, ENCODER, SITES
 
 if TYPE_CHECKING:
     JobsOfHeads = Mapping[tuple[int, int], tuple[HeadJob, ...]]

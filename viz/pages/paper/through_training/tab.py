@@ -16,8 +16,8 @@ from viz.pages.paper.through_training.data import ALIGNED, Arrival, Opening, nea
 from viz.selection import catalogue, state
 from viz.text import html, messages
 from viz.text.messages import Message, _, said, shown
-from viz.text.sites import CROSS, NAMES, file_name, head_label
-from viz.text.sites import label as site_label
+from viz.text.written import CROSS, NAMES, file_name, head_label
+from viz.text.written import label as site_label
 from viz.ui import controls, frame, head_jobs, number_controls, uploads
 from viz.ui.controls import plain
 from viz.ui.trace_tables import table

@@ -18,7 +18,7 @@ from tests.viz.sent import charts, numbers_of
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.text.token_text import display_token
+from viz.text.written import display_token
 
 TEXT = "Tom was late."
 

@@ -19,7 +19,7 @@ from tests.viz.sent import charts, numbers_of
 from viz.access import head_verdict as access
 from viz.pages.coreference.data import causes
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.coreference import OWN_TEXTS
+from viz.selection.choices import OWN_TEXTS
 from viz.server.background_jobs import Progress
 
 A, B = "Tom told me that he was", "Tom told me that she was"

@@ -14,7 +14,7 @@ from tests.viz.pages.coreference.cause.test_tab import OTHER, TEXT, question, se
 from tests.viz.sent import charts, numbers_of, unlinked
 from viz.pages.coreference import heads_ranked
 from viz.pages.coreference.data import causes
-from viz.text.sites import SITES
+from viz.text.written import SITES
 
 HEADS = tuple(HeadName(site, layer, head) for site in SITES for layer in range(2) for head in range(4))
 ES, SIE = ("▁es", "▁sie"), ("▁sie", "▁es")

@@ -16,10 +16,9 @@ from tests.viz.pages.coreference.cause.test_tab import asked_of, html, question,
 from tests.viz.sent import unlinked
 from viz.pages.coreference import heads_together
 from viz.pages.coreference.data import causes
-from viz.selection.coreference import OthersOf
+from viz.selection.choices import OthersOf
 from viz.server.background_jobs import Progress
-from viz.text.numbers import signed
-from viz.text.sites import SITES
+from viz.text.written import SITES, signed
 
 ES, SIE = ("▁es", "▁sie"), ("▁sie", "▁es")
 

@@ -27,8 +27,7 @@ from viz.pages.coreference.data import causes, curated_pairs
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 from viz.server.background_jobs import Job, Progress, Task
-from viz.text.numbers import signed
-from viz.text.sites import SITES
+from viz.text.written import SITES, signed
 from viz.ui.controls import markdown
 from viz.ui.head_verdict import sentence, tried
 

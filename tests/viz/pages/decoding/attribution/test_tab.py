@@ -15,7 +15,7 @@ from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.sent import charts, numbers
 from viz.access import attribution, models, word_links
 from viz.access.attribution import Explained
-from viz.selection.decoding import ALONE
+from viz.selection.choices import ALONE
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
 from viz.ui.attribution import NAMES

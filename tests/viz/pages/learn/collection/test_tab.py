@@ -11,11 +11,10 @@ from viz.access import models, traces
 from viz.pages.learn.collection import data
 from viz.pages.learn.collection.drawing import Card, Heads, Matrix, Seen, page_file
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
-from viz.selection import pins
-from viz.selection.model_choice import ModelChoice
-from viz.selection.pages import PAGES
-from viz.selection.pins import Pin, decode, encode
-from viz.selection.selection import Selection
+from viz.selection import url
+from viz.selection.choices import ModelChoice
+from viz.selection.selection import PAGES, Selection
+from viz.selection.url import Pin, decode, encode
 from viz.server.background_jobs import Progress
 from viz.text.html import literal
 
@@ -129,4 +128,4 @@ def test_the_file_has_titles_pictures_and_captions_as_text_and_asks_for_nothing(
 
 def test_the_selection_of_a_view_is_what_was_pinned() -> None:
     selection = Selection().changed(checkpoint="en-de", text="She read.", layer=1)
-    assert pins.pin_of(selection, "attention", {}).selection.common == selection.common
+    assert url.pin_of(selection, "attention", {}).selection.common == selection.common

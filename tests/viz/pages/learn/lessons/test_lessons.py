@@ -22,7 +22,7 @@ from viz.pages.learn.lessons.lesson import (
 )
 from viz.pages.learn.lessons.pictures import View
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.selection.selection import FIELDS
 from viz.text import messages
 from viz.text.messages import shown

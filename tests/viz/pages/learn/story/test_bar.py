@@ -14,14 +14,13 @@ from viz.pages.learn.lessons import data
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import filled_plainly, holds
 from viz.pages.learn.story.bar import story
-from viz.selection import pins
+from viz.selection import url
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.model_choice import ModelChoice
-from viz.selection.pages import PAGES
-from viz.selection.selection import FIELDS, Selection
+from viz.selection.choices import ModelChoice
+from viz.selection.selection import FIELDS, PAGES, Selection
 from viz.selection.url import to_params
 from viz.text import messages
-from viz.text.sites import ENCODER
+from viz.text.written import ENCODER
 
 STEPS = range(1, len(story().steps) + 1)
 
@@ -118,4 +117,4 @@ def test_without_a_translator_there_is_no_story(folders: Path, tmp_path: Path, m
 def test_the_step_is_in_the_address_and_not_in_a_pin() -> None:
     told = Selection().changed(story=2)
     assert to_params(told)["story"] == "2"
-    assert pins.pin_of(told, "attention", {}) == pins.pin_of(Selection(), "attention", {})
+    assert url.pin_of(told, "attention", {}) == url.pin_of(Selection(), "attention", {})

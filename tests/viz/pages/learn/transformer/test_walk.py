@@ -31,8 +31,7 @@ from viz.pages.learn.transformer.walk_payload import WalkState
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.text.sites import DECODER
-from viz.text.token_text import display_tokens
+from viz.text.written import DECODER, display_tokens
 
 TAB = {"learn": "The Transformer"}
 DEPTHS = ("model", "layer", "head", "cell", "number")

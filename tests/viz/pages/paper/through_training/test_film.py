@@ -21,7 +21,7 @@ from viz.pages.paper.through_training import component, data, tab
 from viz.pages.paper.through_training.component import FilmState, read_state
 from viz.pages.paper.through_training.data import MOST_HEADS, OpenFilm, arrivals, nearest_frame, opening, view
 from viz.pictures.payload import pack
-from viz.text.sites import CROSS, SITES
+from viz.text.written import CROSS, SITES
 
 #: Source and target tokens, layers, heads, frames, and whether words are linked.
 Size = tuple[int, int, int, int, int, bool]

@@ -14,11 +14,9 @@ from model.nn.edits import SwitchOff
 from viz.access import attention, traces
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached
-from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import said
-from viz.text.sites import CROSS, ENCODER, NAMES, SITES, head_label
-from viz.text.token_text import display_token, spoken
+from viz.text.written import CROSS, ENCODER, NAMES, SITES, NamedHead, display_token, head_label, spoken
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped

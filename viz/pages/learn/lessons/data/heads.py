@@ -7,10 +7,9 @@ import numpy as np
 from viz.access import attention, head_jobs
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
-from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import said
-from viz.text.sites import NAMES, SITES, file_name, head_label, head_name, head_numbers, layer_labels
+from viz.text.written import NAMES, SITES, NamedHead, file_name, head_label, head_name, head_numbers, layer_labels
 from viz.ui.head_jobs import NAMES as JOBS
 
 if TYPE_CHECKING:

@@ -18,10 +18,9 @@ from model.analysis.scoring import random_saturation
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caches import cached
-from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import Message, said, said_plural
-from viz.text.sites import ENCODER, file_name, head_label
+from viz.text.written import ENCODER, NamedHead, file_name, head_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

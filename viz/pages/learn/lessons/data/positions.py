@@ -14,9 +14,7 @@ from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
 from viz.text.messages import said
-from viz.text.numbers import signed
-from viz.text.sites import DECODER, NAMES, file_name
-from viz.text.token_text import display_token
+from viz.text.written import DECODER, NAMES, display_token, file_name, signed
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped

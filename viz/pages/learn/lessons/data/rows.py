@@ -8,11 +8,9 @@ import numpy as np
 from viz.access import attention
 from viz.pages.learn.lessons.data.shipped import of_weights
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
-from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import Message, said
-from viz.text.sites import NAMES, head_label
-from viz.text.token_text import display_token, display_tokens, spoken
+from viz.text.written import NAMES, NamedHead, display_token, display_tokens, head_label, spoken
 
 if TYPE_CHECKING:
     from model import Trace

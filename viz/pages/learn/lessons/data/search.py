@@ -16,12 +16,9 @@ from viz.pages.learn.lessons.data.shipped import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.server.background_jobs import Progress
 from viz.server.caches import cached
-from viz.text.head_links import NamedHead
 from viz.text.html import Column, Marked
 from viz.text.messages import said
-from viz.text.numbers import signed
-from viz.text.sites import DECODER, head_label
-from viz.text.token_text import display_token, spoken
+from viz.text.written import DECODER, NamedHead, display_token, head_label, signed, spoken
 from viz.ui.head_verdict import sentence, tried
 from viz.ui.word_differences import marked
 

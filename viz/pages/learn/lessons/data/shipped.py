@@ -11,10 +11,9 @@ from model.errors import TraceError
 from viz.access import findings, head_jobs, models, traces, word_links
 from viz.pages.learn.lessons.lesson import LessonFileError
 from viz.selection import catalogue
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 from viz.text.messages import Message, said
-from viz.text.sites import CROSS, ENCODER, SITES
-from viz.text.token_text import spoken
+from viz.text.written import CROSS, ENCODER, SITES, spoken
 
 if TYPE_CHECKING:
     from model import Trace, Translator

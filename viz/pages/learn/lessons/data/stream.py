@@ -18,8 +18,7 @@ from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caches import cached
 from viz.text.html import Column
 from viz.text.messages import Message, said
-from viz.text.sites import ENCODER, file_name
-from viz.text.token_text import display_token, spoken
+from viz.text.written import ENCODER, display_token, file_name, spoken
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped

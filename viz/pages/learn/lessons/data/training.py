@@ -18,9 +18,7 @@ from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pages.learn.transformer.data import captured_run
 from viz.text.html import Column, Marked
 from viz.text.messages import Message, said
-from viz.text.numbers import signed
-from viz.text.sites import DECODER, ENCODER
-from viz.text.token_text import display_token
+from viz.text.written import DECODER, ENCODER, display_token, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from tests.paths import ROOT
 from viz.access import models
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 
 
 @pytest.fixture

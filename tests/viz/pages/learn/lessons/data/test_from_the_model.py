@@ -24,7 +24,7 @@ from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
 from viz.pictures.matrix_picture.component import MatrixData
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.model_choice import ModelChoice
+from viz.selection.choices import ModelChoice
 
 TEXT = "The animal didn't cross the street because it was too tired."
 LAYERS = 6
