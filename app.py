@@ -20,12 +20,10 @@ def run() -> None:
     from viz.selection.url import OLD_ADDRESSES
     from viz.server import caches
     from viz.text.messages import _
-    from viz.ui import address_code, frame
-    from viz.ui.add_model import say_missing
-    from viz.ui.page_style import page_style
-    from viz.ui.shown_tabs import is_shown
-    from viz.ui.sidebar import sidebar
-    from viz.ui.tools import begin_story, follow
+    from viz.ui import frame, present
+    from viz.ui.frame import page_style
+    from viz.ui.present import begin_story, follow
+    from viz.ui.sidebar import is_shown, say_missing, sidebar
 
     widgets.run_to_their_end()
     st.logo(str(MARK), size="large")
@@ -68,7 +66,7 @@ def run() -> None:
             bar.show(story)
     complete_sidebar()
     state.end()
-    address_code.draw()
+    present.draw()
     caches.freeze_kept()
     caches.hand_back()
 

@@ -49,10 +49,10 @@ from model.description import describe
 from model.errors import ConfigError, DataError, HeadlightError, memory_short
 from model.evaluation import evaluate, translate_all
 from model.file_writing import check_folder, check_writable, json_text, plain_reason, print_in_utf_8
-from model.loaded import choose_device
 from model.nn.architectures import grown
 from model.opening import open_reader, open_translator
 from model.pairs import data_set_name, read_pairs
+from model.reader import choose_device
 from model.sequence_translator import SequenceTranslator
 from model.trace.file import LARGEST as LARGEST_TRACE
 from model.trace.file import expected_bytes, save_trace, weight_arrays, weight_bytes

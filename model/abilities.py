@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-from model.messages import Message, said
+from model.errors import Message, said
 
 Kind = Literal["encoder", "decoder", "encoder-decoder", "image"]
 PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative bias", "none", "unknown"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, Final, NoReturn, TypeVar
 
-from model.messages import Message, said
+from model.errors import Message, said
 
 Record = TypeVar("Record")
 Range = tuple[str, Callable[[Any], bool]]

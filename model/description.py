@@ -8,7 +8,7 @@ from typing import Any, Final
 from torch import nn
 
 from model.abilities import Kind, PositionScheme
-from model.messages import said
+from model.errors import said
 from model.nn.attention import AttentionSite
 from model.reader import Reader
 

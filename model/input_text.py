@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from model.errors import InputTextError
-from model.messages import said
+from model.errors import InputTextError, said
 
 
 def check_not_blank(text: str, what: str) -> None:

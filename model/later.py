@@ -37,8 +37,8 @@ def imported_later(name: str) -> Callable[[str], Any]:
 
 
 if TYPE_CHECKING:
-    from model import evaluation, loaded, opening, sequence_translator, translator
-    from model.adapters import capture, decoder_sizes, image_reader, inspect_folder, library, probe, text_reader
+    from model import evaluation, opening, reader, sequence_translator, translator
+    from model.adapters import capture, decoder_lens, image_reader, inspect_folder, library, probe, text_reader
     from model.analysis import head_circuits, library_circuits, two_models, word_diff
     from model.analysis.ablations import outputs
     from model.analysis.ablations import results as ablation_results
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from model.analysis.atlas import file as atlas_file
     from model.analysis.atlas import measure as atlas_measure
     from model.analysis.attribution import choice as attribution_choice
-    from model.analysis.attribution import deletion
     from model.analysis.attribution import methods as attribution_methods
     from model.analysis.coreference import case_files, pronoun_choice, pronoun_rows
     from model.analysis.interventions import (
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
         patching,
         word_pairs,
     )
-    from model.analysis.metrics import derived_row, head_jobs, head_metrics, head_names, measures
+    from model.analysis.metrics import derived_row, head_jobs, head_metrics, measures
     from model.analysis.residual_stream import streams
     from model.nn import edits, encoder_decoder
     from model.trace import axes, row_blocks

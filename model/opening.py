@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from model.adapters.folder_check import gguf_file, pickled_files
 from model.adapters.other_weights import write_safetensors
 from model.checkpoint import MANIFEST
-from model.errors import CheckpointError, InputTextError, SessionError
+from model.errors import CheckpointError, InputTextError, SessionError, said
 from model.folder_files import entries, named_folder
 from model.marian.files import CONFIG, SOURCE, TARGET, TOKENIZER_SETTINGS, VOCABULARY, file_bytes, is_opus_mt
-from model.messages import said
 from model.nn.transformer import Transformer
 from model.reader import Reader, Writer
 from model.sequence_translator import SequenceTranslator, read_folder
@@ -20,7 +19,7 @@ from model.translator import EarlierTranslator, Translator
 from model.word_choice import Chooser
 
 if TYPE_CHECKING:
-    from model.adapters.chat_writer import ChatWriter
+    from model.adapters.chat_template import ChatWriter
     from model.adapters.image_reader import ImageReader
 
 
@@ -93,7 +92,7 @@ def as_writer(reader: Reader) -> Writer:
 
 def as_chat(reader: Reader) -> "ChatWriter":
     """The same, reading every text as a chat. Raises an InputTextError if no chat template can be used."""
-    from model.adapters.chat_writer import ChatWriter
+    from model.adapters.chat_template import ChatWriter
     from model.adapters.text_writer import TextWriter
 
     if not isinstance(reader, TextWriter) or reader.abilities.kind != "decoder":

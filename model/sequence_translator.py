@@ -17,19 +17,17 @@ from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, sam
 from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, search_beams
 from model.decoding.session import DecodingSession
 from model.decoding.side_by_side import Tokenized, trace_side_by_side
-from model.errors import ConfigError, InputTextError, TokenError
+from model.errors import ConfigError, InputTextError, TokenError, said
 from model.folder_files import named_folder
 from model.input_text import checked_ids
 from model.interruption import no_progress
-from model.loaded import LoadedTranslator, choose_device, choose_dtype
 from model.marian.files import is_marian, languages
 from model.marian.loading import load_marian
-from model.messages import said
 from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
 from model.nn.masks import key_padding, pad
-from model.reader import LARGEST_ALPHA
+from model.reader import LARGEST_ALPHA, LoadedTranslator, choose_device, choose_dtype
 from model.tokenizer import Tokenizer
 from model.trace.steps import Spread, describe_steps
 from model.trace.trace import Trace, build_trace, join_recorded

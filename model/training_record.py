@@ -21,9 +21,8 @@ from typing import Any, Final, TypeVar
 
 from model import checked
 from model.checked import Malformed, Range, Scalar
-from model.errors import CheckpointError
+from model.errors import CheckpointError, said
 from model.folder_files import read_as_model, read_file
-from model.messages import said
 
 TRAINING, LOG, METRICS = "training.json", "training_log.jsonl", "metrics.json"
 CARD, MANIFEST = "README.md", "manifest.json"

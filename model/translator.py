@@ -14,8 +14,7 @@ from model.config import TransformerConfig
 from model.decoding.logit_lens import LogitLens, logit_lens
 from model.decoding.search import EXTRA_LENGTH
 from model.decoding.side_by_side import BatchMasks, run_batch
-from model.errors import CheckpointError, InputTextError, TraceError
-from model.messages import said
+from model.errors import CheckpointError, InputTextError, TraceError, said
 from model.nn.earlier import RecurrentTranslator
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.transformer import Transformer

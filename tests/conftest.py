@@ -21,7 +21,7 @@ import torch
 
 import tests.shape_checks  # noqa: F401 before any module of the model
 from model import Transformer, TransformerConfig, Translator
-from model.adapters import chat_template, chat_template_process, tokenizer_trial, tokenizer_trial_process
+from model.adapters import chat_template, chat_template_process, inspect_folder, tokenizer_trial_process
 from model.adapters.limited_process import answered
 from model.analysis import measured_cost
 from model.analysis.ablations.results import AblationResults, RunResult, SetScore, save_results
@@ -113,7 +113,7 @@ def in_this_process() -> Iterator[None]:
         return answered(chat_template_process.texts_of, json.loads(given))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokenizer_trial, "answer_of", tried)
+        patch.setattr(inspect_folder, "answer_of", tried)
         patch.setattr(chat_template, "answer_of", rendered)
         yield
 

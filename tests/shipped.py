@@ -4,7 +4,7 @@ from functools import cache
 
 from model import Translator
 from model.analysis.coreference.pronoun_rows import PronounLink, pronoun_link
-from model.analysis.metrics.head_names import HeadName
+from model.analysis.metrics.head_metrics import HeadName
 from tests.paths import ROOT
 
 FOLDER = ROOT / "checkpoints" / "en-de"

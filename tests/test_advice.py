@@ -27,7 +27,7 @@ from streamlit import config as streamlit_config
 
 from model import Translator
 from model.__main__ import build_parser, main
-from model.adapters import tokenizer_trial
+from model.adapters import inspect_folder
 from model.errors import HeadlightError
 from model.opening import open_reader
 from model.trace.file import load_trace, save_trace
@@ -78,7 +78,7 @@ def commands() -> list[str]:
 def here_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No name is looked up at the hub; tokenizers of our own making are not tried first; layers are narrow."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(tokenizer_trial, "_outcome", lambda path: "")
+    monkeypatch.setattr(inspect_folder, "_outcome", lambda path: "")
     monkeypatch.setattr("model.analysis.layer_kinds.WIDEST", 16)
 
 

@@ -129,15 +129,15 @@ NAMED: Final = {
     "model/pairs.py": {"gzip.open", "lzma.open", "open"},
     "model/trace/file.py": {"path.open"},
     "model/training/command.py": {"(run / LOG).read_bytes"},
-    "model/training/run_files.py": {"load_file", "path.open", "path.read_text", "safe_open"},
+    "model/training/loop.py": {"load_file", "path.open", "path.read_text", "safe_open"},
 }
 #: Files of our own source, and the system's.
 OWN: Final = {
     "model/adapters/placement.py", "model/later.py", "model/training/lexicon.py", "viz/gallery/docs.py",
-    "viz/gallery/site.py", "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/pages/attention/bertviz/tab.py",
+    "viz/gallery/site.py", "viz/locale/__main__.py", "viz/pages/attention/bertviz/tab.py",
     "viz/pages/learn/collection/drawing.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/learn/story/bar.py",
     "viz/pages/model_card/tabs.py", "viz/pictures/offline.py", "viz/selection/examples.py", "viz/server/scripts.py",
-    "viz/text/glossary.py", "viz/text/messages.py", "viz/ui/formulas.py", "viz/ui/page_style.py", "viz/ui/snippets.py",
+    "viz/text/glossary.py", "viz/text/messages.py", "viz/ui/formulas.py", "viz/ui/frame.py", "viz/ui/snippets.py",
 }  # fmt: skip
 
 

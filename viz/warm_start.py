@@ -21,11 +21,11 @@ MODULES: Final = (
     "model.adapters.inspect_folder",
     "viz.server.widgets",
     "viz.server.caches",
-    "viz.ui.address_code",
-    "viz.ui.add_model",
-    "viz.ui.page_style",
+    "viz.ui.present",
     "viz.ui.sidebar",
-    "viz.ui.tools",
+    "viz.ui.frame",
+    "viz.ui.sidebar",
+    "viz.ui.present",
     "viz.pages.attention.all_heads.tab",
     "viz.pages.attention.bertviz.tab",
     "viz.pages.attention.circuits",
@@ -49,7 +49,7 @@ def prepare() -> None:
     for module in MODULES:
         import_module(f"{_ABOVE}{module}")
     from model.errors import HeadlightError
-    from viz.access import attention, findings, head_jobs, models, traces
+    from viz.access import attention, findings, models, traces
     from viz.selection.selection import Selection
     from viz.text.written import ENCODER
 
@@ -64,4 +64,4 @@ def prepare() -> None:
     findings.finding(trace, reader, models.taught_head(opened.model, ENCODER))
     for site in trace.sites:
         attention.head_tiles(trace, reader, site)
-        head_jobs.of_model(opened.model, site)
+        findings.of_model(opened.model, site)

@@ -11,7 +11,7 @@ from model.abilities import Abilities
 from model.adapters.layout import OUTPUTS, Layout
 from model.adapters.placement import device_of
 from model.errors import TraceError
-from model.loaded import Loaded
+from model.reader import Loaded
 
 
 class BaseReader(Loaded):

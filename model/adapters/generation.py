@@ -26,8 +26,7 @@ from model.adapters.layout import OUTPUTS
 from model.adapters.limited_process import first_words
 from model.adapters.text_reader import TextReader
 from model.decoding.session import Session
-from model.errors import SessionError
-from model.messages import said
+from model.errors import SessionError, said
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
 from model.nn.hooks import Edit, listen

@@ -25,8 +25,7 @@ from transformers.utils import logging as _transformers_logging
 
 from model.adapters.config_limits import check_token_ids
 from model.adapters.limited_process import first_words
-from model.errors import CheckpointError, HeadlightError
-from model.messages import said
+from model.errors import CheckpointError, HeadlightError, said
 
 FUSED: Final = "sdpa"
 OURS: Final = "headlight"

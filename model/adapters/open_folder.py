@@ -15,21 +15,18 @@ from model.adapters.config_limits import check_picture_sizes, check_token_ids, c
 from model.adapters.decoder_lens import NORM_UNKNOWN, final_norm
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
-from model.adapters.kept_verdicts import keep_verdict, load_verdict
+from model.adapters.inspect_folder import private_copy, try_once
 from model.adapters.layout import Layout, longest_text
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.other_weights import readable_folder
 from model.adapters.peft_adapter import merge
 from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle
 from model.adapters.probe import MOST_TOKENS, Probe
-from model.adapters.proof import EAGER, Explored, explore_model, found_again, without_layout
+from model.adapters.proof import EAGER, Explored, explore_model, found_again, keep_verdict, load_verdict, without_layout
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.adapters.tokenizer_trial import private_copy, try_once
-from model.errors import CheckpointError
-from model.loaded import choose_device, choose_dtype
-from model.messages import said
-from model.reader import Reader
+from model.errors import CheckpointError, said
+from model.reader import Reader, choose_device, choose_dtype
 
 T = TypeVar("T")
 #: Position schemes that work at any length.
@@ -103,7 +100,7 @@ def _proven(folder: Folder, model: Any, pieces: LibraryTokenizer | None, digest:
     source = pieces.encode(PROBE_TEXT).ids
     layout, abilities = explore(model, Probe.of_text(model, source), digest)
     if library.is_for(model, "labels") and abilities.has("word choice"):
-        from model.adapters.label_reader import LabelReader
+        from model.adapters.text_reader import LabelReader
 
         library.end_by_no_padding(model)
         return LabelReader(model, pieces, layout, abilities, name=folder.name, digest=digest)

@@ -11,10 +11,9 @@ from typing import Final
 
 from model.adapters.folder_check import LARGEST_WEIGHTS, Folder, check_folder, gguf_file, pickled_files
 from model.adapters.limited_process import answer_of
-from model.errors import CheckpointError
+from model.errors import CheckpointError, said
 from model.file_writing import remove_oldest
 from model.folder_files import named_file, open_file
-from model.messages import said
 
 #: Seconds of computing, and by the clock, and bytes of memory beside those of the weights, that it may take.
 SECONDS: Final = 600

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from model.adapters.limited_process import first_words
 from model.checked import Malformed, parsed
-from model.errors import CheckpointError
+from model.errors import CheckpointError, said
 from model.folder_files import named_file, read_file
-from model.messages import said
 
 if TYPE_CHECKING:
     from torch import nn

@@ -17,8 +17,7 @@ import psutil
 import torch
 from torch import Tensor, nn
 
-from model.errors import CheckpointError
-from model.messages import said
+from model.errors import CheckpointError, said
 
 #: The control group of a Linux container.
 _GROUP: Final = Path("/sys/fs/cgroup")

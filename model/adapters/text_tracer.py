@@ -17,10 +17,9 @@ from model.adapters.capture import head_edits
 from model.adapters.generate_call import most_steps, write_greedily
 from model.adapters.layout import OUTPUTS, Layout, weights_of
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
-from model.errors import InputTextError
+from model.errors import InputTextError, said
 from model.input_text import check_not_blank, nothing_seen, too_long
 from model.languages import Offered
-from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
 from model.trace.steps import Vocabulary, describe_steps

@@ -1,4 +1,4 @@
-"""The program that `tokenizer_trial` runs: open a folder's tokenizer under limits, and say what is wrong with it."""
+"""The program that `inspect_folder` runs under limits: open a folder's tokenizer, and say what is wrong with it."""
 
 import sys
 from collections.abc import Iterator

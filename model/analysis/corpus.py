@@ -17,9 +17,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.errors import DataError, InputTextError
+from model.errors import DataError, InputTextError, Message, said
 from model.interruption import Progress, no_progress
-from model.messages import Message, said
 from model.nn.attention import AttentionInputs, attention_weights
 from model.nn.score_functions import joined
 from model.pairs import read_lines

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from model.analysis.measured_cost import MeasuredCost, check_memory, fitted_exponent, measure, sizes_up_to, unsteadiness
 from model.config import TransformerConfig
-from model.messages import said
+from model.errors import said
 from model.nn.attention import MultiHeadAttention, attention_weights
 from model.nn.masks import AttentionMask
 

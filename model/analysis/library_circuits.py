@@ -23,9 +23,8 @@ from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall
 from model.adapters.text_reader import TextReader
 from model.analysis.head_circuits import HeadCircuits, copying_score
-from model.errors import DataError
+from model.errors import DataError, said
 from model.interruption import Progress, no_progress
-from model.messages import said
 from model.nn.hooks import CALL, listen
 from model.trace.trace import Recorded
 

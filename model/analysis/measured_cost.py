@@ -13,8 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from model.adapters.placement import GIGABYTE, available_bytes
-from model.errors import DataError
-from model.messages import said
+from model.errors import DataError, said
 
 #: A computation is repeated until so many seconds are over, at least and at most so many times.
 SECONDS: Final = 0.25

@@ -6,14 +6,13 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from model.analysis.atlas.measure import AER, Atlas
-from model.analysis.coreference.measure import ContrastScores, CoreferenceScores
-from model.analysis.coreference.scores import HeldOutHead, SiteScores
+from model.analysis.coreference.measure import ContrastScores, CoreferenceScores, HeldOutHead, SiteScores
 from model.analysis.held_out import BEST_KNOWN, CopyingScores, HeldOutScores
 from model.analysis.layer_kinds import KINDS, PAPER_EXPONENTS, LayerTimes, crossing, multiply_adds, sequential_steps
 from model.analysis.measured_cost import unsteadiness
 from model.analysis.metrics.alignment import AlignmentScores
 from model.analysis.metrics.estimates import ErrorRates, Estimate
-from model.analysis.metrics.head_names import LayerHead, ranked
+from model.analysis.metrics.head_metrics import LayerHead, ranked
 from model.analysis.scoring import ScoreCost, operations
 from model.nn.encoder_decoder import SITES
 

@@ -15,8 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.analysis.measured_cost import MeasuredCost, check_memory, measure, sizes_up_to
-from model.errors import ConfigError
-from model.messages import said
+from model.errors import ConfigError, said
 from model.nn.attention import AttentionInputs, ScoresAndWeights, attention_weights, entropy_bits
 from model.nn.score_functions import DOT_PRODUCT, TERMS_AT_ONCE, Additive, Bilinear, ScoreFunction
 from model.trace.trace import Trace

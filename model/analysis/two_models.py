@@ -18,7 +18,7 @@ from jaxtyping import Float
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from model.analysis.metrics.head_names import HeadName, all_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES

@@ -11,9 +11,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.decoding.search import PrefixBatch, Prefixes, StepsDone, length_limits
-from model.errors import ConfigError
+from model.errors import ConfigError, said
 from model.interruption import no_progress
-from model.messages import said
 from model.nn.encoder_decoder import EncoderDecoder
 from model.trace.steps import no_probabilities
 

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from model import checked
 from model.checked import Malformed
-from model.errors import CheckpointError
+from model.errors import CheckpointError, said
 from model.folder_files import named_file, open_file, read_as_model, read_file
 from model.languages import html_language
-from model.messages import said
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"

@@ -17,10 +17,9 @@ from model import checked
 from model.checked import Malformed
 from model.checkpoint import Checkpoint, check_weights
 from model.config import Activation, TransformerConfig
-from model.errors import CheckpointError, ConfigError
+from model.errors import CheckpointError, ConfigError, said
 from model.marian import files
 from model.marian.tokenizer import MarianTokenizer
-from model.messages import said
 from model.nn.architectures import model_of_shapes, unfilled_model
 
 ACTIVATIONS: Mapping[str, Activation] = {"relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu"}

@@ -7,10 +7,9 @@ import sentencepiece as spm
 from model import checked
 from model.checked import Malformed
 from model.config import ModelConfig
-from model.errors import CheckpointError, TokenError
+from model.errors import CheckpointError, TokenError, said
 from model.languages import Offered, check_code
 from model.marian.files import targets
-from model.messages import said
 from model.tokenizer import Tokenizer, check_normalizer, visible_spans, without_surrogates
 from model.unspaced import byte_piece, spelled_byte
 

@@ -15,8 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
-from model.errors import TraceError
-from model.messages import said
+from model.errors import TraceError, said
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import HookPoint
 from model.nn.masks import AttentionMask, Rows

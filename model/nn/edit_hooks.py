@@ -7,8 +7,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor
 
-from model.errors import EditError
-from model.messages import said
+from model.errors import EditError, said
 from model.nn.edits import HeadEdit, PointAt, SwitchOff, edit_scores, edits_before, edits_from
 from model.nn.encoder_decoder import SITES, EncoderDecoder, site_path
 from model.nn.hooks import Edit, first_row

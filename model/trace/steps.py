@@ -14,8 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.errors import SessionError
-from model.messages import said
+from model.errors import SessionError, said
 
 
 @runtime_checkable

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
-from model.errors import DataError
-from model.messages import Message, said
+from model.errors import DataError, Message, said
 from model.training.loop import TrainSettings
 
 #: Files below the folder with the data: short sentences, so that a minute of one core reads many.

@@ -15,18 +15,17 @@ from model.config import PRESETS, ModelConfig, Norm, changed, preset, read_confi
 from model.errors import ConfigError
 from model.file_writing import check_folder, check_writable, json_text, make_folder, write_bytes, write_text
 from model.folder_files import read_file
-from model.loaded import choose_device
 from model.pairs import Pair, data_set_name, read_pairs
+from model.reader import choose_device
 from model.thread_settings import keep_freed_memory
 from model.tokenizer import Tokenizer
 from model.training.ablations import ABLATIONS, DEV_SETS, LETTERS, RUNS, TRAINING_SETS, files_in
 from model.training.batches import Example, join_processes, part, wait_for_all
 from model.training.dictionary_lexicon import NOUNS_FILE
 from model.training.film_recorder import FilmRecorder
-from model.training.loop import BOUNDS, TrainingRun, TrainSettings
+from model.training.loop import BOUNDS, LOG, TrainingRun, TrainSettings
 from model.training.made_sets import MadeSets, encode_with_variants
 from model.training.optimizer import OPTIMIZERS, Decay
-from model.training.run_files import LOG
 from model.training_record import LOG as TRAINING_LOG
 from model.training_record import METRICS, TRAINING
 

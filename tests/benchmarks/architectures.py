@@ -27,7 +27,7 @@ import transformers
 from tqdm import tqdm
 from transformers.models.auto import modeling_auto
 
-from model.adapters import library, open_folder, tokenizer_trial
+from model.adapters import inspect_folder, library, open_folder
 from model.errors import HeadlightError
 from tests.model.adapters import zoo
 
@@ -350,7 +350,7 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     # Its tokenizer is of our own making: to try it first takes a second.
-    tokenizer_trial._outcome = lambda path: ""
+    inspect_folder._outcome = lambda path: ""
     torch.set_num_threads(1)
     rows = []
     for model_type in tqdm(arguments.only or kinds()):

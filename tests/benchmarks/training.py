@@ -17,7 +17,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model.checkpoint import load_checkpoint
-from model.loaded import choose_device
+from model.reader import choose_device
 from model.thread_settings import keep_freed_memory
 from model.training.batches import encode_pairs, endless_batches
 from model.training.loop import TrainingRun, TrainSettings

@@ -4,8 +4,7 @@ import numpy as np
 import streamlit as st
 
 from viz.pictures.head_grid.component import Grid, HeadChoice, TileMetric, head_grid
-from viz.pictures.tiles.codes import Tiles
-from viz.pictures.tiles.store import Frame, send_tiles
+from viz.pictures.tiles.codes import Frame, Tiles, send_tiles
 from viz.ui.head_metrics import ranking
 
 CASES = {

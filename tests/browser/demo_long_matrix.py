@@ -5,8 +5,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
-from viz.pictures.tiles.codes import Source
-from viz.pictures.tiles.store import tile_server
+from viz.pictures.tiles.codes import Source, tile_server
 
 ROWS, COLUMNS, BLOCK = 1_500, 1_400, 3
 

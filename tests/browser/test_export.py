@@ -21,7 +21,7 @@ from model import Translator
 from model.trace.file import load_trace
 from tests.browser.conftest import Serve, visit
 from tests.browser.pointing import box_of
-from viz.pages.attention.view_page import OpenView, view_page
+from viz.pages.attention.export import OpenView, view_page
 from viz.ui.trace_tables import FORMULA_SIGNS
 
 HERE = Path(__file__).parent

@@ -16,8 +16,7 @@ from viz.text.messages import said
 if TYPE_CHECKING:
     from model import Trace
     from model.analysis.attribution.choice import ChoiceRun, TokenChoice
-    from model.analysis.attribution.deletion import Deletion, HiddenAlone
-    from model.analysis.attribution.methods import Integration, Method
+    from model.analysis.attribution.methods import Deletion, HiddenAlone, Integration, Method
     from model.word_choice import Chooser
     from viz.access.head_verdict import Question
 
@@ -78,7 +77,9 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
     most = (
         len(later.attribution_methods.METHODS)
         + later.attribution_methods.MOST_POINTS
-        + later.deletion.most_runs(len(words), len(later.attribution_methods.METHODS) + later.deletion.DRAWS)
+        + later.attribution_methods.most_runs(
+            len(words), len(later.attribution_methods.METHODS) + later.attribution_methods.DRAWS
+        )
     )
 
     def points_taken(before: int, points: int) -> None:
@@ -100,11 +101,11 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
         for method, each in found.items()
     }
     orders = [
-        *(later.deletion.order_of(of_words.tolist()) for of_words in scores.values()),
-        *later.deletion.random_orders(len(words)),
+        *(later.attribution_methods.order_of(of_words.tolist()) for of_words in scores.values()),
+        *later.attribution_methods.random_orders(len(words)),
     ]
     begun = progress.done
-    hidden, alone = later.deletion.delete(
+    hidden, alone = later.attribution_methods.delete(
         run, groups, orders, lambda done, total: progress.reached(begun + done, begun + total)
     )
     return Explained(

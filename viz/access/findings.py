@@ -1,24 +1,27 @@
-"""Find what is most worth seeing of a trace or an atlas, so that a page can open on it."""
+"""Find what is most worth seeing of a trace or an atlas, so that a page can open on it; and what each head is for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from model import later
+from model.errors import CheckpointError, DataError
 from model.unspaced import has_unspaced
-from viz.access import attention, long_texts
+from viz.access import attention, models
+from viz.selection.choices import ModelChoice
 from viz.selection.examples import known_marks
-from viz.server.caches import cached
+from viz.server.caches import FileState, cached
 from viz.text.marks import Span, pronoun_and_nouns, word_spans
 from viz.text.written import ENCODER, SITES
 
 if TYPE_CHECKING:
     from model import Reader, Trace
     from model.analysis.atlas.measure import Atlas
-    from model.analysis.coreference.cases import PronounCase
+    from model.analysis.coreference.case_files import PronounCase
     from model.analysis.coreference.pronoun_rows import PronounLink
-    from model.analysis.metrics.head_jobs import SurestHead
+    from model.analysis.metrics.head_jobs import HeadJob, SurestHead
 
 MAX_FINDINGS: Final = 200
 #: Of the words before a pronoun, only so many of the nearest are looked at.
@@ -48,11 +51,11 @@ def finding(trace: "Trace", reader: "Reader", taught: tuple[int, int] | None) ->
     """
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
     if trace.picture is None and pronoun is not None:
-        told = None if taught is None else later.head_names.HeadName(ENCODER, *taught)
+        told = None if taught is None else later.head_metrics.HeadName(ENCODER, *taught)
         link = later.pronoun_rows.pronoun_link(reader, trace, pronoun, candidates, taught=told)
         if link is not None:
             return Finding(link.site, link.layer, link.head, link, is_guess=is_guess)
-    if any(long_texts.is_long(trace, site) for site in trace.sites):
+    if any(attention.is_long(trace, site) for site in trace.sites):
         return Finding(trace.sites[0])
     surest = later.head_jobs.surest_head({site: attention.head_metrics(trace, site) for site in trace.sites})
     return Finding(trace.sites[0]) if surest is None else Finding(surest.site, surest.layer, surest.head, surest=surest)
@@ -96,3 +99,60 @@ def _guessed(text: str) -> tuple[Span | None, Sequence[Span], bool]:
 def _curated(language: str) -> "Mapping[str, PronounCase]":
     """Sentence → its case, of the set in a language."""
     return {case.sentence: case for case in later.case_files.curated_cases(language).cases if not case.is_control}
+
+
+MAX_ATLASES: Final = 4
+MAX_SITES: Final = 64
+#: The atlas that lies beside a model.
+SHIPPED: Final = "atlas.npz"
+
+
+@dataclass(frozen=True, eq=False)
+class HeadJobs:
+    """Layer and head → its jobs, the surest first; heads without a job are not there."""
+
+    of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]"
+    sentences: int  #: how many the corpus has; 0 where the open sentence alone was measured
+
+
+def of_model(choice: ModelChoice, site: str) -> HeadJobs | None:
+    """What the heads of a site do over a corpus; None for a model without an atlas beside it. Raises as `reader`."""
+    reader = models.reader(choice)
+    try:
+        file = FileState.of(models.folder(choice) / SHIPPED)
+    except (OSError, CheckpointError):
+        return None
+    return _of_atlas(reader, site, file)
+
+
+@cached(max_entries=MAX_SITES)
+def _of_atlas(reader: "Reader", site: str, file: FileState) -> HeadJobs | None:
+    atlas = _read(reader, file)
+    if atlas is None:
+        return None
+    at, layers, most = later.encoder_decoder.SITES.index(site), len(atlas.heads[site]), max(atlas.heads[site])
+    metrics, intervals = (
+        {name: table[at, :layers, :most] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals)
+    )
+    return HeadJobs(later.head_jobs.jobs_of_heads(site, metrics, intervals), len(atlas.texts))
+
+
+def in_sentence(trace: "Trace", site: str) -> HeadJobs:
+    """What the heads of a site do in one sentence that is not long; without intervals."""
+    return HeadJobs(later.head_jobs.jobs_of_heads(site, attention.head_metrics(trace, site), {}), 0)
+
+
+@cached(max_entries=MAX_ATLASES)
+def _read(reader: "Reader", file: FileState) -> "Atlas | None":
+    """The atlas in a file, if it was made with exactly this model."""
+    try:
+        atlas = later.atlas_file.load_atlas(Path(file.path))
+    except DataError:
+        # The atlas page says what is wrong with the file.
+        return None
+    return atlas if atlas.model == later.atlas_measure.digest_of(reader) and site_known(atlas, reader) else None
+
+
+def site_known(atlas: "Atlas", reader: "Reader") -> bool:
+    """Whether the tables are of the heads that the model has."""
+    return dict(atlas.heads) == {site: tuple(heads) for site, heads in reader.abilities.heads.items()}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from model.analysis.interventions.edit_comparison import EditComparison
     from model.analysis.interventions.head_verdict import HeadVerdict
     from model.analysis.interventions.word_pairs import WordPair
-    from model.analysis.metrics.head_names import HeadName
+    from model.analysis.metrics.head_metrics import HeadName
     from model.nn.edits import HeadEdit
     from model.reader import Writer
     from model.word_choice import Chooser, WordChoice
@@ -110,7 +110,7 @@ def tested(reader: "Chooser", asked: Question, head: tuple[str, int, int]) -> Ta
         choice = _preferred(reader, asked)
         trace = _trace(reader, asked.texts[0], choice)
         other = None if asked.b is None else asked.b.place
-        verdict = later.head_verdict.head_verdict(reader, choice, later.head_names.HeadName(*head), trace, other)
+        verdict = later.head_verdict.head_verdict(reader, choice, later.head_metrics.HeadName(*head), trace, other)
 
         def spelled(token_id: int | None) -> str:
             return "" if token_id is None else reader.vocabulary.tokens([token_id])[0]
@@ -233,7 +233,7 @@ def head_edit(row: int, edit: EditHead) -> "HeadEdit":
 
 def all_heads(reader: "Reader") -> "tuple[HeadName, ...]":
     """Every head of a model, in the order of tables [site, layer, head]."""
-    return later.head_names.all_heads(reader.abilities.heads)
+    return later.head_metrics.all_heads(reader.abilities.heads)
 
 
 def _preferred(reader: "Chooser", asked: Question) -> "TokenChoice":

@@ -1,4 +1,4 @@
-"""Open the chosen model and keep it for all viewers; say what is known of it before it is opened."""
+"""Find and open the chosen model and keep it for all viewers; say what is known of it before it is opened."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ import streamlit as st
 from model import later
 from model.checked import Scalar
 from model.errors import CheckpointError, DataError, HeadlightError
-from model.folder_files import entries
+from model.folder_files import entries, hub_folder
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.marian import files as marian_files
 from model.thread_settings import share_heaps, sleep_while_waiting
@@ -359,7 +359,7 @@ def _ablation_results(file: FileState) -> "AblationResults":
 def _key(choice: ModelChoice) -> ReaderKey:
     """What a loaded model is known by. Raises as `reader`."""
     path = folder(choice)
-    return str(path), _stamp(path), str(later.loaded.choose_device(None if choice.device == "auto" else choice.device))
+    return str(path), _stamp(path), str(later.reader.choose_device(None if choice.device == "auto" else choice.device))
 
 
 def _weights_bytes(stamp: Stamp) -> int:
@@ -382,7 +382,7 @@ def _stamp(folder: Path) -> Stamp:
 
 def _memory_of(device: str) -> int:
     """Bytes that models may take on a device: a share of the machine's memory, or of the card's."""
-    on_card = later.loaded.gpu_memory(device)
+    on_card = later.reader.gpu_memory(device)
     return share_of_memory(MODELS_SHARE) if on_card is None else int(MODELS_SHARE * on_card)
 
 
@@ -392,3 +392,28 @@ def _readers(device: str) -> BoundedCache[ReaderKey, "Reader"]:
     share_heaps()
     # Sessions hold the model that they write with: they go with it.
     return BoundedCache(MAX_MODELS, _memory_of(device), on_evict=lambda key: traces.forget_sessions())
+
+
+def checked(path: str) -> Path:
+    """A folder that a person names, once it is clear that a model lies in it; nothing of the model is loaded.
+
+    Raises a CheckpointError if it is none, is not to be looked into, or holds no model that can be opened; the message
+    says what works.
+    """
+    catalogue.check_may_name_folders()
+    return later.inspect_folder.folder_with_model(path, catalogue.folders_to_add_from())
+
+
+def fetched(name: str) -> Path:
+    """The folder of a model of the hub, fetched where that is needed; only for who is allowed to.
+
+    Raises a CheckpointError if it is not allowed, there is no such model, or it cannot be fetched or opened.
+    """
+    catalogue.check_may_name_folders()
+    if not catalogue.downloads_allowed():
+        raise CheckpointError(
+            "This server does not download models. Start it with {downloads_variable}=1 in its environment to allow "
+            "that, or download the model yourself and give its folder.",
+            downloads_variable=catalogue.DOWNLOADS_VARIABLE,
+        )
+    return later.inspect_folder.folder_with_model(str(hub_folder(name.strip())))

@@ -1,6 +1,6 @@
 // Draws the pictures of a page of the gallery, which the scripts before this one have left there; a walk when it is opened.
 
-/** The data of pictures: of each payload, which file holds each of its pieces (data_files.py). @typedef {{ plan: string[][], shared: string[], data: string }} Own */
+/** The data of pictures: of each payload, which file holds each of its pieces (site.py). @typedef {{ plan: string[][], shared: string[], data: string }} Own */
 /** @typedef {{ own: Record<string, Own>, shared: Record<string, string>, scripts: Record<string, string> }} Gallery */
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";

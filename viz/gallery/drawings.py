@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz.access import attention, findings, models, word_links
+from viz.access import attention, findings, models, texts
 from viz.access.attention import MatrixView
 from viz.access.findings import Finding
 from viz.pages.attention.opened_head import captions, lines_component
@@ -17,10 +17,10 @@ from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
 from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerData, PlayerState
 from viz.pictures import payload
+from viz.pictures.component import begun
 from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head
 from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import Drawing, Part, all_heads
-from viz.pictures.player.exchange import begun
 from viz.selection.choices import ModelChoice
 from viz.text import written
 from viz.text.messages import _
@@ -43,7 +43,7 @@ def found_in(trace: "Trace", choice: ModelChoice) -> Finding:
 
 def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
     """What was read and written, as words that can be pointed at; below them the sentence of what is pointed at."""
-    known, languages = word_links.words(trace), models.languages(choice)
+    known, languages = texts.words(trace), models.languages(choice)
     sides: Mapping[Side, tuple[str, slice]] = {
         "source": (languages[0], slice(known.num_source)),
         "target": (languages[1], slice(known.num_source, None)),

@@ -8,8 +8,8 @@ from jaxtyping import Float
 from viz.pages.paper.through_training import component as training_film
 from viz.pages.paper.through_training import data as training_data
 from viz.pages.paper.through_training.component import FilmState
+from viz.pictures.component import begun
 from viz.pictures.offline import Drawing, Part
-from viz.pictures.player.exchange import begun
 
 
 def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"]]:

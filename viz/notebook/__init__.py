@@ -9,7 +9,6 @@ The same components as on the pages, drawn by the browser, offline; in JupyterLa
 need `pip install -r viz/notebook/requirements.txt`.
 """
 
-from viz.notebook.pictures import film, heads, lines
-from viz.notebook.widget import Picture, save
+from viz.notebook.pictures import Picture, film, heads, lines, save
 
 __all__ = ["Picture", "film", "heads", "lines", "save"]

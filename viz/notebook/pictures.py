@@ -1,26 +1,90 @@
-"""What a notebook can show: a grid of all heads with the open one below, heads as lines, a film."""
+"""A picture in a notebook without a server: a grid of all heads with the open one below, heads as lines, a film."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import anywidget
 import numpy as np
+import traitlets
 from numpy.typing import ArrayLike
 
 from model.errors import TraceError
+from model.file_writing import write_text
 from viz.access import attention
 from viz.gallery.drawings import drawn_lines, film_of, lines_data
-from viz.notebook.widget import Picture, checked_text
 from viz.pages.attention.opened_head.lines_component import LinesView
 from viz.pages.decoding.film.data import film as film_data
 from viz.pictures.focus import FocusAxis, FocusHead, any_head, of_text
-from viz.pictures.offline import all_heads
+from viz.pictures.offline import Drawing, all_heads, draw_parts, text_page
 from viz.pictures.payload import fingerprint
 from viz.text import written
 
 if TYPE_CHECKING:
     from model import Trace
     from model.reader import Writer
+
+#: All that a picture sends may take so many bytes.
+MOST_BYTES: Final = 64 << 20
+
+
+class Picture(anywidget.AnyWidget):
+    """A picture, shown as the last line of a cell; `save` writes it into a file; `alt` is for those who hear it."""
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    plan = traitlets.Unicode().tag(sync=True)
+    payloads = traitlets.List(traitlets.Bytes()).tag(sync=True)
+
+    def __init__(self, drawing: Drawing) -> None:
+        payloads = drawing.payloads()
+        if (total := sum(map(len, payloads))) > MOST_BYTES:
+            raise ValueError(
+                f"This picture takes {total / 1e6:.0f} MB, and a notebook's may take {MOST_BYTES / 1e6:.0f}: choose "
+                "one attention, fewer layers or a shorter text."
+            )
+        self.drawing, self.alt = drawing, drawing.alt
+        super().__init__(_esm=_module(drawing), plan=json.dumps(drawing.plan()), payloads=payloads)
+
+
+def checked_text(name: str, given: object) -> str:
+    """A text. Raises a ValueError if it is none, or holds half of a surrogate pair, which UTF-8 cannot write."""
+    if not isinstance(given, str):
+        raise ValueError(f"Expected {name} to be text, got {given!r} of type {type(given).__name__}.")
+    try:
+        given.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"Expected {name} to be text that UTF-8 can write, got {given!r}: half a surrogate pair."
+        ) from None
+    return given
+
+
+def save(picture: Picture, path: str | Path, title: str = "Headlight") -> Path:
+    """Write a picture into one HTML file that opens offline and does what it does in the notebook.
+
+    One that is there is written over. Raises a ValueError if the title is not text.
+    """
+    written = Path(path)
+    write_text(
+        written, text_page(checked_text("title", title), '<main id="picture-0"></main>', drawings=[picture.drawing])
+    )
+    return written
+
+
+def _module(drawing: Drawing) -> str:
+    """The script of the widget, for `anywidget`."""
+    return f"""{draw_parts()}
+const scripts = {json.dumps(drawing.scripts())};
+const bytes = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+export default {{
+  async render({{ model, el }}) {{
+    return draw(el, JSON.parse(model.get("plan")), model.get("payloads").map(bytes), scripts);
+  }},
+}};
+"""
+
 
 #: Heads beyond which lines of one layer cannot be told apart.
 MOST_LINES: Final = 64

@@ -29,7 +29,7 @@ from viz.pictures.head_grid.component import Grid, HeadChoice
 from viz.pictures.matrix_picture import component as matrix_picture
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData
 from viz.pictures.payload import fingerprint
-from viz.pictures.tiles import store
+from viz.pictures.tiles import codes
 from viz.pictures.tiles.codes import Tiles
 from viz.server import scripts
 from viz.text import messages, written
@@ -133,7 +133,7 @@ def drawn_grid(
     """Every head as a tile; arguments as of `all_heads`."""
     tiles, frame, grid = grid_of(weights, queries, keys, title, opened, focus)
     parts = [
-        Part(store.COMPONENT, payload.pack(frame, store.as_array(tiles))),
+        Part(codes.COMPONENT, payload.pack(frame, codes.as_array(tiles))),
         Part(head_grid.COMPONENT, payload.pack(grid)),
     ]
     return Drawing(parts, weights.shape[1], title)
@@ -152,12 +152,12 @@ def grid_of(
     title: str,
     opened: tuple[int, int],
     focus: FocusHead | None = None,
-) -> tuple[Tiles, store.Frame, Grid]:
+) -> tuple[Tiles, codes.Frame, Grid]:
     """The tiles of all heads, their frame and the grid that shows them; arguments as of `all_heads`."""
     address = f"offline-{fingerprint(title, *queries, weights)}"
     tiles = Tiles.of(weights.shape, iter(weights))
     axes = None if focus is None else (focus.rows, focus.columns)
-    frame = store.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address, axes=axes)
+    frame = codes.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address, axes=axes)
     return tiles, frame, Grid(address=address, shape=weights.shape[:2], selected=HeadChoice(*opened), caption=title)
 
 

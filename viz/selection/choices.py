@@ -51,7 +51,7 @@ class Common:
     presented: Annotated[Presented, Param("present")] = ""
     screen: Annotated[int, ResetBy("attention_tab", "presented")] = 0  #: which of the page's screens it shows then
     story: int = 0  #: the step of the story “Start here” that is shown, counted from 1; 0 where its bar is closed
-    #: the tabs that alone are shown, as `viz.ui.shown_tabs` names them; none for all.
+    #: the tabs that alone are shown, as `viz.ui.sidebar` names them; none for all.
     shown_tabs: Annotated[tuple[str, ...], Param("only")] = ()
     #: the code of the language that the app speaks; "" is the browser's.
     language: Annotated[str, Param("lang"), MaxLength(16)] = ""
@@ -171,7 +171,7 @@ class AttentionChoices:
     distance: int = 1  #: how many tokens before its query each key stands, where QK of rotary positions is shown
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"  #: which of bertviz's views
     #: from_words, to_words: the words whose heads are looked for, those that look and those looked at, as
-    #: `viz.access.word_links` counts them; none leave that to the cell that is kept.
+    #: `viz.access.texts` counts them; none leave that to the cell that is kept.
     from_words: Annotated[tuple[int, ...], Param("from"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()
     to_words: Annotated[tuple[int, ...], Param("to"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()
     #: whether the atlas led to the sentence, so that a link leads back.

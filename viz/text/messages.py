@@ -24,7 +24,7 @@ from typing import Final
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from model.messages import Message, said, said_plural
+from model.errors import Message, said, said_plural
 
 __all__ = ["Message", "_", "languages", "plural", "said", "said_plural", "shown", "speak", "speaking"]
 

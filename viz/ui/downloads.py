@@ -1,19 +1,28 @@
-"""Offer files and links to take along."""
+"""Offer files and links to take along in a page's one menu, and take files that people give."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import PurePath
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from model.errors import DataError, HeadlightError
 from viz.access import models
-from viz.selection import url
+from viz.selection import state, url
+from viz.selection.choices import PICTURE_FORMATS
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
+from viz.server import limits
 from viz.text.messages import _, language, said, shown, speaking
 from viz.text.written import byte_count
+from viz.ui import controls
+from viz.ui.snippets import Snippet, Views
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 _MIMES: Final = {".csv": "text/csv", ".html": "text/html", ".json": "application/json"}
 _TOO_LONG: Final = said("The sentence is too long for the URL and is not part of it: send it separately.")
@@ -73,3 +82,93 @@ def link_needs(selection: Selection) -> tuple[dict[str, str], str]:
     if len(selection.common.text) > MAX_TEXT_IN_URL:
         return always, _TOO_LONG
     return always | {"text": selection.common.text}, ""
+
+
+#: Megabytes that a file may have where its field says nothing else, and the most that one can say: as many as
+#: `server.maxUploadSize` in `config.toml`.
+MEGABYTES: Final = 5
+
+
+def most(megabytes: int = MEGABYTES) -> int:
+    """Megabytes that a file may have in a field that usually takes so many: no more than the server lets through."""
+    server: int = st.get_option("server.maxUploadSize")
+    return min(limits.rules().most_megabytes(megabytes), server, MEGABYTES)
+
+
+def field(
+    label: str,
+    *,
+    key: str,
+    megabytes: int = MEGABYTES,
+    help_text: str | None = None,
+    on_change: Callable[[], None] | None = None,
+) -> "UploadedFile | None":
+    """A field for a file of at most so many megabytes (a server may take fewer), and the file that is in it, if any."""
+    # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
+    return st.file_uploader(label, key=key, help=help_text, max_upload_size=most(megabytes), on_change=on_change)
+
+
+def content(file: "UploadedFile", megabytes: int = MEGABYTES) -> bytes:
+    """What is in a file, as large as its field may take. The field's own limit holds in the browser only.
+
+    Raises a DataError if it is larger.
+    """
+    if file.size > most(megabytes) * 1024**2:
+        message = "{name} has {size:,.1f} MB; expected at most {most} MB. Choose a smaller file."
+        raise DataError(message, name=file.name, size=file.size / 1024**2, most=most(megabytes))
+    return file.getvalue()
+
+
+_PAPER_LABELS: Final = {"shown": said("Page"), "white": said("White"), "transparent": said("Transparent")}
+#: Pixels of what is in the menu, where the screen has room.
+WIDTH: Final = 440
+#: In the session: the menu of the run.
+_MENU: Final = "export/menu"
+
+
+def menu() -> None:
+    """Show the menu, in the head of a page."""
+    opened = st.popover(_("Export"), icon=":material/download:", key="export", on_change="rerun")
+    st.session_state[_MENU] = opened
+    with opened.container(width=WIDTH):
+        help_text = _(
+            "PNG is pixels, twice the screen's. SVG and PDF are shapes that stay sharp at any size; PDF is made in the "
+            "browser's print window. A heatmap of more than 65,536 cells stays pixels in them."
+        )
+        labels = {name: name for name in PICTURE_FORMATS}
+        controls.segmented("picture_format", _("Save pictures as"), labels, help_text=help_text)
+        help_text = _("White and transparent have black letters, for a paper. bertviz saves on its own background.")
+        controls.segmented("picture_paper", _("Background of saved pictures"), _PAPER_LABELS, help_text=help_text)
+        st.caption(_("The arrow at a picture and the camera at a chart save it like this."))
+
+
+def files(offer: Callable[[], None]) -> None:
+    """Show what a page offers as files, while the menu is open. `offer`: draws the buttons; called only then."""
+    opened: DeltaGenerator | None = st.session_state.get(_MENU)
+    if opened is not None and getattr(opened, "open", False):
+        with opened.container(width=WIDTH):
+            offer()
+
+
+def python(field: str, views: Views, *arguments: object) -> None:
+    """Show the Python that gives the numbers of the open tab, while the menu is open; to be called after the tabs."""
+
+    def offer() -> None:
+        view = views[state.value(field, str)]
+        try:
+            snippet: Snippet = view if isinstance(view, str) else view(*arguments)
+        except HeadlightError:
+            # The view says it.
+            return
+        if not snippet:
+            return
+        st.markdown(_("**Python**"))
+        if isinstance(snippet, str):
+            st.caption(shown(snippet))
+            return
+        st.code("\n".join(snippet), language="python", wrap_lines=True)
+        st.caption(
+            _("These lines give the numbers of this view where the package headlight is installed, as the README says.")
+        )
+
+    files(offer)

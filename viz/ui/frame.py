@@ -1,8 +1,9 @@
-"""Frame every page: its title, tabs, charts and captions, its errors as sentences, and what a model cannot show."""
+"""Frame every page: its layout, title, tabs, charts and captions, its errors as sentences, what a model cannot show."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import streamlit as st
@@ -15,10 +16,11 @@ from viz.pictures.page_tools import CopyLink, copy_link
 from viz.selection import state
 from viz.server import limits
 from viz.server.widgets import sent
+from viz.text import messages
 from viz.text.glossary import explained
-from viz.text.messages import _, said, shown
+from viz.text.messages import Message, _, said, shown
 from viz.text.written import NAMES, byte_count
-from viz.ui import address_code, chart_texts, downloads, export, present, shown_tabs, tools
+from viz.ui import downloads, present, sidebar
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -26,6 +28,28 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Abilities
+
+#: As plotly.js has them in English; the texts of buttons that `frame.CHART_CONFIG` takes away are not among them.
+_CHART_TEXTS: Final[tuple[Message, ...]] = (
+    said("Download plot as a PNG"),
+    said("Download plot"),
+    said("Reset axes"),
+    said("Double-click to zoom back out"),
+    said("Double-click on legend to isolate one trace"),
+    said("Sorry, there was a problem downloading your image!"),
+    said("trace"),
+)
+
+
+def _locale_config() -> dict[str, object]:
+    """The part of plotly's configuration that gives it the language; nothing of it is fetched."""
+    code = messages.language()
+    if code == messages.ENGLISH:
+        return {}
+    tag = messages.tag(code)
+    dictionary = {str(text): messages.template(text) for text in _CHART_TEXTS}
+    return {"locale": tag, "locales": {tag: {"dictionary": dictionary}}}
+
 
 #: Height that a figure will take, while the model is loading.
 SKELETON_HEIGHT: Final = 420
@@ -50,7 +74,7 @@ def chart_config(name: str) -> dict[str, object]:
     # plotly knows no PDF: `copy_link.js` makes it.
     chosen = state.current().common.picture_format.replace("PDF", "SVG").lower()
     camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}
-    return CHART_CONFIG | {"toImageButtonOptions": camera} | chart_texts.locale_config()
+    return CHART_CONFIG | {"toImageButtonOptions": camera} | _locale_config()
 
 
 def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
@@ -124,13 +148,13 @@ def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
         with st.container(key="page-tools", horizontal=True, width="content", vertical_alignment="center", gap=None):
             needs, note = downloads.link_needs(state.current())
             if not present.is_on():
-                export.menu()
+                downloads.menu()
             copy_link(CopyLink(needs, note, common.picture_paper, common.picture_format))
-            tools.show()
+            present.show()
         if present.is_on():
-            address_code.place()
+            present.place()
         else:
-            address_code.forget()
+            present.forget()
     limits.acquire()
     return beside
 
@@ -172,7 +196,7 @@ def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
         with errors_shown(), limits.limited():
             show(*args, **kwargs)
         state.publish()
-        address_code.draw()
+        present.draw()
 
     return part
 
@@ -189,7 +213,7 @@ def _part_key(part: Callable[..., None]) -> str:
 
 def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None:
     """Show tabs (label → what draws it with `arguments`), only the open one computed: by `field`, else the first."""
-    contents = [tab for tab in contents if shown_tabs.is_shown(field, tab[0])] or contents
+    contents = [tab for tab in contents if sidebar.is_shown(field, tab[0])] or contents
     labels = [label for label, _ in contents]
     if state.current().value(field) not in labels:
         state.change(**{field: labels[0]})
@@ -246,3 +270,17 @@ def lacking(abilities: "Abilities", view: str, instead: str = "") -> bool:
     why = shown(abilities.lacks[view])  # type: ignore[index]
     st.info(plain(" ".join((why[0].upper() + why[1:], shown(instead))).strip()), icon=":material/info:")
     return True
+
+
+_RULES: Final = Path(__file__).with_name("page_style.css").read_text(encoding="utf-8")
+#: Options of a theme that the style sheet needs: the page's ground, and what stands out on it.
+_COLOURS: Final = ("backgroundColor", "primaryColor")
+_PRESENTED: Final = Path(__file__).with_name("present.css").read_text(encoding="utf-8")
+
+
+def page_style() -> None:
+    """Send the style sheet of all pages, with the colours that `config.toml` names."""
+    rules = f"{_RULES}\n{_PRESENTED}" if present.is_on() else _RULES
+    paper, accent = ([st.get_option(f"theme.{scheme}.{name}") for scheme in ("light", "dark")] for name in _COLOURS)
+    colours = f"--paper: light-dark({', '.join(paper)}); --day-accent: {accent[0]}; --night-accent: {accent[1]};"
+    st.html(f"<style>:root {{ {colours} }}\n{rules}</style>")

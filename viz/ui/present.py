@@ -1,20 +1,35 @@
-"""Present a page on a projector: large, one picture a screen, next and back by the keys of a clicker.
+"""What can be done with any view: undo, redo, pin; present it on a projector, its address as a QR code.
 
-A page asks `is_on` what to leave out, and says by `steps` which screens it has. A picture that arrow keys move already,
-as the film's, needs no `steps`. Styles are in `present.css`: what a component shows on the page alone, it hides by the
-property `--in-page`, and no picture is higher than `--picture-height`.
+A page is presented large, one picture a screen, next and back by the keys of a clicker. It asks `is_on` what to leave
+out, and says by `steps` which screens it has. A picture that arrow keys move already, as the film's, needs no `steps`.
+Styles are in `present.css`: what a component shows on the page alone, it hides by the property `--in-page`, and no
+picture is higher than `--picture-height`.
+
+Python knows the address as it writes it, so the browser is asked nothing. What a component sent unasked, Streamlit 1.67
+would put into one message with what a person clicks at that moment, and then draw the component's fragment alone.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from viz.pictures.page_tools import present_steps
-from viz.selection import state
+from viz.pictures.page_tools import HeadPlace, head_tools, present_steps
+from viz.selection import state, url
+from viz.selection.choices import ALL_HEADS
+from viz.selection.selection import PAGES, SECTIONS, Section
+from viz.selection.url import to_params
+from viz.text.html import literal
+from viz.text.messages import _, said
+from viz.ui import downloads
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+    from streamlit.navigation.page import StreamlitPage
 
 #: As `--zoom` in `present.css`.
 ZOOM: Final = 1.5
@@ -81,3 +96,187 @@ def _with_large_letters(spec: Any) -> Any:
     if isinstance(spec, (list, tuple)):
         return [_with_large_letters(part) for part in spec]
     return spec
+
+
+#: Of a longer address the modules would be too small to be read from a screen.
+MAX_LENGTH: Final = 500
+_LOCAL: Final = re.compile(r"localhost|127(\.\d+){3}|::1")
+_HOW_TO_OPEN: Final = said(
+    "Headlight listens on 127.0.0.1. To let others open it, start it with --server.address=0.0.0.0 and this "
+    "machine's name or address in server.allowedHosts, and open it by that name."
+)
+_ROOM: Final = "address-code/room"
+
+
+@lru_cache(maxsize=64)
+def picture(address: str) -> str:
+    """The code of an address, as the address of a picture; "" if it would be too fine to read."""
+    if not 0 < len(address) <= MAX_LENGTH:
+        return ""
+    # Needed by who presents only.
+    import segno
+
+    # On paper of its own in both themes: readers look for dark on light.
+    uri: str = segno.make(address, micro=False, error="l").svg_data_uri(dark="#000", light="#fff", omitsize=True)
+    return uri
+
+
+def for_visitors(page: str) -> str:
+    """The address of the selection on this page, without what only a presentation needs.
+
+    Nor with the collection, which would make the code of any other page too fine, or an answer: they give their own.
+    """
+    params = to_params(state.current().changed(presented="", screen=0, story=0, pins="", answer=0))
+    page = page if urlsplit(page).path else f"{page}/"
+    return f"{page}?{urlencode(params)}" if params else page
+
+
+def place() -> None:
+    """Keep room for the code here, and show it as far as the run knows the view yet."""
+    st.session_state[_ROOM] = st.container(key="address-code").empty()
+    draw()
+
+
+def draw() -> None:
+    """Show the code in its room, if there is one: to be called whenever the address was written."""
+    room: DeltaGenerator | None = st.session_state.get(_ROOM)
+    page = st.context.url
+    if room is None or page is None:
+        return
+    address = for_visitors(page)
+    is_local = _LOCAL.fullmatch(urlsplit(address).hostname or "")
+    code = "" if is_local else picture(address)
+    too_long = "" if code else _("The URL is too long for a code.")
+    caution = _("The URL opens only on this computer.") if is_local else too_long
+    label = literal(_("QR code of this view's URL: {address}", address=address))
+    shown = f'<img src="{literal(code)}" alt="{label}">' if code else ""
+    room.html(f'{shown}<span title="{literal(_HOW_TO_OPEN) if is_local else ""}">{literal(caution)}</span>')
+
+
+def forget() -> None:
+    """A page that is not presented has no room for it."""
+    st.session_state.pop(_ROOM, None)
+
+
+#: The browser's cookie that says whether a person has closed the story “Start here”, and its value then.
+STORY_COOKIE: Final = "headlight_story"
+STORY_CLOSED: Final = "closed"
+#: In the session: whether it has begun, and whether a person asks for the story.
+_BEGUN, _ASKED = "story/begun", "story/asked"
+
+
+def show() -> None:
+    """The buttons."""
+    head_tools(
+        is_presented=is_on(),
+        is_pinned=_is_pinned(),
+        on_undo=_undo,
+        on_pin=_pin,
+        has_story=state.current().common.story > 0,
+        on_present=switch,
+        on_story=_ask_for_story,
+        on_head=_open_head,
+    )
+
+
+def begin_story(opened: "StreamlitPage") -> None:
+    """Open the story “Start here” for who opens the first page itself, and has not closed the story for good."""
+    is_begun, st.session_state[_BEGUN] = st.session_state.get(_BEGUN, False), True
+    is_first_page = not opened.url_path and st.query_params.keys() <= {"lang"}
+    # Without an address there is no browser, as in tests.
+    if is_begun or not is_first_page or st.context.url is None:
+        return
+    if st.context.cookies.get(STORY_COOKIE) != STORY_CLOSED:
+        state.change(story=1)
+
+
+def asks_for_story() -> bool:
+    """Whether a person has just pressed the button of the story; once."""
+    return bool(st.session_state.pop(_ASKED, False))
+
+
+def _ask_for_story() -> None:
+    st.session_state[_ASKED] = True
+    state.change(story=1)
+
+
+def _open_head(head: HeadPlace) -> None:
+    """Open the head of a link on the Attention page; where the model has no such head, the page shows the nearest."""
+    state.change(attention_tab=ALL_HEADS, token=None, key_token=None)
+    # Chosen, so that the page shows this head and not its own finding.
+    state.change(site=head.site, layer=head.layer, head=head.head, head_chosen=True)
+    open_page("attention")
+
+
+def open_page(section: Section) -> None:
+    """Open a page: called at the end of a callback, whose choices are then seen there."""
+    state.want_page(PAGES[section].address)
+    st.rerun()
+
+
+def why_divided(key: str) -> None:
+    """The way to the tab that says what the division by √dₖ is for, which others need not say again."""
+    st.button(
+        _("Why scores are divided by √dₖ: Scores"),
+        key=f"{key}-why-divided",
+        icon=":material/open_in_new:",
+        type="tertiary",
+        on_click=_open_scores,
+    )
+
+
+def _open_scores() -> None:
+    state.change(paper_tab="Scores")
+    open_page("paper")
+
+
+def follow(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:
+    """Open the page that is wanted: by `open_page`, or that of a choice that was undone or done again."""
+    wanted = state.page_wanted(opened.url_path)
+    for page in pages:
+        if page.url_path == wanted:
+            st.switch_page(page)
+
+
+def _undo(by: int) -> None:
+    if not state.undo(by):
+        st.toast(_("Nothing to undo.") if by > 0 else _("Nothing to redo."))
+
+
+def _view() -> url.Pin:
+    """The view that is open; a head or a step that a page only proposed is part of it where it is what is seen."""
+    selection, page = state.current(), SECTIONS[state.page()]
+    if page in ("decoding", "coreference"):
+        selection = selection.changed(step=selection.common.step, head=selection.common.head)
+    return url.pin_of(selection, page, downloads.link_needs(selection)[0])
+
+
+def _can_be_pinned() -> bool:
+    """Whether an address can carry all that is seen."""
+    return not downloads.link_needs(state.current())[1]
+
+
+def _is_pinned() -> bool:
+    if not _can_be_pinned():
+        return False
+    view = _view()
+    kept = url.decode(state.current().learn.pins)
+    return any((pin.page, pin.params) == (view.page, view.params) for pin in kept)
+
+
+def _pin() -> None:
+    """Keep the view; what is kept already goes."""
+    if not _can_be_pinned():
+        st.toast(_("This view cannot be pinned: the text is too long for a URL, or it shows your own picture."))
+        return
+    kept, view = url.decode(state.current().learn.pins), _view()
+    others = tuple(pin for pin in kept if (pin.page, pin.params) != (view.page, view.params))
+    if len(others) < len(kept):
+        state.choose(pins=url.encode(others))
+        st.toast(_("This view is no longer in the collection."))
+    elif url.fits((*kept, view)):
+        state.choose(pins=url.encode((*kept, view)))
+        st.toast(_("Pinned: {num_kept} in the collection, on the page Learn.", num_kept=len(kept) + 1))
+    else:
+        message = "The collection is full: it can contain {max_pins} views, or as many as fit into one URL."
+        st.toast(_(message, max_pins=url.MAX_PINS))

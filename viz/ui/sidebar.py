@@ -1,24 +1,143 @@
-"""What every page has on its left: the model, what it reads, examples, the device."""
+"""What every page has on its left: the model or one of one's own, what it reads, examples, the device, shown tabs."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import models, pictures
+from viz.access import models, traces
 from viz.selection import catalogue, state
 from viz.selection.choices import DEVICES, ModelChoice
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
+from viz.selection.selection import FIELDS, PAGES, Page
+from viz.server import limits
 from viz.server.widgets import sent
 from viz.text import messages
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, said
-from viz.ui import controls, shown_tabs, uploads
-from viz.ui.add_model import add_model
+from viz.ui import controls, downloads
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
+
+_TYPED = "add/folder"
+_FETCH = "add/fetch"
+#: Whether the field is unfolded.
+_UNFOLDED = "add-model"
+
+
+def unfold() -> None:
+    """Show the field from the next run on."""
+    st.session_state[_UNFOLDED] = True
+
+
+def add_model() -> None:
+    """The field for a folder, the choice to fetch, and what is wrong with what was typed; a shared server has none."""
+    if not limits.rules().names_folders:
+        return
+    # It counts as a control, or a run could not unfold it.
+    with st.expander(_("Add a model"), key=_UNFOLDED, icon=":material/add:", on_change="rerun"):
+        if not catalogue.can_add():
+            message = (
+                "Others can reach this server, so it opens no folder that is typed here. Its administrator can allow "
+                "folders with models in `{folders_variable}`; see “For a class” in the README."
+            )
+            st.caption(_(message, folders_variable=catalogue.FOLDERS_VARIABLE))
+            return
+        allowed = catalogue.folders_to_add_from()
+        with st.form("add", border=False):
+            typed = st.text_input(
+                _("Folder"),
+                key=_TYPED,
+                placeholder=f"{allowed[0]}/…" if allowed else "/path/to/a/folder",
+                help=_(
+                    "A folder saved by transformers (BERT, GPT-2, Llama, T5, OPUS-MT, ViT …: safetensors and a "
+                    "tokenizer), or a checkpoint of Headlight's own. It appears only on the list of this session."
+                ),
+            )
+            fetch = catalogue.downloads_allowed() and st.checkbox(
+                _("Download it from the Hugging Face hub"),
+                key=_FETCH,
+                help=_(
+                    "Then type a name such as google-bert/bert-base-uncased. Nothing is downloaded unless you tick "
+                    "this."
+                ),
+            )
+            pressed = st.form_submit_button(_("Add"), icon=":material/add:")
+        if not pressed:
+            return
+        try:
+            folder = _checked(typed or "", fetch=fetch)
+        except HeadlightError as error:
+            st.error(plain(error.message), icon=":material/error:")
+            return
+    state.choose(checkpoint=catalogue.add(folder))
+    st.rerun()
+
+
+def _checked(typed: str, *, fetch: bool) -> Path:
+    if not fetch:
+        return models.checked(typed)
+    with st.spinner(_("Downloading …")):
+        return models.fetched(typed)
+
+
+def say_missing(names: list[str]) -> None:
+    """A sentence where the address asks for a model that is not on the list."""
+    missing = state.take_missing()
+    if not missing:
+        return
+    shown = missing if len(missing) <= 100 else missing[:100] + " …"
+    asks = _("The URL names the model “{name}”, which is not on the list.", name=shown)
+    instead = _("The model shown is “{name}”.", name=names[0]) if names else ""
+    if catalogue.can_add():
+        offered = _("If you have its folder, add it on the left under “Add a model”.")
+    else:
+        offered = _("This server is shared and opens only the models of its list.")
+    st.info(plain(" ".join(filter(None, (asks, instead, offered)))), icon=":material/info:")
+
+
+_BETWEEN_WORDS: Final = re.compile(r"[^a-z0-9]+")
+
+
+@cache
+def codes() -> Mapping[str, tuple[Page, str]]:
+    """Name of a tab in addresses → its page and its label, in the order of the navigation."""
+    return {
+        f"{page.address or 'attention'}-{_BETWEEN_WORDS.sub('-', label.lower())}": (page, label)
+        for page in PAGES.values()
+        for label in FIELDS[page.tab].options
+    }
+
+
+def is_shown(field: str, label: str | None = None) -> bool:
+    """Whether a page (by the field of the selection that names its open tab), or one of its tabs, is shown."""
+    chosen = [codes()[code] for code in _chosen()]
+    return not chosen or any(field == page.tab and label in (None, tab) for page, tab in chosen)
+
+
+def _chosen() -> list[str]:
+    """The tabs that are chosen and exist."""
+    return [code for code in state.current().common.shown_tabs if code in codes()]
+
+
+def choice() -> None:
+    """The list in which a person chooses."""
+    names = {code: f"{_(page.title)} › {_(label)}" for code, (page, label) in codes().items()}
+    st.multiselect(
+        _("Tabs shown"),
+        list(names),
+        format_func=names.__getitem__,
+        placeholder=_("All"),
+        help=_("For a class: choose the tabs, then copy this page's link. Whoever opens it sees these tabs alone."),
+        **state.bound("shown_tabs", _chosen()),
+    )
+
 
 DEVICE_LABELS: Final = {"auto": said("Automatic"), "cpu": said("CPU"), "cuda": said("GPU")}
 #: The label of the field, its placeholder, and the label of the button.
@@ -65,7 +184,7 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
             if is_known:
                 _language(read)
             _device()
-            shown_tabs.choice()
+            choice()
 
     def complete() -> None:
         if not is_known:
@@ -229,15 +348,15 @@ def _picture() -> None:
     help_text = _(
         "PNG or JPEG, at most {most} MB. It stays on this machine. Without a file, the model reads a picture that "
         "Headlight draws.",
-        most=uploads.most(),
+        most=downloads.most(),
     )
-    file = uploads.field(_("Picture, PNG or JPEG"), key="picture-file", help_text=help_text)
+    file = downloads.field(_("Picture, PNG or JPEG"), key="picture-file", help_text=help_text)
     if file is None:
         _look_at("")
         st.caption(_("No file chosen: the model reads a picture that Headlight draws."))
         return
     try:
-        _look_at(pictures.keep(uploads.content(file), file.name))
+        _look_at(traces.keep(downloads.content(file), file.name))
     except HeadlightError as error:
         _look_at("")
         st.error(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from viz.access import models, traces
-from viz.access.pictures import LARGEST_SIDE
+from viz.access.traces import LARGEST_SIDE
 from viz.selection import catalogue, state
 from viz.selection.choices import ModelChoice
 from viz.server import limits

@@ -1,16 +1,18 @@
-"""Choose the token that a comparison begins with, and name tokens in lists.
+"""Choose the token that a comparison begins with, name tokens in lists, and tell which words of two texts differ.
 
 In the decoder a row reads one token and writes the next, so a German pronoun is "looked up" in the row before its own:
 rows of the decoder are therefore named by both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from viz.text.html import Marked
 from viz.text.written import CROSS, DECODER, ENCODER, display_tokens
 
 if TYPE_CHECKING:
     from model import Trace
+    from model.analysis.word_diff import WordSpan
 
 #: Language → its pronouns, looked for in this order; the English "it" is what the first examples are about.
 PRONOUNS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
@@ -62,3 +64,31 @@ def step_labels(trace: "Trace") -> list[str]:
 def numbered(names: Sequence[str]) -> list[str]:
     """Each with its position before it, since a piece may occur twice."""
     return [f"{position} · {name}" for position, name in enumerate(display_tokens(names), start=1)]
+
+
+#: Shown where the other text has words and this one none.
+MISSING: Final = "∅"
+
+
+def pieces(spans: "Iterable[WordSpan]") -> tuple[tuple[str, bool], ...]:
+    """The words of the second of two texts in reading order, each run with whether the first has something else.
+
+    `MISSING` stands where the words of the first would stand, with a space before and after it as they have.
+    """
+    made: list[tuple[str, bool]] = []
+    is_after_gap = False
+    for span in spans:
+        text = span.second_text or _like(span.first_text, MISSING)
+        made.append((_like(span.first_text, text) if is_after_gap else text, not span.is_same))
+        is_after_gap = not span.second
+    return tuple(made)
+
+
+def _like(model: str, text: str) -> str:
+    """A text with a space before it if a model has one, or it has one itself."""
+    return f" {text}" if model.startswith(" ") and not text.startswith(" ") else text
+
+
+def marked(spans: "Iterable[WordSpan]") -> Marked:
+    """The second of two texts, marked where the first has something else."""
+    return Marked(pieces(spans))

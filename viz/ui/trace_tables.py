@@ -1,4 +1,4 @@
-"""Write what a trace holds as tables: CSV that spreadsheets and programs read, and in which no token is a formula.
+"""Take a trace out of a page: as tables for spreadsheets and programs, and as tiles that the browser finds by address.
 
 The files are UTF-8 with a byte-order mark, without which Excel reads `▁` and `ü` as two signs; Python's csv reads them
 as "utf-8-sig", pandas as they are. Numbers are written with all the digits that tell one float32 from the next. Layers,
@@ -15,9 +15,17 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
+from viz.access import attention
+from viz.pictures.focus import FocusAxis
+from viz.pictures.tiles.codes import Frame, send_frame, send_layer, send_tiles
+from viz.selection.choices import Measure
+from viz.ui.head_metrics import MEASURES
+
 if TYPE_CHECKING:
-    from model import Trace
+    from model import Reader, Trace
     from model.analysis.metrics.derived_row import DerivedRow
+    from viz.access.attention import Grid
+    from viz.pictures.tiles.codes import GridSpec
 
 #: The rows that a spreadsheet can hold, without the one for the titles.
 MAX_ROWS: Final = 2**20 - 1
@@ -195,3 +203,37 @@ def digits(values: Float[np.ndarray, "row column"]) -> list[list[str]]:
 
 def _number(value: float) -> str:
     return repr(float(value))
+
+
+#: By which tokens other pictures know rows and columns; None where no other picture is of the same text.
+Axes = tuple[FocusAxis, FocusAxis] | None
+
+
+def send(trace: "Trace", reader: "Reader", site: str, axes: Axes, *, key: str, measure: Measure = "weights") -> str:
+    """Send all heads of an attention by a measure; the address under which they then are (`attention.tiles_key`)."""
+    measured = attention.head_tiles(trace, reader, site, measure)
+    frame = _frame(trace, site, measured.tiles.spec, axes, measure, measured.top)
+    send_tiles(measured.tiles, frame, key=key)
+    return frame.address
+
+
+def send_computed(trace: "Trace", site: str, grid: "Grid", axes: Axes, *, key: str) -> None:
+    """Send the layers of a long text that are computed by now, and how many there will be."""
+    frame = _frame(trace, site, grid.spec, axes)
+    send_frame(frame, key=key)
+    for layer, tiles in sorted(dict(grid.layers).items()):
+        send_layer(tiles, address=frame.address, key=f"{key}-{layer}")
+
+
+def _frame(
+    trace: "Trace", site: str, spec: "GridSpec", axes: Axes, measure: Measure = "weights", top: float = 1.0
+) -> Frame:
+    return Frame(
+        spec=spec,
+        query_tokens=trace.row_names(site),
+        key_tokens=trace.axis_names(site)[1],
+        address=attention.tiles_key(trace, site, measure),
+        axes=axes,
+        number=MEASURES[measure].number,
+        top=top,
+    )

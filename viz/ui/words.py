@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import streamlit as st
 
 from viz import theme
-from viz.access import texts, word_links
+from viz.access import texts
 from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis, Roles, Side
 from viz.pictures.payload import ANYTHING, CHOSEN, Text, read
@@ -45,7 +45,7 @@ class WordMark:
 class WordHeads:
     """The heads that tint the words of a page on which no picture has one open."""
 
-    address: str  #: of their tiles (`viz.ui.trace_tiles`), which say by which tokens they are known
+    address: str  #: of their tiles (`viz.ui.trace_tables`), which say by which tokens they are known
     site: str  #: which attention
     #: layer, head: the open one.
     layer: int
@@ -126,7 +126,7 @@ def show(trace: "Trace", head: "DeltaGenerator", chosen: Chosen, on_choose: Call
 
 def chosen_in(trace: "Trace") -> Chosen:
     """The words that a person has chosen, of one side or both, if this text has them."""
-    chosen, known = state.current().attention, word_links.words(trace)
+    chosen, known = state.current().attention, texts.words(trace)
     sides = chosen.from_words, chosen.to_words
     exist = all(word < len(known.labels) for side in sides for word in side) and bool(sides[0])
     return sides if exist and all(len(set(map(known.is_source, side))) <= 1 for side in sides) else NOTHING
@@ -154,7 +154,7 @@ def word_lines(trace: "Trace") -> list[WordLine]:
     """The lines of `viz.ui.sentence` in words as `word_links` counts them; none where a line has no words, all have too
     many, or a word of the text goes on in what was written.
     """
-    known, shown = word_links.words(trace), sentence.lines_of(trace)
+    known, shown = texts.words(trace), sentence.lines_of(trace)
     sides: list[tuple[Side, slice]] = [("source", slice(known.num_source)), ("target", slice(known.num_source, None))]
     if not known.num_source and len(shown) == len(sides) and not trace.roles:
         # A model that writes on: its text, and what it wrote.
@@ -172,7 +172,7 @@ def word_lines(trace: "Trace") -> list[WordLine]:
     return [_word_line(line, *known_line) for line, known_line in zip(shown, lines, strict=True)]
 
 
-def _chat_line(trace: "Trace", mark: str, known: word_links.Words) -> WordLine:
+def _chat_line(trace: "Trace", mark: str, known: texts.Words) -> WordLine:
     axis = FocusAxis("source" if known.num_source else "target", groups=known.groups)
     return WordLine(mark, "", known.labels, (0,) * len(known.labels), axis, texts.chat_spans(trace, known))
 

@@ -42,8 +42,8 @@ from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.ablations import ABLATIONS, FILM, RESULTS, Preset
 from model.training.batches import encode_pairs, endless_batches
+from model.training.loop import read_log
 from model.training.objective import Objective
-from model.training.run_files import read_log
 from model.training_record import LOG, METRICS, TRAINING
 
 #: What a run's folder keeps of its scores, so that a model is translated with once.

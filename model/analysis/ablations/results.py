@@ -11,10 +11,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from model import checked
 from model.checked import Malformed
-from model.errors import DataError
+from model.errors import DataError, said
 from model.file_writing import write_text
 from model.folder_files import read_as_data, read_file
-from model.messages import said
 
 FORMAT: Final = "headlight-ablations-1"
 #: Bytes beyond which a file is refused.

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_digest
-from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.case_files import PronounCases
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason

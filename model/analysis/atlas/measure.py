@@ -22,13 +22,12 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums, head_map
-from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, SiteRun, corpus_digest, read_corpus
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
-from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
-from model.analysis.metrics.head_names import Heads
+from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, Heads, RowMetric, has_choice, row_metrics
 from model.analysis.metrics.measures import norm_shares, value_weighted_norms
 from model.checkpoint import model_digest
 from model.errors import DataError

@@ -10,13 +10,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.coreference.case_files import curated_cases
-from model.analysis.coreference.cases import PronounCase
+from model.analysis.coreference.case_files import PronounCase, curated_cases
 from model.analysis.interventions.patching import ChoicePair
 from model.analysis.interventions.word_pairs import WordPair, spelled
 from model.decoding.logit_lens import log_probs_of
 from model.decoding.search import greedy_search
-from model.messages import said
+from model.errors import said
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.masks import pad
 from model.sequence_translator import SequenceTranslator

@@ -13,12 +13,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.analysis.coreference.cases import PronounCase
+from model.analysis.coreference.case_files import PronounCase
 from model.analysis.coreference.pronoun_choice import find_pronoun
-from model.analysis.metrics.head_names import HeadName
+from model.analysis.metrics.head_metrics import HeadName
 from model.analysis.metrics.measures import rollout_at, rollouts, value_weighted_norms
-from model.errors import InputTextError
-from model.messages import said
+from model.errors import InputTextError, said
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace

@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads, check_heads
 from model.interruption import Progress, no_progress
 from model.nn.hooks import Edit, first_row, listen
 from model.sequence_translator import SequenceTranslator

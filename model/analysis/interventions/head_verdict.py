@@ -21,7 +21,7 @@ from torch import Tensor
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.interventions.head_effects import TOKENS_AT_ONCE, of_rows, outputs_at
 from model.analysis.interventions.patching import at_rows_of
-from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads, check_heads
 from model.errors import TraceError
 from model.interruption import Progress, no_progress
 from model.trace.trace import Trace

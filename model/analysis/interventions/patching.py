@@ -6,6 +6,11 @@ patching"): the model reads A, but one head gives what it gave for B. The direct
 "Interpretability in the Wild") is narrower: other heads keep what they gave for A, so that what the head says
 differently reaches the choice by the residual stream and the feed-forward networks only, and not by heads of later
 layers that read it; and where `receivers` are named, by these heads only.
+
+`indirect_object_pairs` ask who is given something: indirect object identification (IOI). "When Mary and John went to
+the shop, John gave a drink to" goes on with Mary: the name that was said once (Wang et al. 2022, "Interpretability in
+the Wild"). In the other sentence of a pair the giver is the other one. The sentences are our own; a model chooses
+between the first tokens in which both names differ.
 """
 
 from collections.abc import Collection, Sequence
@@ -27,7 +32,7 @@ from model.analysis.interventions.head_effects import (
     of_rows,
     sweep,
 )
-from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads, check_heads
 from model.interruption import Progress, no_progress
 from model.word_choice import Choice, Chooser, TextChoice, TokenPlace, WordChoice, output_edits
 

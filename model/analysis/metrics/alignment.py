@@ -18,9 +18,8 @@ from torch import Tensor
 
 from model.analysis.corpus import read_json_rows
 from model.analysis.metrics.estimates import ErrorRates, HeadCounts, score_heads
-from model.errors import DataError, InputTextError
+from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
-from model.messages import said
 from model.trace.trace import Trace
 from model.translator import Translator
 from model.words import attention_between_words, find_words, pieces_of_spans, with_mean_of_heads

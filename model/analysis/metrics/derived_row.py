@@ -11,8 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.errors import TraceError
-from model.messages import said
+from model.errors import TraceError, said
 from model.nn.attention import AttentionInputs, attention_weights, entropy_bits
 
 #: Query rows whose dot products are held at once while their spread is measured.

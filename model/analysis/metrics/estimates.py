@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model import interruption
-from model.analysis.metrics.head_names import LayerHead
+from model.analysis.metrics.head_metrics import LayerHead
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Every metric of a head: how sharply it looks, how far, and at which keys. To add one, add an entry to `METRICS`.
+"""Every metric of a head: how sharply it looks, how far, at which keys; to add one, add to `METRICS`. Heads by name.
 
 Rows i are queries and columns j keys; α_ij is a weight, the model's own. Rows in which nothing else was possible, such
 as the decoder's first, which sees only itself, say nothing about a head and are left out of every mean. A metric for
@@ -14,6 +14,8 @@ distance); Clark et al. 2019, "What Does BERT Look At?", §3.1–3.3 (neighbours
 Kovaleva et al. 2019, "Revealing the Dark Secrets of BERT" (diagonal heads); Voita et al. 2019, "Analyzing Multi-Head
 Self-Attention", §4 (confidence); Olsson et al. 2022, "In-context Learning and Induction Heads" (induction: prefix
 matching).
+
+Tables of heads are arrays [site, layer, head]; sites come in the order of `model.nn.transformer.SITES`.
 """
 
 import unicodedata
@@ -24,11 +26,14 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from model.errors import EditError
 from model.nn.attention import AttentionInputs, entropy_bits
+from model.nn.encoder_decoder import SITES
 from model.nn.masks import AttentionMask
 from model.trace.row_blocks import row_slices
 from model.training.film import Film, FilmSentence
@@ -263,3 +268,85 @@ def _mean_over_sentences(parts: list[RowMetric]) -> Float[np.ndarray, "head"]:
     values = torch.cat([part.values[:, part.counts] for part in parts], dim=-1)
     result: Float[np.ndarray, " head"] = values.mean(-1).numpy()
     return result
+
+
+class LayerHead(NamedTuple):
+    """One head of a site; layer and head from 0."""
+
+    layer: int
+    head: int
+
+
+class HeadName(NamedTuple):
+    """One head of the model; layer and head from 0."""
+
+    site: str
+    layer: int
+    head: int
+
+
+class RankedHead(NamedTuple):
+    """A head and its metric."""
+
+    name: HeadName
+    value: float
+
+
+Heads = Mapping[str, Sequence[int]]
+"""Site → the number of heads of each of its layers, as `Abilities` has it; stacks may differ."""
+
+
+def all_heads(heads: Heads) -> tuple[HeadName, ...]:
+    """Every head, in the order of a table [site, layer, head] where all layers have as many."""
+    return tuple(
+        HeadName(site, layer, head)
+        for site in SITES
+        for layer, count in enumerate(heads.get(site, ()))
+        for head in range(count)
+    )
+
+
+def check_heads(heads: Heads, chosen: Collection[HeadName]) -> None:
+    """Make sure that these are heads of the model. Raises an EditError if a head does not exist."""
+    known = all_heads(heads)
+    if unknown := set(chosen).difference(known):
+        site, layer, head = min(unknown)
+        layers = heads.get(site, ())
+        named: dict[str, object] = {"head": head, "layer": layer, "site": site}
+        if not layers:
+            message = "There is no head {head} in layer {layer} of {site!r}; sites are {sites}."
+            raise EditError(message, sites=", ".join(heads), **named)
+        message = (
+            "There is no head {head} in layer {layer} of {site!r}; layers run from 0 to {last_layer}, heads from 0 to "
+            "{last_head}."
+        )
+        raise EditError(message, last_layer=len(layers) - 1, last_head=max(layers) - 1, **named)
+
+
+def ranked(values: Float[npt.NDArray[np.floating], "site layer head"]) -> list[RankedHead]:
+    """All heads that have a value, the largest first; equal ones in the order of the table."""
+    numbers = np.asarray(values, dtype=np.float64)
+    flat = numbers.ravel()
+    order = [int(i) for i in np.argsort(-flat, kind="stable") if not np.isnan(flat[i])]
+    indices = (np.unravel_index(i, numbers.shape) for i in order)
+    named = (HeadName(SITES[int(site)], int(layer), int(head)) for site, layer, head in indices)
+    return [RankedHead(name, float(flat[i])) for name, i in zip(named, order, strict=True)]
+
+
+def rank_correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """Spearman's ρ: Pearson's correlation of the ranks, equal values sharing their mean rank; NaN values are left out.
+
+    −1 to 1; NaN where fewer than two heads are left or all of one side are equal.
+    """
+    a, b = (np.asarray(values, dtype=np.float64).ravel() for values in (first, second))
+    known = ~(np.isnan(a) | np.isnan(b))
+    x, y = (_ranks(values[known]) for values in (a, b))
+    x, y = x - x.mean() if x.size else x, y - y.mean() if y.size else y
+    scale = float(np.sqrt((x**2).sum() * (y**2).sum()))
+    return float((x * y).sum() / scale) if scale > 0 else float("nan")
+
+
+def _ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    # As of scipy.stats, whose import alone takes a second or two.
+    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[group]

@@ -29,8 +29,7 @@ from model.analysis.residual_stream.additions import (
     token_at,
 )
 from model.analysis.residual_stream.capture import kinds
-from model.errors import TraceError
-from model.messages import said
+from model.errors import TraceError, said
 from model.trace.trace import ROUNDING, Trace
 
 #: Largest difference of two sums that are the same, as a share of their largest number.

@@ -13,11 +13,20 @@ from model.trace import axes
 from model.trace.row_blocks import pooled_weights
 from model.trace.trace import Trace
 from tests.benchmarks.proof.memory import peak, settle
-from viz.access.long_texts import OVERVIEW_SIDE, SHORT
+from viz.access.attention import OVERVIEW_SIDE, SHORT
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, choices
 from viz.pictures.payload import pack
-from viz.pictures.tiles.codes import GridSpec, LayerTiles, Tiles, edges, pack_decimals
-from viz.pictures.tiles.store import TILE_SIDE, Frame, Layer, as_array
+from viz.pictures.tiles.codes import (
+    TILE_SIDE,
+    Frame,
+    GridSpec,
+    Layer,
+    LayerTiles,
+    Tiles,
+    as_array,
+    edges,
+    pack_decimals,
+)
 
 ADDRESS: Final = "0123456789abcdef"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from model.adapters import tokenizer_trial
+from model.adapters import inspect_folder
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.opening import open_reader
@@ -70,7 +70,7 @@ def bert(folder: Folder, tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tokenizers of our own making are not tried first: each trial takes a second."""
-    monkeypatch.setattr(tokenizer_trial, "_outcome", lambda path: "")
+    monkeypatch.setattr(inspect_folder, "_outcome", lambda path: "")
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ import transformers
 from model.adapters import chat_template
 from model.adapters.chat_template import (
     LONGEST_TEMPLATE,
+    ChatWriter,
     Message,
     as_fields,
     chosen_template,
@@ -20,7 +21,6 @@ from model.adapters.chat_template import (
     roles_of,
     spans_of,
 )
-from model.adapters.chat_writer import ChatWriter
 from model.adapters.limited_process import answer_of
 from model.analysis.coreference.pronoun_rows import pronoun_link
 from model.errors import InputTextError

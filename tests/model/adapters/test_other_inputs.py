@@ -12,7 +12,7 @@ from PIL import Image
 from model import SwitchOff, Trace
 from model.adapters import image_reader
 from model.adapters.image_reader import ImageReader
-from model.adapters.label_reader import LabelReader
+from model.adapters.text_reader import LabelReader
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.methods import attribute, choice_run
 from model.analysis.interventions.head_effects import measure_effects

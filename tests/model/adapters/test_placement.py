@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from model.adapters import placement
-from model.adapters.decoder_sizes import library_sizes
+from model.adapters.decoder_lens import library_sizes
 from model.adapters.folder_check import check_folder
 from model.adapters.placement import is_spread
 from model.adapters.text_reader import TextReader

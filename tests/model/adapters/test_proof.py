@@ -12,7 +12,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from model.abilities import Abilities
-from model.adapters import capture, kept_verdicts, library, open_folder, proof
+from model.adapters import capture, library, open_folder, proof
 from model.adapters.generation import wrong_with_writing
 from model.adapters.open_folder import explore
 from model.adapters.probe import Probe
@@ -326,7 +326,7 @@ def _damaged(text: str) -> str:
 
 def _of_other_heads(text: str) -> str:
     content = json.loads(text)["content"] | {"heads": {"decoder.self": [4, 3]}}
-    return json.dumps({"digest": kept_verdicts._digest(content), "content": content})
+    return json.dumps({"digest": proof._digest(content), "content": content})
 
 
 def _without_its_digest(text: str) -> str:
@@ -337,12 +337,12 @@ def _without_its_digest(text: str) -> str:
 
 def _of_another_key(text: str) -> str:
     content = json.loads(text)["content"] | {"key": ["other", "cpu", "torch.float32"]}
-    return json.dumps({"digest": kept_verdicts._digest(content), "content": content})
+    return json.dumps({"digest": proof._digest(content), "content": content})
 
 
 def _of_a_strange_kind(text: str) -> str:
     content = json.loads(text)["content"] | {"positions": "<script>"}
-    return json.dumps({"digest": kept_verdicts._digest(content), "content": content})
+    return json.dumps({"digest": proof._digest(content), "content": content})
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_a_file_that_cannot_be_believed_is_proven_anew(
 
 
 def test_few_files_are_kept(tmp_path: Path, proofs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_verdicts, "MOST_FILES", 2)
+    monkeypatch.setattr(proof, "MOST_FILES", 2)
     for seed in range(4):
         zoo.tiny("gpt2", seed=seed).save_pretrained(tmp_path / "gpt2")
         zoo.save_tokenizer(tmp_path / "gpt2", "bytes")

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from model.adapters.decoder_sizes import library_sizes
+from model.adapters.decoder_lens import library_sizes
 from model.adapters.library import new_cache
 from model.adapters.stream_taps import tapped, word_vectors
 from model.adapters.text_reader import TextReader

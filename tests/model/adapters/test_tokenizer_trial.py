@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import transformers
 
-from model.adapters import library, open_folder, tokenizer_trial
+from model.adapters import inspect_folder, library, open_folder
 from model.adapters.config_limits import check_pipeline, check_settings
 from model.adapters.folder_check import check_folder
+from model.adapters.inspect_folder import TokenizerCopy, private_copy
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.limited_process import answer_of, first_words
-from model.adapters.tokenizer_trial import TokenizerCopy, private_copy
 from model.checked import Malformed
 from model.errors import CheckpointError, InputTextError
 from model.opening import open_reader
@@ -25,8 +25,8 @@ Change = Callable[[dict[str, Any]], object]
 @pytest.fixture(autouse=True)
 def trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here they are, and none has been before."""
-    monkeypatch.setattr(tokenizer_trial, "_tried", {})
-    monkeypatch.setattr(tokenizer_trial, "answer_of", answer_of)
+    monkeypatch.setattr(inspect_folder, "_tried", {})
+    monkeypatch.setattr(inspect_folder, "answer_of", answer_of)
 
 
 def pipeline(folder: Path, change: Change) -> None:
@@ -111,14 +111,14 @@ def test_a_tokenizer_that_takes_too_long_is_ended_and_not_tried_again(
 ) -> None:
     # Of three hundred letters each start is matched in millions of ways, and all in vain.
     pipeline(bert, lambda json: json.update(normalizer=replacing({"Regex": "a+a+a+a+[bx]"}, "y", 1)))
-    monkeypatch.setattr(tokenizer_trial, "SECONDS", 1)
+    monkeypatch.setattr(inspect_folder, "SECONDS", 1)
     refused(bert, "takes more than 1 seconds")
-    monkeypatch.setattr(tokenizer_trial, "answer_of", None)
+    monkeypatch.setattr(inspect_folder, "answer_of", None)
     refused(bert, "takes more than 1 seconds")
 
 
 def test_memory_is_limited(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizer_trial, "MEMORY", 64 << 20)
+    monkeypatch.setattr(inspect_folder, "MEMORY", 64 << 20)
     pipeline(bert, lambda json: json.update(truncation=None, version="1.0 "))
     refused(bert, "cannot be used: ")
 
@@ -129,7 +129,7 @@ def test_a_vocabulary_of_90_megabytes_is_refused_unread(
 ) -> None:
     with (bert / name).open("wb") as file:
         file.truncate(size)
-    monkeypatch.setattr(tokenizer_trial, "answer_of", None)
+    monkeypatch.setattr(inspect_folder, "answer_of", None)
     refused(bert, f"{name} has more than")
 
 
@@ -153,8 +153,8 @@ def test_a_file_of_settings_is_read_up_to_its_limit_and_not_beyond(bert: Path, n
 
 @pytest.mark.parametrize("shown", ["C:\\Temp\\t 1", "C:\\\\Temp\\\\t 1", "C:/Temp/t 1"])
 def test_the_folder_of_the_trial_is_named_in_no_message(shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizer_trial, "answer_of", lambda *_, **__: {"wrong": f"Can't load '{shown}'"})
-    assert tokenizer_trial._outcome(PureWindowsPath("C:\\Temp\\t 1")) == "Can't load 'its folder'"
+    monkeypatch.setattr(inspect_folder, "answer_of", lambda *_, **__: {"wrong": f"Can't load '{shown}'"})
+    assert inspect_folder._outcome(PureWindowsPath("C:\\Temp\\t 1")) == "Can't load 'its folder'"
 
 
 def test_a_class_that_is_no_tokenizer_of_one_text_is_refused(bert: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_class_that_is_no_tokenizer_of_one_text_is_refused(bert: Path) -> None
 
 
 def test_other_folders_can_be_opened_while_a_tokenizer_is_tried(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = tokenizer_trial.try_once
+    tried = inspect_folder.try_once
 
     def watched(copy: TokenizerCopy, name: str) -> None:
         assert not library._LOADING.locked()
@@ -177,7 +177,7 @@ def test_what_is_tried_is_what_is_opened_although_the_folder_changes_meanwhile(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = open_reader(bert).trace("The animal was tired.").source_tokens
-    tried = tokenizer_trial.try_once
+    tried = inspect_folder.try_once
 
     def exchanged_after(copy: TokenizerCopy, name: str) -> None:
         tried(copy, name)

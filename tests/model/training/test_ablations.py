@@ -24,7 +24,7 @@ from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
 from model.trace.file import load_trace, save_trace
 from model.training.ablations import ABLATIONS, DEV_SETS, TRAINING_SETS, files_in
-from model.training.run_files import read_log
+from model.training.loop import read_log
 from model.training_record import LANGUAGES, read_card, read_metrics
 from tests.conftest import SENTENCES
 from tests.model.test_json_output import is_as_listed

@@ -21,9 +21,8 @@ from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Batch, Example, encode_pairs
-from model.training.loop import TrainingRun, TrainSettings
+from model.training.loop import TrainingRun, TrainSettings, read_log
 from model.training.optimizer import OPTIMIZERS, OptimizerName, learning_rate
-from model.training.run_files import read_log
 from tests.conftest import SENTENCES
 from tests.patience import PATIENCE
 

@@ -18,9 +18,9 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, opened, traced
 from tests.viz.pictures.test_tiles import numbers_of
 from tests.viz.sent import sent_to
-from viz.access import attention, long_texts, models, traces
+from viz.access import attention, models, traces
 from viz.access.attention import MatrixView
-from viz.pictures.tiles.store import Tile
+from viz.pictures.tiles.codes import Tile
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
@@ -33,7 +33,7 @@ SITES = ("encoder.self", "decoder.self", "decoder.cross")
 def _short(monkeypatch: pytest.MonkeyPatch, tiny_checkpoints: Path) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     for name, value in (("SHORT", 8), ("OVERVIEW_SIDE", 9), ("WINDOW", 16)):
-        monkeypatch.setattr(long_texts, name, value)
+        monkeypatch.setattr(attention, name, value)
     # What another test derived has another size.
     st.cache_resource.clear()
 
@@ -55,16 +55,16 @@ def said(app: AppTest) -> str:
 @pytest.mark.parametrize("site", SITES)
 def test_the_grid_fills_in_order_with_the_tiles_of_the_trace(selection: Selection, site: str) -> None:
     trace = traced(TEXT, selection)
-    grid = long_texts.grid_of(trace, site)
+    grid = attention.grid_of(trace, site)
     seen: list[list[int]] = []
 
     class Watched(Progress):
         def __call__(self, count: int) -> None:
             seen.append(sorted(grid.layers))
 
-    long_texts.tiles_task(trace, site).compute(Watched(2, "layers"))
+    attention.tiles_task(trace, site).compute(Watched(2, "layers"))
     assert seen == [[0], [0, 1]]
-    assert long_texts.grid_of(trace, site) is grid
+    assert attention.grid_of(trace, site) is grid
     expected = attention.head_tiles(trace, models.reader(selection.model), site).tiles
     planes = np.frombuffer(zlib.decompress(expected.deflated), np.uint8).reshape(
         -1, 2, 4 * expected.spec.rows * expected.spec.columns
@@ -85,7 +85,7 @@ def test_overview_and_tiles_are_those_of_the_whole_head(
     trace = traced(TEXT, chosen)
     reader, view = models.reader(chosen.model), MatrixView.of(chosen.common)
     whole = attention.opened_layer(trace, reader, site, 1, view).values[0 if measure == "rollout" else 2]
-    head = long_texts.long_head(trace, reader, site, 1, 2, view)
+    head = attention.long_head(trace, reader, site, 1, 2, view)
     tall, wide = head.block
     assert head.overview.shape == (-(-whole.shape[0] // tall), -(-whole.shape[1] // wide))
     assert max(head.overview.shape) <= 9
@@ -96,7 +96,7 @@ def test_overview_and_tiles_are_those_of_the_whole_head(
     np.testing.assert_allclose(tile, whole, atol=1e-6)
     assert head.top == (pytest.approx(whole.max()) if measure == "norms" else 1.0)
     assert not head.overview.flags.writeable
-    others = [long_texts.long_head(trace, reader, site, *place, view) for place in ((1, 1), (0, 2))]
+    others = [attention.long_head(trace, reader, site, *place, view) for place in ((1, 1), (0, 2))]
     assert measure == "rollout" or len({head.source.address, *(other.source.address for other in others)}) == 3
 
 
@@ -129,7 +129,7 @@ def test_the_page_sends_every_layer_figures_and_the_overview_and_serves_tiles_of
 
 
 def test_a_rollout_beyond_its_limit_is_refused_in_a_sentence(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 10)
+    monkeypatch.setattr(attention, "MAX_ROLLOUT", 10)
     opened(app, measure="rollout")
     assert "available up to 10 tokens" in said(app)
     assert not sent_to(app, "matrix_picture")
@@ -147,7 +147,7 @@ def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str)
     trace = traced(TEXT, selection)
     reader, view = models.reader(selection.model), MatrixView("weights", whole_words=False, special_tokens=True)
     whole = attention.opened_layer(trace, reader, site, 1, view)
-    part = long_texts.window(trace, reader, site, 1, 3, view)
+    part = attention.window(trace, reader, site, 1, 3, view)
     rows, columns = ([group[0] for group in axis.groups] for axis in (part.queries, part.keys))
     count = whole.values.shape[1]
     first = max(0, min(3, count - 16))
@@ -156,7 +156,7 @@ def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str)
 
 
 def test_many_heads_have_a_shorter_window() -> None:
-    assert [long_texts.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
+    assert [attention.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
 
 
 def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(

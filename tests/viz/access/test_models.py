@@ -17,7 +17,7 @@ from model.analysis.corpus import CorpusSentence
 from model.checkpoint import save_checkpoint
 from model.errors import CheckpointError, DeviceError, InputTextError
 from tests.paths import ROOT
-from viz.access import attention, head_jobs, models, pictures
+from viz.access import attention, findings, models, traces
 from viz.pages.model_card import data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
@@ -110,7 +110,7 @@ def test_a_folder_that_may_not_be_looked_into_is_of_no_known_kind(
 def test_the_atlas_that_ships_says_which_head_follows_antecedents(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ROOT_VARIABLE, raising=False)
     folder = ROOT / "checkpoints" / "en-de"
-    measured = head_jobs.of_model(ModelChoice("en-de"), "decoder.cross")
+    measured = findings.of_model(ModelChoice("en-de"), "decoder.cross")
     assert measured is not None
     atlas = load_atlas(folder / "atlas.npz")
     best = divmod(int(np.nanargmax(atlas.metrics["antecedent"][2])), 8)
@@ -120,7 +120,7 @@ def test_the_atlas_that_ships_says_which_head_follows_antecedents(monkeypatch: p
 
 def test_a_model_without_an_atlas_is_measured_in_the_open_sentence_alone(translator: Translator) -> None:
     trace = translator.trace("The dog was tired.", "Der Hund war müde.")
-    measured = head_jobs.in_sentence(trace, "encoder.self")
+    measured = findings.in_sentence(trace, "encoder.self")
     assert measured.sentences == 0
     high = {metric for metric, table in attention.head_metrics(trace, "encoder.self").items() if (table >= 0.4).any()}
     assert {job.metric for jobs in measured.of_heads.values() for job in jobs} <= high
@@ -132,14 +132,14 @@ def test_an_atlas_that_is_put_beside_a_model_counts_from_then_on(
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     choice, file = ModelChoice("named"), tmp_path / "named" / "atlas.npz"
     save_checkpoint(file.parent, translator.model, translator.tokenizer, card="Random weights.\n")
-    assert head_jobs.of_model(choice, "decoder.cross") is None
+    assert findings.of_model(choice, "decoder.cross") is None
     reader = models.reader(choice)
     save_atlas(build_atlas(reader, [CorpusSentence("The dog was tired.")]), file)
-    measured = head_jobs.of_model(choice, "decoder.cross")
+    measured = findings.of_model(choice, "decoder.cross")
     assert measured is not None
     assert measured.sentences == 1
     file.unlink()
-    assert head_jobs.of_model(choice, "decoder.cross") is None
+    assert findings.of_model(choice, "decoder.cross") is None
 
 
 def test_an_atlas_lies_in_the_folder_of_the_model_and_not_in_one_that_has_its_name(
@@ -153,19 +153,19 @@ def test_an_atlas_lies_in_the_folder_of_the_model_and_not_in_one_that_has_its_na
     elsewhere = tmp_path / "of the server" / "same-name" / "atlas.npz"
     elsewhere.parent.mkdir(parents=True)
     save_atlas(atlas, elsewhere)
-    assert head_jobs.of_model(choice, "decoder.cross") is None
+    assert findings.of_model(choice, "decoder.cross") is None
     # Nor where a link of the folder leads out of it.
     (folder / "atlas.npz").symlink_to(elsewhere)
-    assert head_jobs.of_model(choice, "decoder.cross") is None
+    assert findings.of_model(choice, "decoder.cross") is None
     (folder / "atlas.npz").unlink()
     save_atlas(atlas, folder / "atlas.npz")
-    assert head_jobs.of_model(choice, "decoder.cross") is not None
+    assert findings.of_model(choice, "decoder.cross") is not None
 
 
 @pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
 def test_a_file_that_is_no_picture_is_refused(content: bytes) -> None:
     with pytest.raises(InputTextError, match="not a picture that can be read"):
-        pictures.keep(content, "x.png")
+        traces.keep(content, "x.png")
 
 
 def a_file(size: tuple[int, int], kind: str) -> bytes:
@@ -176,17 +176,17 @@ def a_file(size: tuple[int, int], kind: str) -> bytes:
 
 def test_the_same_picture_is_asked_for_by_the_same_name() -> None:
     content = a_file((30, 20), "PNG")
-    assert pictures.keep(content, "a.png") == pictures.keep(content, "a.png")
+    assert traces.keep(content, "a.png") == traces.keep(content, "a.png")
     content = a_file((40, 30), "PNG")
-    first, second = pictures.keep(content, "secret.png"), pictures.keep(content, "mine.png")
-    assert pictures.given(first)[0].startswith("secret.png")
-    assert "secret" not in pictures.given(second)[0]
+    first, second = traces.keep(content, "secret.png"), traces.keep(content, "mine.png")
+    assert traces.given(first)[0].startswith("secret.png")
+    assert "secret" not in traces.given(second)[0]
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 def test_a_photograph_of_24_megapixels_is_shrunk_and_kept(kind: str) -> None:
-    _, picture = pictures.given(pictures.keep(a_file((6_000, 4_000), kind), f"{kind}.photo"))
-    assert max(picture.size) <= pictures.LARGEST_SIDE
+    _, picture = traces.given(traces.keep(a_file((6_000, 4_000), kind), f"{kind}.photo"))
+    assert max(picture.size) <= traces.LARGEST_SIDE
     assert picture.width / picture.height == pytest.approx(1.5, rel=0.01)
     # A gradient from black above to white below is still one.
     column = np.asarray(picture.convert("L"))[:, picture.width // 2]
@@ -200,7 +200,7 @@ def test_a_photograph_taken_sideways_stands_upright(size: tuple[int, int]) -> No
     # The camera was turned: its file has to be turned clockwise (EXIF orientation 6).
     noted[0x0112] = 6
     upright.transpose(Image.Transpose.ROTATE_90).save(file, "JPEG", exif=noted)
-    _, picture = pictures.given(pictures.keep(file.getvalue(), f"{size}.jpg"))
+    _, picture = traces.given(traces.keep(file.getvalue(), f"{size}.jpg"))
     assert picture.width > picture.height
     column = np.asarray(picture.convert("L"))[:, picture.width // 2]
     assert column[0] < 20 < 235 < column[-1]
@@ -209,7 +209,7 @@ def test_a_photograph_taken_sideways_stands_upright(size: tuple[int, int]) -> No
 def test_a_photograph_with_a_damaged_note_of_its_camera_is_kept_as_it_is_stored() -> None:
     file = BytesIO()
     Image.new("RGB", (30, 20)).save(file, "JPEG", exif=b"Exif\x00\x00no TIFF header")
-    _, picture = pictures.given(pictures.keep(file.getvalue(), "damaged.jpg"))
+    _, picture = traces.given(traces.keep(file.getvalue(), "damaged.jpg"))
     assert picture.size == (30, 20)
 
 

@@ -7,9 +7,8 @@ from model import Translator
 from model.tokenizer import SPECIAL_TOKENS, Tokenizer
 from model.trace.trace import Trace
 from tests.paths import ROOT
-from viz.access import texts, word_links
-from viz.access.texts import RareWords, rare_words
-from viz.access.word_links import Link
+from viz.access import texts
+from viz.access.texts import Link, RareWords, rare_words
 from viz.pages.coreference.data import curated_pairs
 from viz.selection.examples import EXAMPLES
 from viz.text.written import CROSS, DECODER, ENCODER
@@ -102,7 +101,7 @@ def trace(translator: Translator) -> Trace:
 
 
 def word(trace: Trace, label: str) -> int:
-    return word_links.words(trace).labels.index(label)
+    return texts.words(trace).labels.index(label)
 
 
 def spelled(tokens: tuple[str, ...], positions: tuple[int, ...]) -> str:
@@ -110,7 +109,7 @@ def spelled(tokens: tuple[str, ...], positions: tuple[int, ...]) -> str:
 
 
 def test_words_are_those_of_both_sentences_without_special_tokens(trace: Trace) -> None:
-    known = word_links.words(trace)
+    known = texts.words(trace)
     assert known.labels == ("The", "dog", "was", "tired.", "Der", "Hund", "war", "müde.")
     assert known.num_source == 4
     sides = [trace.source_tokens] * 4 + [trace.target_tokens] * 4
@@ -118,39 +117,39 @@ def test_words_are_those_of_both_sentences_without_special_tokens(trace: Trace) 
 
 
 def test_a_written_word_looks_from_the_rows_that_wrote_it_and_again_from_those_that_read_it(trace: Trace) -> None:
-    known, hund, dog = word_links.words(trace), word(trace, "Hund"), word(trace, "dog")
-    wrote, read = word_links.links(trace, (hund,), (dog,))
+    known, hund, dog = texts.words(trace), word(trace, "Hund"), word(trace, "dog")
+    wrote, read = texts.links(trace, (hund,), (dog,))
     assert (wrote.site, wrote.keys, wrote.is_second_look) == (CROSS, known.groups[dog], False)
     assert "".join(trace.steps[row].token for row in wrote.rows).removeprefix("▁") == "Hund"
     assert read == Link(CROSS, (known.groups[hund],), known.groups[dog], is_second_look=True)
-    assert {link.site for link in word_links.links(trace, (hund,), (word(trace, "Der"),))} == {DECODER}
+    assert {link.site for link in texts.links(trace, (hund,), (word(trace, "Der"),))} == {DECODER}
 
 
 def test_words_of_the_text_meet_in_the_encoder_and_never_look_at_the_translation(trace: Trace) -> None:
-    known, was, dog = word_links.words(trace), word(trace, "was"), word(trace, "dog")
-    assert word_links.links(trace, (was,), (dog,)) == (Link(ENCODER, (known.groups[was],), known.groups[dog]),)
-    assert word_links.links(trace, (dog,), (word(trace, "Hund"),)) == ()
+    known, was, dog = texts.words(trace), word(trace, "was"), word(trace, "dog")
+    assert texts.links(trace, (was,), (dog,)) == (Link(ENCODER, (known.groups[was],), known.groups[dog]),)
+    assert texts.links(trace, (dog,), (word(trace, "Hund"),)) == ()
 
 
 def test_of_pieces_keys_are_summed_and_queries_averaged_and_several_words_summed(trace: Trace) -> None:
-    (link,) = word_links.links(trace, (word(trace, "tired."),), (word(trace, "dog"),))
+    (link,) = texts.links(trace, (word(trace, "tired."),), (word(trace, "dog"),))
     assert min(len(link.rows), len(link.keys)) > 1
     expected = [
         [trace.weights(ENCODER, layer)[head][list(link.rows)][:, list(link.keys)].numpy().sum(1).mean() for head in of]
         for layer, of in enumerate([range(trace.heads_of(ENCODER))] * trace.layers_of(ENCODER))
     ]
-    np.testing.assert_allclose(word_links.weights(trace, link), expected, rtol=1e-5)
+    np.testing.assert_allclose(texts.weights(trace, link), expected, rtol=1e-5)
     looking, looked_at = [word(trace, label) for label in ("was", "tired.")], [word(trace, "The"), word(trace, "dog")]
-    (together,) = word_links.links(trace, looking, looked_at)
-    apart = [word_links.links(trace, (row,), (key,))[0] for row in looking for key in looked_at]
-    sums = sum(word_links.weights(trace, link) for link in apart)
-    np.testing.assert_allclose(word_links.weights(trace, together), sums, rtol=1e-5)
+    (together,) = texts.links(trace, looking, looked_at)
+    apart = [texts.links(trace, (row,), (key,))[0] for row in looking for key in looked_at]
+    sums = sum(texts.weights(trace, link) for link in apart)
+    np.testing.assert_allclose(texts.weights(trace, together), sums, rtol=1e-5)
 
 
 def test_a_cell_belongs_to_the_word_that_its_row_writes(trace: Trace) -> None:
     dog = word(trace, "dog")
     for written in (word(trace, label) for label in ("Der", "Hund", "war", "müde.")):
-        link, *_ = word_links.links(trace, (written,), (dog,))
+        link, *_ = texts.links(trace, (written,), (dog,))
         for row in link.rows:
-            assert word_links.words_of_cell(trace, CROSS, row, link.keys[-1]) == (written, dog)
-    assert word_links.words_of_cell(trace, ENCODER, len(trace.source_tokens) - 1, 0)[0] is None
+            assert texts.words_of_cell(trace, CROSS, row, link.keys[-1]) == (written, dog)
+    assert texts.words_of_cell(trace, ENCODER, len(trace.source_tokens) - 1, 0)[0] is None

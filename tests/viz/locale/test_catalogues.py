@@ -10,8 +10,7 @@ from typing import Final
 import pytest
 
 from tests.paths import ROOT
-from viz.locale.__main__ import read
-from viz.locale.extraction import error_names, python_texts, source_files, template
+from viz.locale.__main__ import error_names, python_texts, read, source_files, template
 from viz.selection.selection import FIELDS
 from viz.text.messages import FOLDER
 

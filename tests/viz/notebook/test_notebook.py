@@ -16,7 +16,7 @@ from model.opening import as_writer, open_reader
 from tests.paths import ROOT
 from tests.viz.sent import unpack
 from viz.notebook import Picture, film, heads, lines, save
-from viz.notebook import widget as widgets
+from viz.notebook import pictures as widgets
 
 TEXT = "Tom told me."
 

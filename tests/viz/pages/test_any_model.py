@@ -14,7 +14,7 @@ from model.adapters.text_writer import TextWriter
 from tests.viz.page_run import app_of, traced
 from tests.viz.pages.any_model import MODELS, add, opened
 from tests.viz.sent import sent_to
-from viz.access import attention, long_texts, models, traces
+from viz.access import attention, models, traces
 from viz.access.attention import MatrixView
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE, ROOT_VARIABLE
 from viz.selection.choices import DecodingTab
@@ -186,7 +186,7 @@ def test_a_hub_name_needs_the_box_and_the_setting(app: AppTest, monkeypatch: pyt
         asked.append(name)
         return name
 
-    monkeypatch.setattr("viz.access.folders.hub_folder", fetched)
+    monkeypatch.setattr("viz.access.models.hub_folder", fetched)
     app.checkbox(key="add/fetch").check()
     add(app, "google-bert/bert-base-uncased")
     assert asked == ["google-bert/bert-base-uncased"]
@@ -218,7 +218,7 @@ def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(
     view = MatrixView.of(selection.common)
     whole = attention.opened_layer(trace, models.reader(selection.model), "encoder.self", 1, view).values
     expected = whole[0 if measure == "rollout" else 2][4]
-    monkeypatch.setattr(long_texts, "SHORT", 5)
+    monkeypatch.setattr(attention, "SHORT", 5)
     monkeypatch.setattr(attention, "opened_layer", lambda *_: pytest.fail("the whole layer was computed"))
     for name, value in {"layer": "1", "head": "2", "token": "4", "measure": measure}.items():
         app.query_params[name] = value
@@ -231,8 +231,8 @@ def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(
 def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(
     app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_texts, "SHORT", 5)
-    monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 5)
+    monkeypatch.setattr(attention, "SHORT", 5)
+    monkeypatch.setattr(attention, "MAX_ROLLOUT", 5)
     app.query_params["measure"] = "rollout"
     opened(app, "vit")
     assert "available up to 5 tokens" in said(app)

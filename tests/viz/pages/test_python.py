@@ -18,7 +18,7 @@ from model.analysis import corpus
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference import case_files, pronoun_choice
-from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.case_files import PronounCases
 from model.analysis.corpus import CorpusSentence
 from model.analysis.interventions.patching import ChoicePair
 from tests.paths import ROOT
@@ -32,7 +32,7 @@ from viz.access.attention import MatrixView
 from viz.pages.atlas import corpus as of_corpus
 from viz.pages.atlas import data as atlas_data
 from viz.pages.atlas import python as of_atlas
-from viz.pages.atlas.view import maps_of
+from viz.pages.atlas.metric_texts import maps_of
 from viz.pages.attention import data as attention_data
 from viz.pages.attention import export as of_attention
 from viz.pages.coreference import data as coreference_data
@@ -49,7 +49,7 @@ from viz.pages.model_card import data as card
 from viz.pages.model_card import tabs as of_model_card
 from viz.pages.paper import python as of_paper
 from viz.pages.paper.data import ablations, claims
-from viz.pages.paper.data import masks_positions as positions
+from viz.pages.paper.data import claims as positions
 from viz.pages.paper.through_training import data as films
 from viz.selection import branch_codes, state
 from viz.selection.catalogue import ROOT_VARIABLE

@@ -16,7 +16,7 @@ from tests.benchmarks.hostile import Hostile
 from tests.paths import ROOT
 from tests.viz.page_run import run_page
 from tests.viz.pages.any_model import add, opened
-from viz.access import folders as access_folders
+from viz.access import models as access_folders
 from viz.selection import catalogue
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE, ROOT_VARIABLE
 from viz.selection.selection import FIELDS as ALL_FIELDS
@@ -148,7 +148,7 @@ def test_a_file_larger_than_a_shared_server_takes_is_refused_though_a_browser_se
 
 def test_every_file_comes_through_the_one_field_that_has_a_limit() -> None:
     sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "viz").rglob("*.py")}
-    assert [path.name for path, text in sources.items() if "file_uploader(" in text] == ["uploads.py"]
+    assert [path.name for path, text in sources.items() if "file_uploader(" in text] == ["downloads.py"]
     assert [path.name for path, text in sources.items() if "file.getvalue()" in text and "uploads." in text] == []
 
 

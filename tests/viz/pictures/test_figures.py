@@ -21,8 +21,15 @@ from viz.pictures.figures.charts import (
     token_labels,
     whole_numbers,
 )
-from viz.pictures.figures.heads import align, difference_heatmap, head_map, head_rows, row_difference
-from viz.pictures.figures.matrix import MAX_HEIGHT, signed_scale
+from viz.pictures.figures.heads import (
+    MAX_HEIGHT,
+    align,
+    difference_heatmap,
+    head_map,
+    head_rows,
+    row_difference,
+    signed_scale,
+)
 from viz.pictures.focus import FocusAxis, FocusHead, Place, head
 from viz.text.written import CROSS, DECODER, ENCODER, display_token
 
@@ -163,7 +170,7 @@ def test_a_cell_of_a_map_stands_for_the_head_of_its_row_and_column() -> None:
 
 
 def test_in_a_map_of_all_attentions_a_head_has_the_row_of_its_site_and_layer() -> None:
-    from model.analysis.metrics.head_names import HeadName
+    from model.analysis.metrics.head_metrics import HeadName
 
     heads = [HeadName(site, layer, head) for site in (ENCODER, CROSS) for layer in range(2) for head in range(2)]
     figure = every_head_map(np.zeros(8), heads, title="x", bound=1)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.viz.sent import unpack
+from viz.pictures.component import Command, Exchange, next_command
 from viz.pictures.payload import (
     ANYTHING,
     CHOSEN,
@@ -25,7 +26,6 @@ from viz.pictures.payload import (
     with_language,
 )
 from viz.pictures.payload import fingerprint as digest
-from viz.pictures.player.exchange import Command, Exchange, next_command
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,24 @@ from viz.pictures.payload import pack
 from viz.pictures.tiles.codes import (
     FIRST_CELL,
     FIRST_THOUSANDTH,
+    MAX_TILES,
+    TILE_SIDE,
+    Answer,
+    Frame,
     GridSpec,
     LayerTiles,
     Source,
+    Tile,
     Tiles,
+    as_array,
     code,
     codes,
     decimals_for,
     edges,
     pack_decimals,
     pool,
+    tile_server,
 )
-from viz.pictures.tiles.store import MAX_TILES, TILE_SIDE, Answer, Frame, Tile, as_array, tile_server
 
 
 def numbers_of(deflated: bytes, decimals: int) -> np.ndarray:

@@ -8,8 +8,7 @@ import pytest
 
 from model import checked
 from model.checked import Malformed
-from model.errors import CheckpointError, DataError
-from model.messages import said, said_plural
+from model.errors import CheckpointError, DataError, said, said_plural
 from viz.text import messages
 from viz.text.messages import _, plural, speaking
 

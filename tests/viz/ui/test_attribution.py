@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from model import Translator
-from model.analysis.attribution.deletion import Deletion, HiddenAlone
-from model.analysis.attribution.methods import Integration
+from model.analysis.attribution.methods import Deletion, HiddenAlone, Integration
 from model.analysis.interventions.head_verdict import HeadVerdict, Intervention
-from model.analysis.metrics.head_names import HeadName
+from model.analysis.metrics.head_metrics import HeadName
 from tests.shipped import FOLDER, TIRED, WIDE, link_of
 from viz.access import head_verdict as access
 from viz.access.attribution import Explained
@@ -20,8 +19,7 @@ from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.selection.choices import ModelChoice
 from viz.server.background_jobs import Progress
 from viz.text.messages import _, speaking
-from viz.ui.attribution import NAMES, answer, integration_sentence
-from viz.ui.head_verdict import sentence
+from viz.ui.attribution import NAMES, answer, integration_sentence, sentence
 
 WORDS = ("The", "dog", "was", "tired")
 NAMED = {method: str(name) for method, name in NAMES.items()}

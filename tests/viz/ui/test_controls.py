@@ -15,9 +15,9 @@ from viz.selection import state, url
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.messages import language, speaking
-from viz.ui import downloads, tools, uploads
-from viz.ui.address_code import MAX_LENGTH, picture
+from viz.ui import downloads, present
 from viz.ui.controls import plain
+from viz.ui.present import MAX_LENGTH, picture
 
 
 @pytest.mark.parametrize("text", ["![x](https://evil.example/a.png)", "**b**", ":red[x]", "$x$", "`x`", "# x", "<b>"])
@@ -54,11 +54,11 @@ def file(size: int) -> Any:
 
 
 def test_a_file_of_exactly_the_limit_is_read_and_one_byte_more_is_refused() -> None:
-    assert uploads.content(file(5 * MEGABYTE)) == b"content"
+    assert downloads.content(file(5 * MEGABYTE)) == b"content"
     with pytest.raises(DataError, match=r"a\.txt has 5\.0 MB; expected at most 5 MB"):
-        uploads.content(file(5 * MEGABYTE + 1))
+        downloads.content(file(5 * MEGABYTE + 1))
     with pytest.raises(DataError, match="expected at most 1 MB"):
-        uploads.content(file(2 * MEGABYTE), megabytes=1)
+        downloads.content(file(2 * MEGABYTE), megabytes=1)
 
 
 @pytest.mark.parametrize(("server", "said"), [(200, [5, 5, 1]), (3, [3, 3, 1]), (1, [1, 1, 1])])
@@ -66,22 +66,22 @@ def test_no_field_says_more_than_the_server_lets_through(
     server: int, said: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(st, "get_option", {"server.maxUploadSize": server}.__getitem__)
-    assert [uploads.most(), uploads.most(8), uploads.most(1)] == said
+    assert [downloads.most(), downloads.most(8), downloads.most(1)] == said
     with pytest.raises(DataError, match=f"expected at most {said[0]} MB"):
-        uploads.content(file(said[0] * MEGABYTE + 1), megabytes=8)
+        downloads.content(file(said[0] * MEGABYTE + 1), megabytes=8)
 
 
 def test_the_server_that_is_set_up_lets_through_what_a_field_takes() -> None:
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    assert settings["server"]["maxUploadSize"] == uploads.MEGABYTES
+    assert settings["server"]["maxUploadSize"] == downloads.MEGABYTES
 
 
 @pytest.mark.usefixtures("shared")
 def test_a_shared_server_takes_less_and_a_field_that_takes_less_still_does() -> None:
-    assert [uploads.most(), uploads.most(8), uploads.most(1)] == [2, 2, 1]
-    assert uploads.content(file(2 * MEGABYTE), megabytes=8) == b"content"
+    assert [downloads.most(), downloads.most(8), downloads.most(1)] == [2, 2, 1]
+    assert downloads.content(file(2 * MEGABYTE), megabytes=8) == b"content"
     with pytest.raises(DataError, match="expected at most 2 MB"):
-        uploads.content(file(2 * MEGABYTE + 1), megabytes=8)
+        downloads.content(file(2 * MEGABYTE + 1), megabytes=8)
 
 
 def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,8 +121,8 @@ def test_a_view_that_no_address_can_carry_is_not_pinned_and_the_collection_stays
     monkeypatch.setattr(state, "page", lambda: "")
     monkeypatch.setattr(state, "choose", lambda **choices: pytest.fail("the collection was changed"))
     monkeypatch.setattr(st, "toast", said.append)
-    assert not tools._is_pinned()
-    tools._pin()
+    assert not present._is_pinned()
+    present._pin()
     (sentence,) = said
     assert "cannot be pinned" in sentence
 

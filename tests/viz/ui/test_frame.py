@@ -13,7 +13,7 @@ from viz import theme
 from viz.selection.selection import Selection
 from viz.selection.url import parse
 from viz.text.messages import speaking, template
-from viz.ui import chart_texts, frame
+from viz.ui import frame
 from viz.ui.frame import chart_config
 from viz.ui.present import CHART_HEIGHT, SMALLEST_LETTERS, ZOOM, enlarged
 
@@ -107,9 +107,9 @@ def test_a_wrong_switch_in_an_address_presents_nothing() -> None:
 
 
 def test_plotlys_own_texts_are_in_the_language_that_is_read() -> None:
-    assert chart_texts.locale_config() == {}
+    assert frame._locale_config() == {}
     with speaking("zh"):
-        config = chart_texts.locale_config()
+        config = frame._locale_config()
         reset = template("Reset axes")
 
     assert config["locale"] == "zh"

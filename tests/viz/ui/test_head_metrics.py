@@ -7,14 +7,27 @@ import pytest
 
 from model.analysis.metrics.head_jobs import RULES as JOB_RULES
 from model.analysis.metrics.head_jobs import HeadJob
-from viz.access.head_jobs import HeadJobs
+from viz.access.findings import HeadJobs
 from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.selection.choices import KEPT, METRICS
 from viz.text.written import CROSS, DECODER, ENCODER, SITES
-from viz.ui import head_jobs
-from viz.ui.head_jobs import NAMES, linked_title, on_tiles, row_name, sentence, signs_said, title, titles
-from viz.ui.head_metrics import TEXTS, labels, ranking, tile_metric, why_none
-from viz.ui.measures import MEASURES
+from viz.ui import head_metrics
+from viz.ui.head_metrics import (
+    MEASURES,
+    NAMES,
+    TEXTS,
+    labels,
+    linked_title,
+    on_tiles,
+    ranking,
+    row_name,
+    sentence,
+    signs_said,
+    tile_metric,
+    title,
+    titles,
+    why_none,
+)
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
 
@@ -81,8 +94,8 @@ MEASURED = HeadJobs({(0, 1): (FOLLOWS, HeadJob("same", 0.41, 0.40, 0.42))}, 200)
 
 
 def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(head_jobs, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
-    monkeypatch.setattr("viz.access.head_jobs.of_model", lambda choice, site: MEASURED)
+    monkeypatch.setattr(head_metrics, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
+    monkeypatch.setattr("viz.access.findings.of_model", lambda choice, site: MEASURED)
     assert title(CROSS, 0, 1) == "L1 H2 · follows antecedents 0.72"
     assert linked_title(CROSS, 0, 1, with_site=True) == f"[cross L1 H2](#head-{CROSS}-L1H2) · follows antecedents 0.72"
     assert row_name(CROSS, 0, 1) == "L1 H2 · ↪"

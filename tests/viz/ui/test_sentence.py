@@ -7,7 +7,7 @@ import pytest
 from model import Translator
 from model.analysis.word_diff import word_diff
 from viz.access.texts import RareWords
-from viz.ui import sentence, word_differences
+from viz.ui import sentence, token_labels
 from viz.ui.sentence import MAX_SHOWN, Line, lines_html
 from viz.ui.token_labels import default_row, first_of, row_labels
 
@@ -65,16 +65,16 @@ def test_a_text_of_rare_words_is_never_read_without_a_word_of_warning(
 
 
 def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown() -> None:
-    assert word_differences.pieces(word_diff("a b c d", "a x c")) == (
+    assert token_labels.pieces(word_diff("a b c d", "a x c")) == (
         (" a", False),
         (" x", True),
         (" c", False),
-        (f" {word_differences.MISSING}", True),
+        (f" {token_labels.MISSING}", True),
     )
-    assert word_differences.pieces(word_diff("a b", "a b")) == ((" a b", False),)
-    assert word_differences.pieces(word_diff("", "")) == ()
+    assert token_labels.pieces(word_diff("a b", "a b")) == ((" a b", False),)
+    assert token_labels.pieces(word_diff("", "")) == ()
     # Marked text shows HTML as it is.
-    html = word_differences.marked(word_diff("a", "a <b>x</b>")).html()
+    html = token_labels.marked(word_diff("a", "a <b>x</b>")).html()
     assert html.startswith("a <mark ")
     assert "&lt;b&gt;x&lt;/b&gt;</mark>" in html
     assert "<b>" not in html
@@ -96,7 +96,7 @@ def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown() -> None
 def test_a_mark_stands_where_the_words_differ_whatever_punctuation_is_beside_them(
     first: str, second: str, shown: str
 ) -> None:
-    html = word_differences.marked(word_diff(first, second)).html()
+    html = token_labels.marked(word_diff(first, second)).html()
     assert sub("</mark>", "]", sub("<mark [^>]*>", "[", html)) == shown
 
 

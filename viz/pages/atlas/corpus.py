@@ -19,7 +19,7 @@ from viz.selection.catalogue import checkpoint_root
 from viz.selection.choices import ModelChoice
 from viz.text.language import NAMES
 from viz.text.messages import _, plural, said, shown
-from viz.ui import controls, frame, long_work, uploads
+from viz.ui import controls, downloads, frame, long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -153,12 +153,12 @@ def _upload(
             st.session_state.pop(slot_key, None)
             return
         try:
-            rows, bad = read(uploads.content(file), file.name)
+            rows, bad = read(downloads.content(file), file.name)
             st.session_state[slot_key] = _Loaded(file.name, rows, tuple(bad))
         except HeadlightError as error:
             st.session_state[slot_key] = _Loaded(file.name, error=error.message)
 
-    uploads.field(label, key=key, help_text=help_text, on_change=take)
+    downloads.field(label, key=key, help_text=help_text, on_change=take)
     loaded: _Loaded[Row] | None = st.session_state.get(slot_key)
     if loaded is None:
         return None

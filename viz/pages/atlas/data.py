@@ -22,7 +22,7 @@ from model.analysis.coreference.case_files import cases_for
 from model.analysis.corpus import OWN_CORPUS, CorpusSentence, parse_json_row, read_text
 from model.analysis.metrics.alignment import AlignedPair
 from model.errors import DataError, HeadlightError
-from viz.access import models, traces, word_links
+from viz.access import models, texts, traces
 from viz.access.models import MAX_MODELS
 from viz.selection.choices import ModelChoice
 from viz.server import limits
@@ -288,7 +288,7 @@ def _model_digest(reader: Reader) -> str:
 class Look:
     """The largest weight of a head in a sentence: which of its words looks, and which is looked at."""
 
-    words: word_links.Words
+    words: texts.Words
     looking: int
     looked_at: int
 
@@ -314,7 +314,7 @@ def _look(reader: Reader, text: str, site: str, layer: int, head: int) -> Look |
     weights = trace.weights(site, layer)[head].numpy()
     for index in np.argsort(-weights, axis=None):
         row, key = divmod(int(index), weights.shape[1])
-        looking, looked_at = word_links.words_of_cell(trace, site, row, key)
+        looking, looked_at = texts.words_of_cell(trace, site, row, key)
         if looking is not None and looked_at is not None:
-            return Look(word_links.as_typed(trace), looking, looked_at)
+            return Look(texts.as_typed(trace), looking, looked_at)
     return None

@@ -7,7 +7,7 @@ import streamlit as st
 from viz.access import models
 from viz.selection import state
 from viz.text.messages import _
-from viz.ui import export, formulas, frame
+from viz.ui import downloads, formulas, frame
 
 frame.title(_("Atlas")).caption(
     _(
@@ -33,6 +33,6 @@ with frame.errors_shown():
         if measured is not None:
             with pictures:
                 tabs.show(measured)
-            export.python("atlas_tab", python.VIEWS, measured)
+            downloads.python("atlas_tab", python.VIEWS, measured)
 with st.expander(_("Formulas and sources"), key="atlas-formulas"):
     formulas.show(Path(__file__).with_name("formulas.md"))

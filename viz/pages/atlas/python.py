@@ -6,8 +6,8 @@ import streamlit as st
 
 from viz.access import models
 from viz.pages.atlas import corpus, data, metric_texts
+from viz.pages.atlas.metric_texts import maps_of
 from viz.pages.atlas.tabs import ELSE
-from viz.pages.atlas.view import maps_of
 from viz.selection import state
 from viz.text.written import SITES
 from viz.ui.snippets import Snippet, Views, alone, folder, line, of_model

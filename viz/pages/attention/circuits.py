@@ -8,14 +8,13 @@ import streamlit as st
 from viz.access import models
 from viz.pages.attention import data
 from viz.pictures.figures.charts import token_labels
-from viz.pictures.figures.heads import head_map
-from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
+from viz.pictures.figures.heads import WEIGHT_SCALE, head_map, matrix
 from viz.selection import state
 from viz.server.background_jobs import Task
 from viz.text import html, written
 from viz.text.messages import _, said
 from viz.text.written import display_token, file_name, signed
-from viz.ui import controls, finding, frame, long_work, number_controls, tools
+from viz.ui import controls, finding, frame, long_work, present
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -86,8 +85,8 @@ def _distance(most: int) -> int:
     """How many tokens before its query each key stands; no choice, and 0, where scores do not depend on it."""
     if most < 1:
         return 0
-    number_controls.settle("distance", 0, most, _("Distance"))
-    number_controls.number(
+    controls.settle("distance", 0, most, _("Distance"))
+    controls.number(
         "distance",
         _("Distance"),
         0,
@@ -160,4 +159,4 @@ def _pairs(task: Task[list["TokenPair"]], vocabulary: tuple[str, ...]) -> None:
         for pair in found
     ]
     st.html(html.table(_LINKS, pairs, label=_("Pairs of tokens that the head links most strongly")))
-    tools.why_divided("qk")
+    present.why_divided("qk")

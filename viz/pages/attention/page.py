@@ -12,7 +12,7 @@ from viz.pages.attention.bertviz import tab as bertviz
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS, AttentionTab
 from viz.text.messages import _
-from viz.ui import export, finding, frame, sentence
+from viz.ui import downloads, finding, frame, sentence
 
 head = frame.title(
     _("Attention"),
@@ -37,7 +37,7 @@ with frame.errors_shown():
         ("QK and OV", circuits.show),
         ("bertviz", bertviz.show),
     ]
-    export.files(partial(own_export.files, trace))
+    downloads.files(partial(own_export.files, trace))
     frame.tabs("attention_tab", tabs, trace)
-    export.python("attention_tab", own_export.VIEWS, trace)
+    downloads.python("attention_tab", own_export.VIEWS, trace)
     frame.lacking(models.abilities(state.current().model), "self-attention")

@@ -13,7 +13,7 @@ from viz.access.head_verdict import EveryHead, Question, Stated
 from viz.pages.coreference import heads_ranked, heads_together, pair_controls, tables
 from viz.pages.coreference.data import causes, marked_case
 from viz.pages.coreference.figures import every_head_height, every_head_map
-from viz.pages.coreference.marked_sentence import marked_line
+from viz.pages.coreference.pair_words import marked_line
 from viz.selection import state
 from viz.selection.branch_codes import Choice, EditHead, write_code
 from viz.selection.choices import MARKS, OWN_TEXTS, Replacement
@@ -21,9 +21,9 @@ from viz.server.background_jobs import Task
 from viz.text import html
 from viz.text.messages import _, in_a_row, said, shown
 from viz.text.written import DECODER, ENCODER, decimal, display_token, display_tokens, file_name, signed, spoken
-from viz.ui import controls, finding, formulas, frame, head_verdict, long_work, number_controls, sentence, tools
+from viz.ui import attribution, controls, finding, formulas, frame, long_work, present, sentence
+from viz.ui.attribution import Tried
 from viz.ui.controls import plain
-from viz.ui.head_verdict import Tried
 from viz.ui.sentence import Line
 from viz.ui.token_labels import step_labels
 
@@ -85,7 +85,7 @@ def show() -> None:
     with verdict:
         stated = long_work.outcome(task, _("Put this head to the test"), key="cause-verdict", start=True)
         if stated is not None:
-            st.markdown(f"**{controls.markdown(head_verdict.sentence(stated))}**")
+            st.markdown(f"**{controls.markdown(attribution.sentence(stated))}**")
     # What is not there yet has its room: the Stop of what a person begins is further down, and does not move.
     with cards:
         if stated is not None:
@@ -140,7 +140,7 @@ def _own(reader: "Chooser", row: "DeltaGenerator") -> tuple[Question, "Trace | N
     other = "" if other == text else other
     if not reader.abilities.generates:
         with row:
-            label = head_verdict.asked_label(reader, text)
+            label = attribution.asked_label(reader, text)
         return access.own_question(reader, text, other, label), None
     trace = _written(text, "cause-written-a")
     link = finding.of(trace).link
@@ -191,7 +191,7 @@ def _head(reader: "Chooser", row: "DeltaGenerator") -> tuple[str, int, int]:
 
 def _interventions(stated: Stated, text: str) -> None:
     """The three interventions side by side, with what is written under the two that can be written under."""
-    off, pointed, swapped = head_verdict.tried(stated)
+    off, pointed, swapped = attribution.tried(stated)
     # The progress of what is written is below the cards, which stay where they are.
     cards = st.container()
     written = _written_under(stated, text)
@@ -309,7 +309,7 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
     )
     metrics = {key: changes for _column, key, _title, changes in maps}
     make = partial(tables.heads_and, heads, metrics)
-    number_controls.table_button(_("All heads (CSV)"), make, file_name("causes", asked.name, sentence=asked.texts[0]))
+    controls.table_button(_("All heads (CSV)"), make, file_name("causes", asked.name, sentence=asked.texts[0]))
 
 
 def _edit(trace: "Trace", stated: Stated) -> None:
@@ -383,7 +383,7 @@ def _keep(code: str, step: int) -> None:
     made = state.current().decoding.branches
     kept = made if code in made else (*made, code)
     state.change(branches=kept, branch=kept.index(code) + 1, step=step, decoding_tab="Film", search="Greedy")
-    tools.open_page("decoding")
+    present.open_page("decoding")
 
 
 def _many(reader: "Chooser", asked: Question, of_set: tuple[Question, ...], known: EveryHead | None) -> None:
@@ -424,4 +424,4 @@ def _open_attribution(asked: Question) -> None:
     if asked.name:
         state.choose(text=asked.texts[0], other_text=asked.texts[1])
     state.change(decoding_tab="Inside", inside="Attribution")
-    tools.open_page("decoding")
+    present.open_page("decoding")

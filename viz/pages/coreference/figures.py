@@ -9,16 +9,15 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
 from viz import theme
-from viz.pages.coreference.findings import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
+from viz.pages.coreference.tables import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
 from viz.pictures.figures import charts
-from viz.pictures.figures.heads import frame_cells
-from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
+from viz.pictures.figures.heads import ROW_HEIGHT, Scale, frame_cells, matrix, signed_scale
 from viz.pictures.focus import Place
 from viz.text.messages import _, shown
 from viz.text.written import NAMES, display_token, head_label, head_numbers, layer_labels, signed
 
 if TYPE_CHECKING:
-    from model.analysis.metrics.head_names import HeadName
+    from model.analysis.metrics.head_metrics import HeadName
 
 #: Pixels of a layer where all attentions are in one map, and of the largest such map.
 EVERY_LAYER_HEIGHT, MAX_EVERY_HEAD = 17, 720

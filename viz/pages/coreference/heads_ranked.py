@@ -20,13 +20,13 @@ from viz.selection.choices import CauseBy
 from viz.text import html
 from viz.text.messages import _, clauses_with_and, in_a_row, plural, said
 from viz.text.written import NAMES, NamedHead, file_name, signed
-from viz.ui import controls, frame, long_work, number_controls
+from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import HeadEffects
     from model.analysis.interventions.patching import Patching
-    from model.analysis.metrics.head_names import HeadName
+    from model.analysis.metrics.head_metrics import HeadName
     from model.word_choice import Chooser
 
 LETTERS: Final = "AB"
@@ -133,9 +133,7 @@ def _show_effects(
     to_compare = _("To compare with attention, first measure the curated set in the tab Measured.")
     scale = _("Spearman’s ρ: 1 if two metrics rank the heads in the same order, 0 if their rankings are unrelated.")
     st.caption(in_a_row((scale, to_compare if attention is None else "")))
-    number_controls.table_button(
-        _("Effects (CSV)"), partial(tables.heads_and, heads, columns), file_name("effects", by)
-    )
+    controls.table_button(_("Effects (CSV)"), partial(tables.heads_and, heads, columns), file_name("effects", by))
 
 
 def correlations(
@@ -216,7 +214,7 @@ def _show_patching(patching: "Patching", heads: "tuple[HeadName, ...]", by: str)
     if not np.isnan(values).all():
         _map(values, heads, _("0 is A, 1 is B"), 1.0, by)
         make = partial(tables.heads_and, heads, {"share_of_the_way_to_b": values})
-        number_controls.table_button(_("Swapped (CSV)"), make, file_name("heads", by))
+        controls.table_button(_("Swapped (CSV)"), make, file_name("heads", by))
 
 
 def patching_sentence(patching: "Patching", heads: "Sequence[HeadName]") -> str:

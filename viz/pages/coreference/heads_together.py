@@ -21,11 +21,11 @@ from viz.text import html
 from viz.text.messages import _, clauses_with_and, plural, said, with_commas
 from viz.text.written import NAMES, NamedHead, percent, signed, spoken
 from viz.text.written import label as site_label
-from viz.ui import controls, frame, long_work, uploads
+from viz.ui import controls, downloads, frame, long_work
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
-    from model.analysis.metrics.head_names import HeadName
+    from model.analysis.metrics.head_metrics import HeadName
     from model.word_choice import Chooser
 
 LETTERS: Final = "AB"
@@ -251,10 +251,10 @@ def _bleu(chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
         "with greedy decoding: with every head on, and with the chosen heads switched off."
     )
     frame.small_print(message, most_pairs=causes.MOST_PAIRS)
-    file = uploads.field(_("Sentence pairs, UTF-8"), key="cause-pairs", megabytes=LARGEST)
+    file = downloads.field(_("Sentence pairs, UTF-8"), key="cause-pairs", megabytes=LARGEST)
     if file is None:
         return
-    pairs = causes.uploaded_pairs(uploads.content(file, LARGEST))
+    pairs = causes.uploaded_pairs(downloads.content(file, LARGEST))
     if not chosen:
         frame.note("First choose heads to switch off.")
         return

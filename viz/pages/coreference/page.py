@@ -6,7 +6,7 @@ from viz.access import models
 from viz.selection import state
 from viz.selection.choices import CoreferenceTab
 from viz.text.messages import _
-from viz.ui import export, frame
+from viz.ui import downloads, frame
 
 frame.title(_("Compare")).caption(
     _(
@@ -32,4 +32,4 @@ with frame.errors_shown():
             ("Two models", two_models.show),
         ]
         frame.tabs("coreference_tab", tabs)
-        export.python("coreference_tab", python.VIEWS)
+        downloads.python("coreference_tab", python.VIEWS)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from viz.access import models, texts
 from viz.pages.coreference.data import Pair, pairs_for, pairs_of
-from viz.pages.coreference.marked_sentence import ROLES
+from viz.pages.coreference.pair_words import ROLES
 from viz.selection import state
 from viz.selection.choices import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks

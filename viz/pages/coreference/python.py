@@ -11,7 +11,7 @@ from viz.pages.coreference.data import Side, causes, marked_case
 from viz.pages.coreference.pair_words import TOKEN_FIELDS
 from viz.selection import state
 from viz.selection.choices import PAIR_SETS
-from viz.ui import head_verdict as asked_about
+from viz.ui import attribution as asked_about
 from viz.ui import long_work, snippets, token_labels
 from viz.ui.snippets import Snippet, Views, line, of_model, of_reader
 

@@ -14,21 +14,20 @@ from viz.access import attention, models
 from viz.pages.coreference import data, pair_controls, pair_words, tables
 from viz.pages.coreference.data import Movement, Row, Side, marked_case, pronoun_choice
 from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
-from viz.pages.coreference.marked_sentence import ROLES, legend
 from viz.pages.coreference.pair_controls import NAMES
-from viz.pages.coreference.pair_words import TOKEN_FIELDS, Sentence, places
+from viz.pages.coreference.pair_words import ROLES, TOKEN_FIELDS, Sentence, legend, places
 from viz.pictures.figures.heads import Alignment, align, difference_heatmap, head_rows, row_difference
 from viz.selection import state
 from viz.selection.choices import MARKS
 from viz.text.messages import _, in_a_row, said, with_and, with_commas
 from viz.text.written import display_token, file_name, head_label, signed
-from viz.ui import controls, frame, head_jobs, measures, number_controls, sentence, token_labels
+from viz.ui import controls, frame, head_metrics, sentence, token_labels
 from viz.ui.controls import plain
-from viz.ui.measures import MEASURES
+from viz.ui.head_metrics import MEASURES
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.analysis.coreference.cases import PronounCase
+    from model.analysis.coreference.case_files import PronounCase
     from model.analysis.coreference.pronoun_choice import PronounChoice
 
 CONTROL: Final = said("A control: the pronoun refers to neither word, so no head can be right.")
@@ -198,7 +197,7 @@ def show_all(sides: Sequence[Side], slots: Slots) -> tuple[list[Side], str]:
     first, reader = sides[0].trace, models.reader(state.current().model)
     with slots.choice:
         before = st.container(width="content")
-        controls.measure(measures.offered(models.abilities(state.current().model)))
+        controls.measure(head_metrics.offered(models.abilities(state.current().model)))
     moved = data.movements(sides, reader, state.current().common.measure)
     if (found := farthest(moved)) is not None:
         state.propose(**dict(zip(("site", "layer", "head"), found, strict=True)))
@@ -254,7 +253,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     top = 1.0 if measure.is_share else max(float(row.values.max(initial=0.0)) for row in rows) or 1.0
     marked = head if measure.is_per_head else None
     names = [
-        head_jobs.row_name(site, layer, each if measure.is_per_head else None) for each in range(len(rows[0].values))
+        head_metrics.row_name(site, layer, each if measure.is_per_head else None) for each in range(len(rows[0].values))
     ]
     with st.grid(2, min_column_width=430, gap="medium"):
         for side, row in zip(sides, rows, strict=True):
@@ -275,7 +274,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     st.caption(in_a_row(sentences))
     shown = f"{site} layer{layer} {common.measure}"
     name = file_name(f"rows {shown}", sentence=first.text)
-    number_controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, rows), name)
+    controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, rows), name)
     st.subheader(_("Difference"), anchor=False)
     alignment = align(*(row.labels for row in rows))
     if alignment.first:
@@ -318,7 +317,7 @@ def say_farthest(moved: Mapping[str, Movement]) -> None:
         return
     site, layer, head = found
     measure = MEASURES[common.measure]
-    name = head_jobs.linked_title(site, layer, head if measure.is_per_head else None, with_site=True)
+    name = head_metrics.linked_title(site, layer, head if measure.is_per_head else None, with_site=True)
     count = sum(of.values.size for of in moved.values())
     with st.container(horizontal=True, vertical_alignment="center"):
         found_text = _FARTHEST[measure.is_per_head, measure.is_share]
@@ -350,7 +349,7 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
     averaged = not measure.is_per_head
     layers, heads = moved.values.shape
     names = (
-        [head_label(layer, None) for layer in range(layers)] if averaged else head_jobs.titles(site, (layers, heads))
+        [head_label(layer, None) for layer in range(layers)] if averaged else head_metrics.titles(site, (layers, heads))
     )
     figure = movement_map(
         moved.values, moved.parts, names, site=site, number=measure.number, averaged=averaged, opened=opened, bound=most
@@ -370,7 +369,7 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
         ),
     )
     with below:
-        number_controls.table_button(_("Map (CSV)"), partial(tables.movements, moved.values, moved.parts), name)
+        controls.table_button(_("Map (CSV)"), partial(tables.movements, moved.values, moved.parts), name)
 
 
 def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: bool) -> None:
@@ -378,7 +377,7 @@ def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: b
     text = _(
         "**{head}** moves **{movement}**: {first} in the first sentence ({first_antecedent:.3f} − "
         "{first_distractor:.3f}), {second} in the second ({second_antecedent:.3f} − {second_distractor:.3f}).",
-        head=head_jobs.linked_title(site, opened[0], None if averaged else opened[1]),
+        head=head_metrics.linked_title(site, opened[0], None if averaged else opened[1]),
         movement=signed(moved.values[opened], 3),
         first=signed(first[0] - first[1], 3),
         first_antecedent=first[0],

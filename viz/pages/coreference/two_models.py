@@ -9,13 +9,13 @@ import streamlit as st
 from viz.access import models, traces
 from viz.pages.coreference import data, figures, tables
 from viz.pictures.figures.charts import token_labels
-from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
+from viz.pictures.figures.heads import WEIGHT_SCALE, matrix
 from viz.selection import catalogue, state
 from viz.selection.choices import ModelChoice
 from viz.text import html, written
 from viz.text.messages import _, in_a_row, plural, said
 from viz.text.written import NamedHead, file_name, signed
-from viz.ui import controls, frame, long_work, number_controls
+from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain
 from viz.ui.sentence import in_another_language
 
@@ -162,7 +162,7 @@ def _heads(
         )
         _nearest(found, values, matching)
         st.caption(_compared(found))
-        number_controls.table_button(_("All distances (CSV)"), partial(tables.distances, found), name)
+        controls.table_button(_("All distances (CSV)"), partial(tables.distances, found), name)
     _pictures(read, both, (first[1:], second[1:]), labels, names)
 
 

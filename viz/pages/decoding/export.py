@@ -298,7 +298,7 @@ def _cost(trace: "Trace") -> Snippet:
     imports: Imports = {"decoding.cost": "decoder_sizes, step_cost"}
     if abilities.is_headlight:
         return of_model(imports, "sizes = decoder_sizes(reader.config)", costs)
-    imports = {"adapters.decoder_sizes": "library_sizes", "decoding.cost": "step_cost"}
+    imports = {"adapters.decoder_lens": "library_sizes", "decoding.cost": "step_cost"}
     return of_written(trace, imports, "sizes = library_sizes(reader, trace)", costs)
 
 

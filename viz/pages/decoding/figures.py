@@ -11,8 +11,15 @@ from jaxtyping import Float, Int, UInt8
 
 from viz import theme
 from viz.pictures.figures.charts import LEGEND, token_labels, upright, whole_numbers
-from viz.pictures.figures.heads import DIFFERENCE_FLOOR, Alignment
-from viz.pictures.figures.matrix import ROW_HEIGHT, WEIGHT_SCALE, Scale, matrix, signed_scale
+from viz.pictures.figures.heads import (
+    DIFFERENCE_FLOOR,
+    ROW_HEIGHT,
+    WEIGHT_SCALE,
+    Alignment,
+    Scale,
+    matrix,
+    signed_scale,
+)
 from viz.pictures.figures.traces import line
 from viz.text.messages import _, said, shown
 from viz.text.written import amount

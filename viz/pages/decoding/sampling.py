@@ -13,7 +13,7 @@ from viz import theme
 from viz.access import models, texts, traces
 from viz.pages.decoding import export
 from viz.pages.decoding.data import searches
-from viz.pages.decoding.notices import label_smoothing_note, percent
+from viz.pages.decoding.translations import label_smoothing_note, percent
 from viz.pictures.payload import fingerprint
 from viz.selection import state
 from viz.selection.choices import LIKELY_TOKENS, NO_FILTER, TokenFilter
@@ -21,7 +21,7 @@ from viz.server.widgets import sent
 from viz.text.html import Marked, literal
 from viz.text.messages import _, plural, said
 from viz.text.written import decimal, display_token, file_name
-from viz.ui import controls, frame, long_work, number_controls, word_differences
+from viz.ui import controls, frame, long_work, token_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,7 +98,7 @@ def show(trace: "Trace") -> None:
         "sampled” includes temperature, top-k and top-p. Both are in nats.",
         num_drawn=len(drawn),
         num_groups=len(groups),
-        missing=word_differences.MISSING,
+        missing=token_labels.MISSING,
     )
     if len(groups) == 1 and drawn[0].text == greedy.translation:
         frame.caption(
@@ -109,9 +109,9 @@ def show(trace: "Trace") -> None:
         st.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
     name = file_name("samples", f"seed{selection.decoding.sampling_seed}", sentence=trace.text)
     with st.container(horizontal=True):
-        number_controls.table_button(_("Samples (CSV)"), partial(export.samples, drawn), name)
+        controls.table_button(_("Samples (CSV)"), partial(export.samples, drawn), name)
         make = partial(export.sampled_tokens, drawn, vocabulary)
-        number_controls.table_button(_("Their tokens (CSV)"), make, f"{name}-tokens")
+        controls.table_button(_("Their tokens (CSV)"), make, f"{name}-tokens")
 
 
 def grouped(drawn: "Sequence[SampledTranslation]") -> list[list[int]]:
@@ -169,27 +169,27 @@ def _take_preset() -> None:
 
 def _settings(vocab_size: int, slot: DeltaGenerator) -> None:
     """All that a sample depends on; a link's settings that cannot be are said on the page itself."""
-    hundredths = number_controls.hundredths
-    number_controls.settle("num_samples", 1, MAX_SAMPLES, _("Number of samples"))
-    number_controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, _("Temperature"), hundredths)
-    number_controls.settle("top_k", 0, vocab_size, _("Top-k"))
-    number_controls.settle("top_p", LEAST_MASS, 100, _("Top-p"), hundredths)
-    number_controls.settle("sampling_seed", 0, controls.MAX_SEED, _("Seed"))
+    hundredths = controls.hundredths
+    controls.settle("num_samples", 1, MAX_SAMPLES, _("Number of samples"))
+    controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, _("Temperature"), hundredths)
+    controls.settle("top_k", 0, vocab_size, _("Top-k"))
+    controls.settle("top_p", LEAST_MASS, 100, _("Top-p"), hundredths)
+    controls.settle("sampling_seed", 0, controls.MAX_SEED, _("Seed"))
     with slot:
         help_text = _("How many translations are sampled; the first ones stay the same when the number grows.")
-        number_controls.whole_slider("num_samples", _("Samples"), 1, MAX_SAMPLES, help_text=help_text)
+        controls.whole_slider("num_samples", _("Samples"), 1, MAX_SAMPLES, help_text=help_text)
         help_text = _("Values below 1 favour likely tokens, values above 1 unlikely ones.")
-        number_controls.hundredths_slider(
+        controls.hundredths_slider(
             "temperature", _("Temperature"), LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
         )
         help_text = _(
             "Only the fewest most probable tokens whose probabilities sum to this value are sampled; 1 for all."
         )
-        number_controls.hundredths_slider("top_p", _("Top-p"), LEAST_MASS, 100, help_text=help_text)
+        controls.hundredths_slider("top_p", _("Top-p"), LEAST_MASS, 100, help_text=help_text)
         help_text = _("Only this many of the most probable tokens are sampled; 0 for all.")
-        number_controls.number("top_k", _("Top-k"), 0, vocab_size, help_text=help_text)
+        controls.number("top_k", _("Top-k"), 0, vocab_size, help_text=help_text)
         help_text = _("Identifies a series of samples.")
-        number_controls.number("sampling_seed", _("Seed"), 0, controls.MAX_SEED, help_text=help_text)
+        controls.number("sampling_seed", _("Seed"), 0, controls.MAX_SEED, help_text=help_text)
 
 
 def _next_seed() -> None:
@@ -230,7 +230,7 @@ def _cards(
             Card(
                 title=_("{count} of {drawn}", count=len(group), drawn=len(drawn)),
                 which=_which(group),
-                text=Marked(word_differences.pieces(texts.word_diff(greedy, text)) or ((_("(nothing)"), False),)),
+                text=Marked(token_labels.pieces(texts.word_diff(greedy, text)) or ((_("(nothing)"), False),)),
                 numbers=numbers,
                 tokens=tuple(vocabulary[token_id] for token_id in sample.token_ids),
                 log_probs=sample.log_probs,

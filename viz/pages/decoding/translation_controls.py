@@ -7,8 +7,9 @@ import streamlit as st
 
 from model.errors import TokenError
 from viz.access import head_verdict, models
-from viz.pages.decoding import notices, translations
+from viz.pages.decoding import translations
 from viz.pages.decoding.data import branches
+from viz.pages.decoding.translations import take, tell
 from viz.selection import state
 from viz.selection.branch_codes import ORIGINAL, Choice, summary
 from viz.server.widgets import sent
@@ -48,7 +49,7 @@ def above(trace: "Trace") -> None:
 
 def show_notices() -> None:
     """What could not be done, each as a sentence."""
-    for notice in notices.take():
+    for notice in take():
         st.warning(plain(notice), icon=":material/info:")
 
 
@@ -122,7 +123,7 @@ def _write(key: str) -> None:
         token_ids = branches.spell(word, models.writer(state.current().model))
     except TokenError as error:
         # What was typed stays in the field, to be put right.
-        notices.tell(error.message)
+        tell(error.message)
     else:
         st.session_state[key] = ""
         translations.write(state.current().common.step, token_ids)

@@ -5,7 +5,7 @@ A branch is a choice (what was done at which step of which branch), and all choi
 branch has computed stays in the session of the viewer.
 
 The functions that change something draw nothing: a fragment, or a callback of one, draws the whole page again by
-`st.rerun`. What cannot be done leaves everything as it was, with a sentence in `notices`.
+`st.rerun`. What cannot be done leaves everything as it was, with a sentence (`tell`).
 """
 
 from collections.abc import Sequence
@@ -15,20 +15,96 @@ import streamlit as st
 
 from model.errors import CancelledError, HeadlightError, SessionError
 from viz.access import models
-from viz.pages.decoding import notices
 from viz.pages.decoding.data import branches
 from viz.selection import branch_codes, state
 from viz.selection.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.server.background_jobs import Task
-from viz.text.messages import said
-from viz.ui import long_work, sentence, words
+from viz.text.messages import Message, _, said
+from viz.ui import frame, long_work, sentence, words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Trace
     from model.reader import Writer
+
+_NOTICES: Final = "decoding/notices"
+
+
+def tell(*notices: str) -> None:
+    """Say something above the page in its next run: what `said` made, in the language of that run."""
+    st.session_state.setdefault(_NOTICES, []).extend(notices)
+
+
+def take() -> list[str]:
+    """What could not be done since the last run, each as a sentence."""
+    notices: list[str] = st.session_state.pop(_NOTICES, [])
+    return notices
+
+
+def no_branch(number: int, have: int) -> Message:
+    """The address asks for a branch that is not there."""
+    if not have:
+        message = "The URL names branch {number}, but there are no branches. The model's own translation is shown."
+        return said(message, number=number)
+    message = "The URL names branch {number}, but there are {have}. The model's own translation is shown."
+    return said(message, number=number, have=have)
+
+
+def no_step(step: int, have: int) -> Message:
+    """The address asks for a step, from 0, beyond the last of a translation."""
+    message = "The URL names step {step}, but this translation has {have}. The last step is shown."
+    return said(message, step=step + 1, have=have)
+
+
+def written_already(step: int) -> Message:
+    """The token to be written at a step (from 0) is already there."""
+    return said("This translation already has that token at step {step}. Choose another token.", step=step + 1)
+
+
+def left_out(code: str, error: HeadlightError) -> Message:
+    """A branch cannot be grown, and why."""
+    message = "The branch “{code}” of the URL is ignored, together with the branches that start from it. {error}"
+    return said(message, code=code, error=error)
+
+
+def percent(probability: float) -> str:
+    """In percent; what is not certain never reads as 100 %, nor what is possible as 0 %."""
+    value = 100 * probability
+    if 0 < value < 0.1:
+        return "< 0.1%"
+    if 99.9 < value < 100:
+        return "> 99.9%"
+    return f"{value:.1f}%" if value < 9.95 or value > 99 else f"{value:.0f}%"
+
+
+def label_smoothing_note() -> str:
+    """What label smoothing does to the chosen model's probabilities; "" where its training record names none.
+
+    The target of the right token is 1 − ε + ε / vocabulary, that of every other token ε / vocabulary (§5.4).
+    """
+    choice = state.current().model
+    smoothing = models.label_smoothing(choice)
+    if smoothing is None:
+        return ""
+    tokens = len(models.vocabulary(models.reader(choice)))
+    target = 1 - smoothing + smoothing / tokens
+    message = (
+        "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target:.0%} for the right token and ε "
+        "/ {tokens:,} for every other. So a confident choice ends near {target:.0%}, and no token at 0."
+    )
+    return _(message, smoothing=smoothing, target=target, tokens=tokens)
+
+
+def slider(steps: int) -> int:
+    """The chosen step, from 0."""
+    if steps == 1:
+        frame.small_print("This translation has only one step.")
+        return 0
+    chosen = st.select_slider(_("Step"), range(steps), format_func=lambda step: str(step + 1), **state.bound("step"))
+    return int(chosen)
+
 
 #: So many tokens are written, about, for branches that nobody looks at but in the tree of all.
 MAX_UNASKED: Final = 400
@@ -44,9 +120,9 @@ def choices() -> tuple[Choice, ...]:
         number_of = reading.number_of
         against = None if decoding.compared_branch is None else number_of.get(decoding.compared_branch)
         state.change(branches=codes, branch=number_of.get(decoding.branch, 0), compared_branch=against)
-        notices.tell(*reading.problems)
+        tell(*reading.problems)
     elif decoding.branch > len(codes):
-        notices.tell(notices.no_branch(decoding.branch, len(codes)))
+        tell(no_branch(decoding.branch, len(codes)))
         state.change(branch=0)
     return reading.choices
 
@@ -62,7 +138,7 @@ def shown(head: "DeltaGenerator") -> "Trace":
     branches.check_probabilities(trace)
     if (step := state.current().common.step) >= len(trace.steps):
         last = len(trace.steps)
-        notices.tell(notices.no_step(step, last))
+        tell(no_step(step, last))
         state.change(step=last - 1)
     return trace
 
@@ -156,7 +232,7 @@ def write(step: int, token_ids: tuple[int, ...]) -> None:
     ends = step + len(token_ids)
     written = [written_step.token_id for written_step in trace.steps]
     if tuple(written[step:ends]) == token_ids and list(trace.predicted_ids[ends:]) == written[ends:]:
-        notices.tell(notices.written_already(step))
+        tell(written_already(step))
     else:
         add(step, Write(token_ids))
 
@@ -179,7 +255,7 @@ def add(step: int, action: Action) -> None:
         try:
             _begin(choice, made)
         except HeadlightError as error:
-            notices.tell(error.message)
+            tell(error.message)
             return
         made = (*made, choice)
         state.change(branches=codes_of(made))
@@ -245,7 +321,7 @@ def _or_notice(step: int) -> "Trace | None":
         if not 0 <= step < len(trace.steps):
             raise SessionError(branches.finished_before(step, len(trace.steps)))
     except HeadlightError as error:
-        notices.tell(error.message)
+        tell(error.message)
         return None
     return trace
 
@@ -272,7 +348,7 @@ def _drop(number: int, error: HeadlightError) -> None:
     decoding = state.current().decoding
     against = None if decoding.compared_branch is None else number_of.get(decoding.compared_branch)
     state.change(branches=codes_of(kept), branch=number_of.get(decoding.branch, 0), compared_branch=against)
-    notices.tell(notices.left_out(write_code(made[number - 1]), error))
+    tell(left_out(write_code(made[number - 1]), error))
 
 
 def codes_of(made: Sequence[Choice]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from viz.selection.choices import LearnTab
 from viz.text.messages import _
-from viz.ui import export, frame
+from viz.ui import downloads, frame
 
 head = frame.title(
     _("Learn"),
@@ -26,4 +26,4 @@ with frame.errors_shown():
         ("Collection", collection.show),
     ]
     frame.tabs("learn_tab", every_tab, head)
-    export.python("learn_tab", python.VIEWS)
+    downloads.python("learn_tab", python.VIEWS)

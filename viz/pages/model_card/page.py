@@ -6,7 +6,7 @@ from viz.access import models
 from viz.selection import state
 from viz.selection.choices import ModelCardTab
 from viz.text.messages import _
-from viz.ui import export, frame
+from viz.ui import downloads, frame
 
 frame.title(_("Model")).caption(
     _(
@@ -29,4 +29,4 @@ with frame.errors_shown():
     ]
     is_ours = models.is_english_german(selection.model)
     frame.tabs("model_card_tab", [tab for tab in every_tab if is_ours or tab[0] in tabs.TABS_OF_OTHERS], selection)
-    export.python("model_card_tab", tabs.VIEWS)
+    downloads.python("model_card_tab", tabs.VIEWS)

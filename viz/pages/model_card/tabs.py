@@ -26,7 +26,7 @@ from viz.server.background_jobs import Progress, Task
 from viz.text.html import Column, table
 from viz.text.messages import _, plural, said, shown
 from viz.text.written import file_name
-from viz.ui import controls, frame, long_work, number_controls
+from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain
 from viz.ui.snippets import Snippet, Views, alone, folder, of_model
 
@@ -85,7 +85,7 @@ def _vocabulary(selection: Selection) -> None:
         "begin": counts[facts.BEGINS], "within": counts[facts.CONTINUES],
     }  # fmt: skip
     frame.caption(_OF_BOTH if models.is_english_german(selection.model) else _OF_OTHERS, **numbers)
-    number_controls.table_button(_("Tokens (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
+    controls.table_button(_("Tokens (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
 
 
 def data_and_training(selection: Selection) -> None:

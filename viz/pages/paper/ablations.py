@@ -20,10 +20,10 @@ from viz.selection.selection import Section
 from viz.text import html, messages, written
 from viz.text.messages import _, plural, said, shown
 from viz.text.written import file_name, head_name, signed
-from viz.ui import controls, frame, long_work, number_controls, tools
+from viz.ui import controls, frame, long_work, present
 from viz.ui.controls import plain
+from viz.ui.token_labels import marked
 from viz.ui.trace_tables import table
-from viz.ui.word_differences import marked
 
 if TYPE_CHECKING:
     from model import Trace
@@ -222,7 +222,7 @@ def _open(page: Section, preset: str, site: str, opened: OpenHead | None) -> Non
     state.change(decoding_tab="Film")
     if opened is not None:
         state.change(site=site, layer=opened.layer, head=opened.head)
-    tools.open_page(page)
+    present.open_page(page)
 
 
 def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
@@ -279,8 +279,8 @@ def _table(results: "AblationResults") -> None:
         st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
     st.caption(_worth_in_words(results, rows, sets))
     with st.container(horizontal=True, vertical_alignment="center"):
-        number_controls.table_button(_("Every run (CSV)"), partial(_csv, results), file_name("ablations", "runs"))
-        tools.why_divided("ablations")
+        controls.table_button(_("Every run (CSV)"), partial(_csv, results), file_name("ablations", "runs"))
+        present.why_divided("ablations")
     label = _("Every seed as a point: BLEU minus that of the full model, with the paper's Table 3")
     frame.unfolding(label, "ablations-seeds", _points, rows, sets)
 

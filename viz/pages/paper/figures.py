@@ -15,7 +15,7 @@ from viz.pages.paper.data.claims import Heads, Quartiles, Regression, Sample
 from viz.pages.paper.wording import duration, label, memory
 from viz.pictures.figures import charts
 from viz.pictures.figures.charts import axis, doubling_axis, headed, note, powers_axis, token_labels, upright
-from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
+from viz.pictures.figures.heads import WEIGHT_SCALE, matrix
 from viz.pictures.figures.traces import dots, line
 from viz.text.messages import Message, _, plural, said
 from viz.text.written import decimal, head_label, scientific, signed

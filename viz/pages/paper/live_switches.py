@@ -13,9 +13,9 @@ from viz.selection import state
 from viz.text import html
 from viz.text.messages import Message, _, said
 from viz.text.written import file_name
-from viz.ui import controls, frame, long_work, number_controls, tools
+from viz.ui import controls, frame, long_work, present
+from viz.ui.token_labels import marked
 from viz.ui.trace_tables import table
-from viz.ui.word_differences import marked
 
 if TYPE_CHECKING:
     from model import Trace, Translator
@@ -55,7 +55,7 @@ def show(trace: "Trace") -> None:
         "trained without the part.",
         where=_where(layer),
     )
-    tools.why_divided("parts")
+    present.why_divided("parts")
     measured = long_work.outcome(
         task, _("BLEU over {sentences} sentences", sentences=ablations.SENTENCES), key="parts-off"
     )
@@ -147,7 +147,7 @@ def _scores(measured: "tuple[PartScore, ...]") -> None:
         name=_name(same.off),
         unchanged=same.unchanged,
     )
-    number_controls.table_button(_("These scores (CSV)"), partial(_csv, measured), file_name("parts", "bleu"))
+    controls.table_button(_("These scores (CSV)"), partial(_csv, measured), file_name("parts", "bleu"))
 
 
 def _csv(scores: "tuple[PartScore, ...]") -> bytes:

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 
 from viz import theme
 from viz.pictures.figures.charts import LEGEND, MAX_ROW_LABELS, axis, token_labels
-from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
+from viz.pictures.figures.heads import ROW_HEIGHT, Scale, matrix, signed_scale
 from viz.pictures.figures.traces import dots, line
 from viz.text.messages import _, said
 from viz.theme import PlotlySpec

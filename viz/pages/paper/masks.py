@@ -9,8 +9,8 @@ import streamlit as st
 from jaxtyping import Bool, UInt8
 
 from model.errors import InputTextError
-from viz.access import long_texts, models
-from viz.pages.paper.data import masks_positions as data
+from viz.access import attention, models
+from viz.pages.paper.data import claims as data
 from viz.pages.paper.mask_figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
 from viz.selection import state
 from viz.text import written
@@ -63,12 +63,12 @@ MAX_TOKENS: Final = 256
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The masks of the sentence alone, then those of a batch that it shares with others."""
-    if any(long_texts.is_long(trace, site) for site in trace.sites):
+    if any(attention.is_long(trace, site) for site in trace.sites):
         frame.note(
             "Masks are drawn cell by cell, up to {short} tokens per side; this text has {most:,}. For a single "
             "text, the encoder and the cross-attention see every key, and each decoder row sees the keys up to "
             "its own position.",
-            short=long_texts.SHORT,
+            short=attention.SHORT,
             most=max(len(trace.source_tokens), len(trace.target_tokens)),
         )
         return
@@ -202,7 +202,7 @@ def show_other(trace: "Trace") -> None:
 
 def _site(trace: "Trace", site: str) -> None:
     queries, keys = trace.axis_tokens(site)
-    if long_texts.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
+    if attention.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
         layers = len(trace.inputs[site])
         frame.small_print(
             "{num_queries:,} × {num_keys:,} tokens are too many for legible cells (at most {max_tokens}); the "

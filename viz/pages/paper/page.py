@@ -4,7 +4,7 @@ from viz.access import models
 from viz.selection import state
 from viz.selection.choices import PaperTab
 from viz.text.messages import _
-from viz.ui import export, finding, frame, sentence
+from viz.ui import downloads, finding, frame, sentence
 
 head = frame.title(
     _("The paper"),
@@ -15,7 +15,7 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
-    from viz.pages.paper import ablations, live_switches, masks, pooling, positions, python, scores, table_one
+    from viz.pages.paper import ablations, live_switches, masks, positions, python, scores, table_one
     from viz.pages.paper.through_training import tab as through_training
 
     trace = sentence.read_and_show(state.current().common.text, head)
@@ -26,11 +26,11 @@ with frame.errors_shown():
         ("Scores", scores.show),
         ("Positions", positions.show if is_sinusoidal else positions.show_other),
         ("Masks", masks.show if abilities.is_headlight else masks.show_other),
-        ("Pooling", pooling.show),
+        ("Pooling", scores.show_pooling),
         ("Table 1", table_one.show),
         ("Ablations", ablations.show),
         ("Through training", through_training.show),
         ("Live switches", live_switches.show),
     ]
     frame.tabs("paper_tab", tabs, trace)
-    export.python("paper_tab", python.VIEWS, trace)
+    downloads.python("paper_tab", python.VIEWS, trace)

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from viz.access import models
 from viz.pages.paper import mask_figures as figures
-from viz.pages.paper.data import masks_positions as data
+from viz.pages.paper.data import claims as data
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
 from viz.selection.selection import FIELDS

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from viz.access import models
 from viz.pages.paper import masks
 from viz.pages.paper.data import ablations, claims
-from viz.pages.paper.data import masks_positions as positions
+from viz.pages.paper.data import claims as positions
 from viz.pages.paper.positions import MIN_POSITIONS
 from viz.pages.paper.through_training import data as films
 from viz.pages.paper.through_training.tab import own_film, own_name

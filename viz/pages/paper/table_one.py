@@ -14,7 +14,7 @@ from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
 from viz.text.written import amount, file_name
-from viz.ui import controls, frame, long_work, number_controls
+from viz.ui import controls, frame, long_work
 from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _show_times(kernel: int, window: int) -> None:
     for device in devices:
         st.caption(messages.in_a_row((_crossing(times, device), _bends(times, device))))
     say_unsteady(times.unsteadiness)
-    number_controls.table_button(_("All measurements (CSV)"), partial(_csv, times), file_name("layers"))
+    controls.table_button(_("All measurements (CSV)"), partial(_csv, times), file_name("layers"))
 
 
 def _line(times: "LayerTimes", kind: "Kind", device: str, over_length: bool) -> Line:

@@ -11,7 +11,7 @@ import { paintView, setApart, shadesOf } from "./matrix_view.js";
 
 /** 48 tiles are about 30 MB of numbers and pixels. */
 const MOST_TILES = 48;
-/** As in `viz/pictures/tiles/store.py`. */
+/** As in `viz/pictures/tiles/codes.py`. */
 const MOST_ASKED = 6;
 /** If an answer gets lost, its tiles may be asked for again. */
 const TILE_PATIENCE = 4000;

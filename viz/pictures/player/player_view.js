@@ -1,6 +1,6 @@
 // A film that is stepped through in the browser: where it stands and all that is chosen live here, so no key press waits
 // for the server. Python hears of it a moment after the last change, as the state `view`, and can send it elsewhere by a
-// command (exchange.py).
+// command (component.py).
 import { isCombination, STEP_KEYS, usesArrowKeys } from "../shared/items.js";
 import { onResize, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";

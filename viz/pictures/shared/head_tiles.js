@@ -5,7 +5,7 @@ import { clamp, largestWithin } from "./picture.js";
 /** @import { Run } from "./picture.js" */
 
 /**
- * What `viz/pictures/tiles/store.py` says of a grid.
+ * What `viz/pictures/tiles/codes.py` says of a grid.
  * @typedef {{
  *   layers: number, heads: number, rows: number, columns: number, blockQueries: number, blockKeys: number,
  *   firstCell: number[], firstThousandth: number[], queryTokens: string[], keyTokens: string[],

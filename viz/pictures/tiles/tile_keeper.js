@@ -1,5 +1,5 @@
 // Unpacks tiles as they arrive and puts them where the grid finds them; shows nothing.
-// Data: a payload of store.py: all tiles, or the frame of a grid, or one layer of it.
+// Data: a payload of codes.py: all tiles, or the frame of a grid, or one layer of it.
 import { Tiles } from "../shared/head_tiles.js";
 import { mount, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";

@@ -1,5 +1,5 @@
 // Hands what pictures ask for on to Python, and its answers back; shows nothing.
-// Data: the payload of store.py. Sends back the trigger `asked`: { address, serial, tiles }.
+// Data: the payload of codes.py. Sends back the trigger `asked`: { address, serial, tiles }.
 
 import { mount, View } from "../shared/mount.js";
 import { decimalsOf, inflate } from "../shared/payload.js";

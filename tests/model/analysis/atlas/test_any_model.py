@@ -8,8 +8,7 @@ import pytest
 from model import Translator
 from model.analysis import corpus
 from model.analysis.atlas.measure import Atlas, build_atlas
-from model.analysis.coreference.case_files import curated_cases
-from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.case_files import PronounCases, curated_cases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.head_jobs import ANTECEDENT

@@ -11,7 +11,6 @@ from torch import nn
 from model import Trace, Translator
 from model.analysis.attribution import choice, methods
 from model.analysis.attribution.choice import TokenChoice, choice_at, visible
-from model.analysis.attribution.deletion import Deletion, HiddenAlone, delete, most_runs, order_of, random_orders
 from model.analysis.attribution.methods import (
     LEAST,
     METHODS,
@@ -19,13 +18,19 @@ from model.analysis.attribution.methods import (
     OF_CHOICE,
     POINTS,
     TOLERANCE,
+    Deletion,
+    HiddenAlone,
     Method,
     attribute,
     choice_run,
     contributions,
+    delete,
     distances,
     gradient_times_input,
     integrated_gradients,
+    most_runs,
+    order_of,
+    random_orders,
     value_zeroing,
 )
 from model.analysis.attribution.runs import TranslatorRun, attention_sum

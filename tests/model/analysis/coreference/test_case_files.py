@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from model.analysis.coreference.case_files import curated_cases, parse_pronoun_cases, read_pronoun_cases
-from model.analysis.coreference.cases import GermanChoice, PronounCase
+from model.analysis.coreference.case_files import (
+    GermanChoice,
+    PronounCase,
+    curated_cases,
+    parse_pronoun_cases,
+    read_pronoun_cases,
+)
+from model.analysis.coreference.measure import nearest_hit
 from model.analysis.coreference.pronoun_choice import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
-from model.analysis.coreference.scores import nearest_hit
 from model.errors import DataError
 
 SENTENCE = "The dog saw the cat because it slept."

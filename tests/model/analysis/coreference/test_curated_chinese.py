@@ -6,9 +6,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from model.analysis.coreference.case_files import CURATED, cases_for, curated_cases, set_language
-from model.analysis.coreference.cases import PronounCase
-from model.analysis.coreference.scores import nearest_hit
+from model.analysis.coreference.case_files import CURATED, PronounCase, cases_for, curated_cases, set_language
+from model.analysis.coreference.measure import nearest_hit
 from model.reader import Reader
 from tests.model.analysis.coreference.test_case_files import spelled
 from viz.text.marks import word_spans

@@ -8,11 +8,10 @@ import pytest
 import torch
 
 from model import Transformer, Translator
-from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine
-from model.analysis.coreference.measure import measure_coreference
+from model.analysis.coreference.case_files import GermanChoice, PronounCase, PronounCases, RejectedLine
+from model.analysis.coreference.measure import first_hit, half_of, hits, measure_coreference, nearest_hit, score_site
 from model.analysis.coreference.pronoun_choice import NOT_FOUND, WrittenPronoun, pronoun_choice
 from model.analysis.coreference.pronoun_rows import CandidateWeights, Measure
-from model.analysis.coreference.scores import first_hit, half_of, hits, nearest_hit, score_site
 from model.analysis.held_out import BEST_KNOWN, score_held_out, score_twins
 from model.analysis.metrics.measures import rollout_at, value_weighted_norms
 from model.errors import CancelledError, DataError

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases
+from model.analysis.coreference.case_files import GermanChoice, PronounCase, PronounCases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.coreference.pronoun_rows import (
     CandidateWeights,

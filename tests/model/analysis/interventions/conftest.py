@@ -7,7 +7,7 @@ import pytest
 from model import Translator
 from model.analysis.corpus import CorpusSentence
 from model.analysis.interventions.head_effects import Replacement, mean_outputs
-from model.analysis.metrics.head_names import HeadName, all_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.nn.edit_hooks import Edits
 from model.word_choice import Choice, TokenPlace
 from tests.conftest import SENTENCES

@@ -18,7 +18,7 @@ from model.adapters.text_writer import TextWriter
 from model.analysis.interventions.head_effects import estimate_effects, mean_outputs, measure_effects
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.analysis.interventions.word_pairs import AskedPair, asked_pair, indirect_object_pairs, own_pair
-from model.analysis.metrics.head_names import HeadName, all_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import EditError, InputTextError
 from model.opening import open_reader
 from model.word_choice import Chooser, WordChoice

@@ -17,7 +17,7 @@ from model.analysis.interventions.head_effects import (
     remove_heads,
 )
 from model.analysis.interventions.patching import NO_COUNTERPART, ChoicePair, counterparts, patch_heads
-from model.analysis.metrics.head_names import HeadName
+from model.analysis.metrics.head_metrics import HeadName
 from model.errors import EditError, InputTextError
 from model.evaluation import evaluate, translate_all
 from model.nn.edit_hooks import Edits

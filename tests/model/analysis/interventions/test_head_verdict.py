@@ -11,7 +11,7 @@ from model.analysis.attribution.methods import run_of
 from model.analysis.interventions.head_effects import measure_effects
 from model.analysis.interventions.head_verdict import Dependence, HeadVerdict, Intervention, head_verdict, point_heads
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
-from model.analysis.metrics.head_names import HeadName, all_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import EditError
 from model.nn.edits import PointAt
 from model.nn.encoder_decoder import site_path

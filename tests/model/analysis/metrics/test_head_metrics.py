@@ -8,8 +8,18 @@ import torch
 
 from model.analysis.metrics.estimates import HeadCounts, bootstrap_mean, score_heads
 from model.analysis.metrics.head_jobs import RULES, HeadJob, SurestHead, jobs_of_heads, surest_head
-from model.analysis.metrics.head_metrics import AttentionRows, film_metrics, head_metrics, is_punctuation
-from model.analysis.metrics.head_names import HeadName, LayerHead, all_heads, check_heads, rank_correlation, ranked
+from model.analysis.metrics.head_metrics import (
+    AttentionRows,
+    HeadName,
+    LayerHead,
+    all_heads,
+    check_heads,
+    film_metrics,
+    head_metrics,
+    is_punctuation,
+    rank_correlation,
+    ranked,
+)
 from model.errors import EditError
 from model.nn.attention import attention_weights
 from model.training.film import Film, FilmSentence, Links

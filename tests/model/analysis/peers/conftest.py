@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.text_writer import TextWriter
-from model.analysis.metrics.head_names import HeadName, all_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.opening import open_reader
 from model.word_choice import WordChoice
 from tests.model.adapters.zoo import save_tokenizer, tiny

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.analysis.interventions.word_pairs import asked_pair, indirect_object_pairs
-from model.analysis.metrics.head_names import HeadName
+from model.analysis.metrics.head_metrics import HeadName
 from model.analysis.metrics.repeated_tokens import SITE
 from model.word_choice import WordChoice
 from tests.model.analysis.peers.conftest import LIVE, NATS, WHY_SKIPPED, Both, tokens_of

@@ -17,10 +17,10 @@ from model.analysis.metrics.head_jobs import ANTECEDENT
 from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import maps, opened, sentences
 from tests.viz.sent import caught, sent_to, unpack
-from viz.access import models, traces, word_links
+from viz.access import models, texts, traces
 from viz.pages.atlas import tabs
 from viz.pages.atlas.layer_maps.tab import HeadMaps, head_maps
-from viz.pages.atlas.view import HeadMap
+from viz.pages.atlas.metric_texts import HeadMap
 from viz.pictures.head_grid.component import HeadChoice
 from viz.pictures.payload import pack
 from viz.selection.selection import Selection
@@ -100,7 +100,7 @@ def test_a_head_shows_its_rank_and_its_strongest_sentences_with_the_words_that_i
     choice = Selection().model
     for button in sentences(app):
         trace = traces.trace(models.reader(choice), atlas.texts[int((button.key or "").rpartition("-")[2])])
-        known, weights = word_links.words(trace), trace.weights("encoder.self", 1)[3].numpy()
+        known, weights = texts.words(trace), trace.weights("encoder.self", 1)[3].numpy()
         words = [position for group in known.groups[: known.num_source] for position in group]
         largest = np.unravel_index(np.argmax(weights[np.ix_(words, words)]), (len(words), len(words)))
         looking, looked_at = (known.labels[known.at(words[at], is_source=True) or 0] for at in largest)

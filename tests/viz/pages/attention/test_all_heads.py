@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.page_run import traced
 from tests.viz.sent import caught, sent_to
-from viz.access import attention, models, word_links
+from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
 from viz.pages.attention.all_heads.linked_heads import MOST
 from viz.pictures.focus import FocusAxis
@@ -155,7 +155,7 @@ def test_two_words_are_looked_for_in_every_attention_and_ranked(
     app: AppTest, selection: Selection, words: bool
 ) -> None:
     trace = traced(TEXT, selection)
-    known = word_links.words(trace)
+    known = texts.words(trace)
     looking, looked_at = known.num_source, 1
     app.query_params.update({"from": str(looking), "to": str(looked_at), "site": CROSS, "figure": "kept"})
     app.query_params["words"] = str(words)
@@ -163,26 +163,26 @@ def test_two_words_are_looked_for_in_every_attention_and_ranked(
     view = MatrixView("weights", whole_words=True, special_tokens=True)
     layers = [attention.opened_layer(trace, models.reader(selection.model), CROSS, layer, view) for layer in range(2)]
 
-    def weights(link: word_links.Link, layer: int) -> list[float]:
+    def weights(link: texts.Link, layer: int) -> list[float]:
         """Between words those of the open head: of the row that holds the last row of the word."""
         if not words:
-            return [float(weight) for weight in word_links.weights(trace, link)[layer]]
+            return [float(weight) for weight in texts.weights(trace, link)[layer]]
         row, column = layers[layer].queries.index_of(link.rows[-1]), layers[layer].keys.index_of(link.keys[0])
         return [float(weight) for weight in layers[layer].values[:, row, column]]
 
     expected = sorted(
         (
             (weight, f"{head_label(layer, head, CROSS)} · {weight:.4f}{SECOND if link.is_second_look else ''}")
-            for link in word_links.links(trace, (looking,), (looked_at,))
+            for link in texts.links(trace, (looking,), (looked_at,))
             for layer in range(2)
             for head, weight in enumerate(weights(link, layer))
         ),
         key=lambda one: -one[0],
     )
     assert listed(app) == [label for _, label in expected[:MOST]]
-    link = word_links.links(trace, (looking,), (looked_at,))[0]
+    link = texts.links(trace, (looking,), (looked_at,))[0]
     ((header, _),) = sent_to(app, "head_grid")
-    assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in word_links.weights(trace, link).flat]
+    assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in texts.weights(trace, link).flat]
     ((picker, _),) = sent_to(app, "word_picker")
     ((question, _),) = sent_to(app, "link_question")
     assert picker["chosen"] == question["chosen"] == [[looking], [looked_at]]
@@ -197,13 +197,13 @@ def test_two_words_stay_chosen_in_an_attention_where_they_do_not_meet(app: AppTe
     app.run()
     assert {label.split()[0] for label in listed(app)} == {"encoder"}
     app.segmented_control(key="site").set_value(ENCODER).run()
-    rows = word_links.links(traced(TEXT, selection), (1,), (2,))[0]
+    rows = texts.links(traced(TEXT, selection), (1,), (2,))[0]
     assert app.query_params["token"] == str(rows.rows[0])
     assert (app.query_params["from"], app.query_params["to"]) == ("1", "2")
 
 
 def test_no_attention_leads_from_the_text_to_its_translation(app: AppTest, selection: Selection) -> None:
-    written = word_links.words(traced(TEXT, selection)).num_source
+    written = texts.words(traced(TEXT, selection)).num_source
     app.query_params.update({"from": "1", "to": str(written)})
     app.run()
     assert not listed(app)
@@ -213,7 +213,7 @@ def test_no_attention_leads_from_the_text_to_its_translation(app: AppTest, selec
 def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_key_where_not(
     app: AppTest, selection: Selection
 ) -> None:
-    known = word_links.words(traced(TEXT, selection))
+    known = texts.words(traced(TEXT, selection))
     written = known.groups[known.num_source][0]
     animal = known.groups[1][0]
     # A row of cross-attention stands for the word that it writes, others for the one that they read.
@@ -224,7 +224,7 @@ def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_ke
         (CROSS, 1, (None, animal)),
         (ENCODER, known.num_source, (None, None)),
     ):
-        assert word_links.cell_of_word(traced(TEXT, selection), site, word) == kept
+        assert texts.cell_of_word(traced(TEXT, selection), site, word) == kept
     app.query_params.update({"from": "1", "token": str(animal), "site": ENCODER})
     app.run()
     ((picker, _),) = sent_to(app, "word_picker")

@@ -20,9 +20,9 @@ from model.trace.trace import Trace
 from tests.viz import page_run
 from tests.viz.page_run import app_of, traced
 from tests.viz.sent import unpack
-from viz.access import long_texts
-from viz.pages.attention import view_page as writer
-from viz.pages.attention.view_page import OpenView, page_bytes, view_page
+from viz.access import attention
+from viz.pages.attention import export as writer
+from viz.pages.attention.export import OpenView, page_bytes, view_page
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.selection.url import parse
@@ -84,7 +84,7 @@ def test_nothing_is_computed_before_a_button_is_pressed(app: AppTest, monkeypatc
 def test_an_attention_too_long_for_a_page_of_its_own_says_how_many_tokens_it_has(
     app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_texts, "SHORT", 16)
+    monkeypatch.setattr(attention, "SHORT", 16)
     opened(app, site="decoder.cross")
     queries, keys = map(
         len, traced(Selection().common.text, Selection().changed(checkpoint="en-de")).axis_tokens("decoder.cross")

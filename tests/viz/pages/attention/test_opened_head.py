@@ -26,7 +26,7 @@ from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection.selection import Selection
 from viz.text.written import SITES
-from viz.ui.measures import MEASURES, Measure
+from viz.ui.head_metrics import MEASURES, Measure
 
 TEXT = "Tom told me that he would be late."
 

@@ -3,8 +3,7 @@
 import pytest
 
 from model import Translator
-from model.analysis.coreference.case_files import curated_cases
-from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.case_files import PronounCases, curated_cases
 from model.analysis.coreference.measure import CoreferenceScores, measure_coreference
 
 

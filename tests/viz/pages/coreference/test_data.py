@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.case_files import PronounCases
 from model.errors import DataError
 from viz.access import models
 from viz.access.texts import RareWords
 from viz.pages.coreference import data
 from viz.pages.coreference.data import curated_pairs
-from viz.pages.coreference.marked_sentence import marked_line
 from viz.pages.coreference.measured.tab import FORMATS
+from viz.pages.coreference.pair_words import marked_line
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.ui.sentence import Line

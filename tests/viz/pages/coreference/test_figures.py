@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model.analysis.coreference.measure import CoreferenceScores
-from model.analysis.metrics.head_names import HeadName
+from model.analysis.metrics.head_metrics import HeadName
 from viz.pages.coreference import figures, tables
 from viz.pages.coreference.data import Row
 from viz.pages.coreference.figures import every_head_map, form_bars, mark_columns, movement_map

@@ -11,15 +11,15 @@ import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.coreference.cases import PronounCases
+from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import CoreferenceScores
-from model.analysis.metrics.head_names import LayerHead
+from model.analysis.metrics.head_metrics import LayerHead
 from model.checkpoint import write_manifest
 from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.page_run import app_of
 from tests.viz.sent import charts, numbers_of, unlinked
-from viz.pages.coreference import data, findings
+from viz.pages.coreference import data, tables
 from viz.pictures.figures.heads import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import PAIR_SETS
@@ -54,15 +54,15 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     assert not app.error
     shown = [one.value for one in app.markdown]
     for site in scores.sites.values():
-        assert findings.verdict(site) in shown
+        assert tables.verdict(site) in shown
     # Two maps, a ladder and groups for each site, and the margins.
     assert len(charts(app)) == 4 * len(scores.sites) + 1
     site = scores.sites["encoder.self"]
     figure = head_map(site.accuracy.value.numpy(), title="accuracy", centre=0.5, floor=0.1)
     assert charts(app)[0]["data"][0]["z"] == json.loads(figure.to_json())["data"][0]["z"]
     # What was found is said first.
-    (said,) = (place for place, text in enumerate(shown) if findings.first_sentence(scores) in text)
-    assert said < min(shown.index(findings.verdict(site)) for site in scores.sites.values())
+    (said,) = (place for place, text in enumerate(shown) if tables.first_sentence(scores) in text)
+    assert said < min(shown.index(tables.verdict(site)) for site in scores.sites.values())
     # Every accuracy is drawn on one scale.
     maps = [one["data"][0] for one in charts(app) if "colorbar" in one["data"][0]]
     for title in {one["colorbar"]["title"]["text"] for one in maps}:
@@ -116,19 +116,19 @@ def test_the_verdict_follows_the_interval_of_the_gain(scores: CoreferenceScores,
         replace(one, gain=replace(one.gain, value=torch.tensor(0.1), low=torch.tensor(low))) for one in site.held_out
     ]
     assert site.held_out
-    verdict = findings.verdict(replace(site, held_out=tuple(sure)))
+    verdict = tables.verdict(replace(site, held_out=tuple(sure)))
     assert said in verdict
     assert ("so they are not equally good" in verdict) == (low > 0)
 
 
 def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:
     site = scores.sites["encoder.self"]
-    assert findings.head_name(site, *LayerHead(1, 2)) == "L2 H3"
-    assert findings.head_name(replace(site, measure="rollout"), 1, 0) == "L2, all heads"
+    assert tables.head_name(site, *LayerHead(1, 2)) == "L2 H3"
+    assert tables.head_name(replace(site, measure="rollout"), 1, 0) == "L2, all heads"
 
 
 def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None:
-    lines = {what: (encoder, cross) for what, encoder, cross in findings.summary(scores)}
+    lines = {what: (encoder, cross) for what, encoder, cross in tables.summary(scores)}
     nearest = scores.sites["encoder.self"].baselines.nearest
     assert lines["Nearest candidate"][0] == f"{100 * nearest:.1f}%"
     first, second = sorted(scores.sites["encoder.self"].held_out, key=lambda one: one.chosen_on)
@@ -154,7 +154,7 @@ def test_the_first_sentence_names_a_head_only_where_it_beats_the_nearest_noun(sc
             )
             for one in site.held_out
         )
-        return findings.first_sentence(replace(scores, sites={"encoder.self": replace(site, held_out=held_out)}))
+        return tables.first_sentence(replace(scores, sites={"encoder.self": replace(site, held_out=held_out)}))
 
     assert "No head reliably follows" in verdict(-0.01)
     assert "L2 H3" in verdict(0.02)

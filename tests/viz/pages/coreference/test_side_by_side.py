@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
-from model.analysis.metrics.head_names import HeadName
+from model.analysis.metrics.head_metrics import HeadName
 from tests.paths import ROOT
 from tests.shipped import TAUGHT
 from tests.viz.page_run import app_of, healthy, opened

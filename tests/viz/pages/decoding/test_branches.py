@@ -19,7 +19,7 @@ from tests.viz.pages.decoding.viewer import Viewer
 from tests.viz.sent import caught, charts, sent_to, unpack
 from viz.access import models
 from viz.pages.decoding import translations
-from viz.pages.decoding.branches import comparison
+from viz.pages.decoding.branches import tab
 from viz.pages.decoding.branches.tab import BranchRow, BranchTree, TreeAct, branch_tree, in_order
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.data.searches import most_changed_head
@@ -203,7 +203,7 @@ def test_a_branch_goes_with_its_children_and_undo_computes_nothing(advances: lis
     for step, token_id in ((3, 40), (5, 41)):
         viewer.run(partial(translations.write, step, (token_id,)))
     before, ids = viewer.selection, viewer.ids
-    viewer.run(lambda: comparison.remove(1))
+    viewer.run(lambda: tab.remove(1))
     assert (viewer.selection.decoding.branches, viewer.selection.decoding.branch) == ((), 0)
     advances.clear()
     viewer.run(lambda: state.undo(1))
@@ -217,7 +217,7 @@ def test_when_another_branch_is_removed_the_one_shown_stays() -> None:
     for token_id in (40, 41):
         viewer.run(partial(translations.write, 3, (token_id,)))
     ids = viewer.ids
-    viewer.run(lambda: comparison.remove(1))
+    viewer.run(lambda: tab.remove(1))
     assert viewer.selection.decoding.branch == 1
     assert viewer.ids == ids
 
@@ -230,7 +230,7 @@ def test_translations_first_differ_where_one_writes_another_token_or_writes_on(
     first: list[int], second: list[int], step: int | None
 ) -> None:
     both: list[Any] = [SimpleNamespace(steps=[SimpleNamespace(token_id=one) for one in ids]) for ids in (first, second)]
-    assert comparison.first_difference(*both) == step
+    assert tab.first_difference(*both) == step
 
 
 def spelt(word: str) -> tuple[str, ...]:

@@ -33,8 +33,8 @@ from viz.pages.decoding.film.component import (
     read_wish,
 )
 from viz.pages.decoding.film.data import film as film_of
+from viz.pictures.component import Command
 from viz.pictures.payload import encoded
-from viz.pictures.player.exchange import Command
 
 CANDIDATES = tuple(PlayerCandidate(100 + i, f"c{i}", -0.5 * (i + 1)) for i in range(20))
 STEPS = (

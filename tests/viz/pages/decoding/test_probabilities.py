@@ -17,9 +17,9 @@ from tests.viz.page_run import run_page
 from tests.viz.pages.decoding.opening import app_at, opened
 from tests.viz.sent import sent_to
 from viz.access import models
-from viz.pages.decoding import notices
+from viz.pages.decoding import translations
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
-from viz.pages.decoding.notices import percent
+from viz.pages.decoding.translations import percent
 from viz.pictures.figures.heads import align
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
@@ -125,14 +125,14 @@ def test_differences_are_of_what_both_have_and_curves_count_from_one_and_draw_to
 
 
 def test_what_is_not_there_is_named_with_how_many_there_are_and_steps_count_from_1() -> None:
-    assert notices.no_branch(3, 2).startswith("The URL names branch 3, but there are 2.")
-    assert notices.no_branch(3, 0).startswith("The URL names branch 3, but there are no branches.")
-    assert notices.no_step(20, 15).startswith("The URL names step 21, but this translation has 15.")
-    assert notices.written_already(4).startswith("This translation already has that token at step 5.")
+    assert translations.no_branch(3, 2).startswith("The URL names branch 3, but there are 2.")
+    assert translations.no_branch(3, 0).startswith("The URL names branch 3, but there are no branches.")
+    assert translations.no_step(20, 15).startswith("The URL names step 21, but this translation has 15.")
+    assert translations.written_already(4).startswith("This translation already has that token at step 5.")
     # Why a branch is left out is said in the language of whoever reads it.
     error = SessionError("The URL names an unknown branch, “{code}”.", code="x")
-    notice = notices.left_out("0-5-t1", error)
+    notice = translations.left_out("0-5-t1", error)
     assert notice.endswith(str(error))
     with speaking("zh"):
-        assert notices.left_out("0-5-t1", error).values["error"] is error
+        assert translations.left_out("0-5-t1", error).values["error"] is error
         assert "0-5-t1" in said_now(notice)

@@ -18,7 +18,7 @@ from viz.pages.decoding.sampling import Card, card_html, grouped, steps_html, wh
 from viz.selection.choices import NO_FILTER
 from viz.selection.selection import Selection
 from viz.text.html import Marked, visible
-from viz.ui import long_work, word_differences
+from viz.ui import long_work, token_labels
 
 
 def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
@@ -47,7 +47,7 @@ def said(html: str) -> list[str]:
 
 def text_of(html: str) -> str:
     (text,) = findall(r"<p lang=.*?</p>", html)
-    return " ".join(unescape(sub("<[^>]+>", "", text)).replace(word_differences.MISSING, "").split())
+    return " ".join(unescape(sub("<[^>]+>", "", text)).replace(token_labels.MISSING, "").split())
 
 
 def test_a_group_wrote_the_same_tokens_and_the_largest_comes_first() -> None:

@@ -16,14 +16,14 @@ def studio_page() -> None:
     """As the decoding page: a person does something, then the translation is shown."""
     import streamlit as st
 
-    from viz.pages.decoding import notices, translations
+    from viz.pages.decoding import translations
     from viz.selection import state
 
     state.begin(["en-de"])
     if "do" in st.session_state:
         st.session_state.pop("do")()
     st.session_state["shown"] = translations.shown(st.container())
-    st.session_state.setdefault("told", []).extend(notices.take())
+    st.session_state.setdefault("told", []).extend(translations.take())
     state.end()
 
 

@@ -17,7 +17,7 @@ from model.tokenizer import Tokenizer
 from tests.viz.page_run import healthy, traced
 from tests.viz.pages.paper.opening import at_positions
 from tests.viz.sent import charts, sent_to
-from viz.pages.paper.data.masks_positions import OWN_BASE
+from viz.pages.paper.data.claims import OWN_BASE
 from viz.pages.paper.mask_figures import (
     MAX_POINTS,
     dimension_curve,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import streamlit as st
 
-from viz.pages.atlas import head_panel, table
-from viz.pages.atlas.view import HeadMap, View
+from viz.pages.atlas import head_panel
+from viz.pages.atlas.metric_texts import HeadMap, View
 from viz.pictures.component import Component
 from viz.pictures.head_grid.component import HeadChoice, Pair, hear_head
 from viz.pictures.payload import CHOSEN, hear
@@ -16,7 +16,7 @@ from viz.selection import state
 from viz.text.messages import _
 from viz.text.written import file_name
 from viz.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
-from viz.ui import frame, number_controls
+from viz.ui import controls, frame
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
@@ -60,7 +60,7 @@ def show(atlas: "Atlas", view: View) -> None:
                 "colour scale, from 0 to its highest head. If the metric has a chance level, colours start "
                 "there: warm above it, cold below. Click a small map to enlarge it, or a cell to open its head."
             )
-            number_controls.table_button(_("This map (CSV)"), partial(table.one_metric, view.values), name)
+            controls.table_button(_("This map (CSV)"), partial(head_panel.one_metric, view.values), name)
         with st.container():
             head_panel.show(atlas, view)
 

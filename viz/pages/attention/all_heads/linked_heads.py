@@ -13,9 +13,9 @@ import numpy as np
 import streamlit as st
 
 from viz import theme
-from viz.access import attention, models, word_links
+from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
-from viz.access.word_links import Link
+from viz.access.texts import Link
 from viz.pictures.component import Component
 from viz.pictures.head_grid.component import TileMetric
 from viz.selection import state
@@ -75,10 +75,10 @@ def begin(trace: "Trace", site: str) -> None:
     if not looking or (common.token, common.key_token) != (None, None):
         return
     if not looked_at:
-        row, key = word_links.cell_of_word(trace, site, looking[0])
+        row, key = texts.cell_of_word(trace, site, looking[0])
         state.change(token=row, key_token=key)
         return
-    link = next((link for link in word_links.links(trace, looking, looked_at) if link.site == site), None)
+    link = next((link for link in texts.links(trace, looking, looked_at) if link.site == site), None)
     if link is not None:
         state.change(token=link.rows[0], key_token=link.keys[0])
 
@@ -133,7 +133,7 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
         note = _(message, looking=looking, looked_at=looked_at)
     else:
         note = _("For each head, the weight from “{looking}” to “{looked_at}”.", looking=looking, looked_at=looked_at)
-    return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note, num_best=MOST)
+    return TileMetric(_("Weight"), texts.weights(trace, link), 2, "", note, num_best=MOST)
 
 
 def choose(trace: "Trace", chosen: Chosen) -> None:
@@ -143,7 +143,7 @@ def choose(trace: "Trace", chosen: Chosen) -> None:
     if not looking:
         return
     if not looked_at:
-        row, key = word_links.cell_of_word(trace, state.current().common.site, looking[0])
+        row, key = texts.cell_of_word(trace, state.current().common.site, looking[0])
         # A word that the open head does not know is chosen too: nothing else is proposed then.
         state.change(token=row, key_token=key, head_chosen=True)
         return
@@ -164,7 +164,7 @@ def _press(trace: "Trace", link: Link, layer: int, head: int, redraw: Callable[[
 def _open(trace: "Trace", link: Link, layer: int, head: int) -> None:
     """Open a head, and keep the cell in which it links the two words most."""
     cells = list(product(link.rows, link.keys))
-    weights = [word_links.weights(trace, Link(link.site, ((row,),), (key,)))[layer, head] for row, key in cells]
+    weights = [texts.weights(trace, Link(link.site, ((row,),), (key,)))[layer, head] for row, key in cells]
     row, key = cells[int(np.argmax(weights))]
     state.change(site=link.site, layer=layer, head=head, token=row, key_token=key)
 
@@ -185,7 +185,7 @@ def _found(trace: "Trace") -> Chosen | None:
 
 
 def _words_of_cell(trace: "Trace", site: str, row: int, key: int) -> Chosen:
-    looking, looked_at = word_links.words_of_cell(trace, site, row, key)
+    looking, looked_at = texts.words_of_cell(trace, site, row, key)
     return () if looking is None else (looking,), () if looked_at is None else (looked_at,)
 
 
@@ -204,7 +204,7 @@ def _question(trace: "Trace", site: str) -> Question | None:
     """Return the clicked words, else those of the finding, else the kept cell as the open head shows it."""
     chosen = _clicked(trace) or _found(trace)
     if chosen is not None:
-        labels = word_links.words(trace).labels
+        labels = texts.words(trace).labels
         looking, looked_at = (" + ".join(display_token(labels[word]) for word in side) for side in chosen)
         return Question(chosen, (looking, looked_at), _links(trace, *chosen))
     row, key = finding.kept(trace)
@@ -225,7 +225,7 @@ def _axes(trace: "Trace", site: str) -> tuple["Axis", "Axis"]:
 
 def _links(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> tuple[Link, ...]:
     """Where these words are joined; between words by rows of the open head, each of which may have several tokens."""
-    links = _with_pronoun(trace, word_links.links(trace, looking, looked_at))
+    links = _with_pronoun(trace, texts.links(trace, looking, looked_at))
     if not state.current().common.whole_words:
         return links
 
@@ -256,7 +256,7 @@ def _ranked(trace: "Trace", links: tuple[Link, ...]) -> list[tuple[float, Link, 
     found = [
         (float(weight), link, layer, head)
         for link in links
-        for (layer, head), weight in np.ndenumerate(word_links.weights(trace, link))
+        for (layer, head), weight in np.ndenumerate(texts.weights(trace, link))
         if weight > 0
     ]
     return sorted(found, key=lambda one: -one[0])
@@ -266,7 +266,7 @@ def _why_none(trace: "Trace", question: Question) -> str:
     looking, looked_at = (plain(name) for name in question.names)
     if question.links:
         return _("None: the mask hides that token from every head, because it is written later.")
-    sides = {bool(side) and word_links.words(trace).is_source(side[0]) for side in question.words}
+    sides = {bool(side) and texts.words(trace).is_source(side[0]) for side in question.words}
     if len(sides) == 1:
         message = "This model has no self-attention that could lead from “{looking}” to “{looked_at}”."
         return _(message, looking=looking, looked_at=looked_at)

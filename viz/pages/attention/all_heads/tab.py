@@ -1,4 +1,7 @@
-"""Every head of one attention at a glance, and one of them opened."""
+"""Every head of one attention at a glance, as a grid of tiles, and one of them opened.
+
+Of a long text the layers are sent as they are computed, with progress and a way to stop.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -8,21 +11,130 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.access import attention, long_texts, models
-from viz.pages.attention.all_heads import grid, linked_heads
+from viz.access import attention, models, texts
+from viz.access.findings import of_model
+from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.opened_head import captions, panel
-from viz.pictures.head_grid.component import Ranking, TileMetric
+from viz.pictures.focus import AXES
+from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
 from viz.selection import state
 from viz.selection.choices import DRAWN_AS, KEPT, ORDERS, Measure
-from viz.text.messages import _
-from viz.ui import controls, frame, head_metrics, long_work, measures, present, words
-from viz.ui.measures import MEASURES
+from viz.server.background_jobs import Job
+from viz.text import written
+from viz.text.messages import _, shown
+from viz.text.written import file_name
+from viz.ui import controls, finding, frame, head_metrics, long_work, present, trace_tables, words
+from viz.ui.head_metrics import MEASURES
 from viz.ui.words import Chosen
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Trace
+
+#: Seconds between two looks at what is computed meanwhile.
+INTERVAL: Final = 1.0
+_KEY: Final = "long-tiles"
+
+
+def measure_of(trace: "Trace", site: str) -> Measure:
+    """What tiles show: the measure of the open head, but of a long text the weights."""
+    selection = state.current()
+    measure = selection.common.measure
+    is_offered = measure in head_metrics.offered(models.abilities(selection.model))
+    return measure if is_offered and not attention.is_long(trace, site) else "weights"
+
+
+def send(trace: "Trace", site: str, measure: Measure) -> None:
+    """Send the tiles of an attention to the browser, where the grid waits for them."""
+    reader = models.reader(state.current().model)
+    trace_tables.send(trace, reader, site, AXES[site], key=f"tiles-{site}", measure=measure)
+
+
+def draw(
+    trace: "Trace", site: str, measure: Measure, metric: TileMetric | None = None, ranking: Ranking | None = None
+) -> Mapping[str, str]:
+    """The grid of a site's heads, whose tiles are sent elsewhere; the addresses of the tiles of all attentions."""
+    selection = state.current()
+    addresses = {other: attention.tiles_key(trace, other, measure) for other in trace.sites}
+    layers, heads = trace.shapes[site]
+    is_mean = not MEASURES[measure].is_per_head
+
+    jobs = {other: _jobs(trace, other) for other in trace.sites} if not is_mean else {}
+    grid = Grid(
+        address=addresses[site],
+        shape=(layers, 1 if is_mean else heads),
+        selected=HeadChoice(selection.common.layer, 0 if is_mean else selection.common.head),
+        # What is known of a head does not hold of all together.
+        metric=None if is_mean else metric,
+        ranking=None if is_mean else ranking,
+        jobs=jobs.get(site),
+        is_mean=is_mean,
+        roles=texts.spans_of_tokens(trace),
+        followed=Followed("site", tuple(addresses.values()), tuple(map(jobs.get, addresses))),
+        name=file_name(site, "all heads", *([] if measure == "weights" else [measure]), sentence=trace.text),
+        caption=_(
+            "{site}, {measure} of every head", site=written.label(site), measure=shown(MEASURES[measure].label).lower()
+        ),
+    )
+    head_grid(grid, on_open=partial(_open, trace), key="heads")
+    return addresses
+
+
+def _jobs(trace: "Trace", site: str) -> TileJobs | None:
+    return head_metrics.on_tiles(of_model(state.current().model, site), trace.shapes[site])
+
+
+def signs_said(site: str) -> str:
+    """Explain the signs under the tiles of a site; "" where there are none."""
+    return head_metrics.signs_said(of_model(state.current().model, site))
+
+
+def _open(trace: "Trace", choice: HeadChoice) -> None:
+    """Open a head; the cell that was kept, or proposed, stays kept."""
+    token, key_token = finding.kept(trace)
+    common = state.current().common
+    head = choice.head if MEASURES[common.measure].is_per_head else common.head
+    state.change(layer=choice.layer, head=head, token=token, key_token=key_token)
+
+
+def send_long(trace: "Trace", site: str) -> None:
+    """Send the frame of the grid at once, and every layer as soon as there is one."""
+    grid = attention.grid_of(trace, site)
+    task = attention.tiles_task(trace, site)
+    is_done = len(grid.layers) == grid.spec.layers
+    job = long_work.job_of(task, _KEY) if is_done else long_work.begin(task, _KEY)
+    interval = None if is_done or job is None or job.finished else INTERVAL
+    # Drawn again by itself as long as layers are missing.
+    fill = st.fragment(_fill, run_every=interval)
+    fill(trace, site, grid, job, interval)
+
+
+def stop_long() -> None:
+    """Leave off what another text or another attention has begun."""
+    long_work.stop(_KEY)
+
+
+def _fill(trace: "Trace", site: str, grid: attention.Grid, job: Job[None] | None, interval: float | None) -> None:
+    # Always there, so that what stands below it is not built anew, and sent again, once all is computed.
+    with st.container():
+        if job is not None and len(grid.layers) < grid.spec.layers:
+            _show_progress(job)
+    # Nothing of these is seen, and no room may lie between them: of 32 layers it would be 500 pixels.
+    with st.container(gap=None):
+        trace_tables.send_computed(trace, site, grid, AXES[site], key=f"tiles-{site}")
+    if job is not None and job.finished and interval is not None:
+        # Once more, and no longer every second.
+        st.rerun()
+
+
+def _show_progress(job: Job[None]) -> None:
+    if not job.finished:
+        long_work.show_progress(job, _KEY)
+        return
+    with frame.errors_shown():
+        job.result()
+    st.button(_("Continue"), key=f"{_KEY}-again", icon=":material/play_arrow:", on_click=stop_long)
 
 
 #: The grid, and each way to draw the open head.
@@ -70,34 +182,34 @@ def show(trace: "Trace") -> None:
         ranking = head_metrics.ranking(metric, order, keep)
     elif values is not None:
         frame.note(head_metrics.why_none(name, site))
-    measure = grid.measure_of(trace, site)
+    measure = measure_of(trace, site)
     progress, pictures, keepers = st.container(), st.container(), st.container(gap=None)
     with keepers:
         # A place each, whichever comes first: what stands where it stood is not sent again.
         slots = {other: st.container() for other in trace.sites}
-    is_long = long_texts.is_long(trace, site)
+    is_long = attention.is_long(trace, site)
     if not is_long:
-        grid.stop_long()
+        stop_long()
         with slots[site]:
-            grid.send(trace, site, measure)
+            send(trace, site, measure)
     with pictures:
         _show_pictures(trace, site, measure, metric, ranking, (order, keep) if name == KEPT else None)
     if is_long:
         # After the open head, which a person need not wait for; and of this attention alone.
         with progress:
-            grid.send_long(trace, site)
+            send_long(trace, site)
         return
     for other in trace.sites:
-        if other != site and not long_texts.is_long(trace, other):
+        if other != site and not attention.is_long(trace, other):
             with slots[other]:
-                grid.send(trace, other, measure)
+                send(trace, other, measure)
 
 
 def _metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer head"]] | None:
     """The metrics of all heads; of a long text they take a while, and meanwhile there is their progress."""
-    if not long_texts.is_long(trace, site):
+    if not attention.is_long(trace, site):
         return attention.head_metrics(trace, site)
-    task = long_texts.metrics_task(trace, site)
+    task = attention.metrics_task(trace, site)
     return long_work.outcome(task, _("Compute metrics"), key="metrics", start=True)
 
 
@@ -119,7 +231,7 @@ def _show_pictures(
         metric, ranking: of the tiles.
         by_kept: instead of these, the order and number of heads by the weight of the cell that is kept.
     """
-    if measure != grid.measure_of(trace, site):
+    if measure != measure_of(trace, site):
         # The controls, and what sends the tiles, stand outside of this part of the page.
         st.rerun()
     if by_kept is not None:
@@ -127,10 +239,10 @@ def _show_pictures(
         ranking = None if metric is None else head_metrics.ranking(metric, *by_kept)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
-            addresses = grid.draw(trace, site, measure, metric, ranking)
+            addresses = draw(trace, site, measure, metric, ranking)
             if not MEASURES[measure].is_per_head:
                 frame.small_print("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
-            elif signs := grid.signs_said(site):
+            elif signs := signs_said(site):
                 st.caption(signs)
             if state.current().common.whole_words:
                 # Else it is explained beside the open head; of the tiles, those who point at one see tokens.
@@ -143,23 +255,23 @@ def _show_pictures(
 def _show_presented(trace: "Trace") -> None:
     """The screen on which the presentation is."""
     site = state.current().common.site
-    controls.fit_measure(measures.offered(models.abilities(state.current().model)))
+    controls.fit_measure(head_metrics.offered(models.abilities(state.current().model)))
     screen = present.steps(_SCREENS, "screen")
     with st.container(key="below-a-sentence"):
         captions.show_headline(trace)
         if screen:
             panel.picture(trace, site, DRAWN_AS[screen - 1])
             return
-        measure = grid.measure_of(trace, site)
+        measure = measure_of(trace, site)
         with st.container(key="beside-each-other"):
             heads, head = st.columns((11, 13), gap="xsmall")
         with heads:
-            grid.draw(trace, site, measure)
+            draw(trace, site, measure)
         with head:
             panel.picture(trace, site, DRAWN_AS[0])
     with st.container(gap=None):
-        if long_texts.is_long(trace, site):
-            grid.send_long(trace, site)
+        if attention.is_long(trace, site):
+            send_long(trace, site)
         else:
-            grid.stop_long()
-            grid.send(trace, site, measure)
+            stop_long()
+            send(trace, site, measure)

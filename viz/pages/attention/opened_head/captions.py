@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import attention, long_texts, models
+from viz.access import attention, models
 from viz.pictures.component import Component
 from viz.selection import state
 from viz.selection.choices import Common, DrawnAs
 from viz.text import messages, written
 from viz.text.messages import _, said, shown
-from viz.ui import controls, finding, measures
-from viz.ui.measures import MEASURES, Measure
+from viz.ui import controls, finding, head_metrics
+from viz.ui.head_metrics import MEASURES, Measure
 
 if TYPE_CHECKING:
     from model import Trace
@@ -70,7 +70,7 @@ def special_tokens(trace: "Trace") -> str:
     return controls.plain(messages.with_and((messages.with_commas(names[:-1]), names[-1])))
 
 
-def of_overview(opened: long_texts.LongHead, measure: Measure) -> str:
+def of_overview(opened: attention.LongHead, measure: Measure) -> str:
     """Describe the overview of a long text's head, drawn until a person zooms in."""
     tall, wide = opened.block
     if measure.is_share:
@@ -94,11 +94,11 @@ def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> s
     meaning, formula = measure.explained_at(site)
     if measure is MEASURES["weights"] and trace.knows_inputs:
         inputs = trace.attention(site, common.layer)
-        formula = measures.weights_formula(inputs.score.name, is_scaled=inputs.scale != 1.0)
+        formula = head_metrics.weights_formula(inputs.score.name, is_scaled=inputs.scale != 1.0)
     elif measure is MEASURES["norms"] and not models.abilities(state.current().model).has("output projection"):
         meaning, formula = (
             _("The norm of the vector that the head adds for a key."),
-            measures.NORMS_WITHOUT_PROJECTION,
+            head_metrics.NORMS_WITHOUT_PROJECTION,
         )
     sentences = [shown(meaning), f"${formula}$"]
     if common.whole_words and attention.has_words_of_several(trace, site):

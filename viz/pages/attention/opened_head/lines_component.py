@@ -1,7 +1,7 @@
 """Heads as lines between two columns of tokens, drawn and handled in the browser: chips, kept token, threshold.
 
 Every head of a layer is sent once; what a person then does happens in `head_lines.js`, which reports it. Page and
-picture agree as a page and a player do (`viz.pictures.player.exchange`).
+picture agree as a page and a player do (`viz.pictures.component`).
 """
 
 from collections.abc import Callable
@@ -13,10 +13,9 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.pictures import payload
-from viz.pictures.component import Component
+from viz.pictures.component import Component, play
 from viz.pictures.focus import FocusHead, Roles
 from viz.pictures.payload import LOCAL, Tokens
-from viz.pictures.player.exchange import play
 from viz.theme import HEAD_COLOURS
 
 COMPONENT: Final = Component("pages/attention/opened_head/head_lines.js", "pages/attention/opened_head/head_lines.css")

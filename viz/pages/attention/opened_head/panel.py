@@ -9,7 +9,7 @@ import streamlit as st
 from jaxtyping import Float, UInt8
 
 from viz import theme
-from viz.access import attention, long_texts, models, texts
+from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
 from viz.pages.attention.opened_head import captions
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
@@ -25,15 +25,14 @@ from viz.pictures.matrix_picture.component import (
     matrix_picture,
 )
 from viz.pictures.payload import Tokens, hear
-from viz.pictures.tiles.codes import Source
-from viz.pictures.tiles.store import tile_server
+from viz.pictures.tiles.codes import Source, tile_server
 from viz.selection import state
 from viz.selection.choices import DrawnAs
 from viz.text import written
 from viz.text.messages import _, said, shown
 from viz.text.written import file_name, head_label, head_name
-from viz.ui import controls, finding, frame, head_jobs, measures, tools
-from viz.ui.measures import MEASURES, Measure
+from viz.ui import controls, finding, frame, head_metrics, present
+from viz.ui.head_metrics import MEASURES, Measure
 
 if TYPE_CHECKING:
     from model import Trace
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 #: Positions of the kept query and key.
 Cell = tuple[int | None, int | None]
-Opened = attention.OpenedLayer | long_texts.LongHead
+Opened = attention.OpenedLayer | attention.LongHead
 _NOTHING_LEFT: Final = said("There are only special tokens here: show them to see something.")
 
 
@@ -60,8 +59,8 @@ def _settings(trace: "Trace", site: str) -> None:
         if not state.current().common.whole_words:
             captions.show_sign(trace)
     with more:
-        name = controls.measure(measures.offered(models.abilities(state.current().model)))
-    if name != "weights" and long_texts.is_long(trace, site):
+        name = controls.measure(head_metrics.offered(models.abilities(state.current().model)))
+    if name != "weights" and attention.is_long(trace, site):
         frame.small_print(
             "{label} are shown only for the open head; for such a long text, the tiles show weights.",
             label=shown(MEASURES[name].label),
@@ -90,7 +89,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     if _draw(trace, site, drawn_as, addresses if common.measure == "weights" else {}):
         frame.small_print(captions.HOW_TO_READ[drawn_as])
     if measure.is_per_head:
-        head_jobs.show(trace, site, layer, common.head)
+        head_metrics.show(trace, site, layer, common.head)
     st.caption(captions.of_measure(trace, measure, site, common))
     if measure.is_per_head and "scores" not in models.abilities(state.current().model).lacks:
         label = _("Where a weight comes from: this head in the picture of the Transformer")
@@ -100,7 +99,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
 def _open_in_picture() -> None:
     """Open this head where its scores are followed down to single products."""
     state.change(learn_tab="The Transformer", depth="head", walk_stop=0)
-    tools.open_page("learn")
+    present.open_page("learn")
 
 
 def picture(trace: "Trace", site: str, drawn_as: DrawnAs) -> None:
@@ -112,7 +111,7 @@ def picture(trace: "Trace", site: str, drawn_as: DrawnAs) -> None:
 def _draw(trace: "Trace", site: str, drawn_as: DrawnAs, previews: Mapping[str, str]) -> bool:
     """Draw the open head; whether there is anything to draw."""
     common = state.current().common
-    draw = _draw_long if long_texts.is_long(trace, site) else _draw_short
+    draw = _draw_long if attention.is_long(trace, site) else _draw_short
     return draw(trace, site, common.layer, MEASURES[common.measure], previews, drawn_as)
 
 
@@ -143,21 +142,21 @@ def _draw_long(
     """Only what is looked at is computed."""
     selection = state.current()
     tokens = max(map(len, trace.axis_tokens(site)))
-    if not measure.is_per_head and tokens > long_texts.MAX_ROLLOUT:
+    if not measure.is_per_head and tokens > attention.MAX_ROLLOUT:
         frame.note(
             "A rollout multiplies whole matrices layer by layer; it is available up to {max_rollout:,} tokens, "
             "and this text has {tokens:,}. Weights and norms have no such limit.",
-            max_rollout=long_texts.MAX_ROLLOUT,
+            max_rollout=attention.MAX_ROLLOUT,
             tokens=tokens,
         )
         return False
     reader, view = models.reader(selection.model), MatrixView.of(selection.common)
-    if not long_texts.num_queries(trace, site, view):
+    if not attention.num_queries(trace, site, view):
         frame.note(_NOTHING_LEFT)
         return False
     if drawn_as == "Heatmap":
         with st.spinner(_("Computing the overview …")):
-            opened = long_texts.long_head(trace, reader, site, layer, selection.common.head, view)
+            opened = attention.long_head(trace, reader, site, layer, selection.common.head, view)
         sides = opened.queries, opened.keys
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
         _heatmap(trace, data, opened, addresses)
@@ -178,13 +177,13 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
     """Lines between as many tokens as the eye and the browser can follow."""
     selection = state.current()
     reader, view = models.reader(selection.model), MatrixView.of(selection.common)
-    count = long_texts.num_queries(trace, site, view)
-    length = long_texts.window_length(trace.heads_of(site))
+    count = attention.num_queries(trace, site, view)
+    length = attention.window_length(trace.heads_of(site))
     token, key_token = finding.kept(trace)
     around = key_token if token is None else token
     # A kept token stands in the middle.
     start = controls.window(max(1, count - length), 0 if around is None else around - length // 2)
-    opened = long_texts.window(trace, reader, site, layer, start, view)
+    opened = attention.window(trace, reader, site, layer, start, view)
     st.caption(captions.of_window(opened, site, start, count))
     top = 1.0 if measure.is_share else float(opened.values.max(initial=0.0)) or 1.0
     _lines(trace, opened, finding.kept(trace), site, measure, top)
@@ -208,7 +207,7 @@ def _matrix_data(
         row_tokens=queries.labels,
         column_tokens=keys.labels,
         scale=ColourScale.root(shown(measure.number), top),
-        title=head_jobs.title(site, common.layer, common.head if measure.is_per_head else None),
+        title=head_metrics.title(site, common.layer, common.head if measure.is_per_head else None),
         label=_("{site}, {measure} of one head as a heatmap.", **what),
         note="" if measure.is_share else _("no upper bound"),
         caption=_("{site}, {measure}", **what),
@@ -373,8 +372,8 @@ def show_picture(trace: "Trace", site: str) -> None:
     measure = MEASURES[common.measure]
     head = common.head if measure.is_per_head else 0
     tokens = trace.source_tokens
-    is_long = long_texts.is_long(trace, site)
-    if is_long and not measure.is_per_head and len(tokens) > long_texts.MAX_ROLLOUT:
+    is_long = attention.is_long(trace, site)
+    if is_long and not measure.is_per_head and len(tokens) > attention.MAX_ROLLOUT:
         # The matrix below says why there is none.
         return
     query = state.position("token", len(tokens), 0 if picture.first_patch else len(tokens) // 2)
@@ -382,7 +381,7 @@ def show_picture(trace: "Trace", site: str) -> None:
     view = MatrixView(selection.common.measure, whole_words=False, special_tokens=True)
     reader, layer = models.reader(selection.model), selection.common.layer
     if is_long:
-        values = long_texts.long_row(trace, reader, site, layer, head, query, view)
+        values = attention.long_row(trace, reader, site, layer, head, query, view)
     else:
         values = attention.opened_layer(trace, reader, site, layer, view).values[head]
     picture_attention(

@@ -12,9 +12,8 @@ from jaxtyping import Float
 
 from model import Reader, Trace, later
 from model.analysis.coreference import pronoun_rows as model_pronoun_rows
-from model.analysis.coreference.case_files import curated_cases, parse_pronoun_cases
+from model.analysis.coreference.case_files import PronounCase, PronounCases, curated_cases, parse_pronoun_cases
 from model.analysis.coreference.case_files import set_language as model_set_language
-from model.analysis.coreference.cases import PronounCase, PronounCases
 from model.analysis.coreference.measure import CoreferenceScores, measure_coreference
 from model.analysis.coreference.pronoun_choice import PronounChoice
 from model.analysis.coreference.pronoun_choice import pronoun_choice as model_pronoun_choice
@@ -25,7 +24,7 @@ from model.analysis.word_diff import WordSpan, word_diff
 from model.sequence_translator import SequenceTranslator
 from model.trace import axes
 from model.trace.axes import Axis, between
-from viz.access import findings, word_links
+from viz.access import findings, texts
 from viz.selection.choices import MARKS as ROLES
 from viz.selection.choices import Measure
 from viz.server.background_jobs import Progress, Task
@@ -240,7 +239,7 @@ def movements(sides: "Sequence[Side]", reader: Reader, measure: Measure) -> Mapp
 
 def words_of_case(trace: Trace, reader: Reader, case: PronounCase) -> dict[int, str]:
     """Word, as `word_links` counts them → its role; the German pronoun is one, too, where it is known."""
-    known, read = word_links.words(trace), read_case(reader, case)
+    known, read = texts.words(trace), read_case(reader, case)
     pieces = [] if isinstance(read, str) else [*zip(ROLES, read.pieces, strict=True)]
     is_source = known.num_source > 0
     found = {known.at(piece, is_source=is_source): role for role, of_role in pieces for piece in of_role}

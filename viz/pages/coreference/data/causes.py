@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
     from model.analysis.interventions.head_effects import Replacement as Outputs
     from model.analysis.interventions.patching import Patching
-    from model.analysis.metrics.head_names import HeadName
+    from model.analysis.metrics.head_metrics import HeadName
     from model.analysis.word_diff import WordSpan
     from model.nn.hooks import Edit
     from model.sequence_translator import SequenceTranslator
@@ -172,7 +172,7 @@ def strongest_of_each_layer(
 
 def rank_correlation(first: Float[np.ndarray, "*shape"], second: Float[np.ndarray, "*shape"]) -> float:
     """Spearman’s ρ of the metrics of the same heads; NaN where there is none."""
-    return later.head_names.rank_correlation(first, second)
+    return later.head_metrics.rank_correlation(first, second)
 
 
 def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":

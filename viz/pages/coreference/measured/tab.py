@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.pages.coreference import data, figures, findings, pair_controls, tables
+from viz.pages.coreference import data, figures, pair_controls, tables
 from viz.pictures.figures.charts import Head
 from viz.pictures.figures.heads import head_map, short_names
 from viz.pictures.head_table.component import head_table
@@ -20,11 +20,10 @@ from viz.text.language import NAMES
 from viz.text.messages import Message, _, plural, said
 from viz.text.messages import shown as text_shown
 from viz.text.written import file_name, percent, signed
-from viz.ui import controls, formulas, frame, head_jobs, long_work, measures, number_controls, uploads
+from viz.ui import controls, downloads, formulas, frame, head_metrics, long_work
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure import ContrastScores, CoreferenceScores
-    from model.analysis.coreference.scores import SiteScores
+    from model.analysis.coreference.measure import ContrastScores, CoreferenceScores, SiteScores
 
 SET_LABELS: Final = {"curated": said("Curated set"), "file": said("Your file")}
 #: How many bad lines of a file are listed.
@@ -80,7 +79,7 @@ def show() -> None:
             "candidate (the distractor); equal weights count half. Every head is tested on every sentence."
         )
         controls.segmented("pair_set", _("Measured on"), SET_LABELS, help_text=help_text)
-        controls.measure(measures.offered(models.abilities(state.current().model)))
+        controls.measure(head_metrics.offered(models.abilities(state.current().model)))
         found = st.container(width=430)
     case_set = _case_set()
     if case_set is None:
@@ -110,7 +109,7 @@ def show() -> None:
     if scores is None:
         st.caption(about)
     else:
-        found.markdown(f":small[{findings.first_sentence(scores)}]")
+        found.markdown(f":small[{tables.first_sentence(scores)}]")
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
 
 
@@ -120,11 +119,11 @@ def _case_set() -> "data.CaseSet | None":
         return data.curated(data.set_language(models.languages(state.current().model)[0]))
     with st.expander(_("File formats"), key="measured-format"):
         st.markdown(_(FORMATS))
-    label = _("JSONL, TSV or WinoBias text, UTF-8, at most {most} MB", most=uploads.most())
-    file = uploads.field(label, key="measured-file")
+    label = _("JSONL, TSV or WinoBias text, UTF-8, at most {most} MB", most=downloads.most())
+    file = downloads.field(label, key="measured-file")
     if file is None:
         return None
-    case_set = data.read_cases(uploads.content(file), file.name)
+    case_set = data.read_cases(downloads.content(file), file.name)
     if bad := case_set.cases.rejected:
         left_out = plural(
             "{count:,} line is skipped, the others are used",
@@ -140,7 +139,7 @@ def _case_set() -> "data.CaseSet | None":
 
 
 def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
-    st.html(html.table(findings.COLUMNS, findings.summary(scores), label=_("Accuracies compared")))
+    st.html(html.table(tables.COLUMNS, tables.summary(scores), label=_("Accuracies compared")))
     _skipped(scores.skipped, said("Could not be read: {reasons}."))
     message = (
         "{about} Accuracy is the share of sentences that are right; in brackets are 95% bootstrap intervals over pairs "
@@ -158,8 +157,8 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
         _site(site, scores.unscored[site.site], name_of_site, max(figures.MARGIN_FLOOR, widest))
     _contrast(scores, name)
     with st.container(horizontal=True):
-        number_controls.table_button(_("Heads (CSV)"), partial(tables.heads, scores), f"{name}-heads")
-        number_controls.table_button(_("Sentences (CSV)"), partial(tables.rows, scores), f"{name}-rows")
+        controls.table_button(_("Heads (CSV)"), partial(tables.heads, scores), f"{name}-heads")
+        controls.table_button(_("Sentences (CSV)"), partial(tables.rows, scores), f"{name}-rows")
     with st.expander(_("Formulas and sources"), key="measured-formulas"):
         formulas.show(Path(__file__).with_name("formulas.md"))
 
@@ -179,9 +178,9 @@ def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> N
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
     """Verdict and maps of one site, then ladder, table and groups; margins are drawn up to the widest."""
     averaged = site.measure == "rollout"
-    st.markdown(findings.verdict(site))
-    head_jobs.show_taught(site.site)
-    st.caption(findings.luck(site))
+    st.markdown(tables.verdict(site))
+    head_metrics.show_taught(site.site)
+    st.caption(tables.luck(site))
     _skipped(unscored, said("{count:,} sentences scored; not scored: {reasons}."), len(site.cases))
     maps = (
         ("accuracy", site.accuracy.value, 0.5, 0.5, ".3f"),
@@ -207,7 +206,7 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
 
 
 def _ladder(site: "SiteScores", name: str) -> None:
-    lines = findings.baselines(site)
+    lines = tables.baselines(site)
     names = short_names(*site.accuracy.value.shape, averaged=site.measure == "rollout")
     value, low, high = (
         end.flatten().double().numpy() for end in (site.accuracy.value, site.accuracy.low, site.accuracy.high)
@@ -227,7 +226,7 @@ def _heads(site: "SiteScores") -> list[Head]:
 
 
 def _table(site: "SiteScores") -> None:
-    head_table(findings.accuracy_table(site), key=f"measured-{site.site}-table")
+    head_table(tables.accuracy_table(site), key=f"measured-{site.site}-table")
     frame.caption(
         _(
             "Click a title to sort. Clark’s form checks which candidate contains the word with the largest "
@@ -251,7 +250,7 @@ def _groups(site: "SiteScores", name: str) -> None:
                 "The groups are small, so do not rely on single cells."
             )
         )
-    if told := findings.without_pronoun(site):
+    if told := tables.without_pronoun(site):
         st.caption(told)
     elif site.controls is not None:
         layer, head = site.best
@@ -295,7 +294,7 @@ def _margins(contrast: "ContrastScores", name: str) -> None:
         "wrong one; blue if the model is right. Mean {mean} nats ({low} to {high})."
     )
     frame.caption(message, num_cases=len(contrast.cases), mean=signed(mean), low=signed(low), high=signed(high))
-    number_controls.table_button(_("Log-odds (CSV)"), partial(tables.contrast, contrast), f"{name}-margins")
+    controls.table_button(_("Log-odds (CSV)"), partial(tables.contrast, contrast), f"{name}-margins")
 
 
 def _scored_row(site: str) -> str:

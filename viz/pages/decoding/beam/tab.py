@@ -20,7 +20,7 @@ from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
 from viz.text.written import CROSS, decimal, display_token, file_name, head_label
-from viz.ui import controls, frame, long_work, number_controls, word_differences
+from viz.ui import controls, frame, long_work, token_labels
 
 if TYPE_CHECKING:
     from model import BeamNode, BeamTree, Trace
@@ -206,7 +206,7 @@ def show(trace: "Trace") -> None:
             penalty=_penalty_in_words(),
         ),
     )
-    number_controls.table_button(_("All nodes (CSV)"), partial(export.beam_nodes, tree), name)
+    controls.table_button(_("All nodes (CSV)"), partial(export.beam_nodes, tree), name)
     _compare(trace.text, tree)
     _open(trace.text, tree, node)
 
@@ -218,13 +218,13 @@ def _penalty_in_words() -> str:
 
 
 def _settings() -> None:
-    number_controls.settle("beam_size", 1, MAX_WIDTH, _("Beam width"))
-    number_controls.settle("length_penalty", 0, MAX_PENALTY, _("Length penalty"), number_controls.hundredths)
+    controls.settle("beam_size", 1, MAX_WIDTH, _("Beam width"))
+    controls.settle("length_penalty", 0, MAX_PENALTY, _("Length penalty"), controls.hundredths)
     with st.container(horizontal=True, gap="medium"):
-        number_controls.whole_slider(
+        controls.whole_slider(
             "beam_size", _("Beam width"), 1, MAX_WIDTH, help_text=_("Number of hypotheses kept; 1 is greedy decoding.")
         )
-        number_controls.hundredths_slider(
+        controls.hundredths_slider(
             "length_penalty",
             _("Length penalty α"),
             0,
@@ -280,7 +280,7 @@ def _returned(tree: "BeamTree", rank: int, greedy: str) -> tuple[str | html.Mark
     written = models.writer(state.current().model).vocabulary.decode(tree.token_ids(node.index))
     return (
         _("Beam, {rank} of {count}", rank=rank, count=len(tree.hypotheses)),
-        word_differences.marked(texts.word_diff(greedy, written)),
+        token_labels.marked(texts.word_diff(greedy, written)),
         decimal(node.total, 3),
         str(node.step + 1),
         "" if node.score is None else decimal(node.score, 4),
@@ -292,7 +292,7 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
     winner = tree.winner
     assert winner.score is not None, "a search returns what it scored"
     message = "Words that greedy decoding did not write are marked; {missing} where it wrote more."
-    words = _(message, missing=word_differences.MISSING)
+    words = _(message, missing=token_labels.MISSING)
     gain = winner.score - score
     if abs(gain) < 1e-4:
         return _("{sentence} Here beam search and greedy decoding give the same result.", sentence=words)

@@ -10,7 +10,7 @@ from model.decoding.cost import DecoderSizes, StepCost, decoder_sizes, step_cost
 from model.decoding.logit_lens import LogitLens
 from model.reader import LARGEST_ALPHA, Reader, Writer
 from model.translator import Translator
-from viz.access import long_texts
+from viz.access import attention
 from viz.pages.decoding.figures import common_difference
 from viz.pictures.figures.heads import align
 from viz.selection.choices import DecodingChoices
@@ -86,7 +86,7 @@ def _sizes(trace: Trace, reader: Reader) -> DecoderSizes:
     if isinstance(reader, Translator):
         return decoder_sizes(reader.config)
     assert isinstance(reader, later.text_reader.TextReader)
-    return later.decoder_sizes.library_sizes(reader, trace)
+    return later.decoder_lens.library_sizes(reader, trace)
 
 
 @cached(max_entries=MAX_LENSES)
@@ -103,7 +103,7 @@ def most_changed_head(first: "Trace", second: "Trace") -> tuple[str, int, int] |
     """Site, layer and head whose weights differ most between shared tokens; None if none do, or the text is long."""
     most, found = 0.0, None
     for site in first.sites:
-        if any(long_texts.is_long(trace, site) for trace in (first, second)):
+        if any(attention.is_long(trace, site) for trace in (first, second)):
             return None
         axes = zip(first.axis_tokens(site), second.axis_tokens(site), strict=True)
         rows, columns = (align(*tokens) for tokens in axes)

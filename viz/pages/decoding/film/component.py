@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from viz import theme
 from viz.pictures import payload
-from viz.pictures.component import Component
+from viz.pictures.component import Component, play, reported_state
 from viz.pictures.focus import AXES, FocusAxis
 from viz.pictures.payload import ANYTHING, LOCAL, LogProb, Text, Token, Tokens, read
-from viz.pictures.player.exchange import play, reported_state
 from viz.pictures.tiles.codes import CellCode, code
 from viz.text.messages import said
 from viz.text.written import CROSS

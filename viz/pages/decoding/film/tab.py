@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import long_texts, models, texts
+from viz.access import attention, models, texts
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.branches import tab as branches
 from viz.pages.decoding.film import data
 from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, decode_player, wished
-from viz.pages.decoding.notices import label_smoothing_note
+from viz.pages.decoding.translations import label_smoothing_note
 from viz.selection import state
 from viz.selection.branch_codes import ORIGINAL
 from viz.selection.choices import NO_FILTER
 from viz.text.html import word_changes
 from viz.text.messages import _, plural
 from viz.text.written import CROSS, DECODER, file_name
-from viz.ui import formulas, frame, head_jobs, present
+from viz.ui import formulas, frame, head_metrics, present
 
 if TYPE_CHECKING:
     from model import Trace
@@ -32,11 +32,11 @@ _SENT: Final = 0.02
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The film. Another token that a person chooses in it, or has drawn, makes a branch: its film comes first."""
-    if any(long_texts.is_long(trace, site) for site in trace.sites):
+    if any(attention.is_long(trace, site) for site in trace.sites):
         frame.note(
             "The film contains the rows of all heads in every step, up to {short} tokens per side; this text has "
             "{length:,}. The Attention page shows them all.",
-            short=long_texts.SHORT,
+            short=attention.SHORT,
             length=max(len(trace.source_tokens), len(trace.target_tokens)),
         )
         return
@@ -108,7 +108,7 @@ def _head_names(trace: "Trace") -> HeadNames:
     """Return the head titles of both strips; a decoder-only model has one attention, used for both."""
 
     def titles(site: str) -> tuple[str, ...]:
-        return head_jobs.titles(site, trace.shapes[site]) if site in trace.shapes else ()
+        return head_metrics.titles(site, trace.shapes[site]) if site in trace.shapes else ()
 
     return titles(CROSS) or titles(DECODER), titles(DECODER)
 

@@ -12,7 +12,7 @@ from viz.access import models
 from viz.pages.decoding import export
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.film.data import written_axis
-from viz.pages.decoding.notices import label_smoothing_note
+from viz.pages.decoding.translations import label_smoothing_note
 from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import CHOSEN, Tokens, hear, rounded
@@ -20,7 +20,7 @@ from viz.selection import state
 from viz.text.messages import _
 from viz.text.written import TOLERANCE, file_name, scientific
 from viz.theme import SEQUENTIAL_INKS, Inks
-from viz.ui import frame, number_controls
+from viz.ui import controls, frame
 
 if TYPE_CHECKING:
     from model import Trace
@@ -87,7 +87,7 @@ def show(trace: "Trace") -> None:
     _badge(trace, lens)
     if note := label_smoothing_note():
         st.caption(note)
-    number_controls.table_button(_("Table (CSV)"), partial(export.lens, lens, read), name)
+    controls.table_button(_("Table (CSV)"), partial(export.lens, lens, read), name)
 
 
 def deviation(trace: "Trace", lens: "LogitLens") -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from model import Reader, Trace
 from model.analysis.coreference.case_files import curated_cases, set_language
-from viz.access import attention, findings, long_texts, models, traces
+from viz.access import attention, findings, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.learn.collection.drawing import Heads, Matrix, Seen, Step
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData
@@ -17,7 +17,7 @@ from viz.selection.url import Pin
 from viz.server.background_jobs import Progress, Task
 from viz.text.messages import said
 from viz.text.written import CROSS, DECODER, ENCODER, NAMES, head_label, head_name, head_numbers
-from viz.ui.measures import MEASURES
+from viz.ui.head_metrics import MEASURES
 
 if TYPE_CHECKING:
     from viz.selection.selection import Selection
@@ -92,7 +92,7 @@ def _head(trace: Trace, reader: Reader, selection: "Selection") -> Matrix:
     fitted = selection.for_model(trace.shapes)
     common = fitted.common
     label = said("{site}, {head}", site=_BEGINS[common.site], head=head_label(common.layer, common.head))
-    if long_texts.is_long(trace, common.site):
+    if attention.is_long(trace, common.site):
         return Matrix(label, None)
     opened = attention.opened_layer(trace, reader, common.site, common.layer, MatrixView.of(common))
     values = opened.values[min(common.head, len(opened.values) - 1)]
@@ -117,7 +117,7 @@ def _head(trace: Trace, reader: Reader, selection: "Selection") -> Matrix:
 def _grid(trace: Trace, reader: Reader, selection: "Selection") -> Seen:
     found = findings.finding(trace, reader, models.taught_head(selection.model, ENCODER))
     name = said("All heads of the {site}", site=NAMES[found.site].phrase)
-    if long_texts.is_long(trace, found.site):
+    if attention.is_long(trace, found.site):
         return Seen(name, trace.text, ())
     weights = attention.all_weights(trace, found.site)
     rows, keys = trace.row_names(found.site), trace.axis_names(found.site)[1]
@@ -134,7 +134,7 @@ def _step(trace: Trace, selection: "Selection") -> Seen:
     name = said("Film, step {number} of {count}", number=number + 1, count=len(trace.steps))
     pictures: tuple[Step | Matrix, ...] = (Step(name, written, candidates),)
     site = CROSS if CROSS in trace.shapes else next(iter(trace.shapes))
-    if not long_texts.is_long(trace, site):
+    if not attention.is_long(trace, site):
         layer = min(selection.common.layer, trace.layers_of(site) - 1)
         rows = trace.weights(site, layer, rows=[number])[:, 0].numpy()
         name_of_rows = said("Its row in every head of layer {layer}, {site}", layer=layer + 1, site=_WITHIN[site])

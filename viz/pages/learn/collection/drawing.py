@@ -13,7 +13,7 @@ from viz.pictures.component import ignore
 from viz.pictures.head_grid.component import head_grid
 from viz.pictures.matrix_picture.component import Kept, MatrixData, matrix_picture
 from viz.pictures.offline import Drawing, drawn_grid, drawn_matrix, grid_of, text_page
-from viz.pictures.tiles.store import send_tiles
+from viz.pictures.tiles.codes import send_tiles
 from viz.text.html import Column, literal, table
 from viz.text.messages import ENGLISH, _, shown, speaking
 from viz.text.written import display_token

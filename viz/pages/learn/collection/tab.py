@@ -13,7 +13,7 @@ from viz.selection import catalogue, state, url
 from viz.selection.selection import PAGES, Section
 from viz.server.widgets import sent
 from viz.text.messages import _, language, said, shown
-from viz.ui import downloads, frame, long_work, tools
+from viz.ui import downloads, frame, long_work, present
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
 
 def _open(view: "Selection", page: Section) -> None:
     state.put(view.changed(pins=state.current().learn.pins))
-    tools.open_page(page)
+    present.open_page(page)
 
 
 def _selection(pin: "Pin") -> "Selection":

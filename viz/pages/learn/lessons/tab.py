@@ -37,7 +37,7 @@ from viz.text.language import NAMES
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
 from viz.text.written import file_name
-from viz.ui import controls, frame, long_work, present, sentence, tools, trace_tiles
+from viz.ui import controls, frame, long_work, present, sentence, trace_tables
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -333,7 +333,7 @@ def open_full_page(full: FullPage) -> None:
     if "text" in full.choices:
         state.choose(text=full.choices["text"])
     state.change(**full.choices)
-    tools.open_page(full.page)
+    present.open_page(full.page)
 
 
 def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str) -> None:
@@ -354,7 +354,7 @@ def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str
 
 def _heads(picture: Heads, choice: ModelChoice, key: str) -> None:
     trace, site = picture.trace, picture.site
-    address = trace_tiles.send(trace, models.reader(choice), site, None, key=f"{key}-tiles")
+    address = trace_tables.send(trace, models.reader(choice), site, None, key=f"{key}-tiles")
     grid = Grid(
         address=address,
         shape=trace.shapes[site],

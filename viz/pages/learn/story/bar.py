@@ -25,7 +25,7 @@ from viz.selection.choices import Device, ModelChoice
 from viz.selection.selection import PAGES, SECTIONS
 from viz.server.caches import cached
 from viz.text.messages import _
-from viz.ui import add_model, present, tools
+from viz.ui import present, sidebar
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -61,7 +61,7 @@ def story() -> Lesson:
 def show(room: "DeltaGenerator") -> None:
     """Show the bar in its room, on the page and tab of its step; called at the end of a run."""
     number = min(state.current().common.story, len(story().steps))
-    is_asked = tools.asks_for_story()
+    is_asked = present.asks_for_story()
     if not models.is_english_german(ModelChoice()):
         state.change(story=0)
         if is_asked:
@@ -136,4 +136,4 @@ def _end(index: int) -> None:
     if _ENDS[index] == "learn":
         tab.open_full_page(FullPage("learn", {"learn_tab": "Lessons"}))
     elif _ENDS[index] == "model":
-        add_model.unfold()
+        sidebar.unfold()

@@ -12,7 +12,7 @@ import { button, element } from "../../../pictures/shared/picture.js";
  * }} Header
  */
 
-/** Kept for a year, and read by viz/ui/tools.py. */
+/** Kept for a year, and read by viz/ui/present.py. */
 const CLOSED = "headlight_story=closed; path=/; max-age=31536000; samesite=lax";
 /** @type {Record<string, string>} */
 const ENDS = { learn: said("Learn"), explore: said("Explore"), model: said("My model") };

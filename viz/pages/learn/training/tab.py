@@ -15,11 +15,10 @@ from viz import theme
 from viz.access import models
 from viz.pages.learn.training import data
 from viz.pages.learn.training.data import ForcedStep, FreeStep, TwoRuns
-from viz.pictures.component import Component
+from viz.pictures.component import Component, play
 from viz.pictures.figures.charts import LEGEND, axis, upright
 from viz.pictures.figures.traces import dots, line
 from viz.pictures.payload import fingerprint, read
-from viz.pictures.player.exchange import play
 from viz.selection import state
 from viz.text.messages import _, said
 from viz.text.written import display_token, file_name, signed

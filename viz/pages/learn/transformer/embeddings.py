@@ -1,4 +1,4 @@
-"""The neighbours of a token among the embeddings, sums of embeddings, what norms do to it, and tables of it as CSV."""
+"""The neighbours and sums of embeddings, what layer norm and batch norm do, and tables of it as CSV."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,11 +6,15 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
+from jaxtyping import Float
 
-from viz.access import long_texts, models
-from viz.pages.learn.transformer import data, figures
+from viz import theme
+from viz.access import attention, models
+from viz.pages.learn.transformer import data
 from viz.pages.learn.transformer.layer_story import norm_of
+from viz.pictures.figures.charts import row_axis, token_labels
 from viz.selection import state
 from viz.selection.examples import BATCH_SENTENCES
 from viz.server.widgets import sent
@@ -18,7 +22,7 @@ from viz.text import html
 from viz.text.html import Column
 from viz.text.messages import _, plural, said
 from viz.text.written import decimal, display_token, file_name
-from viz.ui import frame, number_controls
+from viz.ui import controls, frame
 from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, table
 
@@ -26,6 +30,78 @@ if TYPE_CHECKING:
     from model import Reader, Trace, Translator
     from model.analysis.embedding_space import EmbeddingSpace, Neighbour, SumAnswer
     from model.analysis.residual_stream.additions import Stack, TokenPath
+
+ROW, REST = 13, 92
+#: Normed numbers are coloured up to so many deviations; few lie beyond.
+BOUND: Final = 3.0
+#: Where the three heatmaps begin and end across the figure.
+DOMAINS: Final = ((0.0, 0.315), (0.345, 0.66), (0.69, 1.0))
+
+
+def both_norms(
+    tokens: Sequence[str],
+    row: int,
+    before: Float[np.ndarray, "row d_model"],
+    layer_normed: Float[np.ndarray, "row d_model"],
+    batch_normed: Float[np.ndarray, "row d_model"],
+) -> go.Figure:
+    """Tokens down, the numbers of each across: as they come in, after layer norm, after batch norm.
+
+    Args:
+        tokens: one a row, of all sentences of the batch.
+        row: of the token that is followed, which is framed.
+        before: its colours reach to its largest number; those of the others to `BOUND`.
+        layer_normed, batch_normed: with mean 0 and deviation 1 along rows, and along columns.
+    """
+    largest = float(np.abs(before).max(initial=1e-9))
+    labels = token_labels(tokens)
+    titles = (_("Before the norm"), _("Layer norm →"), _("Batch norm ↓"))
+    hover = _("{token}, component {number}", token="%{customdata}", number="%{x}")
+    maps, layout = [], theme.figure_layout(len(tokens) * ROW + REST)
+    for number, (values, bound) in enumerate(((before, largest), (layer_normed, BOUND), (batch_normed, BOUND)), 1):
+        end = "" if number == 1 else str(number)
+        maps.append(
+            go.Heatmap(
+                z=np.asarray(values, np.float32),
+                y=list(range(len(labels))),
+                customdata=np.repeat(np.asarray(labels, object)[:, None], values.shape[1], axis=1),
+                zmin=-bound,
+                zmax=bound,
+                colorscale=theme.colorscale(theme.DIVERGING),
+                showscale=False,
+                xaxis=f"x{end}",
+                yaxis=f"y{end}",
+                hovertemplate=f"{hover}<br>%{{z:.3f}}<extra></extra>",
+            )
+        )
+        quiet = {"showgrid": False, "zeroline": False, "ticks": ""}
+        x_title = {"text": _("the components of a token's vector"), "font": {"size": 12, "color": theme.CHART_TEXT}}
+        layout[f"xaxis{end}"] = quiet | theme.AXIS_TEXT | {"domain": DOMAINS[number - 1], "title": x_title}
+        rows = row_axis(labels) if number == 1 else {"range": [len(labels) - 0.5, -0.5], "showticklabels": False}
+        layout[f"yaxis{end}"] = rows | quiet | {"anchor": f"x{end}"}
+    layout["annotations"] = [_title(text, domain) for text, domain in zip(titles, DOMAINS, strict=True)]
+    layout["shapes"] = [_frame(row, end) for end in ("", "2", "3")]
+    layout["margin"] = layout["margin"] | {"t": 34}
+    return go.Figure(maps, layout)
+
+
+def _title(text: str, domain: tuple[float, float]) -> theme.PlotlySpec:
+    where = {"x": domain[0], "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    return where | {"text": text, "showarrow": False, "yshift": 4, "font": {"size": 13, "color": theme.CHART_TEXT}}
+
+
+def _frame(row: int, end: str) -> theme.PlotlySpec:
+    box = {
+        "type": "rect",
+        "xref": f"x{end} domain",
+        "yref": f"y{end}",
+        "x0": 0,
+        "x1": 1,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+    }
+    return box | {"line": {"color": theme.HEAD_COLOURS[1], "width": 2}}
+
 
 NEIGHBOURS: Final = 10
 NEAREST: Final = 8
@@ -104,7 +180,7 @@ def _neighbours(trace: "Trace", space: "EmbeddingSpace", stack: "Stack", positio
     )
     st.html(html.table(columns, rows, label=_("Neighbours of {token}", token=token)))
     name = file_name("neighbours", token)
-    number_controls.table_button(_("Table (CSV)"), partial(_neighbours_csv, found, languages), name)
+    controls.table_button(_("Table (CSV)"), partial(_neighbours_csv, found, languages), name)
 
 
 def _matrix(count: int, width: int, *, is_shared: bool, has_languages: bool) -> str:
@@ -215,8 +291,8 @@ def _take_example() -> None:
 
 def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", position: int, layer: int) -> None:
     """Three heatmaps of the norm before self-attention of a layer, or after it in a post-norm model."""
-    if any(long_texts.is_long(trace, site) for site in trace.sites):
-        frame.note("The batch is shown for sentences of at most {short} tokens.", short=long_texts.SHORT)
+    if any(attention.is_long(trace, site) for site in trace.sites):
+        frame.note("The batch is shown for sentences of at most {short} tokens.", short=attention.SHORT)
         return
     others = tuple(text for text in BATCH_SENTENCES.split("\n") if text != trace.text)
     batch = data.normed_batch(trace, translator, others, stack, layer, "self", position)
@@ -238,7 +314,7 @@ def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", positio
         column_mean=decimal(first.mean()),
         column_std=decimal(first.std()),
     )
-    figure = figures.both_norms(
+    figure = both_norms(
         batch.tokens,
         batch.row,
         np.asarray(batch.before),

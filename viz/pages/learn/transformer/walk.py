@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from viz.access import attention, long_texts, models
+from viz.access import attention, models
 from viz.pages.learn.transformer import data, embeddings, walk_file
 from viz.pages.learn.transformer.walk_payload import COMPONENT, MOST, Told, WalkPicture, WalkState, lacks_scores
 from viz.pictures import payload
+from viz.pictures.component import play, reported_state
 from viz.pictures.payload import read
-from viz.pictures.player.exchange import play, reported_state
 from viz.selection import state
 from viz.selection.selection import Selection
 from viz.text.messages import _
 from viz.text.written import SITES, decimal, file_name, head_name, scientific
-from viz.ui import export, finding, frame, number_controls, present, sentence, trace_tables
+from viz.ui import controls, downloads, finding, frame, present, sentence, trace_tables
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -74,15 +74,15 @@ def _walk(trace: "Trace") -> None:
         if told.proof is not None:
             _badge(told.proof)
         if asked.depth == "layer" and told.path is not None:
-            number_controls.table_button(_("Table (CSV)"), partial(embeddings.parts, told.path), name)
+            controls.table_button(_("Table (CSV)"), partial(embeddings.parts, told.path), name)
         elif asked.depth != "model" and told.origin is not None:
             shown, keys = told.origin.shown, told.origin.key_tokens
-            number_controls.table_button(_("Table (CSV)"), partial(trace_tables.row_origin, shown, keys), name)
+            controls.table_button(_("Table (CSV)"), partial(trace_tables.row_origin, shown, keys), name)
     if not present.is_on():
         for caution in data.cautions(trace, reader, told.path):
             st.caption(caution)
         embeddings.offer(trace, reader, asked.stack, asked.row, asked.layer)
-    export.files(partial(walk_file.offer, trace, reader, asked))
+    downloads.files(partial(walk_file.offer, trace, reader, asked))
 
 
 def draw(trace: "Trace", reader: "Reader", choices: Mapping[str, Any], key: str, name: str) -> None:
@@ -146,7 +146,7 @@ def place_in(trace: "Trace", reader: "Reader", selection: Selection | None = Non
 def _shows_undivided(trace: "Trace", selection: Selection, site: str, layer: int) -> bool:
     """Whether the division by √d_k is switched off, in a text of which whole matrices are small."""
     is_off = not selection.attention.scaled and trace.knows_inputs
-    return is_off and trace.attention(site, layer).scale != 1 and not long_texts.is_long(trace, site)
+    return is_off and trace.attention(site, layer).scale != 1 and not attention.is_long(trace, site)
 
 
 def _go(asked: WalkState, place: WalkState) -> None:
@@ -176,7 +176,7 @@ def _switches(trace: "Trace", place: WalkState) -> None:
         for field, (label, is_offered) in offered.items():
             if is_offered:
                 st.toggle(label, **state.bound(field))
-    if real.scale != 1 and not long_texts.is_long(trace, place.site):
+    if real.scale != 1 and not attention.is_long(trace, place.site):
         spread = attention.dot_product_spread(trace, place.site, place.layer, place.head)
         message = (
             "Over {pairs:,} pairs of this sentence, this head's scores have a standard deviation of {before} before "

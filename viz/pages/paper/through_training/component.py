@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from viz import theme
 from viz.pictures import payload
-from viz.pictures.component import Component
+from viz.pictures.component import Component, play
 from viz.pictures.matrix_picture.component import ColourScale
 from viz.pictures.payload import LOCAL, read
-from viz.pictures.player.exchange import play
 from viz.pictures.tiles.codes import CellCode, code
 from viz.text.html import visible
 from viz.text.messages import _, said, shown
 from viz.text.written import ENCODER, display_tokens
-from viz.ui import head_jobs, head_metrics
+from viz.ui import head_metrics
 from viz.ui.head_metrics import MetricText
 
 if TYPE_CHECKING:
@@ -215,7 +214,7 @@ def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int)
 
 def _job(index: int, metric: str, value: float) -> tuple[int, str, str, str]:
     """Which head, the sign under its tile, that sign's colour, and all of the job."""
-    job = head_jobs.NAMES[metric]
+    job = head_metrics.NAMES[metric]
     return index, job.sign, job.colour, f"{shown(job.name)} {value:.2f}"
 
 

@@ -18,7 +18,7 @@ from viz.text import html, messages
 from viz.text.messages import Message, _, said, shown
 from viz.text.written import CROSS, NAMES, file_name, head_label
 from viz.text.written import label as site_label
-from viz.ui import controls, frame, head_jobs, number_controls, uploads
+from viz.ui import controls, downloads, frame, head_metrics
 from viz.ui.controls import plain
 from viz.ui.trace_tables import table
 
@@ -108,7 +108,7 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
     if not metric:
         return
     _arrivals(opened, site)
-    number_controls.table_button(
+    controls.table_button(
         _("Metrics of each head (CSV)"),
         partial(_csv, opened.film.steps, data.metrics(opened, site)),
         file_name("training", site, "metrics"),
@@ -180,7 +180,7 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
             message = (
                 "{head} becomes “{job}” {when}: {after:.2f} of its weight at the end, {before:.2f} at step {step:,}."
             )
-            return _(message, **numbers, job=shown(head_jobs.NAMES[arrival.metric][0]))
+            return _(message, **numbers, job=shown(head_metrics.NAMES[arrival.metric][0]))
     message = "{head} changes most: {name} goes from {before:.2f} to {after:.2f}, fastest before step {step:,}."
     return _(message, **numbers, name=shown(component.TEXTS[found.metric].name).lower(), step=steps[found.frame])
 
@@ -205,7 +205,7 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
     rows = [
         [
             head_label(one.layer, one.head),
-            component.ALIGNS.get(one.metric) or head_jobs.NAMES[one.metric][0],
+            component.ALIGNS.get(one.metric) or head_metrics.NAMES[one.metric][0],
             f"{one.value:.2f}",
             _when(one, steps),
         ]
@@ -264,8 +264,8 @@ def _show_own_film() -> None:
     if loaded is not None and loaded.error:
         st.error(plain(_("{error} The previous view is still shown.", error=loaded.error)), icon=":material/error:")
     with st.expander(_("Your own film"), key="training-film-own", icon=":material/movie:"):
-        label = _("A film of a training run, .npz, at most {largest} MB", largest=uploads.most())
-        uploads.field(label, key=_FIELD, on_change=_take)
+        label = _("A film of a training run, .npz, at most {largest} MB", largest=downloads.most())
+        downloads.field(label, key=_FIELD, on_change=_take)
         if loaded is not None and loaded.film is not None:
             st.caption(plain(_("Showing {name}.", name=loaded.name)))
             st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
@@ -282,7 +282,7 @@ def _take() -> None:
         _forget()
         return
     try:
-        st.session_state[_SLOT] = _Loaded(file.name, data.read(uploads.content(file), file.name))
+        st.session_state[_SLOT] = _Loaded(file.name, data.read(downloads.content(file), file.name))
         _open_anew()
     except HeadlightError as error:
         st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=error.message)

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.analysis.interventions.head_effects import HeadEffects, measure_effects
 from model.analysis.interventions.patching import ChoicePair, Patching, patch_paths
-from model.analysis.metrics.head_names import HeadName
+from model.analysis.metrics.head_metrics import HeadName
 from tests.viz.page_run import app_of, run_page
 from tests.viz.pages.coreference.cause.test_tab import OTHER, TEXT, question, settled
 from tests.viz.sent import charts, numbers_of, unlinked

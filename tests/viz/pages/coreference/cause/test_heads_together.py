@@ -8,7 +8,7 @@ import torch
 
 from model import Translator
 from model.analysis.interventions.head_effects import RemovalEffect, remove_heads
-from model.analysis.metrics.head_names import HeadName, all_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import DataError
 from model.pairs import Pair as SentencePair
 from tests.viz import page_run

@@ -16,7 +16,7 @@ from model.analysis.interventions.head_effects import measure_effects
 from model.analysis.interventions.head_verdict import head_verdict, point_heads
 from model.analysis.interventions.patching import patch_heads
 from model.analysis.interventions.word_pairs import own_pair
-from model.analysis.metrics.head_names import HeadName, all_heads
+from model.analysis.metrics.head_metrics import HeadName, all_heads
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, numbers_of
@@ -28,8 +28,8 @@ from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 from viz.server.background_jobs import Job, Progress, Task
 from viz.text.written import SITES, signed
+from viz.ui.attribution import sentence, tried
 from viz.ui.controls import markdown
-from viz.ui.head_verdict import sentence, tried
 
 TEXT, OTHER = "Tom was late again.", "Tom was here again."
 

@@ -13,7 +13,7 @@ from model.analysis.attribution.methods import METHODS, attribute, choice_run
 from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.sent import charts, numbers
-from viz.access import attribution, models, word_links
+from viz.access import attribution, models, texts
 from viz.access.attribution import Explained
 from viz.selection.choices import ALONE
 from viz.selection.selection import Selection
@@ -46,7 +46,7 @@ def run(chosen: Selection, trace: Trace) -> ChoiceRun:
 
 
 def test_a_word_gets_what_its_tokens_get_together(explained: Explained, run: ChoiceRun, trace: Trace) -> None:
-    groups = word_links.words(trace).groups
+    groups = texts.words(trace).groups
     assert explained.words == ("Tom", "was", "late.")
     for method in METHODS:
         of_tokens = attribute(run, method).read
@@ -58,7 +58,7 @@ def test_words_are_hidden_in_the_order_of_their_scores(explained: Explained, run
     for method, deletion in explained.deletions.items():
         scores = [explained.scores[method][word] for word in deletion.order]
         assert scores == sorted(scores, reverse=True)
-        hidden = [list(word_links.words(trace).groups[deletion.order[0]])]
+        hidden = [list(texts.words(trace).groups[deletion.order[0]])]
         alone = run.choice.of_logits(run.seen_logits(visible(len(run.choice.source), hidden))).detach()
         assert deletion.values[1] == pytest.approx(float(alone), abs=1e-4)
     assert explained.deletions[explained.best].fall == max(each.fall for each in explained.deletions.values())

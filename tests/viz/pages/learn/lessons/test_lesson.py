@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from viz.locale.extraction import template
+from viz.locale.__main__ import template
 from viz.pages.learn.lessons.lesson import LessonFileError, Step, filled_plainly, holds, lessons, read
 from viz.text import messages
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz.pages.learn.transformer.figures import both_norms
+from viz.pages.learn.transformer.embeddings import both_norms
 
 
 def test_three_heatmaps_have_the_tokens_as_rows_and_frame_the_followed_one() -> None:

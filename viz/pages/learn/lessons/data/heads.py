@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz.access import attention, head_jobs
+from viz.access import attention, findings
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
 from viz.text.messages import said
 from viz.text.written import NAMES, SITES, NamedHead, file_name, head_label, head_name, head_numbers, layer_labels
-from viz.ui.head_jobs import NAMES as JOBS
+from viz.ui.head_metrics import NAMES as JOBS
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -57,7 +57,7 @@ def grid(shipped: "Shipped", *, text: str, site: str) -> View:
     """Every head of one attention."""
     trace = shipped.trace(text)
     layers, heads = trace.shapes[site]
-    surest = head_jobs.of_model(shipped.choice, site)
+    surest = findings.of_model(shipped.choice, site)
     found: dict[str, float | str] = {
         "layers": layers,
         "heads": heads,
@@ -74,7 +74,7 @@ def jobs(shipped: "Shipped") -> View:
     """The surest head of every job that the atlas knows in each attention, and how many heads have none."""
     rows, heads, named = [], 0, 0
     for site in SITES:
-        measured = head_jobs.of_model(shipped.choice, site)
+        measured = findings.of_model(shipped.choice, site)
         config = shipped.translator.config
         heads += config.num_heads * (config.num_layers if site.startswith("encoder") else config.decoder_layers)
         named += 0 if measured is None else len(measured.of_heads)
@@ -163,7 +163,7 @@ def followed(shipped: "Shipped") -> View:
     rows: list[tuple[str, ...]] = []
     best: tuple[float, str, float, float] = (0.0, said("none"), 0.0, 0.0)
     for site in SITES:
-        measured = head_jobs.of_model(shipped.choice, site)
+        measured = findings.of_model(shipped.choice, site)
         for (layer, head), jobs_of_head in ({} if measured is None else measured.of_heads).items():
             for job in jobs_of_head:
                 if job.metric == "antecedent":

@@ -11,7 +11,7 @@ from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.word_diff import word_diff
 from model.decoding.beam import BeamNode, BeamTree, length_penalty
 from model.nn.edits import SwitchOff
-from viz.access import head_verdict, word_links
+from viz.access import head_verdict, texts
 from viz.pages.learn.lessons.data.shipped import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.server.background_jobs import Progress
@@ -19,8 +19,8 @@ from viz.server.caches import cached
 from viz.text.html import Column, Marked
 from viz.text.messages import said
 from viz.text.written import DECODER, NamedHead, display_token, head_label, signed, spoken
-from viz.ui.head_verdict import sentence, tried
-from viz.ui.word_differences import marked
+from viz.ui.attribution import sentence, tried
+from viz.ui.token_labels import marked
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -135,7 +135,7 @@ def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden
     """How likely a written word and another one are with each word of the sentence hidden from every attention."""
     trace = shipped.trace(text)
     choice = choice_at(trace, shipped.row(trace, DECODER, word))
-    known = word_links.words(trace)
+    known = texts.words(trace)
     labels = [label.strip(".,!?") for label in known.labels[: known.num_source]]
     seen = visible(len(trace.source_ids), [(), *known.groups[: known.num_source]])
     logits = later.attribution_methods.choice_run(shipped.translator, choice, text).seen_logits(seen).detach()

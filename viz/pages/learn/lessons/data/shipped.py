@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import TraceError
-from viz.access import findings, head_jobs, models, traces, word_links
+from viz.access import findings, models, texts, traces
 from viz.pages.learn.lessons.lesson import LessonFileError
 from viz.selection import catalogue
 from viz.selection.choices import ModelChoice
@@ -78,7 +78,7 @@ class Shipped:
 
     def _most(self, metric: str, site: str) -> tuple[int, int]:
         """The head of a site with the highest value of a job's metric; the first where no head has the job."""
-        measured = head_jobs.of_model(self.choice, site)
+        measured = findings.of_model(self.choice, site)
         jobs = {} if measured is None else measured.of_heads
         values = {at: job.value for at, of_head in jobs.items() for job in of_head if job.metric == metric}
         return max(values, key=lambda at: values[at], default=(0, 0))
@@ -88,7 +88,7 @@ class Shipped:
 
         A word that the model did not write becomes the first that it wrote.
         """
-        known = word_links.words(trace)
+        known = texts.words(trace)
         own = [index for index, label in enumerate(known.labels) if label.strip(".,!?") == word]
         if site == ENCODER:
             if not own or not known.is_source(own[0]):
@@ -99,7 +99,7 @@ class Shipped:
 
     def keys(self, trace: "Trace", site: str, word: str) -> tuple[int, ...]:
         """The columns of a word of the sentence, or of the translation in the decoder's self-attention."""
-        known = word_links.words(trace)
+        known = texts.words(trace)
         for index, label in enumerate(known.labels):
             if label.strip(".,!?") == word and known.is_source(index) == (site in (ENCODER, CROSS)):
                 return known.groups[index]
@@ -126,7 +126,7 @@ def of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) -> 
 
 def word_of_key(trace: "Trace", site: str, key: int) -> str:
     """The word that a key is part of; a token that is part of none, as it is."""
-    words = word_links.words(trace)
+    words = texts.words(trace)
     at = words.at(key, is_source=not site.endswith("self") or site.startswith("encoder"))
     return spoken(trace.axis_tokens(site)[1][key]) if at is None else words.labels[at].strip(".,!?")
 

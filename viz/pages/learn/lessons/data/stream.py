@@ -11,7 +11,7 @@ from model.analysis.residual_stream.capture import Sublayer
 from model.analysis.residual_stream.token_path import follow, layer_norm
 from model.decoding.cost import count_parameters
 from model.errors import TokenError
-from viz.access import word_links
+from viz.access import texts
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pages.learn.transformer.data import captured_run
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
@@ -179,7 +179,7 @@ NEIGHBOURS: Final = 10
 def tokens(shipped: "Shipped", *, text: str) -> View:
     """The words of a sentence, the tokens that each is split into, and their numbers in the vocabulary."""
     trace = shipped.trace(text)
-    known = word_links.words(trace)
+    known = texts.words(trace)
     words = list(zip(known.labels, known.groups, strict=True))[: known.num_source]
     end = tuple(range(words[-1][1][-1] + 1, len(trace.source_tokens)))
     rows = tuple(

@@ -18,7 +18,7 @@ from model.errors import CheckpointError, DataError, TokenError
 from model.nn.edits import SwitchOff
 from model.nn.hooks import listen
 from tests.paths import ROOT
-from viz.access import models, traces, word_links
+from viz.access import models, texts, traces
 from viz.pages.learn.lessons.data import claims, layer_kinds, positions, search, stream, training
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
@@ -117,7 +117,7 @@ def test_a_hidden_word_is_a_key_that_no_attention_sees(shipped: Shipped) -> None
     trace, translator = shipped.trace(TEXT), shipped.translator
     row = shipped.row(trace, "decoder.self", "es")
     assert view.found["before"] == pytest.approx(exp(trace.steps[row].log_prob), abs=1e-4)
-    known = word_links.words(trace)
+    known = texts.words(trace)
     seen = torch.ones(1, len(trace.source_ids), dtype=torch.bool)
     seen[0, list(known.groups[known.labels.index("animal")])] = False
     source, target = torch.tensor([trace.source_ids]), torch.tensor([trace.target_ids[: row + 1]])
