@@ -29,9 +29,9 @@ from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.pages.paper.through_training import invented
 from viz.access import attention, attribution, head_verdict, models, traces
 from viz.access.attention import MatrixView
-from viz.pages.atlas import corpus as of_corpus
 from viz.pages.atlas import data as atlas_data
 from viz.pages.atlas import python as of_atlas
+from viz.pages.atlas import tabs as of_corpus
 from viz.pages.atlas.metric_texts import maps_of
 from viz.pages.attention import data as attention_data
 from viz.pages.attention import export as of_attention

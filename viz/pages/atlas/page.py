@@ -26,10 +26,10 @@ with frame.errors_shown():
         )
     else:
         # After the title, which waits for no library.
-        from viz.pages.atlas import corpus, python, tabs
+        from viz.pages.atlas import python, tabs
 
         pictures = st.container()
-        measured = corpus.measured(pictures)
+        measured = tabs.measured(pictures)
         if measured is not None:
             with pictures:
                 tabs.show(measured)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models
-from viz.pages.atlas import corpus, data, metric_texts
+from viz.pages.atlas import data, metric_texts, tabs
 from viz.pages.atlas.metric_texts import maps_of
 from viz.pages.atlas.tabs import ELSE
 from viz.selection import state
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _of_atlas(atlas: "Atlas", *lines: str) -> Snippet:
     """Lines about `atlas`: the one that comes with the model, else measured again."""
     model = state.current().model
-    loaded = st.session_state.get(corpus.SENTENCES) if state.current().atlas.corpus == "file" else None
+    loaded = st.session_state.get(tabs.SENTENCES) if state.current().atlas.corpus == "file" else None
     if loaded is None and data.find(data.reading(None, ()), model).path == models.folder(model) / data.SHIPPED:
         opened = f"atlas = load_atlas({folder(model)} / {data.SHIPPED!r})"
         return alone({"analysis.atlas.file": "load_atlas"}, opened, *lines)
