@@ -28,7 +28,8 @@ ZOOM = """([amount, depth]) => new Promise((resolve, reject) => {
   const next = (now) => {
     if (before) times.push(now - before);
     before = now;
-    if (holder.dataset.depth?.startsWith(depth) && !holder.querySelector('.walk-left')) return resolve(times);
+    const [scene, ...others] = holder.querySelectorAll(":scope > :not(.walk-kept)");
+    if (scene.matches(`.${depth}-scene`) && !others.length) return resolve(times);
     if (now - began > 20000) return reject(new Error(`still at ${holder.dataset.depth}`));
     const { left, top, width, height } = holder.getBoundingClientRect();
     const [x, y] = [left + width * 0.8, Math.min(top + height * 0.4, innerHeight - 20)];

@@ -108,6 +108,9 @@ export class NumberScene {
     ];
     const table = element("table", "", element("tr", "", ...titles), ...rows);
     this.element.replaceChildren(equation, element("div", "number-table", table));
-    queueMicrotask(() => this.element.querySelector(".now")?.scrollIntoView({ block: "nearest" }));
+  }
+
+  arrive() {
+    this.element.querySelector(".now")?.scrollIntoView({ block: "nearest" });
   }
 }

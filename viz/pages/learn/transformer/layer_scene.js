@@ -16,6 +16,7 @@ import { exactNumber, roughNumber, stepWords } from "./row_pictures.js";
  *   bars: { label: string, value: number }[],
  * }} Step
  * @typedef {{ stage: number, stages: string[], parts: Part[], rows: Step[] }} PathData
+ * @typedef {{ make: () => HTMLElement, begins: boolean, isOpen: boolean }} Line what is made when its frame comes: whether a sub-layer begins with it, and whether the open head is in it
  */
 
 const LEGEND = [
@@ -100,16 +101,19 @@ export class LayerScene {
     });
     reachByTab(this.stages, this.stages[stage]);
     this.buttons.replaceChildren(...this.stages);
-    const steps = this.folded(this.buildSteps());
-    const open = steps.findIndex((step) => step.querySelector(".head-tile.open"));
-    const makers = steps.map((step) => () => step);
-    this.walk.fill(this.steps, makers, Math.max(open, 0) + 1);
+    const lines = this.folded(this.lines());
+    const open = lines.findIndex(({ isOpen }) => isOpen);
+    this.walk.fill(
+      this.steps,
+      lines.map(({ make }) => make),
+      Math.max(open, 0) + 1,
+    );
   }
 
   /**
    * The steps, those of each sub-layer of a decoder with three to unfold: open are the attention that is looked at, and
    * feed-forward.
-   * @param {HTMLElement[]} lines
+   * @param {Line[]} lines
    */
   folded(lines) {
     const { parts, stage } = this.data;
@@ -118,48 +122,51 @@ export class LayerScene {
     if (kinds.length < 3) return lines;
     const opened = this.walk.state.site.split(".")[1];
     let at = 0;
-    /** @type {HTMLElement[][]} */
+    /** @type {Line[][]} */
     const groups = kinds.map(() => []);
     for (const line of lines) {
       // A norm before a sub-layer is the first of its steps, one after the sum the last.
-      if (line.dataset.begins && groups[at].length && at < kinds.length - 1) at += 1;
+      if (line.begins && groups[at].length && at < kinds.length - 1) at += 1;
       groups[at].push(line);
     }
     return groups.map((group, i) => {
       const [, name] = LEGEND.find(([kind]) => kind === kinds[i]) ?? ["", ""];
       const share = _("{share} of the sum", { share: shareText(own[i].share) });
-      const isOpen = kinds[i] === opened || kinds[i] === "feed_forward";
-      const summary = element("summary", {}, `${_(name)} · ${share}`);
-      return element(
-        "li",
-        "path-part",
-        element("details", { open: isOpen }, summary, element("ol", "path-steps", ...group)),
-      );
+      const open = kinds[i] === opened || kinds[i] === "feed_forward";
+      const make = () => {
+        const summary = element("summary", {}, `${_(name)} · ${share}`);
+        const steps = element("ol", "path-steps", ...group.map((line) => line.make()));
+        return element("li", "path-part", element("details", { open }, summary, steps));
+      };
+      return { make, begins: true, isOpen: group.some(({ isOpen }) => isOpen) };
     });
   }
 
-  buildSteps() {
+  /** @returns {Line[]} */
+  lines() {
     let before = "";
     let isEnded = true;
     const isPre = this.data.rows[0]?.kind === "norm";
     return this.data.rows.flatMap((step) => {
-      const { kind, count, bars } = step;
+      const { kind } = step;
       const colour = this.data.colours[kind] ?? "var(--st-text-color)";
-      const words = stepWords(step);
-      const picture = element("div", "vector");
-      if (count) picture.append(this.strip(step));
-      if (bars.length) picture.append(this.barsOf(step, colour));
-      const line = element("li", { className: "path-step", style: `--kind:${colour}` }, words, picture);
       const isFirst = kind !== before && (kind === "self" || kind === "cross");
       before = kind;
-      const shown = isFirst ? [this.heads(kind, colour), line] : [line];
-      if (isEnded && (isPre || kind !== "norm")) {
-        shown[0].dataset.begins = "1";
-        isEnded = false;
-      }
-      if (kind === "stream") isEnded = true;
-      return shown;
+      const begins = isEnded && (isPre || kind !== "norm");
+      isEnded = kind === "stream" || (isEnded && !begins);
+      const line = { make: () => this.line(step, colour), begins: begins && !isFirst, isOpen: false };
+      if (!isFirst) return [line];
+      const isOpen = this.walk.state.site.endsWith(kind);
+      return [{ make: () => this.heads(kind, colour), begins, isOpen }, line];
     });
+  }
+
+  /** @param {Step} step @param {string} colour */
+  line(step, colour) {
+    const picture = element("div", "vector");
+    if (step.count) picture.append(this.strip(step));
+    if (step.bars.length) picture.append(this.barsOf(step, colour));
+    return element("li", { className: "path-step", style: `--kind:${colour}` }, stepWords(step), picture);
   }
 
   /** The heads of an attention of this layer, each as a tile; the row of the token is framed. @param {"self" | "cross"} kind @param {string} colour */

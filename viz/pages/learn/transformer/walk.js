@@ -53,7 +53,7 @@ import { centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
  * @typedef {{
  *   streams: Record<string, number[][]>, written: string[], read: string[], text: string, weights: Record<string, number[]>,
  * }} Changed another run at the same places: with a head changed, or over the reference, which is its text
- * @typedef {{ element: HTMLElement, draw(): void, tell?(event: PointerEvent): void }} Scene
+ * @typedef {{ element: HTMLElement, draw(): void, arrive?(): void, tell?(event: PointerEvent): void }} Scene it arrives when it is laid out
  */
 
 /** @type {Depth[]} */
@@ -92,8 +92,8 @@ export class Walk extends PlayerView {
   lines = element("select", "walk-lines");
   tooltip = new Tooltip(this.root);
   zoom = new Zoom(this.holder, this.root, {
-    hasInner: () => this.hasInner,
-    hasOuter: () => this.state.depth !== "model",
+    hasInner: () => this.hasInner && this.isSeen,
+    hasOuter: () => this.state.depth !== "model" && this.isSeen,
     goIn: (point, target) => this.goIn(point, target),
     goOut: () => this.zoomOut(),
     keeps: (scene) => scene === this.model?.element,
@@ -257,6 +257,16 @@ export class Walk extends PlayerView {
     return TOLD.every((name) => this.header.at[name] === this.state[name]);
   }
 
+  /** Whether the scene of the place can only be drawn once they have. */
+  get waits() {
+    return this.state.depth !== "model" && !this.isHere;
+  }
+
+  /** Whether what is seen is the scene of the place. */
+  get isSeen() {
+    return !this.waits && this.scene?.element === this.zoom.shown;
+  }
+
   /** The numbers of a row are those of each of its keys. */
   followKey() {
     const { at, row } = this.header;
@@ -277,15 +287,12 @@ export class Walk extends PlayerView {
     this.tools.hidden = state.depth !== "model";
     this.drawWords();
     const depth = `${state.depth} ${state.end}`;
+    this.holder.toggleAttribute("data-waits", this.waits);
     if (state.depth === "model") {
       this.model ??= new ModelScene(this);
       return this.put(this.model, depth);
     }
-    if (!this.isHere) {
-      this.holder.dataset.waits = "1";
-      return;
-    }
-    delete this.holder.dataset.waits;
+    if (this.waits) return;
     const { row, path } = this.header;
     const place = TOLD.map((name) => state[name]);
     const looks = [depth, state.dimension, state.stop, row?.changed, row?.steps, path?.stage, this.width];
@@ -306,28 +313,45 @@ export class Walk extends PlayerView {
     return depth === "cell" ? new CellScene(this, row) : new NumberScene(this, row);
   }
 
-  /** Show a scene; one of another depth and the one before fade into one another where they meet. @param {Scene} scene @param {string} depth */
-  put(scene, depth) {
+  /**
+   * Show a scene; one of another depth and the one before fade into one another where they meet. A zoom goes on meanwhile:
+   * what is new is drawn in one frame, laid out in the next, and then fades in.
+   * @param {Scene} scene @param {string} depth
+   */
+  async put(scene, depth) {
     if (this.scene === scene) return scene.draw();
     const before = this.holder.dataset.depth;
     const isDeeper = DEPTHS.indexOf(this.state.depth) > DEPTHS.findIndex((name) => before?.startsWith(name));
     const hadFocus = this.holder.matches(":focus-within");
     this.scene = scene;
     this.drawn = "";
+    this.holder.dataset.depth = depth;
+    const { entered } = this;
+    this.entered = null;
+    const fades = before !== undefined && before !== depth && !isStill();
+    if (fades && !(await this.isNext(scene))) return;
+    this.zoom.keep(scene.element);
+    scene.draw();
+    if (fades && !(await this.isNext(scene))) return;
+    this.zoom.lay(scene.element);
+    if (fades && !(await this.isNext(scene))) return;
     this.tooltip.hide();
     this.zoom.show(scene.element);
-    this.holder.dataset.depth = depth;
-    scene.draw();
+    scene.arrive?.();
     // What had the focus is gone; keys, and the wheel, still mean the picture.
     if (hadFocus && !scene.element.matches(":focus-within")) this.root.focus({ preventScroll: true });
-    const { inner, entered } = this;
-    this.entered = null;
+    const { inner } = this;
     const met = isDeeper ? entered : inner && centreOf(inner);
-    this.zoom.cross(before === undefined || before === depth ? null : (met ?? centreOf(this.holder)), isDeeper);
+    this.zoom.cross(fades ? (met ?? centreOf(this.holder)) : null, isDeeper);
+  }
+
+  /** Whether a scene is still the one to be shown when the next frame comes. @param {Scene} scene @returns {Promise<boolean>} */
+  isNext(scene) {
+    return new Promise((resolve) => requestAnimationFrame(() => resolve(this.scene === scene)));
   }
 
   /**
-   * Put parts of the shown scene into a box: so many at once, then one a frame, for a zoom goes on meanwhile.
+   * Put parts of a scene into a box: so many at once, then one a frame, once nothing fades.
    * @param {HTMLElement} box @param {(() => Element)[]} parts @param {number} first @param {() => void} [onEnd]
    */
   fill(box, parts, first, onEnd) {
@@ -335,10 +359,12 @@ export class Walk extends PlayerView {
     const [now, later] = isStill() ? [parts, []] : [parts.slice(0, first), parts.slice(first)];
     box.replaceChildren(...now.map((make) => make()));
     const next = () => {
-      const make = later.shift();
       if (scene !== this.scene) return;
-      if (!make) return onEnd?.();
-      box.append(make());
+      if (this.isSeen && this.zoom.isAlone) {
+        const make = later.shift();
+        if (!make) return onEnd?.();
+        box.append(make());
+      }
       requestAnimationFrame(next);
     };
     if (later.length) requestAnimationFrame(next);

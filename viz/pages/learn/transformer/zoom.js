@@ -62,10 +62,10 @@ export class Zoom {
       },
       { capture: true },
     );
-    // A scene that fades away hears nothing.
-    const isLeft = (/** @type {Event} */ { target }) => target instanceof Element && target.closest(".walk-left");
+    // A scene that comes, or fades away, hears nothing.
+    const isAside = (/** @type {Event} */ { target }) => target instanceof Element && target.closest(".walk-aside");
     for (const name of ["click", "pointermove"])
-      holder.addEventListener(name, (event) => isLeft(event) && consume(event), { capture: true });
+      holder.addEventListener(name, (event) => isAside(event) && consume(event), { capture: true });
   }
 
   // ---- what a person does ----
@@ -197,24 +197,42 @@ export class Zoom {
 
   reset() {
     Object.assign(this, { scale: 1, x: 0, y: 0 });
-    if (this.shown) Object.assign(this.shown.style, { transform: "", willChange: "" });
+    if (this.shown) Object.assign(this.shown.style, { transform: "", willChange: "", opacity: "" });
   }
 
   // ---- from scene to scene ----
 
-  /** Put a scene in place of the one that is shown. @param {HTMLElement} element */
+  /** Whether no other scene comes, or fades away. */
+  get isAlone() {
+    return ![...this.holder.children].some((scene) => scene.classList.contains("walk-aside"));
+  }
+
+  /** Have a scene in the page, neither laid out nor seen. @param {HTMLElement} element */
+  keep(element) {
+    // What is in the page stays where it is, so that the browser need not lay it out again.
+    if (element.parentElement === this.holder) return;
+    element.classList.add("walk-kept");
+    this.holder.prepend(element);
+  }
+
+  /** Have a scene laid out, but not seen. @param {HTMLElement} element */
+  lay(element) {
+    if (element === this.shown) return;
+    for (const animation of element.getAnimations()) animation.cancel();
+    element.classList.replace("walk-kept", "walk-aside");
+    element.style.opacity = "0";
+  }
+
+  /** Put a scene in place of the one that is shown, which stays as it is until it has faded. @param {HTMLElement} element */
   show(element) {
     const { shown: before, scale, x, y } = this;
-    for (const each of [element, before]) for (const animation of each?.getAnimations() ?? []) animation.cancel();
-    this.reset();
+    for (const animation of before?.getAnimations() ?? []) animation.cancel();
     clearTimeout(this.settling);
-    element.classList.remove("walk-left", "walk-kept");
+    element.classList.remove("walk-aside");
     this.shown = element;
     this.reset();
-    // What is in the page stays where it is, so that the browser need not lay it out again.
     for (const each of [...this.holder.children]) if (each !== before && each !== element) this.drop(each);
-    before?.classList.toggle("walk-left", before !== element);
-    if (element.parentElement !== this.holder) this.holder.prepend(element);
+    before?.classList.toggle("walk-aside", before !== element);
     this.before = before && before !== element ? { element: before, scale, x, y } : null;
   }
 
@@ -245,7 +263,7 @@ export class Zoom {
 
   /** @param {Element} scene that is no longer seen */
   drop(scene) {
-    scene.classList.remove("walk-left");
+    scene.classList.remove("walk-aside");
     if (this.act.keeps(scene)) scene.classList.add("walk-kept");
     else scene.remove();
   }
