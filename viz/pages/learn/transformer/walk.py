@@ -48,6 +48,14 @@ def show(head: "DeltaGenerator") -> None:
 def _walk(trace: "Trace") -> None:
     reader = models.reader(state.current().model)
     asked = place_in(trace, reader)
+    seen = reported_state(partial(_read, trace), KEY)
+    if (
+        seen is not None
+        and state.current().learn.component is None
+        and replace(asked, dimension=seen.dimension) == seen
+    ):
+        # Another component of the new row is no reason to lead a person back who has gone on meanwhile.
+        asked = seen
     chosen = state.current().attention
     told = None
     with frame.errors_shown():

@@ -295,6 +295,23 @@ def test_moving_in_the_picture_chooses_no_head_and_no_token_that_was_only_propos
         assert walk._read(trace, sent) is None, sent
 
 
+@pytest.mark.parametrize("is_chosen", [False, True])
+def test_who_goes_to_another_head_and_on_is_not_led_back_by_the_component_that_is_proposed_there(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch, is_chosen: bool
+) -> None:
+    chosen = {"dim": 2} if is_chosen else {}
+    address = {"depth": "head", "site": "decoder.self", "head": "L1H2", "token": 4} | chosen
+    place = WalkState(**header_of(opened(app, "learn", **address))["at"])
+    other = (place.dimension + 1) % 8
+    monkeypatch.setattr(walk, "reported_state", lambda _read, _key: replace(place, dimension=other))
+    # The page asks for what the browser shows, unless a person wants another component; else this is a command.
+    asked = header_of(opened(app, "learn"))["at"]
+    assert asked["dimension"] == (place.dimension if is_chosen else other)
+    assert replace(WalkState(**asked), dimension=place.dimension) == place
+    monkeypatch.setattr(walk, "reported_state", lambda _read, _key: replace(place, dimension=other, row=3))
+    assert header_of(opened(app, "learn"))["at"]["row"] == 4
+
+
 def test_it_opens_on_the_strongest_key_and_on_the_largest_product(app: AppTest) -> None:
     header = header_of(opened(app, "learn", depth="number", site="decoder.self", head="L1H2", token=4))
     key = int(np.argmax(header["row"]["real"]["weights"]))
