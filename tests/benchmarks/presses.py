@@ -169,11 +169,11 @@ class Person:
         return self.pressed(kind, target, lambda most: opened.wait_for(timeout=most), said)
 
     def buttons(self, count: int) -> None:
-        """The steps of a lesson, to and fro: each is drawn with its picture."""
+        """The steps of a lesson that begins without questions, to and fro: each is drawn with its picture."""
         step = 0
         for _ in range(count):
             if not step:
-                self.page.goto(f"{self.url}/learn")
+                self.page.goto(f"{self.url}/learn?lesson=look-up")
                 self.page.locator(".st-key-lesson-next button").wait_for(timeout=4 * PATIENCE_MS)
                 step = 1
             forward = step < 3 and (step == 1 or self.chance.random() < 0.5)
