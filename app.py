@@ -18,7 +18,7 @@ def run() -> None:
     from viz.selection import catalogue, state
     from viz.selection.selection import PAGES
     from viz.selection.url import OLD_ADDRESSES
-    from viz.server import caches
+    from viz.server import memory
     from viz.text.messages import _
     from viz.ui import frame, present
     from viz.ui.frame import page_style
@@ -67,8 +67,8 @@ def run() -> None:
     complete_sidebar()
     state.end()
     present.draw()
-    caches.freeze_kept()
-    caches.hand_back()
+    memory.freeze_kept()
+    memory.hand_back()
 
 
 if __name__ == "__main__":

@@ -20,16 +20,13 @@ _ABOVE: Final = __name__.removesuffix("viz.warm_start")
 MODULES: Final = (
     "model.adapters.inspect_folder",
     "viz.server.widgets",
-    "viz.server.caches",
+    "viz.server.memory",
     "viz.ui.present",
     "viz.ui.sidebar",
     "viz.ui.frame",
-    "viz.ui.sidebar",
-    "viz.ui.present",
     "viz.pages.attention.all_heads.tab",
     "viz.pages.attention.bertviz.tab",
     "viz.pages.attention.circuits",
-    "viz.pages.attention.export",
     "viz.pages.attention.export",
 )
 

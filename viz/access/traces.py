@@ -12,7 +12,7 @@ import streamlit as st
 from model import later
 from model.errors import InputTextError
 from viz.pictures.payload import fingerprint
-from viz.server import caches
+from viz.server import memory
 from viz.server.caches import BoundedCache, share_of_memory
 from viz.text.messages import said
 
@@ -151,7 +151,7 @@ def forget_sessions() -> None:
 def _read(reader: "Reader", text: str, progress: Progress) -> "Trace":
     def layer_done(done: int, most: int) -> None:
         # What a layer of a long text frees lies between what is kept of it: as much again, at the end of the pass.
-        caches.hand_back(HAND_BACK)
+        memory.hand_back(HAND_BACK)
         progress(done, most)
 
     with later.capture.layers_counted(layer_done):

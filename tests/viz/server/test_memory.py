@@ -15,7 +15,7 @@ import pytest
 from model import Translator, open_reader
 from model.adapters.text_reader import TextReader
 from tests.model.adapters.zoo import save_model
-from viz.server import caches
+from viz.server import memory
 
 
 @pytest.fixture
@@ -29,23 +29,23 @@ def no_collector() -> Iterator[None]:
 @pytest.fixture
 def thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The collector, and the count of frozen modules, as in a new process."""
-    monkeypatch.setattr(caches, "_num_frozen_modules", 0)
-    monkeypatch.setattr(caches, "_num_freezes", 0)
-    monkeypatch.setattr(caches, "SLOW", 1e9)
-    monkeypatch.setattr(caches, "_is_slow", False)
+    monkeypatch.setattr(memory, "_num_frozen_modules", 0)
+    monkeypatch.setattr(memory, "_num_freezes", 0)
+    monkeypatch.setattr(memory, "SLOW", 1e9)
+    monkeypatch.setattr(memory, "_is_slow", False)
     yield
     gc.unfreeze()
 
 
 def test_only_a_run_that_imported_something_freezes(thawed: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    caches.freeze_kept()
+    memory.freeze_kept()
     before = gc.get_freeze_count()
     assert before > 10_000
     kept: list[list[None]] = [[] for _ in range(5_000)]
-    caches.freeze_kept()
+    memory.freeze_kept()
     assert gc.get_freeze_count() <= before
     monkeypatch.setitem(sys.modules, "tests.one_more", types.ModuleType("one_more"))
-    caches.freeze_kept()
+    memory.freeze_kept()
     # What else goes meanwhile is a few objects.
     assert gc.get_freeze_count() >= before + 0.9 * len(kept)
 
@@ -53,11 +53,11 @@ def test_only_a_run_that_imported_something_freezes(thawed: None, monkeypatch: p
 def test_what_made_a_collection_slow_is_frozen_at_the_end_of_the_next_run(
     thawed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    caches.freeze_kept()
+    memory.freeze_kept()
     before, kept = gc.get_freeze_count(), [[None] for _ in range(5_000)]
-    monkeypatch.setattr(caches, "SLOW", 0.0)
+    monkeypatch.setattr(memory, "SLOW", 0.0)
     gc.collect()
-    caches.freeze_kept()
+    memory.freeze_kept()
     # What else goes meanwhile is a few objects.
     assert gc.get_freeze_count() >= before + 0.9 * len(kept)
 
@@ -69,15 +69,15 @@ def test_a_circle_that_was_frozen_in_use_is_found_in_the_end(thawed: None, monke
     circle = Circle()
     circle.own = circle
     seen = weakref.ref(circle)
-    monkeypatch.setattr(caches, "SLOW", 0.0)
+    monkeypatch.setattr(memory, "SLOW", 0.0)
     gc.collect()
-    caches.freeze_kept()
+    memory.freeze_kept()
     del circle
     gc.collect()
     assert seen() is not None
-    for _ in range(caches.MAX_FREEZES):
+    for _ in range(memory.MAX_FREEZES):
         gc.collect()
-        caches.freeze_kept()
+        memory.freeze_kept()
     assert seen() is None
 
 
@@ -128,18 +128,18 @@ def test_what_a_thread_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyP
     thread.start()
     thread.join()
     before = resident()
-    monkeypatch.setattr(caches, "_last", -caches.INTERVAL)
-    caches.hand_back()
+    monkeypatch.setattr(memory, "_last", -memory.INTERVAL)
+    memory.hand_back()
     assert before - resident() > 40e6
     assert len(kept) == 80
 
 
 def test_it_is_not_done_after_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[None] = []
-    monkeypatch.setattr(caches, "hand_back_memory", lambda: done.append(None))
-    monkeypatch.setattr(caches, "_last", -caches.INTERVAL)
-    caches.hand_back()
-    caches.hand_back()
+    monkeypatch.setattr(memory, "hand_back_memory", lambda: done.append(None))
+    monkeypatch.setattr(memory, "_last", -memory.INTERVAL)
+    memory.hand_back()
+    memory.hand_back()
     assert len(done) == 1
-    caches.hand_back(0.0)
+    memory.hand_back(0.0)
     assert len(done) == 2

@@ -18,7 +18,7 @@ head = frame.title(
 with frame.errors_shown():
     with frame.loading():
         # After the title, which waits for no library.
-        from viz.pages.decoding import cost, sampling, translation_controls, translations
+        from viz.pages.decoding import attribution, cost, sampling, translation_controls, translations
         from viz.pages.decoding import export as own_export
         from viz.pages.decoding.beam import tab as beam
         from viz.pages.decoding.film import tab as film
@@ -27,14 +27,14 @@ with frame.errors_shown():
         abilities = models.abilities(state.current().model)
     if frame.lacking(abilities, "decoding", _("The Attention page shows what its heads attend to.")):
         if abilities.has("word choice"):
-            cost.show_masked()
+            attribution.show_masked()
     else:
         trace = translations.shown(head)
         translation_controls.propose(trace)
         translation_controls.above(trace)
         decoding = state.current().decoding
         film_of = {"Greedy": film.show, "Beam search": beam.show, "Sampling": sampling.show}
-        inside = {"Logit lens": logit_lens.show, "Attribution": cost.show_attribution}
+        inside = {"Logit lens": logit_lens.show, "Attribution": attribution.show}
         tabs: list[frame.Tab[DecodingTab]] = [
             ("Film", film_of[decoding.search]),
             ("Inside", inside[decoding.inside]),

@@ -15,7 +15,7 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
-    from viz.pages.paper import ablations, live_switches, masks, positions, python, scores, table_one
+    from viz.pages.paper import ablations, live_switches, masks, pooling, positions, python, scores, table_one
     from viz.pages.paper.through_training import tab as through_training
 
     trace = sentence.read_and_show(state.current().common.text, head)
@@ -26,7 +26,7 @@ with frame.errors_shown():
         ("Scores", scores.show),
         ("Positions", positions.show if is_sinusoidal else positions.show_other),
         ("Masks", masks.show if abilities.is_headlight else masks.show_other),
-        ("Pooling", scores.show_pooling),
+        ("Pooling", pooling.show),
         ("Table 1", table_one.show),
         ("Ablations", ablations.show),
         ("Through training", through_training.show),
