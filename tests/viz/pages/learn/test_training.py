@@ -115,11 +115,11 @@ def test_all_tokens_of_a_step_are_accounted_for(translator: Translator) -> None:
     assert found.loss.target + (found.others + len(found.tokens) - 1) * found.asked == pytest.approx(1)
 
 
-def test_the_step_proposed_is_the_least_probable_that_writes_text(translator: Translator) -> None:
+def test_the_step_proposed_is_the_least_probable_that_writes_letters(translator: Translator) -> None:
     trace = traces.trace(translator, TEXT)
-    *written, end = trace.steps
+    end = trace.steps[-1]
     assert end.token in trace.special_tokens
-    surest = [replace(step, log_prob=-0.1) for step in written]
-    surest[2] = replace(surest[2], log_prob=-0.2)
-    assert data.least_probable_step(replace(trace, steps=(*surest, replace(end, log_prob=-3.0)))) == 2
+    asked = [("▁es", -0.1), ("▁zu", -0.2), (".", -0.5)]
+    written = [replace(end, token=token, log_prob=log_prob) for token, log_prob in asked]
+    assert data.least_probable_step(replace(trace, steps=(*written, replace(end, log_prob=-3.0)))) == 1
     assert data.least_probable_step(replace(trace, steps=(end,))) == 0

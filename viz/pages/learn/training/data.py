@@ -57,9 +57,14 @@ def smoothed_step(translator: SequenceTranslator, trace: Trace, step: int, hundr
 
 
 def least_probable_step(trace: Trace) -> int:
-    """The step whose token has the lowest probability, among those that write text if there are any."""
-    is_special = [step.token in trace.special_tokens for step in trace.steps]
-    return min(range(len(trace.steps)), key=lambda step: (is_special[step], trace.steps[step].log_prob))
+    """The step whose token has the lowest probability, among those that write letters if there are any."""
+
+    def rank(step: int) -> tuple[bool, float]:
+        token = trace.steps[step].token
+        writes = token not in trace.special_tokens and any(map(str.isalpha, token))
+        return not writes, trace.steps[step].log_prob
+
+    return min(range(len(trace.steps)), key=rank)
 
 
 def paper_schedule(d_model: int, warmup: int, last: int) -> tuple[Float[np.ndarray, "step"], Float[np.ndarray, "step"]]:
