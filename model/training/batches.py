@@ -23,6 +23,7 @@ from model.errors import DataError
 from model.nn.masks import pad
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
+from model.training.noun_genders import NounGenders
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Example(NamedTuple):
     target: list[int]
     weight: float = 1.0
     link: Link | None = None
+    genders: tuple[tuple[int, int], ...] = ()  #: nouns of the source: their last token, and a place in `GENDERS`
 
     @property
     def longest(self) -> int:
@@ -118,11 +120,19 @@ def link_in(source: str, antecedent: str, tokenizer: Tokenizer) -> Link | None:
 
 
 def encode_pairs(
-    pairs: Sequence[Pair], tokenizer: Tokenizer, max_tokens: int, *, weight: float = 1.0, cuts: int = 0, seed: int = 0
+    pairs: Sequence[Pair],
+    tokenizer: Tokenizer,
+    max_tokens: int,
+    *,
+    weight: float = 1.0,
+    cuts: int = 0,
+    seed: int = 0,
+    genders: NounGenders | None = None,
 ) -> list[Example]:
     """Tokenize; leave out pairs of which a side is empty or longer than `max_tokens`, or one is thrice the other.
 
-    A pair becomes `cuts` further examples, with the source cut into other pieces; all share its weight.
+    A pair becomes `cuts` further examples, with the source cut into other pieces; all share its weight. With `genders`
+    the examples say where nouns stand and of which gender they are.
     """
     rng = random.Random(f"cuts-{seed}")
     sources = tokenizer.encode_batch([pair.source for pair in pairs])
@@ -131,7 +141,12 @@ def encode_pairs(
     for pair, usual, target in zip(pairs, sources, targets, strict=True):
         others = rng.choices(tokenizer.segmentations(pair.source, SEGMENTATIONS), k=cuts) if cuts and usual else []
         examples += [
-            Example(source, target, weight / (cuts + 1))
+            Example(
+                source,
+                target,
+                weight / (cuts + 1),
+                genders=() if genders is None else genders.tokens_of(pair, source, tokenizer),
+            )
             for source in (usual, *others)
             if 0 < len(source) <= max_tokens
             and 0 < len(target) <= max_tokens
@@ -153,6 +168,7 @@ class Batch:
     #: where “it” stands and what it stands for, a row each: sentence, token of the pronoun, first token of its
     #: antecedent, and the one after its last.
     links: Int[Tensor, "link 4"]
+    genders: Int[Tensor, "noun 3"]  #: nouns of known gender, a row each: sentence, last token, place in `GENDERS`
     num_tokens: int  #: source and target tokens of the whole batch
     share: float  #: how much of the whole batch's target tokens this part has; 1 for a single process
 
@@ -165,11 +181,13 @@ def collate(examples: Sequence[Example], config: ModelConfig, processes: Process
     share = sum(len(example.target) + 1 for example in own) / target_tokens
     own = own or examples[:1]
     links = [[row, *example.link] for row, example in enumerate(own) if example.link is not None]
+    genders = [[row, *noun] for row, example in enumerate(own) for noun in example.genders]
     return Batch(
         pad([[*example.source, config.eos_id] for example in own], config.pad_id),
         pad([[config.bos_id, *example.target] for example in own], config.pad_id),
         pad([[*example.target, config.eos_id] for example in own], config.pad_id),
         torch.tensor(links, dtype=torch.int64).view(-1, 4),
+        torch.tensor(genders, dtype=torch.int64).view(-1, 3),
         num_tokens=sum(len(example.source) + 1 for example in examples) + target_tokens,
         share=share,
     )

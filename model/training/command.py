@@ -21,10 +21,11 @@ from model.thread_settings import keep_freed_memory
 from model.tokenizer import Tokenizer
 from model.training.ablations import ABLATIONS, DEV_SETS, LETTERS, RUNS, TRAINING_SETS, files_in
 from model.training.batches import Example, join_processes, part, wait_for_all
-from model.training.dictionary_lexicon import NOUNS_FILE
+from model.training.dictionary_lexicon import NOUNS_FILE, read_nouns
 from model.training.film_recorder import FilmRecorder
 from model.training.loop import BOUNDS, LOG, TrainingRun, TrainSettings
 from model.training.made_sets import MadeSets, encode_with_variants
+from model.training.noun_genders import NounGenders
 from model.training.optimizer import OPTIMIZERS, Decay
 from model.training_record import LOG as TRAINING_LOG
 from model.training_record import METRICS, TRAINING
@@ -122,15 +123,18 @@ def train(arguments: argparse.Namespace) -> None:
         open_run(arguments, origin, [pair for pairs, _ in files.values() for pair in pairs])
     wait_for_all(processes)
     config, tokenizer = read_run(arguments.run)
+    nouns = [] if arguments.dictionary is None else read_nouns(arguments.dictionary)
+    genders = NounGenders(nouns) if settings.gender else None
     sets = {
-        name: encode_with_variants(pairs, tokenizer, arguments.typed, settings.seed, weight, arguments.cuts)
+        name: encode_with_variants(pairs, tokenizer, arguments.typed, settings.seed, weight, arguments.cuts, genders)
         for name, (pairs, weight) in files.items()
     }
     shares = {"pronouns": arguments.pronouns, "copying": arguments.copying}
     if arguments.dictionary is not None:
         shares["nouns"] = arguments.nouns
     scored = frozenset(pair.source for pairs in dev.values() for pair in pairs)
-    made = MadeSets(shares, arguments.dictionary, arguments.typed, settings.seed, scored, linked=settings.taught > 0)
+    is_linked = settings.taught > 0
+    made = MadeSets(shares, arguments.dictionary, arguments.typed, settings.seed, scored, is_linked, genders)
     sets |= made.examples(list(sets.values()), tokenizer)
     examples = [example for examples_of_set in sets.values() for example in examples_of_set]
     say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")

@@ -35,7 +35,7 @@ from model.thread_settings import hand_back_memory
 from model.tokenizer import Tokenizer
 from model.training.batches import ALONE, Batch, Example, Processes, add_up, endless_batches, wait_for_all
 from model.training.film_recorder import FilmRecorder
-from model.training.objective import Objective, pronoun_pieces, taught_head
+from model.training.objective import Objective, article_pieces, pronoun_pieces, taught_head
 from model.training.optimizer import Decay, OptimizerName, TrainingOptimizer, learning_rate
 
 LOG: Final = "log.jsonl"
@@ -205,7 +205,7 @@ BOUNDS: Final[Mapping[str, WholeNumber | Number]] = {
     "smoothing": SHARE,
     "clip": Number(0, 1e6, without_least=True),
     "emphasis": Number(0, 1e3, without_least=True),
-    **dict.fromkeys(("taught", "consistency"), Number(0, 1e3)),
+    **dict.fromkeys(("taught", "consistency", "gender"), Number(0, 1e3)),
     **dict.fromkeys(("taught_layer", "taught_head"), WholeNumber(0, 1_000)),
 }
 
@@ -230,6 +230,7 @@ class TrainSettings:
     taught_layer: int = 0
     taught_head: int = 0
     consistency: float = 0.0  #: how much two computations of each sentence must agree (R-Drop); 0 computes it once
+    gender: float = 0.0  #: how often the gender of a noun counts that the encoder must tell, where a token counts once
     optimizer: OptimizerName = "adam"  #: of the layers' matrices, see `TrainingOptimizer`
     #: matrix products in bfloat16 (autocast) where the device has instructions for them, else in float32.
     bf16: bool = True
@@ -298,6 +299,8 @@ class TrainingRun:
             bf16=self.bf16,
             taught=taught_head(settings.taught, settings.taught_layer, settings.taught_head, config),
             consistency=settings.consistency,
+            gender=settings.gender,
+            article_ids=article_pieces(self.tokenizer) if settings.gender else (),
         )
         if self.processes.count > 1:
             objective = DistributedDataParallel(objective, gradient_as_bucket_view=True)
@@ -338,11 +341,8 @@ class TrainingRun:
         self.step += 1
         # Dropout must not depend on how often the run was resumed, and differ between processes.
         torch.manual_seed((settings.seed * 1_000_003 + self.step) * processes.count + processes.rank)
-        source, target_in, target_out, links = (
-            ids.to(self.device, non_blocking=True)
-            for ids in (batch.source, batch.target_in, batch.target_out, batch.links)
-        )
-        loss = objective(source, target_in, target_out, links) * batch.share
+        inputs = (batch.source, batch.target_in, batch.target_out, batch.links, batch.genders)
+        loss = objective(*(ids.to(self.device, non_blocking=True) for ids in inputs)) * batch.share
         self.model.zero_grad(set_to_none=True)
         # The gradients of all processes are averaged; what is wanted is their sum, each having its share of the tokens.
         (loss * processes.count).backward()

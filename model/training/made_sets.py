@@ -19,6 +19,7 @@ from model.training.batches import Example, encode_pairs, link_in
 from model.training.copying import copying_pairs
 from model.training.dictionary_lexicon import read_nouns, with_dictionary
 from model.training.lexicon import NOUNS
+from model.training.noun_genders import NounGenders
 from model.training.noun_sentences import noun_pairs
 from model.training.pronouns import training_pairs
 
@@ -109,6 +110,7 @@ class MadeSets:
     seed: int  #: of what is drawn
     scored: frozenset[str]  #: English sentences that are never made, for translations of them are scored
     linked: bool = False  #: whether the examples of the pronoun curriculum say what “it” stands for, to teach a head
+    genders: NounGenders | None = None  #: with which the examples say of which gender their nouns are
 
     def examples(self, others: Sequence[Sequence[Example]], tokenizer: Tokenizer) -> dict[str, list[Example]]:
         """Each set by its name, weighted to its share of all tokens.
@@ -128,7 +130,9 @@ class MadeSets:
             if name == "pronouns":
                 examples = self._pronoun_examples(tokenizer)
             else:
-                examples = encode_with_variants(self._pairs(name), tokenizer, self.typed, self.seed, 1.0)
+                examples = encode_with_variants(
+                    self._pairs(name), tokenizer, self.typed, self.seed, 1.0, genders=self.genders
+                )
             weight = share * all_tokens / sum(example.num_tokens for example in examples)
             made[name] = [example._replace(weight=weight) for example in examples]
         return made
@@ -136,7 +140,9 @@ class MadeSets:
     def _pronoun_examples(self, tokenizer: Tokenizer) -> list[Example]:
         nouns = NOUNS if self.dictionary is None else with_dictionary(read_nouns(self.dictionary))
         drawn = training_pairs(PRONOUN_PAIRS, seed=self.seed, nouns=nouns)
-        examples = encode_with_variants([each.pair for each in drawn], tokenizer, self.typed, self.seed, 1.0)
+        examples = encode_with_variants(
+            [each.pair for each in drawn], tokenizer, self.typed, self.seed, 1.0, genders=self.genders
+        )
         if not self.linked:
             return examples
         antecedents = {tuple(tokenizer.encode(each.source)): each for each in drawn}
@@ -155,8 +161,14 @@ class MadeSets:
 
 
 def encode_with_variants(
-    pairs: Sequence[Pair], tokenizer: Tokenizer, typed: float, seed: int, weight: float, cuts: int = 0
+    pairs: Sequence[Pair],
+    tokenizer: Tokenizer,
+    typed: float,
+    seed: int,
+    weight: float,
+    cuts: int = 0,
+    genders: NounGenders | None = None,
 ) -> list[Example]:
-    """The pairs, and a share of them once more as people type them; `cuts` as in `encode_pairs`."""
-    variants = list(typed_variants(pairs, typed, seed=seed))
-    return encode_pairs([*pairs, *variants], tokenizer, MAX_TRAINING_TOKENS, weight=weight, cuts=cuts, seed=seed)
+    """The pairs, and a share of them once more as people type them; `cuts` and `genders` as in `encode_pairs`."""
+    every = [*pairs, *typed_variants(pairs, typed, seed=seed)]
+    return encode_pairs(every, tokenizer, MAX_TRAINING_TOKENS, weight=weight, cuts=cuts, seed=seed, genders=genders)

@@ -21,11 +21,13 @@ from model.pairs import Pair
 from model.training.dictionary_lexicon import (
     BY_HAND,
     GERMAN_CASES,
+    RARE,
     SURE,
     Adjective,
     DictionaryNoun,
     GermanCase,
     NounPhrase,
+    listed_kinds,
     may_enter,
 )
 from model.training.lexicon import PRONOUNS, rows_of
@@ -59,6 +61,21 @@ def _is_touchable(noun: DictionaryNoun) -> bool:
     return noun.has_plural and noun.support >= SURE and not is_person and not _ABSTRACT.search(noun.german.lower())
 
 
+def with_hand_written(nouns: Sequence[DictionaryNoun]) -> list[DictionaryNoun]:
+    """The nouns, and those written by hand instead of the rows that mean something else (pumpkin, Schnuckelchen).
+
+    What is written by hand has no plural, and enters only if its singular has one form.
+    """
+    known = {(noun.english, noun.german) for noun in nouns}
+    frequency = {noun.english: noun.frequency for noun in nouns}
+    own = {
+        english: DictionaryNoun(english, noun.german, noun.gender, "", "", SURE / 2, frequency.get(english, RARE))
+        for english, noun in BY_HAND.items()
+        if (english, noun.german) not in known and noun.german == noun.oblique
+    }
+    return [*(noun for noun in nouns if noun.english not in own), *own.values()]
+
+
 Number = Literal["s", "p", "b", "i"]
 _SLOT: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _CONTRACTIONS: Final = {"von dem": "vom", "in dem": "im"}
@@ -84,6 +101,8 @@ NEVER: Final = frozenset({"Attention is all you need."})
 WITH_ADJECTIVE, PLURAL = 0.35, 0.35
 #: Of the Zipf frequency of a noun, how much it counts: 1 would draw nouns as speech does, 0 all alike.
 LEANING: Final = 0.4
+#: How often a noun comes at least that the pronoun curriculum lists by kind, held out or not: like the commonest.
+LISTED: Final = 600.0
 #: Tries at a sentence whose every form is known.
 _TRIES: Final = 50
 
@@ -114,16 +133,19 @@ def noun_pairs(
     """So many sentence pairs, none of which has one of the English sentences in `apart`.
 
     Commoner and surer nouns come more often, but far less so than in speech: a noun ten times as common comes 2.5 times
-    as often. Where “it” is one of them, it is one
-    that `touchable` has chosen: what is held out of the pronoun curriculum stays held out of these.
+    as often, and one that is listed by kind as often as the commonest. Where “it” is one of them, it is one that
+    `touchable` has chosen: what is held out of the pronoun curriculum stays held out of these.
     """
     draw = random.Random(seed)
-    every, things = _Nouns.of(nouns), _Nouns.of(touchable(nouns))
-    offered = [frame for frame in frames() if things.nouns or frame.number != "i"]
+    every = with_hand_written(nouns)
+    plurals = [noun for noun in every if noun.has_plural]
+    fitting = {"s": every, "p": plurals, "b": every, "i": touchable(nouns)}
+    drawn = {number: _Nouns.of(those) for number, those in fitting.items() if those}
+    offered = [frame for frame in frames() if frame.number in drawn]
     made = 0
     while made < count:
         frame = draw.choice(offered)
-        pair = _pair(draw, frame, things if frame.number == "i" else every)
+        pair = _pair(draw, frame, drawn[frame.number])
         if pair.source not in apart and pair.source not in NEVER:
             made += 1
             yield pair
@@ -138,8 +160,13 @@ class _Nouns:
 
     @classmethod
     def of(cls, nouns: Sequence[DictionaryNoun]) -> "_Nouns":
-        often = (sqrt(max(1.0, noun.support)) * 10 ** (LEANING * noun.frequency) for noun in nouns)
-        return cls(nouns, list(accumulate(often)))
+        listed = set(BY_HAND).union(*listed_kinds().values())
+
+        def often(noun: DictionaryNoun) -> float:
+            own = sqrt(max(1.0, noun.support)) * 10 ** (LEANING * noun.frequency)
+            return max(own, LISTED) if noun.english in listed else own
+
+        return cls(nouns, list(accumulate(map(often, nouns))))
 
     def drawn(self, draw: random.Random) -> DictionaryNoun:
         return draw.choices(self.nouns, cum_weights=self.up_to)[0]

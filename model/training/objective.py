@@ -1,9 +1,10 @@
 """Join a model with the loss that it is trained to minimise."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -12,7 +13,7 @@ from model.errors import ConfigError
 from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import listen
 from model.tokenizer import Tokenizer
-from model.training.lexicon import PRONOUN_FORMS
+from model.training.lexicon import GENDERS, PRONOUN_FORMS
 
 #: Numbers in 32 bit that a processor's cache holds beside other things.
 CACHED: Final = 1 << 18
@@ -89,9 +90,13 @@ class Objective(nn.Module):
     Pronouns count `emphasis` times: one word of a sentence, and the one that takes most learning. With `consistency`
     above 0 each sentence is computed twice, with dropout of its own, and the two predictions are drawn together
     (R-Drop, Liang et al. 2021, arXiv 2106.14448).
+
+    With `gender` above 0 the encoder's output at a noun must say the article of its German: −log p of der, die or das
+    among the three, read with their rows of the output matrix. It adds no weights, and none has to be dropped.
     """
 
     token_weights: Tensor
+    article_ids: Tensor
 
     def __init__(
         self,
@@ -103,13 +108,17 @@ class Objective(nn.Module):
         bf16: bool,
         taught: TaughtHead | None = None,
         consistency: float = 0.0,
+        gender: float = 0.0,
+        article_ids: Sequence[int] = (),
     ) -> None:
         super().__init__()
         self.model, self.smoothing, self.bf16, self.taught = model, smoothing, bf16, taught
-        self.consistency = consistency
+        self.consistency, self.gender = consistency, gender
         weights = torch.ones(model.config.vocab_size, device=model.device)
         weights[sorted(pronoun_ids)] = emphasis
         self.register_buffer("token_weights", weights, persistent=False)
+        articles = torch.tensor(article_ids, dtype=torch.int64, device=model.device)
+        self.register_buffer("article_ids", articles, persistent=False)
 
     def forward(
         self,
@@ -117,14 +126,14 @@ class Objective(nn.Module):
         target_in: Int[Tensor, "batch target"],
         target_out: Int[Tensor, "batch target"],
         links: Int[Tensor, "link 4"] | None = None,
+        genders: Int[Tensor, "noun 3"] | None = None,
     ) -> Float[Tensor, ""]:
-        """Mean loss over the target tokens, with that of the taught head's rows.
+        """Mean loss over the target tokens, with those of the taught head's rows and of the nouns' genders.
 
-        `links`: see `Batch`; the label only: nothing of them is part of the model's input.
+        `links`, `genders`: see `Batch`; labels only: nothing of them is part of the model's input.
         """
         if self.consistency:
-            if links is not None:
-                links = torch.cat([links, links + links.new_tensor([len(source), 0, 0, 0])])
+            links, genders = (twice(labels, len(source)) for labels in (links, genders))
             source, target_in, target_out = (torch.cat([ids, ids]) for ids in (source, target_in, target_out))
         pad_id = self.model.config.pad_id
         real, padding = target_out != pad_id, source != pad_id
@@ -137,6 +146,10 @@ class Objective(nn.Module):
         loss = smoothed_cross_entropy(logits, emitted, self.smoothing, self.token_weights[emitted])
         if self.consistency:
             loss = loss + self.consistency * divergence(*logits.chunk(2))
+        if self.gender and genders is not None and len(genders):
+            sentence, token, gender = genders.unbind(1)
+            articles = memory[sentence, token].float() @ self.model.projection.weight[self.article_ids].float().T
+            loss = loss + self.gender * F.cross_entropy(articles, gender, reduction="sum") / len(emitted)
         if self.taught is None or links is None or not len(links):
             return loss
         site = site_path("encoder.self", self.taught.layer)
@@ -146,10 +159,24 @@ class Objective(nn.Module):
         return loss + self.taught.weight * losses.sum() / len(emitted)
 
 
+def twice(labels: Int[Tensor, "label column"] | None, sentences: int) -> Int[Tensor, "both column"] | None:
+    """Labels whose first column is a sentence, for a batch and the same batch after it."""
+    if labels is None:
+        return None
+    again = labels.clone()
+    again[:, 0] += sentences
+    return torch.cat([labels, again])
+
+
 def divergence(first: Float[Tensor, "token vocab"], second: Float[Tensor, "token vocab"]) -> Float[Tensor, ""]:
     """Mean over the tokens of (KL(p‖q) + KL(q‖p)) / 2, in nats, of two predictions given as logits."""
     log_p, log_q = first.float().log_softmax(-1), second.float().log_softmax(-1)
     return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1).mean() / 2
+
+
+def article_pieces(tokenizer: Tokenizer) -> list[int]:
+    """The pieces “der”, “die”, “das”, in the order of `GENDERS`. Raises a TokenError if the vocabulary lacks one."""
+    return [tokenizer.token_id(f"▁{article}") for article in GENDERS]
 
 
 def pronoun_pieces(tokenizer: Tokenizer) -> set[int]:

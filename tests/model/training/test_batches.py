@@ -122,6 +122,12 @@ def test_each_process_has_the_links_of_its_own_sentences(config: TransformerConf
     assert collate(examples, config, Processes(2, 1)).links.tolist() == []
 
 
+def test_a_batch_names_the_nouns_of_each_of_its_sentences(config: TransformerConfig) -> None:
+    examples = [Example([7, 8, 9], [9], genders=genders) for genders in (((0, 2), (2, 1)), (), ((1, 0),))]
+    assert collate(examples, config).genders.tolist() == [[0, 0, 2], [0, 2, 1], [2, 1, 0]]
+    assert collate(examples, config, Processes(2, 1)).genders.tolist() == []
+
+
 def test_pairs_too_long_or_too_unequal_are_left_out(tokenizer: Tokenizer) -> None:
     pairs = [Pair("Tom.", "Tom."), Pair("word " * 200, "Wort"), Pair("Hi", "Ein Mann geht mit dem Hund " * 5)]
     examples = encode_pairs(pairs, tokenizer, max_tokens=100)

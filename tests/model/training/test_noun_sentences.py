@@ -12,6 +12,7 @@ from model.tokenizer import Tokenizer
 from model.training.batches import Example
 from model.training.copying import FRAMES, copying_pairs, made_up_word
 from model.training.dictionary_lexicon import (
+    BY_HAND,
     GERMAN_CASES,
     NOUNS_FILE,
     Adjective,
@@ -21,7 +22,19 @@ from model.training.dictionary_lexicon import (
 )
 from model.training.lexicon import GENDERS, NOUNS, Noun
 from model.training.made_sets import MadeSets
-from model.training.noun_sentences import NEVER, NounFrame, Number, _phrase, filled, frames, noun_pairs, touchable
+from model.training.noun_sentences import (
+    LISTED,
+    NEVER,
+    NounFrame,
+    Number,
+    _Nouns,
+    _phrase,
+    filled,
+    frames,
+    noun_pairs,
+    touchable,
+    with_hand_written,
+)
 from model.training.pronouns import part_of_noun
 
 ROWS = """\
@@ -54,6 +67,27 @@ def test_a_file_that_is_no_such_table_is_refused_with_its_line(folder: Path, row
         read_nouns(folder)
     with pytest.raises(DataError, match="no file"):
         read_nouns(folder / "elsewhere")
+
+
+def test_what_is_written_by_hand_stands_instead_of_another_sense_of_the_word() -> None:
+    darling = DictionaryNoun("pumpkin", "Schnuckelchen", "n", "pumpkins", "Schnuckelchen", 1.3, 3.83)
+    tower = DictionaryNoun("tower", "Turm", "m", "towers", "Türme", 9.0)
+    held = {noun.english: noun for noun in with_hand_written([darling, tower, LAMP])}
+    assert (held["pumpkin"].german, held["pumpkin"].gender, held["pumpkin"].has_plural) == ("Kürbis", "m", False)
+    assert held["tower"] is tower
+    assert held["lamp"] is LAMP
+    assert held["cell phone"].german == "Handy"
+    # A weak noun has a form that its singular does not tell.
+    assert BY_HAND["teddy bear"].oblique != BY_HAND["teddy bear"].german
+    assert "teddy bear" not in held
+
+
+def test_a_noun_that_is_listed_by_kind_comes_as_often_as_the_commonest() -> None:
+    rare, common = (DictionaryNoun(word, "Wort", "n", f"{word}s", "Wörter", 1.5, 2.0) for word in ("ferry", "zeal"))
+    assert "ferry" in BY_HAND
+    often = _Nouns.of([rare, common]).up_to
+    assert often[0] == LISTED
+    assert often[1] - often[0] == pytest.approx(1.5**0.5 * 10**0.8)
 
 
 def test_a_frame_is_filled_in_the_case_that_it_names() -> None:

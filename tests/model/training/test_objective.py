@@ -17,6 +17,7 @@ from model.training.loop import TrainingRun, TrainSettings
 from model.training.objective import (
     Objective,
     TaughtHead,
+    article_pieces,
     divergence,
     pronoun_pieces,
     smoothed_cross_entropy,
@@ -59,6 +60,36 @@ def test_a_taught_row_costs_what_the_head_withholds_from_the_antecedent(
         weights = translator.trace(source, "Das Tier.").weights("encoder.self", layer, [head])[0]
         lost -= math.log(float(weights[link.pronoun, link.begin : link.end].sum()))
     assert added == pytest.approx(3.0 * lost / int((batch.target_out != model.config.pad_id).sum()), rel=1e-4)
+
+
+def test_a_noun_costs_how_little_the_encoder_tells_its_article(translator: Translator, tokenizer: Tokenizer) -> None:
+    """−log p of the right article among three, each read with its row of the output matrix; padding changes nothing."""
+    sources, nouns = ["The lamp is on the table today.", "The lamp fell."], [((1, 1), (5, 0)), ((1, 2),)]
+    examples = [
+        Example(tokenizer.encode(source), tokenizer.encode("Das Tier."), genders=genders)
+        for source, genders in zip(sources, nouns, strict=True)
+    ]
+    model, articles = translator.model, [7, 20, 11]
+    batch = collate(examples, model.config)
+    sides = batch.source, batch.target_in, batch.target_out
+    lost = 0.0
+    with torch.inference_mode():
+        for example in examples:
+            memory = model.encode(torch.tensor([[*example.source, model.config.eos_id]]))[0]
+            for token, gender in example.genders:
+                p = (memory[token] @ model.projection.weight[articles].T).softmax(-1)
+                lost -= math.log(float(p[gender]))
+        for consistency in (0.0, 2.0):
+            plain = Objective(model.eval(), 0.1, 1.0, (), bf16=False, consistency=consistency)
+            told = Objective(model, 0.1, 1.0, (), bf16=False, consistency=consistency, gender=1.5, article_ids=articles)
+            added = float(told(*sides, batch.links, batch.genders) - plain(*sides, batch.links, batch.genders))
+            assert float(told(*sides, batch.links, batch.genders[:0])) == float(plain(*sides))
+            assert added == pytest.approx(1.5 * lost / int((batch.target_out != model.config.pad_id).sum()), rel=1e-4)
+
+
+def test_articles_stand_in_the_order_of_the_genders() -> None:
+    tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-de" / "tokenizer.model")
+    assert tokenizer.tokens(article_pieces(tokenizer)) == ("▁der", "▁die", "▁das")
 
 
 def test_consistency_adds_how_far_two_computations_are_apart(translator: Translator, tokenizer: Tokenizer) -> None:
