@@ -83,7 +83,7 @@ def test_of_all_heads_one_of_cross_attention_links_the_pronoun_to_its_noun(
     weights = np.stack([trace.weights(link.site, layer)[:, link.row, link.key] for layer in range(6)])
     assert divmod(int(weights.argmax()), weights.shape[1]) == (link.layer, link.head)
     assert link.weight == pytest.approx(float(weights.max()))
-    assert link.weight > 0.85
+    assert link.weight > 0.8
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,15 @@
-"""Write the tables of a checkpoint's card anew: python -m tests.benchmarks.card [--checkpoint DIR].
+"""Write the tables of a checkpoint's card anew: python -m tests.benchmarks.card [--checkpoint DIR] [--data DIR].
 
 Their figures are those of its metrics.json and training.json. Each stands in the card, README.md, between
 `<!-- NAME -->` and `<!-- /NAME -->`; the words around it are a person's.
+
+After a training, `--data` makes all that depends on the weights first: metrics.json and the atlas, from the data found
+below DIR. For the checkpoint that ships it takes README's picture too and prints what lessons say that is no longer so.
 """
 
 import argparse
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,12 +23,16 @@ Results = Mapping[str, Any]
 
 CARD: Final = "README.md"
 SHIPPED: Final = ROOT / "checkpoints" / "en-de"
-HELD_OUT: Final = {
-    "frames": "sentence frame",
-    "drawn frames": "sentence frame, drawn from a wide table",
-    "combinations": "combination of noun and property",
-    "nouns": "noun",
-}
+IN_ENGLISH: Final = (
+    "set | BLEU, greedy | beam 4 | | pronouns in pairs with a new … | right | both sides",
+    ("sentence frame", "sentence frame, drawn from a wide table", "combination of noun and property", "noun"),
+)
+IN_CHINESE: Final = (
+    "数据集 | BLEU，贪心 | 束宽 4 | | 代词，句对中新的部分是…… | 正确 | 两句都对",
+    ("句子框架", "句子框架，从大表中抽取", "名词与属性的组合", "名词"),
+)
+READMES: Final = {ROOT / CARD: IN_ENGLISH, ROOT / ".github" / "README.zh-CN.md": IN_CHINESE}
+HELD_OUT: Final = dict(zip(("frames", "drawn frames", "combinations", "nouns"), IN_ENGLISH[1], strict=True))
 READINGS: Final = {"word_in": "token just read", "word_out": "token being predicted"}
 
 
@@ -35,8 +43,8 @@ def anew(checkpoint: Path) -> dict[Path, str]:
     tables = {"data": _data(data), **{name: table(results) for name, table in TABLES.items()}}
     texts = {card: filled(card.read_text(encoding="utf-8"), tables)}
     if checkpoint.resolve() == SHIPPED:
-        readme = ROOT / CARD
-        texts[readme] = filled(readme.read_text(encoding="utf-8"), {"shipped": _shipped(results)})
+        for readme, words in READMES.items():
+            texts[readme] = filled(readme.read_text(encoding="utf-8"), {"shipped": _shipped(results, words)})
     return texts
 
 
@@ -133,15 +141,16 @@ def _coreference(results: Results) -> list[str]:
     return _table("set | rows | best single head | accuracy | fair | nearest candidate", rows)
 
 
-def _shipped(results: Results) -> list[str]:
+def _shipped(results: Results, words: tuple[str, Sequence[str]]) -> list[str]:
     """Translation and pronouns side by side, in short."""
+    columns, kinds = words
     rows = [
         [name, greedy, beam, "", kind, right, both]
-        for (name, _, greedy, _, beam, _), (kind, _, right, _, both, _) in zip(
-            _translation_rows(results), _pronoun_rows(results), strict=False
+        for (name, _, greedy, _, beam, _), (_, _, right, _, both, _), kind in zip(
+            _translation_rows(results), _pronoun_rows(results), kinds, strict=False
         )
     ]
-    return _table("set | BLEU, greedy | beam 4 | | pronouns in pairs with a new … | right | both sides", rows)
+    return _table(columns, rows)
 
 
 def _percent(share: float) -> str:
@@ -162,14 +171,35 @@ TABLES: Final[Mapping[str, Callable[[Results], list[str]]]] = {
 }
 
 
+def measured(folder: Path, data: Path) -> None:
+    """Lay metrics.json and the atlas of these weights into a checkpoint's folder, each by its own command."""
+    alignment = sorted(data.rglob("en-de_dev.jsonl"))
+    commands = [
+        ["tests.benchmarks.metrics", "--data", data],
+        ["model", "atlas", "--align", *alignment[:1], "--out", folder / "atlas.npz"],
+    ]
+    for command in commands:
+        subprocess.run([sys.executable, "-m", *map(str, command), "--checkpoint", str(folder)], check=True)
+        write_manifest(folder)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--checkpoint", type=Path, default=SHIPPED)
-    folder = parser.parse_args().checkpoint
+    parser.add_argument("--data", type=Path, help="folder with the sets, anywhere below: measure these weights first")
+    arguments = parser.parse_args()
+    folder = arguments.checkpoint
+    if arguments.data is not None:
+        measured(folder, arguments.data)
     for path, text in anew(folder).items():
         path.write_text(text, encoding="utf-8")
     write_manifest(folder)
-    return 0
+    if arguments.data is None or folder.resolve() != SHIPPED:
+        return 0
+    subprocess.run([sys.executable, "-m", "tests.benchmarks.readme_pictures"], check=True)
+    # What is said of the weights in words: a person puts right what fails.
+    lessons = "tests/viz/pages/learn/lessons/test_lessons.py"
+    return subprocess.run([sys.executable, "-m", "pytest", "-q", lessons], cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

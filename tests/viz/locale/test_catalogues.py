@@ -186,12 +186,6 @@ PATTERNS: Final = {
     r"\d %": "a number and % without a space",
     r"\b[Mm]end(?:s|ed)?\b": "fix",
 }
-#: A text that has a pattern for a reason: a quotation, what a sentence is about, a name of the field.
-QUOTED: Final = frozenset({
-    "Without the penalty the beam returns “{text_0}”, {tokens_0} tokens including the end of the sentence, and nobody "
-    "carries the stick.",
-
-})  # fmt: skip
 
 
 def texts() -> Iterator[str]:
@@ -207,13 +201,8 @@ TEXTS: Final = tuple(texts())
 
 @pytest.mark.parametrize(("pattern", "better"), PATTERNS.items(), ids=list(PATTERNS))
 def test_no_message_has_a_word_that_another_says_better(pattern: str, better: str) -> None:
-    found = [text for text in TEXTS if re.search(pattern, text) and text not in QUOTED]
+    found = [text for text in TEXTS if re.search(pattern, text)]
     assert not found, f"{better}: {found}"
-
-
-def test_what_is_allowed_is_said_and_would_else_be_found() -> None:
-    assert set(QUOTED) <= set(TEXTS)
-    assert [text for text in QUOTED if not any(re.search(pattern, text) for pattern in PATTERNS)] == []
 
 
 @pytest.mark.parametrize(

@@ -208,8 +208,8 @@ def test_of_a_shipped_pronoun_they_name_the_word_that_many_equal_points_name(pro
     total = float(scores.source.sum() + scores.prefix.sum())
     assert found.is_converged
     assert abs(total - found.gained) <= TOLERANCE * found.gained
-    # 3,000 points at equal distances name the “n” of “didn't” too, with 6.0 of the 8.8 nats.
-    assert pronoun_run.trace.source_tokens[int(scores.source.argmax())] == "n"
+    # 3,000 points at equal distances name the end of the sentence too, with 2.5 of the 8.3 nats.
+    assert pronoun_run.trace.source_tokens[int(scores.source.argmax())] == "</s>"
     assert reached == sorted(reached)
     assert reached[-1] == found.points <= MOST_POINTS
 
