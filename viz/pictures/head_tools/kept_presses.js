@@ -53,9 +53,12 @@ function hear(event) {
 /** @param {MouseEvent} event @param {Element | null} target */
 function pressIfMoved({ type, clientX: x, clientY: y }, target) {
   const button = /** @type {HTMLButtonElement | undefined} */ (target?.closest(BUTTON));
-  if (type === "pointerup" && down && down.button !== button && Math.hypot(x - down.x, y - down.y) <= DRAGGED)
-    // One that was drawn anew under the pointer is pressed in place of the old one.
-    (down.button.isConnected ? down.button : button)?.click();
+  if (type === "pointerup" && down && down.button !== button && Math.hypot(x - down.x, y - down.y) <= DRAGGED) {
+    // One that was drawn anew under the pointer is pressed in place of the old one. The browser's own click, which
+    // follows at once on what holds both, would close what opens here: so this press comes after it.
+    const pressed = down.button.isConnected ? down.button : button;
+    setTimeout(() => pressed?.click());
+  }
   down = type === "pointerdown" && button ? { button, x, y } : null;
 }
 
