@@ -192,6 +192,7 @@ def test_an_engineer_adds_a_bert_reads_one_of_its_heads_and_takes_picture_table_
     (row,) = (row for row in rows if row[0].endswith("it"))
     assert f"{float(row[[token.endswith('animal') for token in tokens].index(True)]):.4f}" == weight[1]
     exports.get_by_role("radio", name="SVG").click()
+    page.wait_for_function("globalThis.headlightFormat === 'SVG'")
     settled(page)
     page.keyboard.press("Escape")
     expect(exports).to_have_count(0)
