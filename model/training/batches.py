@@ -132,7 +132,7 @@ def encode_pairs(
     """Tokenize; leave out pairs of which a side is empty or longer than `max_tokens`, or one is thrice the other.
 
     A pair becomes `cuts` further examples, with the source cut into other pieces; all share its weight. With `genders`
-    the examples say where nouns stand and of which gender they are.
+    the examples hold the place and gender of each noun.
     """
     rng = random.Random(f"cuts-{seed}")
     sources = tokenizer.encode_batch([pair.source for pair in pairs])

@@ -110,7 +110,7 @@ class MadeSets:
     seed: int  #: of what is drawn
     scored: frozenset[str]  #: English sentences that are never made, for translations of them are scored
     linked: bool = False  #: whether the examples of the pronoun curriculum say what “it” stands for, to teach a head
-    genders: NounGenders | None = None  #: with which the examples say of which gender their nouns are
+    genders: NounGenders | None = None  #: finds the genders of nouns for the examples; None for examples without them
 
     def examples(self, others: Sequence[Sequence[Example]], tokenizer: Tokenizer) -> dict[str, list[Example]]:
         """Each set by its name, weighted to its share of all tokens.

@@ -1,7 +1,7 @@
 """Find the nouns of a source sentence whose German, and so its gender, the target has.
 
-A gender stands nowhere in English, and a noun that training shows seldom leaves its German article to chance. With
-these labels the encoder can be taught the gender where the noun stands (`Objective`, `gender`).
+English does not mark gender, so the German article of a rare noun is a guess. With these labels training can teach the
+encoder the gender of each noun (`Objective`, `gender`).
 """
 
 import re
@@ -16,7 +16,7 @@ from model.training.lexicon import GENDERS
 
 #: The place of a gender in `GENDERS`, where its article stands in the nominative.
 PLACES: Final = {gender: place for place, gender in enumerate(GENDERS.values())}
-#: What German nouns end in in the singular, besides what they end in alone.
+#: Endings that a German noun can have in the singular.
 _ENDINGS: Final = ("", "s", "es", "n", "en")
 _WORD: Final = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
@@ -35,13 +35,13 @@ class NounGenders:
     def named_in(self, pair: Pair) -> list[tuple[int, int]]:
         """Of each noun in the singular whose German the target has: where it ends in the source, and its gender.
 
-        A noun of two genders has none here, and neither has one that is the first half of a longer name.
+        Left out are nouns of two genders, and nouns that are the first half of a longer name (the pear of “pear tree”).
         """
         german = set(re.findall(r"[\w-]+", pair.target.lower()))
         words = [(word.start(), word.end()) for word in _WORD.finditer(pair.source.lower())]
         found: dict[int, set[int]] = {}
         for (begin, end), (first, before) in zip(words, [(0, 0), *words], strict=False):
-            # The longer name first: an apple tree is no apple.
+            # The longer name counts: an apple tree is not an apple.
             if two := self._genders(pair.source[first:end], german):
                 found.pop(before, None)
             found[end] = two or self._genders(pair.source[begin:end], german)

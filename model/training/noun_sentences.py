@@ -62,9 +62,9 @@ def _is_touchable(noun: DictionaryNoun) -> bool:
 
 
 def with_hand_written(nouns: Sequence[DictionaryNoun]) -> list[DictionaryNoun]:
-    """The nouns, and those written by hand instead of the rows that mean something else (pumpkin, Schnuckelchen).
+    """The nouns; where a row has another sense (pumpkin, Schnuckelchen), the noun written by hand replaces it.
 
-    What is written by hand has no plural, and enters only if its singular has one form.
+    Nouns written by hand have no plural here, and enter only if their singular has one form.
     """
     known = {(noun.english, noun.german) for noun in nouns}
     frequency = {noun.english: noun.frequency for noun in nouns}
@@ -101,7 +101,7 @@ NEVER: Final = frozenset({"Attention is all you need."})
 WITH_ADJECTIVE, PLURAL = 0.35, 0.35
 #: Of the Zipf frequency of a noun, how much it counts: 1 would draw nouns as speech does, 0 all alike.
 LEANING: Final = 0.4
-#: How often a noun comes at least that the pronoun curriculum lists by kind, held out or not: like the commonest.
+#: Least frequency of a noun that the pronoun curriculum lists by kind, held out or not: that of the commonest.
 LISTED: Final = 600.0
 #: Tries at a sentence whose every form is known.
 _TRIES: Final = 50

@@ -91,8 +91,8 @@ class Objective(nn.Module):
     above 0 each sentence is computed twice, with dropout of its own, and the two predictions are drawn together
     (R-Drop, Liang et al. 2021, arXiv 2106.14448).
 
-    With `gender` above 0 the encoder's output at a noun must say the article of its German: −log p of der, die or das
-    among the three, read with their rows of the output matrix. It adds no weights, and none has to be dropped.
+    With `gender` above 0 the encoder's output at a noun must predict the article of its German translation: the loss is
+    −log p of der, die or das among these three, read with their rows of the output matrix. It adds no weights.
     """
 
     token_weights: Tensor
