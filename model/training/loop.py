@@ -230,9 +230,7 @@ class TrainSettings:
     taught_layer: int = 0
     taught_head: int = 0
     consistency: float = 0.0  #: how much two computations of each sentence must agree (R-Drop); 0 computes it once
-    gender: float = (
-        0.0  #: weight of the loss that teaches the encoder nouns' genders, where a token counts 1; 0 for none
-    )
+    gender: float = 0.0  #: weight of the loss that teaches the encoder nouns' genders, where a token counts 1
     optimizer: OptimizerName = "adam"  #: of the layers' matrices, see `TrainingOptimizer`
     #: matrix products in bfloat16 (autocast) where the device has instructions for them, else in float32.
     bf16: bool = True
