@@ -49,7 +49,12 @@ SENTENCES = [
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give out files in their order, those of the browser first: what takes longest must not be begun last."""
+    """Leave out what is long, unless it is named: by its file, by itself, or by `-m long`.
+
+    Files are given out in their order, those of the browser first: what takes longest must not be begun last.
+    """
+    if config.args_source is not pytest.Config.ArgsSource.ARGS and not config.option.markexpr:
+        config.option.markexpr = "not long"
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
 

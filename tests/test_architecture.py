@@ -60,6 +60,7 @@ def test_every_module_says_what_it_is_and_unpickles_nothing() -> None:
     assert not wrong
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("modules", "absent"),
     [

@@ -47,6 +47,7 @@ def run(site: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_readmes_example_the_names_the_command_and_the_app_work_without_packages_of_other_names(site: Path) -> None:
     """In one process, for torch takes seconds to begin."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,6 +76,7 @@ def test_the_readmes_example_the_names_the_command_and_the_app_work_without_pack
     assert ours == "[]"
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("default")
 def test_every_notebook_runs_with_the_package_and_shows_its_pictures(site: Path, tmp_path: Path) -> None:
     """One after another in one process, for torch takes seconds to begin."""

@@ -110,6 +110,7 @@ def test_the_best_known_sentences_get_the_right_pronoun(shipped: Translator, eng
     assert pronouns_in(shipped.translate(english.lower().removesuffix("."))) == [pronoun]
 
 
+@pytest.mark.long
 def test_figures_of_metrics_json_come_out_again(shipped: Translator) -> None:
     stored = results_of(FOLDER)
     scores = score_copying(

@@ -17,6 +17,7 @@ from tests.model.adapters.zoo import save_chat_model
 TALK = "system: The house is old.\nuser: Which animal was tired?\nassistant: Me."
 
 
+@pytest.mark.long
 def test_another_attention_without_the_open_layer_and_head_opens_its_first(
     url: str, page: Page, checkpoints: Path
 ) -> None:
@@ -73,6 +74,7 @@ def expect_roles_of_both_columns(lines: Locator) -> None:
     assert roles_in(download.value) == ["A", "A", *2 * ["system"], *2 * ["user"]]
 
 
+@pytest.mark.long
 def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, page: Page, checkpoints: Path) -> None:
     save_chat_model(checkpoints / "chatty")
     # Of whole words, labels too are what the template calls the roles.
@@ -105,6 +107,7 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     shutil.rmtree(checkpoints / "chatty")
 
 
+@pytest.mark.long
 def test_a_long_chat_and_its_answer_keep_to_a_line_each_that_scrolls_by_keys(
     url: str, page: Page, checkpoints: Path
 ) -> None:

@@ -5,6 +5,7 @@ The `page` fixture also asserts that nothing went to the console as an error and
 
 import re
 
+import pytest
 from playwright.sync_api import Dialog, Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
@@ -107,6 +108,7 @@ def test_a_link_reopens_the_view_and_bertviz_is_drawn_in_its_tab(page: Page, url
     expect(page.frame_locator("iframe").first.locator("svg").first).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(page: Page, url: str) -> None:
     visit(page, f"{url}/paper?claim=Masks")
     page.get_by_role("button", name="Settings").click()
@@ -143,6 +145,7 @@ def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page: Page, url: s
         expect(alert).to_have_count(0)
 
 
+@pytest.mark.long
 def test_unusual_text_is_shown_as_typed_on_every_page(own_page: Page, url: str) -> None:
     page, dialogs = own_page, list[str]()
 

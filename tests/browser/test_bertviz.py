@@ -27,6 +27,7 @@ def colour(locator: Locator, name: str) -> str:
     return str(locator.evaluate(f"shape => getComputedStyle(shape)['{name}']"))
 
 
+@pytest.mark.long
 def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
     own_page: Page, serve: Serve, tmp_path: Path
 ) -> None:
@@ -35,6 +36,7 @@ def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
     assert_saved(own_page, frame, tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dark", "text", "paper"),
     [({}, "rgb(26, 32, 51)", "rgb(253, 252, 249)"), ({"dark": 1}, "rgb(235, 232, 222)", "rgb(23, 28, 41)")],

@@ -2,11 +2,13 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import visit
 
 
+@pytest.mark.long
 def test_the_verdict_takes_two_clicks_and_a_click_on_a_cell_tests_another_head(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     visit(page, url)

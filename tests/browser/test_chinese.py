@@ -7,6 +7,7 @@ from pathlib import Path
 from time import monotonic
 from xml.etree import ElementTree
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from model.training.film_recorder import SENTENCES
@@ -124,6 +125,7 @@ def english_in(seen: list[str], known: str) -> Iterator[str]:
                 yield text
 
 
+@pytest.mark.long
 def test_on_every_tab_no_english_sentence_is_left_all_sizes_hold_it_and_all_is_where_it_should_be(
     page: Page, app_as_shipped: str
 ) -> None:
@@ -190,6 +192,7 @@ def settled_top(picture: Locator) -> float:
     return top
 
 
+@pytest.mark.long
 def test_the_choice_of_language_loses_nothing_and_is_kept_in_the_address(page: Page, app_as_shipped: str) -> None:
     visit(page, f"{app_as_shipped}/decode?studio=Cost")
     expect(page.get_by_role("tab", name="Cost")).to_have_attribute("aria-selected", "true")

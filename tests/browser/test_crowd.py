@@ -52,6 +52,7 @@ def visited(visit: Coroutine[Any, Any, Found]) -> Found:
         return thread.submit(asyncio.run, visit).result()
 
 
+@pytest.mark.long
 def test_each_session_gets_the_answer_of_its_own_model_to_its_own_sentence(seen: Crowd) -> None:
     assert not seen.problems, "\n".join(seen.problems)
     assert len({(person.model, person.text) for person in seen.people}) == 3
@@ -71,6 +72,7 @@ def test_an_answer_to_another_sentence_would_be_noticed(seen: Crowd, root: Path)
     assert crowd.wrong(mine, mixed, reader) == "its grid has other tokens"
 
 
+@pytest.mark.long
 def test_students_step_through_films_of_their_own_and_force_a_token_beside_a_greedy_viewer(
     server: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page: Page
     assert max(contrast(colour, PAPER[theme]) for colour in np.unique(labels, axis=0)) >= READABLE
 
 
+@pytest.mark.long
 def test_the_camera_of_a_chinese_page_is_heard_too(own_page: Page, url: str) -> None:
     page = own_page
     page.add_init_script("window.print = () => { top.printed = true; }")
@@ -91,6 +92,7 @@ def grid(page: Page, serve: Serve) -> Locator:
     return root
 
 
+@pytest.mark.long
 def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page: Page, serve: Serve) -> None:
     root = grid(page, serve)
     # A component alone, as in a notebook, knows no page's choice and offers all three.
@@ -196,6 +198,7 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
 # ---- the link ----
 
 
+@pytest.mark.long
 def test_the_link_shows_the_same_to_someone_else(page: Page, url: str, chromium: Browser) -> None:
     visit(page, f"{url}/?site=decoder.cross&head=L2H3&text=It+is+late%2C+%3Cb%3E.")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

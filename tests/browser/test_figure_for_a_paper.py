@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.saving import save_button
@@ -52,6 +53,7 @@ def test_a_picture_is_printed_on_one_sheet_of_its_size(own_page: Page, url: str)
         assert sheet.locator("svg > :first-child").evaluate("part => part.tagName") != "rect", "nothing lies below"
 
 
+@pytest.mark.long
 def test_a_chart_of_a_dark_page_is_saved_as_shapes_on_white_in_black_letters(page: Page, url: str) -> None:
     page.emulate_media(color_scheme="dark")
     opened(page, url, "?part=Positional+encodings&paper=white&pictures=SVG")

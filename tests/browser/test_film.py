@@ -51,6 +51,7 @@ def read(profile: BrowserContext, serve: Serve) -> Iterator[Locator]:
 # ---- moving ----
 
 
+@pytest.mark.long
 def test_quick_key_presses_are_steps_each_drawn_at_once_for_less_than_a_frame(page: Page, serve: Serve) -> None:
     """Counted in processor time, which a busy machine does not stretch as it does the time that passes."""
     root = player(page, serve, "/?repeat=3")
@@ -84,6 +85,7 @@ def test_quick_key_presses_are_steps_each_drawn_at_once_for_less_than_a_frame(pa
     assert 0 < (milliseconds() - before) / 30 < 16
 
 
+@pytest.mark.long
 def test_the_step_reaches_the_url_once_and_the_page_is_not_run_again(started: Locator) -> None:
     root, page = started, started.page
     for _ in range(5):
@@ -194,6 +196,7 @@ def test_buttons_scrubber_curve_sentence_and_keys_step(started: Locator) -> None
     assert step_of(root) == 13
 
 
+@pytest.mark.long
 def test_space_plays_to_the_end_and_pauses(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=9")
     root.get_by_label("Speed").select_option("8")

@@ -21,6 +21,7 @@ def shown_rows(root: Locator) -> Locator:
     return root.locator(".bar-row:not([hidden]):not(.empty)")
 
 
+@pytest.mark.long
 def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_at_once(
     page: Page, serve: Serve
 ) -> None:

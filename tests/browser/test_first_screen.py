@@ -1,5 +1,6 @@
 """The first page: how much there is to operate, and what stays in sight while one scrolls."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
@@ -22,6 +23,7 @@ CONTROLS = """() => {
 }"""
 
 
+@pytest.mark.long
 def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_its_menu_has_the_theme(
     page: Page, app_as_shipped: str
 ) -> None:

@@ -148,6 +148,7 @@ def expect_that_the_choice_goes_along(words: Locator) -> None:
     expect(picture(page)).to_have_attribute("data-title", re.compile("^L1 H2"))
 
 
+@pytest.mark.long
 def test_each_gesture_on_words_is_answered_without_the_server_and_what_is_chosen_is_kept(
     words: Locator, sent: Sent
 ) -> None:

@@ -82,6 +82,7 @@ def opened(tab: Page, address: str) -> Page:
     return tab
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("root", "width"), [("folder", 1400), ("folder", 800), ("folder", 390), ("server", 1400)], indirect=["root"]
 )
@@ -143,6 +144,7 @@ def test_a_page_answers_as_in_the_app(tab: Page, root: str, site: Path) -> None:
     expect(tab.locator(".position")).to_contain_text("Step 2 of")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("root", "width", "language"), [("folder", 1400, "en"), ("server", 390, "zh")], indirect=["root"]
 )

@@ -86,6 +86,7 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     assert root.locator("[aria-selected='true']").count() == 0
 
 
+@pytest.mark.long
 def test_quick_clicks_are_all_kept_the_page_can_move_the_picture_and_it_comes_back_as_it_was_left(
     page: Page, serve: Serve
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_app import opened, sentence, turned_to, typed
@@ -9,6 +10,7 @@ from tests.browser.test_app import opened, sentence, turned_to, typed
 TEXT = "She read the book."
 
 
+@pytest.mark.long
 def test_back_and_forward_go_a_step_a_press_and_keep_the_sentence(page: Page, url: str) -> None:
     opened(page, url, "?layer=0&head=0")
     typed(page, TEXT)

@@ -2,12 +2,14 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled, visit
 from tests.browser.pointing import pointed_at
 
 
+@pytest.mark.long
 def test_a_clicked_word_is_marked_and_a_clicked_cell_opens_its_head(page: Page, url: str) -> None:
     visit(page, f"{url}/compare")
     expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible()

@@ -5,6 +5,7 @@ import re
 from itertools import pairwise
 from urllib.parse import urlencode
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.pointing import box_of
@@ -22,6 +23,7 @@ def upload(page: Page, name: str, content: str) -> None:
     chooser.set_input_files({"name": name, "mimeType": "text/plain", "buffer": content.encode()})
 
 
+@pytest.mark.long
 def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line_listed(page: Page, url: str) -> None:
     opened(page, url, lab="Measured", given="file")
     upload(page, "picture.tsv", "\0\1\2 nothing")
@@ -36,6 +38,7 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
     expect(page.get_by_text("The model's own preference")).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_heads_above_the_map_of_groups_have_room_on_a_phone(page: Page, url: str, shipped: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     opened(page, url, checkpoint=shipped, lab="Measured", given="file")
@@ -64,6 +67,7 @@ def test_the_heads_above_the_map_of_groups_have_room_on_a_phone(page: Page, url:
     expect(said).to_contain_text("one, L1 H2")
 
 
+@pytest.mark.long
 def test_a_long_computation_stops_when_told_to(page: Page, url: str, shipped: str) -> None:
     # With the checkpoint that ships, 144 heads in 76 sentences take a minute, longer than a click on any machine.
     opened(page, url, checkpoint=shipped, lab="Cause", scope="set")
@@ -76,6 +80,7 @@ def test_a_long_computation_stops_when_told_to(page: Page, url: str, shipped: st
     expect(page.get_by_role("button", name="Switch off each head in turn")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_head_is_switched_off_by_keyboard_and_the_link_remembers_it(page: Page, url: str) -> None:
     opened(page, url, lab="Cause")
     page.get_by_text("Switch several heads off together").click()

@@ -37,6 +37,7 @@ def seen(page: Page, lesson: str, number: int) -> None:
     expect(picture_of(page, lesson, number)).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_prediction_is_answered_by_the_model_and_stays_in_the_address(page: Page, app_as_shipped: str) -> None:
     opened(page, app_as_shipped, "it", 2)
     picture = page.locator(".st-key-lesson-it-2")
@@ -53,6 +54,7 @@ def test_a_prediction_is_answered_by_the_model_and_stays_in_the_address(page: Pa
     expect(picture).to_be_visible()
 
 
+@pytest.mark.long
 def test_next_asks_whether_to_skip_an_unanswered_question(page: Page, app_as_shipped: str) -> None:
     opened(page, app_as_shipped, "it", 2)
     following, steps = page.locator(".st-key-lesson-next button"), page.get_by_role("radiogroup", name="Step")
@@ -75,6 +77,7 @@ def test_next_asks_whether_to_skip_an_unanswered_question(page: Page, app_as_shi
     assert box_of(steps)["x"] == begins
 
 
+@pytest.mark.long
 def test_the_contents_say_how_far_one_is_and_lead_to_a_lesson(page: Page, app_as_shipped: str) -> None:
     opened(page, app_as_shipped, "it", 2)
     page.locator(".st-key-answer").get_by_text("street").click()
@@ -186,6 +189,7 @@ def is_large(page: Page, sizes: Sequence[tuple[int, int]]) -> list[object]:
     return wrong
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lesson", lessons())
 def test_every_step_of_a_lesson_fits_a_projector_and_the_first_and_last_a_wide_and_a_narrow_page(
     reading: Page, app_as_shipped: str, lesson: str
@@ -209,6 +213,7 @@ def test_every_step_of_a_lesson_fits_a_projector_and_the_first_and_last_a_wide_a
     assert problems == []
 
 
+@pytest.mark.long
 def test_a_class_is_counted_by_the_link_of_who_asks_and_told_when_the_count_has_ended(
     page: Page, chromium: Browser, app_as_shipped: str
 ) -> None:

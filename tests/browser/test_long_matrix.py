@@ -5,6 +5,7 @@ import statistics
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
@@ -123,6 +124,7 @@ ASK = """(row) => new Promise((resolve, reject) => {
 })"""
 
 
+@pytest.mark.long
 def test_a_server_that_comes_back_answers_at_once(page: Page, serve: Serve) -> None:
     picture(page, serve)
     assert page.evaluate(ASK, 0) == 0

@@ -28,6 +28,7 @@ def url(url: str, checkpoints: Path, config: TransformerConfig, tokenizer: Token
     return f"{url}/?checkpoint=long&words=False"
 
 
+@pytest.mark.long
 def test_a_text_of_1500_tokens_is_shown_head_by_head_down_to_exact_numbers(page: Page, url: str) -> None:
     page.set_default_timeout(60_000)
     page.goto(url)

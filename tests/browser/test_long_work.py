@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Serve
@@ -17,6 +18,7 @@ def units_done(page: Page) -> int:
     return int(bar.inner_text().split()[1])
 
 
+@pytest.mark.long
 def test_a_page_that_waits_can_be_stopped_and_goes_on_after_a_click_elsewhere(page: Page, serve: Serve) -> None:
     page.goto(serve(DEMO))
     before = units_done(page)

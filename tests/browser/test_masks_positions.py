@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
@@ -19,6 +20,7 @@ def drawn(page: Page, key: str) -> Locator:
     return plot
 
 
+@pytest.mark.long
 def test_a_cell_says_why_a_query_may_not_attend_to_a_key_and_a_narrow_page_holds_all(page: Page, url: str) -> None:
     opened(page, url, "claim=Masks&text=It+is+late.&companion=Hi.")
     plot = drawn(page, "mask-batch-decoder")

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
@@ -25,6 +26,7 @@ def captioned(page: Page, number: int, caption: str) -> None:
     settled(page)
 
 
+@pytest.mark.long
 def test_pins_stand_side_by_side_in_a_file_too_and_survive_a_reload_by_their_address(
     page: Page, chromium: "Browser", url: str, tmp_path: Path
 ) -> None:

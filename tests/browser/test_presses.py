@@ -87,6 +87,7 @@ def held(page: Page) -> Held:
     return Held(page)
 
 
+@pytest.mark.long
 def test_a_press_on_a_tab_while_its_bar_is_drawn_anew_is_not_lost(page: Page, url: str, held: Held) -> None:
     opened(page, url)
     settled(page)
@@ -101,6 +102,7 @@ def test_a_press_on_a_tab_while_its_bar_is_drawn_anew_is_not_lost(page: Page, ur
     expect(page.get_by_role("tabpanel")).not_to_be_empty()
 
 
+@pytest.mark.long
 def test_a_tab_is_open_at_once_and_python_is_told_until_it_has_heard(page: Page, url: str, held: Held) -> None:
     opened(page, url)
     settled(page)
@@ -135,6 +137,7 @@ def test_words_that_were_chosen_meanwhile_are_not_let_go_by_an_older_answer(page
     expect(page).not_to_have_url(re.compile("from="))
 
 
+@pytest.mark.long
 def test_a_press_on_a_link_that_the_old_page_answers_with_a_message_of_its_own_is_not_lost(
     page: Page, url: str, held: Held
 ) -> None:
@@ -172,6 +175,7 @@ def test_a_button_that_moves_away_under_the_pointer_is_pressed_unless_the_pointe
     assert page.evaluate("clicks") == ([True] if moved else [True, False])
 
 
+@pytest.mark.long
 def test_a_press_that_another_message_follows_at_once_is_heard(url: str) -> None:
     # In a thread of its own: Playwright has a loop in this one.
     with ThreadPoolExecutor(1) as thread:

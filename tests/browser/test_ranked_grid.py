@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
@@ -56,6 +57,7 @@ def test_ranked_tiles_name_their_heads_and_open_them_by_click_and_by_keyboard(pa
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L6 H7, Invented 7.05, open")
 
 
+@pytest.mark.long
 def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> None:
     def picture(root: Locator, head: str) -> np.ndarray:
         """The colours of the 20 × 20 weights of a tile, from the canvas."""

@@ -52,6 +52,7 @@ def smallest(checkpoints: Path, tokenizer: Tokenizer) -> str:
     return folder.name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_component_draws_one_token_one_head_one_layer_and_one_step_in_numbers(
     page: Page, url: str, smallest: str, view: str

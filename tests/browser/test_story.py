@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_chinese import FITS, ROOM_ABOVE, english_in, known_english
@@ -27,6 +28,7 @@ def top(part: Locator) -> float:
     return float(part.evaluate("(element) => element.getBoundingClientRect().top"))
 
 
+@pytest.mark.long
 def test_who_comes_for_the_first_time_is_led_through_four_steps_by_keyboard(page: Page, app_as_shipped: str) -> None:
     page.context.clear_cookies()
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -59,6 +61,7 @@ def test_who_comes_for_the_first_time_is_led_through_four_steps_by_keyboard(page
             page.keyboard.press("Enter")
 
 
+@pytest.mark.long
 def test_a_step_stays_after_a_reload_and_closed_is_closed_until_help_opens_it(page: Page, app_as_shipped: str) -> None:
     page.context.clear_cookies()
     page.goto(app_as_shipped)
@@ -87,6 +90,7 @@ def test_a_step_stays_after_a_reload_and_closed_is_closed_until_help_opens_it(pa
     expect(page.locator(".st-key-words")).to_have_css("outline-style", "solid")
 
 
+@pytest.mark.long
 def test_the_story_ends_with_ways_on_one_of_them_where_a_model_can_be_added(
     page: Page, url: str, app_as_shipped: str
 ) -> None:
@@ -104,6 +108,7 @@ def test_the_story_ends_with_ways_on_one_of_them_where_a_model_can_be_added(
     expect(bar).to_have_count(0)
 
 
+@pytest.mark.long
 def test_on_a_narrow_page_in_chinese_the_bar_hides_nothing_that_it_speaks_of(page: Page, app_as_shipped: str) -> None:
     page.context.clear_cookies()
     page.set_viewport_size({"width": 390, "height": 844})

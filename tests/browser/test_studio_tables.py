@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
+import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.conftest import visit
@@ -63,6 +64,7 @@ def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and
     expect(page).to_have_url(re.compile(f"step={last - 1}"))
 
 
+@pytest.mark.long
 def test_dropped_hypotheses_fold_away_and_come_back_and_the_tree_is_saved_and_opened(page: Page, url: str) -> None:
     tree = beam(page, url, beam=3)
     everything = tree.locator(".node").count()
@@ -100,6 +102,7 @@ def test_dropped_hypotheses_fold_away_and_come_back_and_the_tree_is_saved_and_op
     expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1")
 
 
+@pytest.mark.long
 def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_however_far_scrolled(
     page: Page, url: str
 ) -> None:

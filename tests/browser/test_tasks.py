@@ -61,6 +61,7 @@ def lesson_is_paged_through(page: Page, lesson: Lesson) -> None:
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_student_finds_the_first_lessons_walks_them_and_learns_what_it_looks_at(page: Page, first_page: str) -> None:
     page.context.clear_cookies()
     page.goto(first_page)
@@ -105,6 +106,7 @@ def test_a_student_finds_the_first_lessons_walks_them_and_learns_what_it_looks_a
     expect(page.get_by_role("button", name=f"{name} · {link.weight:.4f}")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_teacher_presents_flips_a_word_asks_the_class_gives_a_link_and_comes_back(
     page: Page, first_page: str
 ) -> None:
@@ -154,6 +156,7 @@ def test_a_teacher_presents_flips_a_word_asks_the_class_gives_a_link_and_comes_b
     expect_that_it_looks_at(page, "animal", "es")
 
 
+@pytest.mark.long
 def test_an_engineer_adds_a_bert_reads_one_of_its_heads_and_takes_picture_table_and_python(
     page: Page, first_page: str, tmp_path: Path
 ) -> None:

@@ -2,11 +2,13 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_app import opened, sentence, turned_to, typed
 
 
+@pytest.mark.long
 def test_ctrl_z_undoes_choices_one_after_the_other_but_in_a_field_what_was_typed(page: Page, url: str) -> None:
     opened(page, url, "?layer=0&head=0")
     head = page.get_by_role("gridcell", selected=True)
@@ -50,6 +52,7 @@ def test_ctrl_z_undoes_choices_one_after_the_other_but_in_a_field_what_was_typed
     expect(head).to_have_attribute("data-head", "0")
 
 
+@pytest.mark.long
 def test_a_sentence_of_the_session_is_a_click_away(page: Page, url: str) -> None:
     opened(page, url)
     first = page.get_by_role("textbox", name="English sentence").input_value()

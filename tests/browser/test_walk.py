@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
@@ -23,6 +24,7 @@ def walk(page: Page, url: str, query: str = "") -> Locator:
     return picture
 
 
+@pytest.mark.long
 def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_back(page: Page, url: str) -> None:
     picture = walk(page, url, "&site=encoder.self")
     trail = picture.locator(".walk-crumb")
@@ -81,6 +83,7 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     assert len(sent) == before
 
 
+@pytest.mark.long
 def test_keys_and_the_wheel_zoom_and_the_way_goes_through_all_depths(page: Page, url: str) -> None:
     picture = walk(page, url, "&site=encoder.self")
     trail = picture.locator(".walk-crumb")
@@ -247,6 +250,7 @@ TURN = """part => new Promise((resolve) => {
 })"""
 
 
+@pytest.mark.long
 def test_another_key_is_shown_at_once_and_python_hears_of_a_place_when_the_turn_ends(page: Page, url: str) -> None:
     page.emulate_media(reduced_motion="no-preference")
     picture = walk(page, url, "&site=encoder.self&depth=head&head=L2H1")
@@ -272,6 +276,7 @@ def test_another_key_is_shown_at_once_and_python_hears_of_a_place_when_the_turn_
     style.evaluate("style => style.remove()")
 
 
+@pytest.mark.long
 def test_no_words_are_laid_out_anew_by_a_zoom(page: Page, url: str) -> None:
     for depth in ("model", "layer", "head", "cell", "number"):
         picture = walk(page, url, f"&depth={depth}")
@@ -318,6 +323,7 @@ def told(scene: Locator) -> tuple[str, list[float]]:
     return NUMBER.sub("#", text), [float(number.replace("−", "-")) for number in NUMBER.findall(text)]
 
 
+@pytest.mark.long
 def test_the_whole_walk_is_a_file_that_says_the_same_without_a_network(
     page: Page, url: str, chromium: Browser, tmp_path: Path
 ) -> None:

@@ -353,6 +353,7 @@ def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsy
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_the_module_runs_as_a_command(checkpoint: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "model", "translate", "Tom.", "--checkpoint", checkpoint],

@@ -38,6 +38,7 @@ MOST_STEPS = 4
 Routes = Mapping[str, Sequence[float]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_route_to_a_shipped_models_numbers_agrees(name: str) -> None:
     reader: Any = open_reader(CHECKPOINTS / name, "cpu")

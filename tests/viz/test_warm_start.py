@@ -35,6 +35,7 @@ def test_streamlit_finds_the_server_in_the_file_that_it_runs() -> None:
     assert discover_asgi_app(ROOT / "app.py").import_string == "app:app"
 
 
+@pytest.mark.long
 def test_the_first_page_finds_every_module_loaded() -> None:
     code = AFTERWARDS.replace('"app.py"', repr(str(ROOT / "app.py")))
     done = subprocess.run(

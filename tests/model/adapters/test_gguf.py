@@ -58,6 +58,7 @@ def _write(file: Path, model: Any) -> None:
     writer.close()
 
 
+@pytest.mark.long
 def test_a_gguf_file_opens_as_the_model_that_it_was_made_from(tmp_path: Path) -> None:
     changes = {"intermediate_size": 64, "head_dim": 8, "tie_word_embeddings": False}
     theirs: Any = zoo.tiny("qwen2", changes=changes)

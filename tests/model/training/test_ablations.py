@@ -170,6 +170,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
+@pytest.mark.long
 def test_presets_train_by_name_share_a_vocabulary_and_are_compared_in_a_table(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

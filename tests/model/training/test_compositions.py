@@ -109,6 +109,7 @@ def normal(sentence: str) -> str:
     return " ".join(re.findall(r"\w+", CONTRACTED.sub(r"\1 not", lower) if "n't" in lower or "n’t" in lower else lower))
 
 
+@pytest.mark.long
 def test_the_best_known_sentences_are_never_trained_on(
     training: list[PronounPair], training_sentences: set[str]
 ) -> None:
@@ -137,6 +138,7 @@ def test_no_curated_sentence_is_in_the_curriculum(
     assert not (training_sentences | held_out) & {normal(sentence) for sentence in CURATED}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SHARED.exists(), reason="needs the data beside the project")
 def test_nothing_that_is_scored_is_in_the_curriculum_or_the_training_sets(training_sentences: set[str]) -> None:
     scored = {normal(pair.source) for path in (SHARED / "en-de" / "dev").glob("*.xz") for pair in read_pairs(path)}

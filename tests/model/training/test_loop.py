@@ -268,6 +268,7 @@ def train_by(
     return log[0], state, json.loads(output.splitlines()[-1])
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="torchrun's store is not built for Windows")
 def test_two_processes_take_the_same_first_steps_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def in_this_process(arguments: list[str]) -> str:

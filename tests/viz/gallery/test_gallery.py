@@ -181,6 +181,7 @@ def test_what_ships_begins_with_the_story_and_breaks_its_head() -> None:
     assert not off.any()
 
 
+@pytest.mark.long
 def test_the_first_page_of_what_ships_is_small(tmp_path: Path) -> None:
     site.write(tmp_path, list(islice(contents.shipped(), 2)), has_story=True)
     for name in ("index.html", "index.zh.html"):

@@ -135,6 +135,7 @@ def bypassing(path: Path, errors: frozenset[str]) -> Iterator[str]:
                 yield f"{where}: an error has lost its template before anyone could translate it"
 
 
+@pytest.mark.long
 def test_nothing_is_shown_raised_or_translated_past_the_catalogue() -> None:
     errors = error_names()
     assert [wrong for path in source_files() if path.suffix == ".py" for wrong in bypassing(path, errors)] == []

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.paths import ROOT
 
 PAGES = {
@@ -51,6 +53,7 @@ for address in sys.argv[2:]:
 """
 
 
+@pytest.mark.long
 def test_an_opened_page_has_loaded_what_it_needs_alone() -> None:
     """In one process: what a page loads too much is there once it was opened, and at the pages after it."""
     command = [sys.executable, "-W", "ignore", "-c", OPEN, str(ROOT / "app.py"), *PAGES]

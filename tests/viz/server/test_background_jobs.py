@@ -230,6 +230,7 @@ assert begun.wait(60)
 """
 
 
+@pytest.mark.long
 def test_a_process_ends_in_order_while_jobs_compute() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", COMPUTING], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE

@@ -62,6 +62,7 @@ def test_what_made_a_collection_slow_is_frozen_at_the_end_of_the_next_run(
     assert gc.get_freeze_count() >= before + 0.9 * len(kept)
 
 
+@pytest.mark.long
 def test_a_circle_that_was_frozen_in_use_is_found_in_the_end(thawed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     class Circle:
         own: object

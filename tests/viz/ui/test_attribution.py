@@ -125,6 +125,7 @@ def translator() -> Translator:
     return Translator.load(FOLDER, device="cpu")
 
 
+@pytest.mark.long
 def test_the_page_and_the_lesson_say_the_same_of_the_pronouns_head(translator: Translator) -> None:
     link, trace = link_of(), translator.trace(TIRED)
     step = next(number for number, step in enumerate(trace.steps) if step.token == "▁es")
@@ -137,6 +138,7 @@ def test_the_page_and_the_lesson_say_the_same_of_the_pronouns_head(translator: T
     assert "“es” rather than “sie”" in said
 
 
+@pytest.mark.long
 def test_the_verdict_is_of_the_word_that_the_model_prefers_whichever_is_right(translator: Translator) -> None:
     es, sie = (f"Das Tier überquerte die Straße nicht, weil {word} zu müde war." for word in ("es", "sie"))
     a, b = (translator.word_choice(text, es, sie) for text in (TIRED, WIDE))

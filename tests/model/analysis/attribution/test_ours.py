@@ -202,6 +202,7 @@ def test_integrated_gradients_add_up_to_what_is_gained(run: TranslatorRun) -> No
     )
 
 
+@pytest.mark.long
 def test_of_a_shipped_pronoun_they_name_the_word_that_many_equal_points_name(pronoun_run: TranslatorRun) -> None:
     reached: list[int] = []
     scores, found = integrated_gradients(pronoun_run, reached.append)

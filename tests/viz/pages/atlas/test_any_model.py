@@ -43,6 +43,7 @@ def measured(app: AppTest, name: str) -> AppTest:
 
 
 #: Both stacks, and an encoder that gives its weights alone; of decoders the one that ships is shown below.
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["t5", "mpnet"])
 def test_every_model_that_reads_text_has_its_atlas_on_every_tab(app: AppTest, folders: Path, name: str) -> None:
     shown = maps(measured(app, name))
