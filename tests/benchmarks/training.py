@@ -17,6 +17,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model.checkpoint import load_checkpoint
+from model.nn.layers import DecoderLayer, EncoderLayer
 from model.reader import choose_device
 from model.thread_settings import keep_freed_memory
 from model.training.batches import encode_pairs, endless_batches
@@ -85,6 +86,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--device")
     parser.add_argument("--profile", action="store_true", help="what a step's time goes into, on the CPU")
+    parser.add_argument("--compile", action="store_true", help="each layer compiled, for shapes that vary")
+    parser.add_argument("--float32", action="store_true", help="products in float32, without casts")
     arguments = parser.parse_args()
     device = choose_device(arguments.device)
     torch.set_num_threads(arguments.threads)
@@ -93,17 +96,24 @@ def main() -> None:
     checkpoint = load_checkpoint(arguments.checkpoint, device)
     pairs = [pair.pair for pair in training_pairs(20_000, seed=1)]
     examples = encode_pairs(pairs, checkpoint.tokenizer, 100)
-    settings = TrainSettings(tokens_per_batch=arguments.tokens_per_batch, peak=1e-6)
+    settings = TrainSettings(tokens_per_batch=arguments.tokens_per_batch, peak=1e-6, bf16=not arguments.float32)
     run = TrainingRun(Path(tempfile.mkdtemp()), checkpoint.model.config, checkpoint.tokenizer, settings, device)
     run.start_from(checkpoint.model)
-    objective = Objective(run.model.train(), settings.smoothing, settings.emphasis, (), bf16=settings.bf16)
+    objective = Objective(run.model.train(), settings.smoothing, settings.emphasis, (), bf16=run.bf16)
     batches = list(islice(endless_batches(examples, run.model.config, settings.tokens_per_batch, seed=1), 8))
 
     with FlopCounterMode(display=False) as counter:
         for batch in batches:
             run._take_step(objective, batch)
     tokens = sum(batch.num_tokens for batch in batches)
+    filled = tokens / sum(batch.source.numel() + batch.target_in.numel() for batch in batches)
     operations = counter.get_total_flops() / tokens
+    if arguments.compile:
+        for module in run.model.modules():
+            if isinstance(module, EncoderLayer | DecoderLayer):
+                module.compile(dynamic=True)
+        for batch in batches:
+            run._take_step(objective, batch)
 
     size = 2048 if device.type == "cpu" else 8192
     a, b = (torch.randn(size, size, device=device, dtype=torch.bfloat16) for _ in range(2))
@@ -121,6 +131,7 @@ def main() -> None:
         rates.append(taken / (time.perf_counter() - started))
     limit, rate = max(limits), sorted(rates)[len(rates) // 2]
     print(f"{device}, {arguments.threads} threads, batches of {tokens // len(batches):,} tokens (source and target)")
+    print(f"padding             {1 - filled:10.0%} of what is computed")
     print(f"training            {rate:10,.0f} tokens/s = {rate * operations / 1e9:,.0f} GFLOP/s of matrix products")
     print(f"one large product   {limit / 1e9:10,.0f} GFLOP/s in bfloat16")
     print(f"share of that limit {rate * operations / limit:10.0%}")
