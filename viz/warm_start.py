@@ -48,7 +48,6 @@ def prepare() -> None:
     from model.errors import HeadlightError
     from viz.access import attention, findings, models, traces
     from viz.selection.selection import Selection
-    from viz.text.written import ENCODER
 
     opened = Selection()
     try:
@@ -58,7 +57,7 @@ def prepare() -> None:
         trace = traces.trace(reader, opened.common.text)
     except HeadlightError:
         return
-    findings.finding(trace, reader, models.taught_head(opened.model, ENCODER))
+    findings.finding(trace, opened.model)
     for site in trace.sites:
         attention.head_tiles(trace, reader, site)
         findings.of_model(opened.model, site)

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from model import later
 from model.errors import CheckpointError, DataError
 from model.unspaced import has_unspaced
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
     from model.analysis.coreference.case_files import PronounCase
     from model.analysis.coreference.pronoun_rows import PronounLink
-    from model.analysis.metrics.head_jobs import HeadJob, SurestHead
+    from model.analysis.metrics.head_jobs import HeadJob, Metrics, SurestHead
 
 MAX_FINDINGS: Final = 200
 #: Of the words before a pronoun, only so many of the nearest are looked at.
@@ -39,16 +41,19 @@ class Finding:
     link: "PronounLink | None" = None  #: the pronoun and antecedent that it links, if it is known for that
     #: whether that antecedent is not known, but of the words that could be it the one that a head puts most weight on.
     is_guess: bool = False
-    #: else the metric in which no head is surer; None of a text too long to measure all heads.
+    #: else the head that does its measured job most clearly here, or if none has a job, the surest of this text; None
+    #: of a text too long to measure all heads.
     surest: "SurestHead | None" = None
+    has_job: bool = True  #: whether that is a measured job of that head
 
 
 @cached(max_entries=MAX_FINDINGS)
-def finding(trace: "Trace", reader: "Reader", taught: tuple[int, int] | None) -> Finding:
+def finding(trace: "Trace", choice: ModelChoice) -> Finding:
     """The head that looks most from a pronoun at its antecedent; without one, the head that is surest of its job.
 
-    `taught`: layer and head of the encoder that training told to look there, and that is no finding.
+    A head that training told to look at antecedents is no finding.
     """
+    reader, taught = models.reader(choice), models.taught_head(choice, ENCODER)
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
     if trace.picture is None and pronoun is not None:
         told = None if taught is None else later.head_metrics.HeadName(ENCODER, *taught)
@@ -57,8 +62,23 @@ def finding(trace: "Trace", reader: "Reader", taught: tuple[int, int] | None) ->
             return Finding(link.site, link.layer, link.head, link, is_guess=is_guess)
     if any(attention.is_long(trace, site) for site in trace.sites):
         return Finding(trace.sites[0])
-    surest = later.head_jobs.surest_head({site: attention.head_metrics(trace, site) for site in trace.sites})
-    return Finding(trace.sites[0]) if surest is None else Finding(surest.site, surest.layer, surest.head, surest=surest)
+    metrics = {site: attention.head_metrics(trace, site) for site in trace.sites}
+    jobs = {site: of_model(choice, site) or in_sentence(trace, site) for site in trace.sites}
+    doing = later.head_jobs.surest_head({site: _of_jobs(of, jobs[site]) for site, of in metrics.items()})
+    surest = doing or later.head_jobs.surest_head(metrics)
+    if surest is None:
+        return Finding(trace.sites[0])
+    return Finding(surest.site, surest.layer, surest.head, surest=surest, has_job=doing is not None)
+
+
+def _of_jobs(metrics: "Metrics", measured: "HeadJobs") -> "Metrics":
+    """The metrics of a site, each for those heads alone whose job it is: in a short text others reach it too."""
+    kept = {name: np.full_like(table, np.nan) for name, table in metrics.items()}
+    for head, jobs in measured.of_heads.items():
+        for job in jobs:
+            if job.metric in kept:
+                kept[job.metric][head] = metrics[job.metric][head]
+    return kept
 
 
 def in_atlas(atlas: "Atlas") -> "SurestHead | None":

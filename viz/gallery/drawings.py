@@ -24,7 +24,6 @@ from viz.pictures.offline import Drawing, Part, all_heads
 from viz.selection.choices import ModelChoice
 from viz.text import written
 from viz.text.messages import _
-from viz.text.written import ENCODER
 from viz.ui import finding, words
 from viz.ui.words import WordLine, Words
 
@@ -38,7 +37,7 @@ _WORDS: Final = MatrixView("weights", whole_words=True, special_tokens=False)
 
 def found_in(trace: "Trace", choice: ModelChoice) -> Finding:
     """The head of a trace that is most worth seeing."""
-    return findings.finding(trace, models.reader(choice), models.taught_head(choice, ENCODER))
+    return findings.finding(trace, choice)
 
 
 def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:

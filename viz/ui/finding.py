@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from viz.access import findings, models
 from viz.selection import state
 from viz.text.messages import _
-from viz.text.written import ENCODER, NAMES, head_label
+from viz.text.written import NAMES, head_label
 from viz.ui import token_labels
 from viz.ui.head_metrics import TEXTS
 
@@ -23,8 +23,7 @@ def open_on_finding(trace: "Trace") -> None:
 
 def of(trace: "Trace") -> "Finding":
     """What is most worth seeing of a trace of the chosen model."""
-    model = state.current().model
-    return findings.finding(trace, models.reader(model), models.taught_head(model, ENCODER))
+    return findings.finding(trace, state.current().model)
 
 
 def kept(trace: "Trace") -> tuple[int | None, int | None]:
@@ -66,6 +65,13 @@ def sentence(found: "Finding") -> str:
         return _(message, **words, **where)
     if found.surest is not None:
         job = found.surest.job
-        message = "**{head}** of the {attention} does its job most clearly: {metric}, **{value:.2f}** on average."
-        return _(message, metric=_(TEXTS[job.metric].name).lower(), value=job.value, **where)
+        values = {"metric": _(TEXTS[job.metric].name).lower(), "value": job.value}
+        if found.has_job:
+            message = "**{head}** of the {attention} does its job most clearly: {metric}, **{value:.2f}** on average."
+            return _(message, **values, **where)
+        message = (
+            "No head has a clear job here. **{head}** of the {attention} comes nearest to one: {metric}, "
+            "**{value:.2f}** on average."
+        )
+        return _(message, **values, **where)
     return ""

@@ -22,6 +22,7 @@ from viz.pages.model_card import data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
 from viz.selection.selection import Selection
+from viz.ui import finding
 
 
 def test_one_translator_serves_automatic_and_named_device(selection: Selection) -> None:
@@ -116,6 +117,33 @@ def test_the_atlas_that_ships_says_which_head_follows_antecedents(monkeypatch: p
     best = divmod(int(np.nanargmax(atlas.metrics["antecedent"][2])), 8)
     assert measured.of_heads[best][0].metric == "antecedent"
     assert measured.sentences == len(atlas.texts)
+
+
+@pytest.mark.parametrize("text", ["I", "Hello", "7", "Two dogs sleep."])
+def test_the_head_that_is_said_to_do_its_job_has_that_job_where_it_is_named(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(ROOT_VARIABLE, raising=False)
+    choice = ModelChoice("en-de")
+    found = findings.finding(traces.trace(models.reader(choice), text), choice)
+    measured = findings.of_model(choice, found.site)
+    assert measured is not None
+    assert found.surest is not None
+    assert found.has_job
+    jobs = measured.of_heads[found.layer, found.head]
+    assert found.surest.job.metric in {job.metric for job in jobs}
+
+
+def test_where_no_head_has_a_job_the_finding_does_not_say_that_one_does_its_job(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "reader", lambda choice: translator)
+    monkeypatch.setattr(models, "taught_head", lambda choice, site: None)
+    monkeypatch.setattr(findings, "of_model", lambda choice, site: findings.HeadJobs({}, 9))
+    found = findings.finding(translator.trace("The dog was tired.", "Der Hund war müde."), ModelChoice("no-job"))
+    assert found.surest is not None
+    assert not found.has_job
+    assert finding.sentence(found).startswith("No head has a clear job here. **L")
 
 
 def test_a_model_without_an_atlas_is_measured_in_the_open_sentence_alone(translator: Translator) -> None:

@@ -115,7 +115,7 @@ def _head(trace: Trace, reader: Reader, selection: "Selection") -> Matrix:
 
 
 def _grid(trace: Trace, reader: Reader, selection: "Selection") -> Seen:
-    found = findings.finding(trace, reader, models.taught_head(selection.model, ENCODER))
+    found = findings.finding(trace, selection.model)
     name = said("All heads of the {site}", site=NAMES[found.site].phrase)
     if attention.is_long(trace, found.site):
         return Seen(name, trace.text, ())

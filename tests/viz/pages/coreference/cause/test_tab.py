@@ -24,6 +24,7 @@ from viz.access import findings
 from viz.access import head_verdict as access
 from viz.pages.coreference import cause, tables
 from viz.pages.coreference.data import causes, curated_pairs
+from viz.selection.choices import ModelChoice
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 from viz.server.background_jobs import Job, Progress, Task
@@ -79,7 +80,7 @@ def test_the_verdict_on_the_head_of_the_run_comes_before_all_heads_are_tested(
         app = run_page(app_of(lab="Cause", text=TEXT, other=OTHER, step="5"), "coreference")
         assert app.session_state["long-work/cause-verdict"].wait(PATIENCE)
         app.run()
-        found = findings.finding(trace, saved, None)
+        found = findings.finding(trace, ModelChoice())
         stated = access.tested(saved, question(saved, trace), (found.site, found.layer, found.head))
         said = markdown(sentence(stated.compute(Progress(1, "heads"))))
         assert f"**{said}**" in [one.value for one in app.markdown]

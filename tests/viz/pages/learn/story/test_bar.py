@@ -20,7 +20,6 @@ from viz.selection.choices import ModelChoice
 from viz.selection.selection import FIELDS, PAGES, Selection
 from viz.selection.url import to_params
 from viz.text import messages
-from viz.text.written import ENCODER
 
 STEPS = range(1, len(story().steps) + 1)
 
@@ -62,7 +61,7 @@ def test_the_weight_that_is_told_is_that_of_the_finding_on_which_the_page_opens(
     assert (bar["step"], bar["isSeen"], bar["model"]) == (1, True, "")
     reader = models.reader(ModelChoice())
     trace = traces.trace(reader, Selection().common.text)
-    link = findings.finding(trace, reader, models.taught_head(ModelChoice(), ENCODER)).link
+    link = findings.finding(trace, ModelChoice()).link
     assert link is not None
     assert f"{link.weight:.1%}" in bar["parts"]
     assert bar["ends"] == ["learn", "explore", "model"]

@@ -60,7 +60,7 @@ class Shipped:
         itself, "encoder.self 3 1".
         """
         if named == FINDING:
-            found = findings.finding(trace, self.translator, models.taught_head(self.choice, ENCODER))
+            found = findings.finding(trace, self.choice)
             return found.site, found.layer, found.head
         match named.split():
             case ["most", metric, site] if site in SITES:
