@@ -151,6 +151,9 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
     """What hiding each word alone does to the choice, and which order does best in the deletion test, as Markdown."""
     alone, best, falls = _alone(explained, choice), explained.best, [drawn.fall for drawn in explained.random]
     mean = sum(falls) / len(falls)
+    if len(explained.words) == 1:
+        one_order = _("The deletion test compares nothing here: one word can be hidden in one order only.")
+        return in_a_row((alone, one_order))
     if explained.deletions[best].fall <= max(0.0, mean):
         no_better = _(
             "In the deletion test no method is better than chance: no method’s order lowers the choice more than "
@@ -158,14 +161,14 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
         )
         return in_a_row((alone, no_better))
     test = _(
-        "In the deletion test the order of **{method}** lowers the choice most: by {fall:.1f} nats on average, "
-        "random orders by {random:.1f} ({least:.1f} to {most:.1f}). First in that order: {words}.",
+        "In the deletion test the order of **{method}** lowers the choice most: by {fall} nats on average, "
+        "random orders by {random} ({least} to {most}). First in that order: {words}.",
         method=names[best],
         words=with_commas(f"“{plain(word)}”" for word in _named(explained, best)),
-        fall=explained.deletions[best].fall,
-        random=mean,
-        least=min(falls),
-        most=max(falls),
+        fall=decimal(explained.deletions[best].fall, 1),
+        random=decimal(mean, 1),
+        least=decimal(min(falls), 1),
+        most=decimal(max(falls), 1),
     )
     late = _(
         "But “{word}”, which costs most alone, has rank {rank} of {total} there: that order does not show what the "
@@ -174,7 +177,8 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
         rank=explained.rank(best),
         total=len(explained.words),
     )
-    return in_a_row((alone, test, late if explained.rank(best) > 1 else ""))
+    is_late = explained.rank(best) > 1 and explained.alone.losses.max() > 0
+    return in_a_row((alone, test, late if is_late else ""))
 
 
 def integration_sentence(found: "Integration") -> str:
@@ -182,21 +186,25 @@ def integration_sentence(found: "Integration") -> str:
     if found.is_converged:
         message = (
             "Integrated gradients are complete here: {points} points between zero and the whole embeddings; at most "
-            "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing."
+            "{missing:.2f} of the {gained:.2f} nats by which the choice changes on that path are missing."
         )
-        return _(message, points=found.points, missing=found.missing, gained=found.gained)
+        return _(message, points=found.points, missing=found.missing, gained=abs(found.gained))
     message = (
         "Integrated gradients are incomplete here: with {points} points between zero and the whole embeddings, up to "
-        "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing, {at_zero:.2f} of them "
-        "close to zero embeddings. More points are not computed."
+        "{missing:.2f} of the {gained:.2f} nats by which the choice changes on that path are missing, {at_zero:.2f} "
+        "of them close to zero embeddings. More points are not computed."
     )
-    return _(message, points=found.points, missing=found.missing, gained=found.gained, at_zero=found.at_zero)
+    return _(message, points=found.points, missing=found.missing, gained=abs(found.gained), at_zero=found.at_zero)
 
 
 def _alone(explained: "Explained", choice: str) -> str:
     """What the loss of a single word does to the choice."""
     alone = explained.alone
     changed = alone.changes
+    if not changed and alone.losses.max() <= 0:
+        return _(
+            "Why {choice}? No word changes this if it is hidden alone, and hiding none costs anything.", choice=choice
+        )
     if not changed:
         message = "Why {choice}? No word changes this if it is hidden alone; “{word}” costs most, {loss:.1f} nats."
         return _(message, choice=choice, word=plain(explained.words[alone.most_needed]), loss=float(alone.losses.max()))

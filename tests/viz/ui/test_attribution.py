@@ -53,6 +53,29 @@ def test_where_no_word_alone_changes_it_the_one_that_costs_most_is_named() -> No
     assert "No word changes this if it is hidden alone; “dog” costs most, 2.0 nats." in said
 
 
+def test_a_word_that_costs_nothing_is_not_said_to_cost_most_and_numbers_below_zero_have_a_minus_sign() -> None:
+    given = explained((3, 1, 0, 2), losses=(-0.3, -0.1, -0.2, -0.4), said=(1, 1, 1, 1))
+    rising = Deletion((0, 1, 2, 3), np.array([0.0, 1.5, 1.5, 1.5, 1.5]))
+    said = answer(replace(given, random=(rising,)), NAMED, "“es”")
+    assert said.startswith("Why “es”? No word changes this if it is hidden alone, and hiding none costs anything. ")
+    assert "costs most" not in said
+    assert "random orders by −1.5 (−1.5 to −1.5)" in said
+    falling = integration_sentence(Integration(gained=-2.1, missing=0.1, at_zero=0.0, points=144))
+    assert "0.10 of the 2.10 nats by which the choice changes" in falling
+
+
+def test_one_word_alone_is_in_no_order_that_could_be_compared() -> None:
+    one = Deletion((0,), np.array([4.4, 4.5]))
+    alone = HiddenAlone(before=4.4, values=np.array([4.1]), said_before=1, said=(1,))
+    given = replace(
+        explained((0, 1, 2, 3), losses=(0.0,) * 4, said=(1,) * 4),
+        words=("Hello",), scores={"alti": np.ones(1)}, deletions={"alti": one}, random=(one,), alone=alone,
+    )  # fmt: skip
+    said = answer(given, NAMED, "“es”")
+    assert said.endswith("“Hello” costs most, 0.3 nats. The deletion test compares nothing here: one word can be "
+                         "hidden in one order only.")  # fmt: skip
+
+
 @pytest.mark.parametrize(("order", "rank"), [((3, 1, 0, 2), 1), ((1, 3, 0, 2), 2), ((0, 1, 2, 3), 4)])
 def test_an_order_that_names_the_most_needed_word_late_is_contradicted_beside_it(
     order: Sequence[int], rank: int
