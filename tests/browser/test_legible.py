@@ -73,3 +73,23 @@ def test_on_a_narrow_page_the_open_tab_is_in_sight_and_all_others_can_be_pressed
         assert tab.evaluate("(tab) => tab.getBoundingClientRect().right") <= right_edge + 1
     page.get_by_role("tab", name="Inside").click()
     expect(page).to_have_url(re.compile("studio=Inside"))
+
+
+#: The names of columns that lie under the buttons of their chart.
+COVERED = """(chart) => {
+  const boxes = [...chart.querySelectorAll(".modebar-btn")].map((button) => button.getBoundingClientRect());
+  const isCovered = (name) => {
+    const { left, right, top, bottom } = name.getBoundingClientRect();
+    return boxes.some((box) => box.left < right && left < box.right && box.top < bottom && top < box.bottom);
+  };
+  return [...chart.querySelectorAll("text")].filter(isCovered).map((name) => name.textContent);
+}"""
+
+
+def test_on_a_phone_the_buttons_of_a_chart_cover_no_name_of_a_column(page: Page, url: str, shipped: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, f"{url}/compare?checkpoint={shipped}")
+    chart = page.locator(".js-plotly-plot").first
+    expect(chart.locator("text", has_text="H8").first).to_be_visible()
+    expect(chart.locator(".modebar-btn")).to_have_count(3)
+    assert chart.evaluate(COVERED) == []
