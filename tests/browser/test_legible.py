@@ -3,6 +3,7 @@
 import re
 from typing import Literal
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import visit
@@ -77,7 +78,7 @@ def test_on_a_narrow_page_the_open_tab_is_in_sight_and_all_others_can_be_pressed
 
 #: The names of columns that lie under the buttons of their chart.
 COVERED = """(chart) => {
-  const boxes = [...chart.querySelectorAll(".modebar-btn")].map((button) => button.getBoundingClientRect());
+  const boxes = [...chart.querySelectorAll(".modebar-btn svg")].map((sign) => sign.getBoundingClientRect());
   const isCovered = (name) => {
     const { left, right, top, bottom } = name.getBoundingClientRect();
     return boxes.some((box) => box.left < right && left < box.right && box.top < bottom && top < box.bottom);
@@ -86,10 +87,19 @@ COVERED = """(chart) => {
 }"""
 
 
-def test_on_a_phone_the_buttons_of_a_chart_cover_no_name_of_a_column(page: Page, url: str, shipped: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    visit(page, f"{url}/compare?checkpoint={shipped}")
+LONG_WORD = "Donaudampfschifffahrtsgesellschaft"
+
+
+@pytest.mark.parametrize(
+    ("width", "address", "last"),
+    [(390, "compare?", "H8"), (1280, f"decode?search=Beam+search&text={LONG_WORD}", "</s>")],
+)
+def test_the_buttons_of_a_chart_cover_no_name_of_a_column(
+    page: Page, url: str, shipped: str, width: int, address: str, last: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    visit(page, f"{url}/{address}&checkpoint={shipped}")
     chart = page.locator(".js-plotly-plot").first
-    expect(chart.locator("text", has_text="H8").first).to_be_visible()
+    expect(chart.locator("text", has_text=last).first).to_be_visible()
     expect(chart.locator(".modebar-btn")).to_have_count(3)
     assert chart.evaluate(COVERED) == []
