@@ -43,3 +43,24 @@ def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> No
     expect(picture.locator(".kept-number")).to_have_text(head[2])
     first = page.locator(".head-grid .cell").filter(has=page.locator(".cell-rank", has_text="1"))
     expect(first).to_have_attribute("aria-label", re.compile(f"^{head[1]}.*open$"))
+
+
+def test_the_headline_of_words_of_several_tokens_says_the_cell_that_is_kept_and_what_is_worth_seeing_before(
+    page: Page, shipped_url: str
+) -> None:
+    visit(page, f"{shipped_url}&text=The+hedgehog+did+not+cross+the+street+because+it+was+tired.")
+    headline, words = page.locator(".headline"), page.locator(".word-picker[data-ready='1']")
+    expect(page.locator(".matrix-picture .kept-number")).to_be_visible()
+    # A noun of several tokens was only guessed.
+    expect(headline).to_contain_text(re.compile(r"Worth seeing: “it” → .* to “hedgehog” .*\(\?\)"))
+    visit(page, shipped_url)
+    words.get_by_role("button", name="überquerte", exact=True).click()
+    expect(page.locator(".link-question")).to_contain_text("Which heads link überquerte to …?")
+    words.get_by_role("button", name="cross", exact=True).click()
+    best = page.locator(".st-key-linked-0 button")
+    expect(best).to_contain_text("(when reading it)")
+    page.mouse.move(0, 0)
+    number = re.search(r"0\.\d{4}", best.text_content() or "")
+    assert number is not None
+    expect(page.locator(".matrix-picture .kept-number")).to_have_text(number[0])
+    expect(headline).to_contain_text(f"gives {number[0]} from überquerte → die to cross")

@@ -47,6 +47,17 @@ def test_every_page_opens_for_every_kind_of_model_and_is_never_empty(app: AppTes
         assert app.info or app.html or app.get("bidi_component") or app.get("plotly_chart"), page
 
 
+def test_a_decoder_is_asked_what_its_pronoun_attends_to_not_the_word_after_it(app: AppTest) -> None:
+    opened(app, "gpt2")
+    ((question, _),) = sent_to(app, "link_question")
+    assert question["asked"] == ["it", "animal"]
+    ((headline, _),) = sent_to(app, "headline")
+    assert "“it”" in "".join(headline["suggestion"])
+    # The row that writes the word, and the row that reads it: not one of them twice.
+    heads = [button.label.removesuffix(" (when reading it)") for button in app.button if " · 0." in button.label]
+    assert len(set(heads)) == len(heads) == 3
+
+
 @pytest.mark.parametrize(
     ("name", "sites"),
     [

@@ -22,7 +22,7 @@ from viz.selection import state
 from viz.selection.choices import KEPT
 from viz.text import messages
 from viz.text.messages import _, said
-from viz.text.written import CROSS, ENCODER, display_token, head_label
+from viz.text.written import CROSS, DECODER, ENCODER, display_token, head_label
 from viz.ui import finding, words
 from viz.ui.controls import plain
 from viz.ui.words import Chosen, chosen_in
@@ -180,8 +180,12 @@ def _found(trace: "Trace") -> Chosen | None:
     link, common = finding.of(trace).link, state.current().common
     if link is None or common.head_chosen or (common.token, common.key_token) != (None, None):
         return None
-    found = _words_of_cell(trace, finding.of(trace).site, link.row, link.key)
-    return found if all(found) else None
+    looking, looked_at = _words_of_cell(trace, link.site, link.row, link.key)
+    if link.site == DECODER:
+        # The row reads the pronoun, though it is named by the word that it writes.
+        read = texts.words(trace).at(link.row, is_source=False)
+        looking = () if read is None else (read,)
+    return (looking, looked_at) if looking and looked_at else None
 
 
 def _words_of_cell(trace: "Trace", site: str, row: int, key: int) -> Chosen:
@@ -231,8 +235,10 @@ def _links(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> 
 
     def as_shown(link: Link) -> Link:
         groups = _axes(trace, link.site)[0].groups
-        # Rows that read a word write its other tokens first: the last of them is the one that looks on.
-        rows = (next((tuple(group) for group in groups if word[-1] in group), word) for word in link.looking)
+        # Rows that read a word write its other tokens first: the last of them is the one that looks on. Of those that
+        # write it, all but the first read its other tokens, where rows are grouped by what they read.
+        at = -1 if link.is_second_look else 0
+        rows = (next((tuple(group) for group in groups if word[at] in group), word) for word in link.looking)
         return replace(link, looking=tuple(rows))
 
     return tuple(map(as_shown, links))

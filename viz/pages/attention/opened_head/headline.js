@@ -1,4 +1,5 @@
-// One sentence of what a person points at on the page, or else of what is chosen, or else of what is worth seeing.
+// One sentence of what a person points at on the page, or else of what is worth seeing, until a person has chosen words
+// or a cell, of which it is then.
 // Data: the payload of captions.py.
 import {
   given,
@@ -130,7 +131,8 @@ class Headline extends View {
 
   say() {
     if (!this.header) return;
-    const sentence = this.ofPointed() ?? this.ofWords() ?? this.ofSuggestion() ?? this.ofKept() ?? this.invitation();
+    const sentence =
+      this.ofPointed() ?? this.ofSuggestion() ?? this.ofCell() ?? this.ofWords() ?? this.ofKept() ?? this.invitation();
     this.root.replaceChildren(element("p", "", ...sentence));
   }
 
@@ -141,6 +143,15 @@ class Headline extends View {
     const columns = indicesOf(head.columns, head.columnTokens.length, focus.key);
     if (rows.length > 1 || columns.length > 1) return wordsSentence(head, focus);
     return sentenceOf(head, rows[0] ?? null, columns[0] ?? null);
+  }
+
+  /** Of the cell between two words that is kept, where the head has a cell for each two: it may lie in the second row of a word. */
+  ofCell() {
+    const [words, head] = [keptWords(), openedHead()];
+    if (!words?.key || words.key.words || words.query?.words || !head?.rows.groups) return null;
+    const [row, column] = head.kept;
+    const isOfKey = column !== null && indicesOf(head.columns, head.columnTokens.length, words.key).includes(column);
+    return row !== null && isOfKey ? cellSentence(head, row, column) : null;
   }
 
   ofWords() {
