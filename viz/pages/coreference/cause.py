@@ -54,7 +54,9 @@ def show() -> None:
     model = state.current().model
     with frame.loading():
         abilities = models.abilities(model)
-    instead = _("“Side by side” and “Measured” show which heads follow the antecedent.")
+    instead = _("“Side by side” shows which heads follow the antecedent.")
+    if abilities.has("self-attention"):
+        instead = _("“Side by side” and “Measured” show which heads follow the antecedent.")
     if frame.lacking(abilities, "word choice", instead):
         return
     is_pronoun = models.is_english_german(model)

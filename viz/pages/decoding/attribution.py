@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def show(trace: "Trace") -> None:
     """The question, what each method answers, and the deletion test of the answers."""
     model = state.current().model
-    abilities, through = models.abilities(model), said("The attribution methods follow it through every layer.")
+    abilities = models.abilities(model)
+    through = said("The attribution methods need self-attention: they follow it through every layer.")
     if frame.lacking(abilities, "self-attention", through) or frame.lacking(abilities, "word choice"):
         return
     if trace.edits:
