@@ -23,10 +23,12 @@ from viz.pictures.figures.charts import (
 )
 from viz.pictures.figures.heads import (
     MAX_HEIGHT,
+    WEIGHT_SCALE,
     align,
     difference_heatmap,
     head_map,
     head_rows,
+    matrix,
     row_difference,
     signed_scale,
 )
@@ -114,6 +116,16 @@ def test_a_long_sentence_does_not_make_the_figure_endless() -> None:
     figure = head_rows(np.full((300, 300), 1 / 300, np.float32), tokens, names=tokens)
     assert figure.layout.height == MAX_HEIGHT
     assert heatmap_of(figure).xgap == 0
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_beside_few_rows_the_labels_of_the_colour_bar_have_room(rows: int) -> None:
+    values = np.full((rows, 3), 0.25)
+    names = [str(row) for row in range(rows)]
+    figure = matrix(values, values, names, ["because", "b", "c"], scale=WEIGHT_SCALE, hover="")
+    ticks = sorted(figure.data[0].colorbar.tickvals)
+    drawn = figure.layout.height - 86  # pixels of the labels above
+    assert min(np.diff(ticks)) * drawn >= 10
 
 
 def test_equal_tokens_are_aligned_in_order_and_what_only_one_has_is_left_out() -> None:

@@ -65,6 +65,11 @@ _FARTHEST: Final = {
     (False, True): said("**Of {count} layers, {head} changes most: {value}** of at most {most:g}."),
     (False, False): said("**Of {count} layers, {head} changes most: {value}**."),
 }
+#: Whether heads move and not layers → what is said where none moves.
+_NONE: Final = {
+    True: said("**No head moves towards the right antecedent**: {value} at most."),
+    False: said("**No layer moves towards the right antecedent**: {value} at most."),
+}
 
 
 @frame.fragment
@@ -313,15 +318,18 @@ def farthest(moved: Mapping[str, Movement]) -> tuple[str, int, int] | None:
 def say_farthest(moved: Mapping[str, Movement]) -> None:
     """Which head of all attentions moves farthest, and a button that opens it where another one is open."""
     found, common = farthest(moved), state.current().common
-    if found is None:
+    count = sum(of.values.size for of in moved.values())
+    # Of a single head the map says it all.
+    if found is None or count == 1:
         return
     site, layer, head = found
     measure = MEASURES[common.measure]
     name = head_metrics.linked_title(site, layer, head if measure.is_per_head else None, with_site=True)
-    count = sum(of.values.size for of in moved.values())
     with st.container(horizontal=True, vertical_alignment="center"):
-        found_text = _FARTHEST[measure.is_per_head, measure.is_share]
         value = signed(float(moved[site].values.max()), 2)
+        found_text = _FARTHEST[measure.is_per_head, measure.is_share]
+        if not value.startswith("+"):
+            found_text = _NONE[measure.is_per_head]
         st.markdown(_(found_text, head=name, count=count, value=value, most=MOST), width="content")
         opened = common.site, common.layer, common.head if measure.is_per_head else 0
         if opened != found:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 #: Beyond this many cells along a side the gaps between them would eat the picture.
 MAX_CELLS_WITH_GAPS: Final = 40
 #: Rows get this many pixels, within the bounds of a screen.
-ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 25, 150, 720
+ROW_HEIGHT, MAX_HEIGHT = 25, 720
+#: Beside fewer rows than these the labels of a colour bar would overlap.
+LEAST_ROWS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def signed_scale(title: str, values: NDArray[np.generic], *, floor: float) -> Sc
 def height_for(rows: int, labels: Sequence[str] = ()) -> int:
     """Pixels for so many rows and the labels above their columns."""
     above = 30 + 8 * min(14, max((len(label) for label in labels), default=0))
-    return min(MAX_HEIGHT, max(MIN_HEIGHT, rows * ROW_HEIGHT + above))
+    return min(MAX_HEIGHT, max(rows, LEAST_ROWS) * ROW_HEIGHT + above)
 
 
 def matrix(

@@ -173,6 +173,16 @@ def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open(
     assert [app.query_params[name] for name in ("site", "head")] == [TAUGHT.site, head.replace(" ", "")]
 
 
+def test_where_no_head_moves_none_is_named_and_a_single_head_is_not_ranked() -> None:
+    # What differs comes after the pronoun, which a decoder reads without it.
+    said = unlinked(" ".join(one.value for one in comparing(checkpoint="induction").markdown))
+    assert "**No head moves towards the right antecedent**: 0.00 at most." in said
+    assert "changes most" not in said
+    said = unlinked(" ".join(one.value for one in comparing(checkpoint="experiments/gru").markdown))
+    assert "L1 H1** moves" in said
+    assert "Of 1 heads" not in said
+
+
 def test_a_pair_or_a_word_that_does_not_exist_gets_a_sentence_and_nothing_is_lost(tiny: None) -> None:
     app = comparing(pair="<b>", pronoun=99)
     assert "no pair “\\<b\\>”" in app.info[0].value
