@@ -64,3 +64,17 @@ def test_the_headline_of_words_of_several_tokens_says_the_cell_that_is_kept_and_
     assert number is not None
     expect(page.locator(".matrix-picture .kept-number")).to_have_text(number[0])
     expect(headline).to_contain_text(f"gives {number[0]} from überquerte → die to cross")
+
+
+def test_the_words_that_are_worth_seeing_are_in_sight_in_a_long_sentence(page: Page, shipped_url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    begin = "I saw the man who had been watching the woman who was feeding the birds that lived in the tree "
+    text = f"{begin} that stood next to the old house, and because it was late, he decided to go home before it rained."
+    visit(page, f"{shipped_url}&text={text.replace(' ', '+')}")
+    chosen = page.locator(".word-picker[data-ready='1'] .word.from")
+    expect(chosen).to_have_text("it")
+    is_seen = """(word) => {
+      const [line, box] = [word.closest(".words"), word].map((node) => node.getBoundingClientRect());
+      return line.top <= box.top && box.bottom <= line.bottom;
+    }"""
+    assert chosen.evaluate(is_seen)

@@ -100,6 +100,7 @@ class WordPicker extends View {
   build({ digest, lines, how }) {
     this.digest = digest;
     this.serial = 0;
+    this.chosen = [[], []];
     this.words = [];
     this.places = lines.flatMap(({ axis, words }) =>
       words.map((word, index) => ({ ...placeOf(axis, index), name: word })),
@@ -156,6 +157,7 @@ class WordPicker extends View {
 
   /** @param {Chosen} chosen */
   show(chosen) {
+    const isOther = String(chosen) !== String(this.chosen) || !this.root.dataset.ready;
     this.chosen = chosen;
     const [from, to] = chosen;
     this.words.forEach((word, index) => {
@@ -165,6 +167,17 @@ class WordPicker extends View {
     });
     tell("looking", from.length && !to.length ? placeOfAll(from.map((index) => this.places[index]))?.name : null);
     this.tellWords();
+    if (isOther) this.bringIntoSight();
+  }
+
+  /** Scroll each line to the words that are chosen in it; where not all can be in sight, to those that look. */
+  bringIntoSight() {
+    for (const word of this.chosen.toReversed().flatMap((side) => side.map((index) => this.words[index]))) {
+      const line = word?.closest(".words");
+      if (!line) continue;
+      const [frame, box] = [line.getBoundingClientRect(), word.getBoundingClientRect()];
+      line.scrollTop += Math.min(0, box.top - frame.top) + Math.max(0, box.bottom - frame.bottom);
+    }
   }
 
   /** Tell the page of words with several tokens, and of several words. */
