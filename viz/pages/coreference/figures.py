@@ -28,6 +28,8 @@ MAX_NUMBERED: Final = 12
 HEIGHT: Final = 330
 #: Beside a probability of 1 its number has room.
 LONGEST_BAR: Final = 1.8
+#: Room for the buttons of a chart, where a number of its first bar would lie under them.
+BUTTONS_HEIGHT: Final = 24
 #: Margins smaller than this everywhere are drawn as the small ones they are.
 MARGIN_FLOOR: Final = 0.01
 #: The baselines by name, with their colours and dashes.
@@ -211,8 +213,9 @@ def form_bars(probabilities: Mapping[str, float], written: str, places: Sequence
             customdata=labels,
             hovertemplate=_("{form}: probability {value}", form="%{customdata}", value="%{x:.4f}") + "<extra></extra>",
         ),
-        theme.figure_layout(len(forms) * BAR_HEIGHT + 16),
+        theme.figure_layout(len(forms) * BAR_HEIGHT + BUTTONS_HEIGHT + 8),
     )
+    figure.update_layout(margin_t=BUTTONS_HEIGHT)
     figure.update_xaxes(range=[0, LONGEST_BAR], visible=False, fixedrange=True)
     bars = ((places, (0, LONGEST_BAR, row - 0.5, row + 0.5)) for row, form in enumerate(forms) if form == written)
     charts.spots(figure, words=bars)

@@ -10,7 +10,7 @@ from model.analysis.coreference.measure import CoreferenceScores
 from model.analysis.metrics.head_metrics import HeadName
 from viz.pages.coreference import figures, tables
 from viz.pages.coreference.data import Row
-from viz.pages.coreference.figures import every_head_map, form_bars, mark_columns, movement_map
+from viz.pages.coreference.figures import BAR_HEIGHT, every_head_map, form_bars, mark_columns, movement_map
 from viz.text.written import DECODER, ENCODER
 
 
@@ -43,6 +43,9 @@ def test_bars_say_which_pronoun_is_written() -> None:
     figure = form_bars({"er": 0.25, "<b>": 0.5}, "<b>")
     assert list(figure.data[0].text) == ["0.250", "0.500 (written)"]
     assert list(figure.layout.yaxis.ticktext) == ["er", "<b>&lt;b&gt;</b>"]
+    # The number of the first bar begins below the buttons, which are 22 pixels high.
+    assert figure.layout.margin.t >= 22
+    assert figure.layout.height - figure.layout.margin.t - figure.layout.margin.b == 2 * BAR_HEIGHT
     # Neighbouring columns share a frame.
     figure = form_bars({"er": 1.0}, "er")
     mark_columns(figure, (1, 2, 5), rows=4, colour="#000000", dash="dash")
