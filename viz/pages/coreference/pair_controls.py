@@ -16,7 +16,7 @@ from viz.selection import state
 from viz.selection.choices import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks
 from viz.server.widgets import sent
-from viz.text.marks import Marks, guessed, last_word, word_spans
+from viz.text.marks import Marks, guessed, last_word, pronoun_and_nouns, word_spans
 from viz.text.messages import Message, _, in_a_row, said
 from viz.ui import controls, frame
 from viz.ui.controls import plain
@@ -152,12 +152,16 @@ def second_sentence(row: "DeltaGenerator") -> str:
     )
     shared, count = texts.shared_words(text, other)
     if not other:
-        frame.note(
-            _(
-                "There is nothing to compare yet, because no counterpart of this sentence is known. Type it again "
-                "and change the word that decides what the pronoun refers to."
-            )
+        nothing = _(
+            "There is nothing to compare yet, because no counterpart of this sentence is known. Type it again "
+            "and change the word that decides what the pronoun refers to."
         )
+        if pronoun_and_nouns(text)[0] is None:
+            nothing = _(
+                "There is nothing to compare yet, because no counterpart of this sentence is known. Type it again "
+                "and change a word. This page looks for a pronoun, such as “it” in “because it was too tired”."
+            )
+        frame.note(nothing)
         st.button(
             _("Copy the sentence"), icon=":material/content_copy:", on_click=state.choose, kwargs={"other_text": text}
         )

@@ -122,7 +122,11 @@ def test_whoever_types_is_offered_the_sentence_with_the_word_that_differed_and_a
     assert app.selectbox(key="pair-group").value == ""
     assert app.text_input(key="other_text").value == ""
     assert "There is nothing to compare yet" in app.info[0].value
+    # Only of a sentence that has one is a pronoun spoken of.
+    assert "what the pronoun refers to" not in app.info[0].value
     assert not charts(app)
+    healthy(app.text_area(key="text").set_value("Tom was late because he was ill.").run())
+    assert "change the word that decides what the pronoun refers to" in app.info[0].value
 
 
 def test_sentences_that_have_little_in_common_are_not_compared_without_a_word(tiny: None) -> None:
