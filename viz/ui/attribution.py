@@ -203,7 +203,7 @@ def _alone(explained: "Explained", choice: str) -> str:
     changed = alone.changes
     if not changed and alone.losses.max() <= 0:
         return _(
-            "Why {choice}? No word changes this if it is hidden alone, and hiding none costs anything.", choice=choice
+            "Why {choice}? No word changes this if it is hidden alone, and none of them costs anything.", choice=choice
         )
     if not changed:
         message = "Why {choice}? No word changes this if it is hidden alone; “{word}” costs most, {loss:.1f} nats."

@@ -57,7 +57,7 @@ def test_a_word_that_costs_nothing_is_not_said_to_cost_most_and_numbers_below_ze
     given = explained((3, 1, 0, 2), losses=(-0.3, -0.1, -0.2, -0.4), said=(1, 1, 1, 1))
     rising = Deletion((0, 1, 2, 3), np.array([0.0, 1.5, 1.5, 1.5, 1.5]))
     said = answer(replace(given, random=(rising,)), NAMED, "“es”")
-    assert said.startswith("Why “es”? No word changes this if it is hidden alone, and hiding none costs anything. ")
+    assert said.startswith("Why “es”? No word changes this if it is hidden alone, and none of them costs anything. ")
     assert "costs most" not in said
     assert "random orders by −1.5 (−1.5 to −1.5)" in said
     falling = integration_sentence(Integration(gained=-2.1, missing=0.1, at_zero=0.0, points=144))
