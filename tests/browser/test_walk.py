@@ -283,6 +283,19 @@ def test_no_words_are_laid_out_anew_by_a_zoom(page: Page, url: str) -> None:
         expect(picture.locator(".walk-scene text")).to_have_count(0)
 
 
+def test_the_numbers_of_a_layer_are_images_and_are_saved_as_shapes(page: Page, url: str) -> None:
+    picture = walk(page, url, "&site=encoder.self&depth=layer")
+    scene = picture.locator(".layer-scene")
+    expect(scene.locator("img.strip").first).to_have_attribute("alt", re.compile("numbers up to"))
+    # Each canvas would be a layer of its own in every frame of a zoom.
+    expect(scene.locator("canvas")).to_have_count(0)
+    with page.expect_download() as download:
+        save_button(picture, "SVG").click()
+    svg = Path(download.value.path()).read_text(encoding="utf-8")
+    assert svg.count('shape-rendering="crispEdges"') == scene.locator("img:visible").count() > 8
+    assert "<image" not in svg
+
+
 def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     picture = walk(page, url)

@@ -117,15 +117,21 @@ function sizeOfPng(address) {
   return [numberAt(16), numberAt(20)];
 }
 
+/** A canvas of an image's own pixels. @param {HTMLImageElement | SVGImageElement} image @param {number} width @param {number} height */
+export function paintedWith(image, width, height) {
+  const canvas = element("canvas", { width, height });
+  const context = contextOf(canvas);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(image, 0, 0, width, height);
+  return canvas;
+}
+
 /** A picture within a drawing as cells, as plotly paints a heatmap; null if there are too many. @param {SVGImageElement} image */
 function asCells(image) {
   const [x, y, width, height] = [image.x, image.y, image.width, image.height].map(({ baseVal }) => baseVal.value);
   const [across, down] = sizeOfPng(image.href.baseVal) ?? [Math.round(width), Math.round(height)];
   if (!across || !down) return null;
-  const canvas = element("canvas", { width: across, height: down });
-  const context = contextOf(canvas);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(image, 0, 0, across, down);
+  const canvas = paintedWith(image, across, down);
   const { cells } = cellsOf(canvas);
   if (!cells) return null;
   const group = document.createElementNS("http://www.w3.org/2000/svg", "g");

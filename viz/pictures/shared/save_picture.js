@@ -1,8 +1,8 @@
 // Saves what a component shows as a picture: PNG at twice the screen's pixels, or SVG with real text.
-// The picture is read off the page: canvases, drawings, texts, frames and plain or graded backgrounds, each where it
-// stands and in its colour, so a component need not describe itself. Buttons without `data-in-picture` stay out, and so
-// does what has `data-not-in-picture`.
-import { cellsOf, drawingOf } from "./canvas_cells.js";
+// The picture is read off the page: canvases, images, drawings, texts, frames and plain or graded backgrounds, each
+// where it stands and in its colour, so a component need not describe itself. Buttons without `data-in-picture` stay
+// out, and so does what has `data-not-in-picture`.
+import { cellsOf, drawingOf, paintedWith } from "./canvas_cells.js";
 import { element } from "./picture.js";
 import { inkAndPaper, printPicture, rasterised, saveButton, savePng, saveSvg } from "./picture_file.js";
 import { pixelsNote, svgOf } from "./picture_svg.js";
@@ -138,10 +138,11 @@ function boxShapes(node, box) {
   const isGraded = style.backgroundImage.startsWith("linear-gradient(to right");
   const stops = style.backgroundImage.match(/rgba?\([^)]*\)/g);
   if (isGraded && stops) shapes.push({ kind: "gradient", stops: stops.map((stop) => plainColour(stop).hex), ...box });
-  if (node instanceof HTMLCanvasElement && node.width && node.height) {
-    const { width, height, cells } = cellsOf(node);
+  const canvas = node instanceof HTMLImageElement ? paintedWith(node, node.naturalWidth, node.naturalHeight) : node;
+  if (canvas instanceof HTMLCanvasElement && canvas.width && canvas.height) {
+    const { width, height, cells } = cellsOf(canvas);
     if (cells) shapes.push({ kind: "cells", cells, columns: width, rows: height, ...box });
-    else shapes.push({ kind: "image", canvas: node, ...box });
+    else shapes.push({ kind: "image", canvas, ...box });
   }
   const width = style.outlineStyle === "none" ? 0 : Number.parseFloat(style.outlineWidth);
   if (width) {

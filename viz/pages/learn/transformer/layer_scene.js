@@ -2,7 +2,7 @@
 // another layer, and the steps of the open one, each with its vector as a strip, each attention with its heads as tiles.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, said } from "../../../pictures/shared/messages.js";
-import { button, clamp, contextOf, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { button, clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { pathChart, shareText, stageBoxes } from "./path_chart.js";
 import { exactNumber, roughNumber, stepWords } from "./row_pictures.js";
 
@@ -33,11 +33,21 @@ const short = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFi
 /** Of a strip: how many pixels a number takes, and how many of them are left out between heads. */
 const [CELL, GAP] = [4, 3];
 
-/** Pixels as a picture, which the browser stretches. @param {Uint32Array<ArrayBuffer>} pixels @param {number} width @param {string} className */
-function canvasOf(pixels, width, className = "") {
-  const canvas = element("canvas", { className, width, height: pixels.length / width });
-  contextOf(canvas).putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), width), 0, 0);
-  return canvas;
+/** What makes images of pixels. @type {CanvasRenderingContext2D | undefined} */
+let painter;
+
+/**
+ * Pixels as an image, which the browser stretches: a canvas would be a layer of its own, and so would be all that lies
+ * over it, and each frame of a zoom puts layers together.
+ * @param {Uint32Array<ArrayBuffer>} pixels @param {number} width @param {string} className @param {string} alt
+ */
+function imageOf(pixels, width, className = "", alt = "") {
+  painter ??= /** @type {CanvasRenderingContext2D} */ (
+    element("canvas").getContext("2d", { willReadFrequently: true })
+  );
+  Object.assign(painter.canvas, { width, height: pixels.length / width });
+  painter.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), width), 0, 0);
+  return element("img", { className, alt, src: painter.canvas.toDataURL(), draggable: false });
 }
 
 /** A stage where there is little room. @param {number} stage @param {number} last */
@@ -45,7 +55,7 @@ const shortName = (stage, last) => (stage === 0 ? _("In") : stage === last ? _("
 
 export class LayerScene {
   /** @type {HTMLButtonElement[]} */ stages = [];
-  /** The strips, and whose numbers they are. @type {Map<HTMLCanvasElement, Step>} */ strips = new Map();
+  /** The strips, and whose numbers they are. @type {Map<HTMLImageElement, Step>} */ strips = new Map();
 
   bar = element("div", "path-bar");
   chart = element("div", "path-chart");
@@ -201,13 +211,13 @@ export class LayerScene {
     if (!found) return element("span", "tile-frame");
     const { pixels } = this.walk.scales.sequential;
     const codeOf = (/** @type {number} */ weight) => pixels[Math.round(255 * Math.sqrt(clamp(0, weight, 1)))];
-    const canvas = canvasOf(Uint32Array.from(found.values, codeOf), found.columns);
+    const image = imageOf(Uint32Array.from(found.values, codeOf), found.columns);
     const row = this.walk.state.row - this.walk.columns.stackOf(site).first;
     const mark = element("span", {
       className: "tile-row",
       style: `top:${(100 * row) / found.rows}%;height:${100 / found.rows}%`,
     });
-    return element("span", "tile-frame", canvas, mark);
+    return element("span", "tile-frame", image, mark);
   }
 
   /** @param {Step} step */
@@ -219,18 +229,17 @@ export class LayerScene {
       const code = Math.round(255 * (0.5 + value / (bound || 1) / 2));
       pixels.fill(this.walk.scales.signed.pixels[code], i * CELL + (isEdge ? GAP : 0), (i + 1) * CELL);
     });
-    const canvas = canvasOf(pixels, pixels.length, "strip");
-    canvas.setAttribute("role", "img");
-    canvas.ariaLabel = _("{title}: {count} numbers up to ±{bound}, norm {length}", {
+    const alt = _("{title}: {count} numbers up to ±{bound}, norm {length}", {
       title: step.title,
       count: step.count,
       bound: short(bound),
       length: short(length),
     });
-    this.strips.set(canvas, step);
+    const image = imageOf(pixels, pixels.length, "strip", alt);
+    this.strips.set(image, step);
     const words = _("norm {length}", { length: short(length) });
     const note = element("span", "length", words, element("small", {}, `±${short(bound)}`));
-    return element("div", "strip-row", canvas, note);
+    return element("div", "strip-row", image, note);
   }
 
   /** @param {Step} step @param {string} colour */
@@ -275,10 +284,10 @@ export class LayerScene {
   /** @param {PointerEvent} event */
   tell(event) {
     const bar = /** @type {SVGElement | null} */ (closest(event, "[data-part]"));
-    const canvas = /** @type {HTMLCanvasElement | null} */ (closest(event, "canvas"));
-    const strip = canvas && this.strips.get(canvas);
+    const image = /** @type {HTMLImageElement | null} */ (closest(event, "img"));
+    const strip = image && this.strips.get(image);
     if (bar) this.tellPart(event, this.data.parts[Number(bar.dataset.part)]);
-    else if (canvas && strip) this.tellNumber(event, canvas, strip);
+    else if (image && strip) this.tellNumber(event, image, strip);
     else this.walk.tooltip.hide();
   }
 
@@ -291,9 +300,9 @@ export class LayerScene {
     this.walk.tooltip.showContent(event, this.data.stages[stage], element("div", "tooltip-pair", label), ...content);
   }
 
-  /** @param {PointerEvent} event @param {HTMLCanvasElement} canvas @param {Step} step */
-  tellNumber(event, canvas, { title, count, group, values, bound }) {
-    const { left, width } = canvas.getBoundingClientRect();
+  /** @param {PointerEvent} event @param {HTMLImageElement} image @param {Step} step */
+  tellNumber(event, image, { title, count, group, values, bound }) {
+    const { left, width } = image.getBoundingClientRect();
     const at = Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * count)));
     const where =
       group && group < count
