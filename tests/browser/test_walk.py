@@ -296,6 +296,38 @@ def test_the_numbers_of_a_layer_are_images_and_are_saved_as_shapes(page: Page, u
     assert "<image" not in svg
 
 
+# Of the model, when it is shown again: which movements of the film there are in its first frames.
+MOVEMENTS = """(part) => new Promise((resolve) => {
+  const model = part.getRootNode().querySelector(".model-scene");
+  const found = [];
+  let frames = 0;
+  part.click();
+  const next = () => {
+    if (!model.matches(".walk-aside, .walk-kept")) {
+      found.push(...model.getAnimations({ subtree: true }).map(({ animationName }) => animationName).filter(Boolean));
+      frames += 1;
+    }
+    if (frames === 5) resolve(found);
+    else requestAnimationFrame(next);
+  };
+  next();
+})"""
+
+
+def test_what_the_film_has_moved_does_not_move_again_when_the_model_is_shown_again(page: Page, url: str) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    picture = walk(page, url, "&site=encoder.self")
+    picture.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(picture.locator(".model-line.now").first).to_be_attached()
+    expect(picture.locator(".model-scene.stepped")).to_have_count(0)
+    picture.locator("[data-node='encoder 1 1']").click()
+    expect(picture.locator(".model-scene.walk-kept")).to_have_count(1)
+    settled(page)
+    assert picture.locator(".walk-crumb").first.evaluate(MOVEMENTS) == []
+
+
 def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     picture = walk(page, url)

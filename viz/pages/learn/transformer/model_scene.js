@@ -59,6 +59,7 @@ export class ModelScene {
     const { patches } = this.columns.header;
     this.patches = patches && new Patches(patches);
     this.element = element("div", "model-scene");
+    this.element.addEventListener("animationend", () => this.element.classList.remove("stepped"));
     hearItems(this.element, "[data-node]", {
       point: (item, event) => this.tellNode(item, event),
       leave: () => this.leave(),
@@ -304,6 +305,8 @@ export class ModelScene {
     const [before, now] = [this.shownStep, isEnd ? Infinity : step];
     this.shownStep = now;
     const [low, high] = [Math.min(before, now), Math.max(before, now)];
+    // What is computed now moves into its place once, not whenever the scene comes back.
+    if (low !== high) this.element.classList.add("stepped");
     for (const [at, part] of this.born) {
       if (at < low || at > high) continue;
       part.classList.toggle("unborn", !isEnd && at > step);
