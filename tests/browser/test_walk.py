@@ -328,6 +328,33 @@ def test_what_the_film_has_moved_does_not_move_again_when_the_model_is_shown_aga
     assert picture.locator(".walk-crumb").first.evaluate(MOVEMENTS) == []
 
 
+# The scene that fades away after a click: how the page moves it, and how much larger it is in the next frames.
+AWAY = """(part) => new Promise((resolve) => {
+  const scene = part.closest(".walk-scene").querySelector(":scope > :not(.walk-kept)");
+  const before = scene.getBoundingClientRect().width;
+  const sizes = [];
+  part.click();
+  const next = () => {
+    const moves = scene.getAnimations().filter((each) => each.effect.getKeyframes().some(({ transform }) => transform));
+    if (moves.length) sizes.push(scene.getBoundingClientRect().width / before);
+    if (sizes.length === 4) resolve([moves.map(({ effect }) => effect.composite), sizes]);
+    else requestAnimationFrame(next);
+  };
+  next();
+})"""
+
+
+def test_the_page_itself_moves_a_scene_that_fades_away(page: Page, url: str) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    picture = walk(page, url, "&site=encoder.self&depth=head&head=L2H1")
+    moves, sizes = picture.locator(".keys .key").first.evaluate(AWAY)
+    assert moves == ["add"]
+    assert 1 <= sizes[0] < 1.4
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > sizes[0]
+    settled(page)
+
+
 def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     picture = walk(page, url)

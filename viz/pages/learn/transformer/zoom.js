@@ -180,7 +180,7 @@ export class Zoom {
       this.y = clamp(this.holder.clientHeight * (1 - this.scale), this.y, 0);
     }
     if (isStill()) return;
-    this.shown.style.willChange = "transform";
+    this.shown.style.willChange = "transform, opacity";
     this.shown.style.transform = this.scale === 1 ? "" : transformOf(this);
   }
 
@@ -247,16 +247,17 @@ export class Zoom {
     const around = (/** @type {number} */ factor, { scale, x, y } = { scale: 1, x: 0, y: 0 }) =>
       transformOf({ scale: scale * factor, x: px - (px - x) * factor, y: py - (py - y) * factor });
     const timing = { duration: CROSS_MS, easing: "ease-out" };
-    const away = [
-      { transform: transformOf(before), opacity: 1 },
-      { transform: around(isDeeper ? 1.9 : 0.4, before), opacity: 0 },
-    ];
     const come = [
       { transform: around(isDeeper ? 0.3 : 2.4), opacity: 0 },
       { transform: "none", opacity: 1 },
     ];
-    before.element.animate(away, timing).onfinish = () => {
-      if (this.shown !== before.element) this.drop(before.element);
+    const { element } = before;
+    Object.assign(element.style, { transform: "", willChange: "transform, opacity" });
+    const away = [transformOf(before), around(isDeeper ? 1.9 : 0.4, before)];
+    // What is added, the page moves itself: the compositor would first draw it anew, as large as it becomes.
+    element.animate({ transform: away }, { ...timing, composite: "add" });
+    element.animate({ opacity: [1, 0] }, timing).onfinish = () => {
+      if (this.shown !== element) this.drop(element);
     };
     shown.animate(come, timing);
   }
