@@ -219,6 +219,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy vocab"]:
         """The logits of a place, as `model.word_choice.Chooser` says."""
+        self.model.check_edits(edits)
         source, target = (torch.tensor([ids] * copies, device=self.device) for ids in (place.source, place.target))
         with listen(edits=edits):
             hidden = self.model.decode(target, self.model.encode(source))
@@ -235,6 +236,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy choice"]:
         """As `model.word_choice.Chooser` says."""
+        self.model.check_edits(edits)
         pad_id = self.config.pad_id
         source = pad([choice.places[0].source for choice in choices], pad_id).to(self.device)
         padding = key_padding(source, pad_id)

@@ -133,7 +133,11 @@ class Chooser(Reader, Protocol):
     def place_logits(
         self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy vocab"]:
-        """The logits of a place, float32, for so many copies side by side; edits: full hook name → function."""
+        """The logits of a place, float32, for so many copies side by side; edits: full hook name → function.
+
+        Raises an EditError if only the weights of the model are known, so that nothing in it can be edited, and a
+        ValueError if there is no such hook.
+        """
 
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS

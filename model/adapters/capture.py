@@ -110,6 +110,8 @@ class KernelSums(TorchDispatchMode):
 
 
 ROWS_AT_ONCE = 256
+#: Hooks of an attention whose value an edit may replace.
+EDITED: Final = frozenset({"hook_value", "hook_mask", "hook_scores", "hook_head_output"})
 T = TypeVar("T")
 LayersDone = Callable[[int, int], None]
 """Is called with the attentions of a pass that are computed, and how many there are."""
@@ -231,6 +233,18 @@ def head_edits(edits: Edits | None, abilities: Abilities, *, num_source: int, nu
     if named and "edits" in abilities.lacks:
         raise EditError(abilities.lacks["edits"])
     return compile_edits(named, abilities.shapes, num_source=num_source, num_target=num_target)
+
+
+def check_edits(edits: Mapping[str, Edit], abilities: Abilities) -> None:
+    """Check that every edit is of a point that an attention of this model visits, as `EncoderDecoder.check_edits` does.
+
+    Raises an EditError if the model's heads cannot be edited, a ValueError if there is no such point.
+    """
+    if edits and "edits" in abilities.lacks:
+        raise EditError(abilities.lacks["edits"])
+    paths = {site_path(site, layer) for site, heads in abilities.heads.items() for layer in range(len(heads))}
+    if unknown := sorted(name for name in edits if (at := name.rpartition("."))[0] not in paths or at[2] not in EDITED):
+        raise ValueError(f"no such hook points: {unknown}; attentions of this model have {sorted(EDITED)}")
 
 
 def named_only(edits: Edits | None) -> tuple[HeadEdit, ...]:

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters import library
-from model.adapters.capture import head_edits
+from model.adapters.capture import check_edits, head_edits
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.adapters.stream_taps import LayerCall, Stack, layer_around, tapped
 from model.adapters.text_tracer import TextTracer
@@ -109,6 +109,7 @@ class TextReader(TextTracer):
         self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy vocab"]:
         """The logits of a place, as `model.word_choice.Chooser` says."""
+        check_edits(edits, self.abilities)
         given, row = self.arguments(place.source, place.target, copies), place.row
         if not place.source and row == len(place.target) - 1 and library.keeps_rows(self.model):
             # The logits of every other row would be most of the memory.

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from model import MakeUniform, PointAt, SwitchOff
+from model import MakeUniform, PointAt, SwitchOff, Translator
 from model.adapters.text_reader import TextReader
+from model.analysis.interventions.head_effects import estimate_effects, measure_effects, outputs_at
 from model.errors import EditError, InputTextError, TraceError
 from model.nn.attention import AttentionInputs
+from model.nn.encoder_decoder import site_path
 from model.trace.file import load_trace, save_trace
+from model.word_choice import Chooser
 
 TEXT = "The animal didn't cross the street because it was too tired."
 OUTPUTS = {"hook_head_output"}
@@ -109,6 +112,33 @@ def test_edits_of_what_is_not_there_are_refused(
 ) -> None:
     with pytest.raises(EditError, match=words):
         opened("gpt2").trace(TEXT, edits=[edit])
+
+
+@pytest.mark.parametrize("measured", [measure_effects, estimate_effects])
+def test_no_effect_is_told_of_heads_that_cannot_be_switched_off(
+    opened: Callable[[str], TextReader], measured: Callable[..., object]
+) -> None:
+    bloom = opened("bloom")
+    choice = bloom.word_choice("Tom told", " me", " the")
+    bloom.log_odds([choice])
+    with pytest.raises(EditError, match="Only the weights of this model"):
+        measured(bloom, [choice])
+    with pytest.raises(EditError, match="Only the weights of this model"):
+        outputs_at(bloom, choice.place)
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "bart", "ours"])
+def test_an_edit_at_a_hook_that_does_not_exist_is_refused(
+    opened: Callable[[str], TextReader], translator: Translator, model_type: str
+) -> None:
+    reader: Chooser = translator if model_type == "ours" else opened(model_type)
+    choice = reader.word_choice("Tom told", " me", " the")
+    for layer, hook in ((9, "hook_head_output"), (0, "hook_output_of_head")):
+        edits = {f"{site_path('decoder.self', layer)}.{hook}": torch.zeros_like}
+        with pytest.raises(ValueError, match="no such hook points"):
+            reader.place_logits(choice.places[0], edits=edits)
+        with pytest.raises(ValueError, match="no such hook points"):
+            reader.log_odds([choice], edits=edits)
 
 
 def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened: Callable[[str], TextReader]) -> None:
