@@ -1,8 +1,8 @@
 """The command line: python -m model translate | evaluate | … | trace | train | ablations.
 
-Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output, in UTF-8
-where that is no terminal (with --json, one JSON object and nothing else: .github/docs/json.md lists its fields),
-progress to standard error.
+Exit code 0, 2 with one line on standard error that says what was wrong, or 130 after Ctrl-C. Results go to standard
+output, in UTF-8 where that is no terminal (with --json, one JSON object and nothing else: .github/docs/json.md lists
+its fields), progress to standard error.
 """
 
 import argparse
@@ -41,9 +41,9 @@ from model.analysis.report import (
     scores_report,
     steadiness_report,
 )
-from model.analysis.scoring import score_costs
+from model.analysis.scoring import SMALLEST, score_costs
 from model.arguments import COUNT, WholeNumber, path, short
-from model.checkpoint import load_checkpoint, save_checkpoint
+from model.checkpoint import MANIFEST, load_checkpoint, save_checkpoint
 from model.config import LARGEST
 from model.description import describe
 from model.errors import ConfigError, DataError, HeadlightError, memory_short
@@ -64,6 +64,8 @@ from model.translator import Translator
 DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"
 #: Wider beams find hardly anything else, and take memory for each hypothesis.
 BEAM = WholeNumber(1, 100)
+#: The exit code of what Ctrl-C has ended: 128 and the number of the signal.
+INTERRUPTED = 130
 #: Sentences with words to be copied.
 SENTENCES = 200
 
@@ -101,9 +103,10 @@ def build_parser() -> argparse.ArgumentParser:
     trace.add_argument("text")
     trace.add_argument("--target", metavar="TEXT", help="a translation to read along, instead of the model's own")
     trace.add_argument("--out", type=path, required=True, metavar="FILE.npz")
-    trace.add_argument(
-        "--model", type=path, metavar="FOLDER", help="a model that transformers saved, instead of a checkpoint of ours"
-    )
+    # Which of the two was meant cannot be known where both are given.
+    of_model = trace.add_mutually_exclusive_group()
+    text = "a model that transformers saved, instead of a checkpoint of ours"
+    of_model.add_argument("--model", type=path, metavar="FOLDER", help=text)
 
     verify = add("verify", run_verify, "open a model and print how exactly it is shown")
     verify.add_argument("folder", type=path, metavar="FOLDER", help="a model that transformers saved")
@@ -151,7 +154,11 @@ def build_parser() -> argparse.ArgumentParser:
 
     claims = add("claims", run_claims, "measure what score functions and the layers of the paper's Table 1 cost here")
     claims.add_argument(
-        "--size", type=WholeNumber(1, 1 << 20), default=2_048, metavar="N", help="queries and keys (default 2,048)"
+        "--size",
+        type=WholeNumber(SMALLEST, 1 << 20),
+        default=2_048,
+        metavar="N",
+        help="queries and keys (default 2,048)",
     )
     claims.add_argument(
         "--width", type=WholeNumber(1, 1 << 16), default=64, metavar="D", help="d_k, and d of a layer (default 64)"
@@ -174,8 +181,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     for reporting in (translate, evaluation, verify, align, coreference, pronouns, copying, atlas, ablations, claims):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
-    for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas, growing):
+    for added in (translate, evaluation, of_model, align, coreference, pronouns, copying, atlas, growing):
         added.add_argument("--checkpoint", type=path, default=DEFAULT_CHECKPOINT, metavar="DIR")
+    for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas, growing):
         added.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
     for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas):
         added.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
@@ -340,6 +348,9 @@ def run_claims(arguments: argparse.Namespace) -> None:
 def run_grow(arguments: argparse.Namespace) -> None:
     """Write the same model with more layers, to be trained on."""
     check_folder(arguments.out)
+    if (arguments.out / MANIFEST).exists():
+        # Its card and scores would stay, and be those of another model.
+        raise DataError("{folder} already contains a checkpoint; give another folder.", folder=arguments.out)
     checkpoint = load_checkpoint(arguments.checkpoint, choose_device(arguments.device))
     save_checkpoint(arguments.out, grown(checkpoint.model, arguments.layers), checkpoint.tokenizer)
     print(arguments.out, file=sys.stderr)
@@ -351,18 +362,25 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def executed(arguments: argparse.Namespace, program: str) -> int:
-    """Run `arguments.execute` and return the exit code; an error is a line that begins with the program's name."""
+    """Run `arguments.execute` and return the exit code; an error is a line that begins with the program's name.
+
+    Ctrl-C is such a line, too, and ends with the shell's exit code for it.
+    """
     try:
         arguments.execute(arguments)
     except Exception as error:
         told = error if isinstance(error, HeadlightError) else memory_short(error)
         if isinstance(error, OSError):
-            file = short(str(error.filename or "a file"))
+            # A file that is open already has no name here: what is printed goes to one.
+            file = short(str(error.filename)) if error.filename else "The output or a file"
             told = DataError("{file} cannot be used: {reason}.", file=file, reason=plain_reason(error))
         if told is None:
             raise
         print(f"{program}: {' '.join(str(told).split())}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"\n{program}: Stopped.", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 

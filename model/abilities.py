@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-from model.errors import Message, said
+from model.errors import Message, said, said_plural
 
 Kind = Literal["encoder", "decoder", "encoder-decoder", "image"]
 PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative bias", "none", "unknown"]
@@ -40,8 +40,8 @@ class Proof:
         """In a few words."""
         if not self.is_exact:
             return said("weights only: {why}", why=self.why)
-        message = "exact (largest difference {difference:.0e} over {heads:,} heads)"
-        return said(message, difference=self.difference, heads=self.heads)
+        heads = said_plural("{count:,} head", "{count:,} heads", self.heads)
+        return said("exact (largest difference {difference:.0e} over {heads})", difference=self.difference, heads=heads)
 
 
 @dataclass(frozen=True, kw_only=True)

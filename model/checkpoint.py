@@ -133,7 +133,11 @@ def verify(folder: Path) -> str:
             name=folder.name,
         )
     if not os.path.lexists(folder / MANIFEST):
-        raise CheckpointError("{name} has no {manifest}; a checkpoint needs one.", name=folder.name, manifest=MANIFEST)
+        message = (
+            "{name} has no {manifest}, so it is not a checkpoint of Headlight's own, which this needs. A model that "
+            "transformers saved is read by `python -m model trace TEXT --model FOLDER --out FILE.npz`."
+        )
+        raise CheckpointError(message, name=folder.name, manifest=MANIFEST)
     with read_as_model(folder, MANIFEST):
         manifest = read_file(folder, MANIFEST, LARGEST[MANIFEST])
     try:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from torch import nn
 
 from model.abilities import Kind, PositionScheme
-from model.errors import said
+from model.errors import said, said_plural
 from model.nn.attention import AttentionSite
 from model.reader import Reader
 
@@ -66,10 +66,11 @@ def describe(reader: Reader) -> Description:
         (said("Kind"), said("{family}: {kind}", family=abilities.family, kind=KINDS[abilities.kind]))
     ]
     for site, heads in abilities.heads.items():
-        layers, least, most_heads = len(heads), min(heads), max(heads)
-        each = said("{layers} layers of {heads} heads", layers=layers, heads=least)
+        least, most_heads = min(heads), max(heads)
+        layers = said_plural("{count} layer", "{count} layers", len(heads))
+        each = said("{layers} of {heads}", layers=layers, heads=said_plural("{count} head", "{count} heads", least))
         if least < most_heads:
-            each = said("{layers} layers of {least} to {most} heads", layers=layers, least=least, most=most_heads)
+            each = said("{layers} of {least} to {most} heads", layers=layers, least=least, most=most_heads)
         rows.append((SITES[site], each))
     if abilities.proof is not None:
         rows.insert(1, (said("Proof"), abilities.proof.verdict))

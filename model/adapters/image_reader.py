@@ -166,7 +166,8 @@ def open_picture(path: Path) -> Image.Image:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError as error:
-        raise InputTextError("There is no file {path}. Give the path of a PNG or JPEG picture.", path=path) from error
+        message = "There is no file {path!r}. Give the path of a PNG or JPEG picture."
+        raise InputTextError(message, path=str(path)) from error
     except OSError as error:
         message = "{name} is not a picture that can be read; give a PNG or JPEG file."
         raise InputTextError(message, name=path.name) from error

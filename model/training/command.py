@@ -24,7 +24,7 @@ from model.training.batches import Example, join_processes, part, wait_for_all
 from model.training.dictionary_lexicon import NOUNS_FILE, read_nouns
 from model.training.film_recorder import FilmRecorder
 from model.training.loop import BOUNDS, LOG, TrainingRun, TrainSettings
-from model.training.made_sets import MadeSets, encode_with_variants
+from model.training.made_sets import MadeSets, check_shares, encode_with_variants
 from model.training.noun_genders import NounGenders
 from model.training.optimizer import OPTIMIZERS, Decay
 from model.training_record import LOG as TRAINING_LOG
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text += "those whose kind is known in the pronoun curriculum"
     parser.add_argument("--dictionary", type=path, metavar="DIR", help=text)
     text = f"share of the tokens that these sentences make up (default {DICTIONARY_SHARE} with --dictionary)"
-    parser.add_argument("--nouns", type=SHARE, default=DICTIONARY_SHARE, metavar="SHARE", help=text)
+    parser.add_argument("--nouns", type=SHARE, metavar="SHARE", help=text)
     text = "share of the tokens in sentences with names, numbers and made-up words to be copied (default 0)"
     parser.add_argument("--copying", type=SHARE, default=0.0, metavar="SHARE", help=text)
     text = "stop there; the same command without it goes on"
@@ -107,7 +107,11 @@ def train(arguments: argparse.Namespace) -> None:
     check_folder(arguments.out)
     if arguments.film is not None:
         check_writable(arguments.film)
+    shares = shares_from(arguments)
+    nouns = [] if arguments.dictionary is None else read_nouns(arguments.dictionary)
     processes, device = join_processes(choose_device(arguments.device))
+    origin = None if arguments.start_from is None else checkpoint.load_checkpoint(arguments.start_from, device)
+    config_from(arguments, origin)
 
     def say(text: str) -> None:
         if processes.is_first:
@@ -118,20 +122,15 @@ def train(arguments: argparse.Namespace) -> None:
     if len(files) < len(arguments.data):
         raise ConfigError("Two data files have the same name; each set needs a different name.")
     dev = {data_set_name(file): read_pairs(file, arguments.dev_limit) for file in arguments.dev}
-    origin = None if arguments.start_from is None else checkpoint.load_checkpoint(arguments.start_from, device)
     if processes.is_first:
         open_run(arguments, origin, [pair for pairs, _ in files.values() for pair in pairs])
     wait_for_all(processes)
     config, tokenizer = read_run(arguments.run)
-    nouns = [] if arguments.dictionary is None else read_nouns(arguments.dictionary)
     genders = NounGenders(nouns) if settings.gender else None
     sets = {
         name: encode_with_variants(pairs, tokenizer, arguments.typed, settings.seed, weight, arguments.cuts, genders)
         for name, (pairs, weight) in files.items()
     }
-    shares = {"pronouns": arguments.pronouns, "copying": arguments.copying}
-    if arguments.dictionary is not None:
-        shares["nouns"] = arguments.nouns
     scored = frozenset(pair.source for pairs in dev.values() for pair in pairs)
     is_linked = settings.taught > 0
     made = MadeSets(shares, arguments.dictionary, arguments.typed, settings.seed, scored, is_linked, genders)
@@ -151,9 +150,8 @@ def train(arguments: argparse.Namespace) -> None:
     model = run.train(examples, dev, arguments.until, film)
     part(processes)
     if processes.is_first:
-        options = {name: getattr(arguments, name) for name in ("preset", "typed", "cuts", "pronouns", "copying")}
-        options["nouns"] = arguments.nouns if arguments.dictionary is not None else 0.0
-        options |= {"processes": processes.count, "bf16": run.bf16}
+        options = {name: getattr(arguments, name) for name in ("preset", "typed", "cuts")}
+        options |= {"nouns": 0.0, **shares, "processes": processes.count, "bf16": run.bf16}
         note = f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})." if origin else ""
         # The record last: weights that cannot be saved leave what lies there as it was.
         checkpoint.save_checkpoint(arguments.out, model, tokenizer)
@@ -170,6 +168,22 @@ def settings_from(arguments: argparse.Namespace) -> TrainSettings:
     chosen = ABLATIONS[arguments.preset].settings if arguments.preset in ABLATIONS else TrainSettings()
     given = {field.name: getattr(arguments, field.name) for field in fields(TrainSettings)}
     return replace(chosen, **{name: value for name, value in given.items() if value is not None})
+
+
+def shares_from(arguments: argparse.Namespace) -> dict[str, float]:
+    """Made set → its share of all tokens.
+
+    Raises a ConfigError if the shares leave nothing for the data, or nouns are asked for without a dictionary.
+    """
+    shares = {"pronouns": arguments.pronouns, "copying": arguments.copying}
+    if arguments.dictionary is not None:
+        shares["nouns"] = DICTIONARY_SHARE if arguments.nouns is None else arguments.nouns
+    elif arguments.nouns is not None:
+        raise ConfigError(
+            "--nouns is a share of sentences with a dictionary's nouns: give its folder by --dictionary DIR as well."
+        )
+    check_shares(shares)
+    return shares
 
 
 def fill_in(arguments: argparse.Namespace, seed: int) -> None:

@@ -100,6 +100,13 @@ MAX_TRAINING_TOKENS: Final = 100
 PRONOUN_PAIRS, NOUN_PAIRS, COPYING_PAIRS = 480_000, 300_000, 60_000
 
 
+def check_shares(shares: Mapping[str, float]) -> None:
+    """Check the shares of made sets. Raises a ConfigError if they leave nothing for the data."""
+    if (total := sum(shares.values())) >= 1:
+        message = "The shares of {shares} add up to {total:g}; leave some for the data."
+        raise ConfigError(message, shares=", ".join(shares), total=total)
+
+
 @dataclass(frozen=True, slots=True)
 class MadeSets:
     """Which sets are made, and from what."""
@@ -115,13 +122,10 @@ class MadeSets:
     def examples(self, others: Sequence[Sequence[Example]], tokenizer: Tokenizer) -> dict[str, list[Example]]:
         """Each set by its name, weighted to its share of all tokens.
 
-        Raises a ConfigError if the shares leave nothing for the data, and a DataError if the dictionary is missing or
-        damaged.
+        Raises as `check_shares`, and a DataError if the dictionary is missing or damaged.
         """
+        check_shares(self.shares)
         total = sum(self.shares.values())
-        if total >= 1:
-            message = "The shares of {shares} add up to {total:g}; leave some for the data."
-            raise ConfigError(message, shares=", ".join(self.shares), total=total)
         all_tokens = sum(example.num_tokens * example.weight for example in chain(*others)) / (1 - total)
         made = {}
         for name, share in self.shares.items():

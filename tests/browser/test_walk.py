@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from tests.browser.saving import save_button
 TEXT = "It was late."
 
 
-def walk(page: Page, url: str, query: str = "") -> Locator:
-    visit(page, f"{url}/learn?learn=The+Transformer&text={TEXT}{query}")
+def walk(page: Page, url: str, query: str = "", text: str = TEXT) -> Locator:
+    visit(page, f"{url}/learn?learn=The+Transformer&text={quote(text)}{query}")
     picture = page.locator(".walk[data-ready]")
     depth = re.search(r"depth=(\w+)", query)
     scene = f".{depth[1] if depth else 'model'}-scene"
@@ -387,6 +388,17 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
 
 
 NUMBER = re.compile(r"−?\d+(?:\.\d+)?(?:e[-+−]\d+)?")
+
+
+def test_what_is_said_of_a_part_of_a_long_text_lies_below_its_tokens(page: Page, url: str, shipped: str) -> None:
+    # Of this text a part is drawn, whose words are long tokens.
+    scene = walk(page, url, f"&checkpoint={shipped}", "international community " * 40)
+    word, told = scene.locator(".model-token.read"), scene.locator(".model-range").first
+    told.wait_for()
+    lowest = max(box["y"] + box["height"] for each in word.all() if (box := each.bounding_box()))
+    place = told.bounding_box()
+    assert place is not None
+    assert place["y"] >= lowest - 2, "no token is written over"
 
 
 def told(scene: Locator) -> tuple[str, list[float]]:

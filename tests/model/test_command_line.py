@@ -1,5 +1,6 @@
 """The command line: results on standard output, exit code 2 and one line for bad input."""
 
+import errno
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from transformers import ViTImageProcessor
 
 from model import Translator
 from model.__main__ import main
@@ -16,7 +18,7 @@ from model.evaluation import evaluate, translate_all
 from model.pairs import Pair
 from model.trace.file import expected_bytes, weight_bytes
 from tests.conftest import SENTENCES
-from tests.model.adapters.zoo import save_model
+from tests.model.adapters.zoo import save_model, tiny
 from tests.model.test_file_writing import device
 from tests.patience import PATIENCE
 
@@ -183,8 +185,15 @@ def test_copying_is_scored_for_words_names_and_numbers(checkpoint: str, capsys: 
         (["evaluate", "--data", "/nowhere.tsv"], "no file"),
         (["trace", "Tom.", "--out", "/nowhere/x.npz"], "no folder"),
         (["train", "--data", "/nowhere.tsv", "--run", "r", "--out", "o"], "no file"),
-        (["claims", "--size", "63"], "at least 64 queries and keys, got 63"),
-        (["translate", "Tom.", "--checkpoint", "."], " has no manifest.json"),
+        (["train", "--data", "x", "--run", "r", "--out", "o", "--nouns", "0.1"], "give its folder by --dictionary DIR"),
+        (
+            ["train", "--data", "x", "--run", "r", "--out", "o", "--pronouns", "0.9", "--copying", "0.5"],
+            "add up to 1.4",
+        ),
+        (["train", "--data", "x", "--run", "r", "--out", "o", "--num-heads", "3"], "must be a multiple of num_heads"),
+        (["train", "--data", "x", "--run", "r", "--out", "o", "--dictionary", "."], "There is no file nouns.tsv.xz."),
+        (["grow", "--layers", "3", "--out", "CHECKPOINT"], "already contains a checkpoint; give another folder."),
+        (["translate", "Tom.", "--checkpoint", "."], "`python -m model trace TEXT --model FOLDER --out FILE.npz`."),
         (["translate", "Tom.", "--checkpoint", "/"], "/ is the root of the file system"),
         (["trace", "Tom.", "--checkpoint", "..", "--out", "x.npz"], " has no config.json"),
         (["evaluate", "--data", "."], "cannot be read: Is a directory."),
@@ -205,9 +214,10 @@ def test_bad_input_gives_one_line_and_exit_code_2(
         arguments = [*arguments, "--checkpoint", checkpoint]
     (tmp_path / "folder.jsonl").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
+    assert main([word.replace("CHECKPOINT", checkpoint) for word in arguments]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
+    assert "Reading data" not in captured.err or "/nowhere.tsv" in arguments, "what is slow comes after all checks"
     assert message in captured.err.splitlines()[-1]
     assert "Errno" not in captured.err
     assert "model: has no" not in captured.err
@@ -343,7 +353,8 @@ def test_a_disk_that_is_full_while_training_is_one_sentence_and_the_run_goes_on_
         [], ["sing"], ["translate"], ["translate", "Tom.", "--beam", "0"], ["train", "--steps", "many"],
         ["train", "--data", "x.tsv=0"], ["train", "--data", "x.tsv=many"], ["train", "--pronouns", "1"],
         ["train", "--typed", "-0.1"], ["train", "--until", "0"], ["pronouns", "--part", "train"],
-        ["copying", "--sentences", "0"],
+        ["copying", "--sentences", "0"], ["claims", "--size", "63"],
+        ["trace", "Tom.", "--out", "x.npz", "--model", "m", "--checkpoint", "c"],
     ],
 )  # fmt: skip
 def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -351,6 +362,42 @@ def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsy
         main(arguments)
     assert stopped.value.code == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_ctrl_c_is_one_line_and_the_exit_code_of_shells(
+    checkpoint: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("model.__main__.open_translator", pressed)
+    assert main(["translate", "Tom.", "--checkpoint", checkpoint]) == 130
+    assert capsys.readouterr() == ("", "\npython -m model: Stopped.\n")
+
+
+def test_an_output_that_takes_nothing_is_said(
+    checkpoint: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("sys.stdout.write", refuse)
+    assert main(["translate", "Tom.", "--checkpoint", checkpoint]) == 2
+    said = "python -m model: The output or a file cannot be used: no space left on device.\n"
+    assert capsys.readouterr().err == said
+
+
+def test_a_vision_model_is_not_told_that_its_sentences_are_too_long(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tiny("vit").save_pretrained(folder := tmp_path / "vit")
+    ViTImageProcessor(size={"height": 24, "width": 24}).save_pretrained(folder)
+    (tmp_path / "text").write_text("Tom.\n", encoding="utf-8")
+    out = str(tmp_path / "out.npz")
+    assert main(["atlas", "--text", str(tmp_path / "text"), "--checkpoint", str(folder), "--out", out]) == 2
+    assert "This model (ViT) is a vision model: it reads no text." in capsys.readouterr().err.splitlines()[-1]
+    assert main(["trace", "The cat.", "--model", str(folder), "--out", out]) == 2
+    assert "There is no file 'The cat.'. Give the path" in capsys.readouterr().err
 
 
 @pytest.mark.long

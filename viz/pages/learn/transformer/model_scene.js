@@ -19,6 +19,8 @@ import { underWords, written } from "./written.js";
 /** @typedef {Line & { site: string, layer: number, row: number, key: number }} Edge row and key as columns */
 
 const [TOKEN_ROOM, OUTPUT_ROOM] = [84, 74];
+/** Below the tokens, where it is said which of a long text are drawn. */
+const RANGE_ROOM = 16;
 /** Room left of the columns and right of each stack; on a narrow page. */
 const [ROOMY, TIGHT] = [
   [64, 44],
@@ -92,11 +94,12 @@ export class ModelScene {
     const count = stacks.reduce((sum, { tokens }) => sum + tokens.length, 0);
     this.room = clamp(7, (width - margin - gap * stacks.length) / Math.max(count, 1), WIDEST_COLUMN_ROOM);
     const layers = Math.max(...stacks.map((stack) => stack.layers));
+    const below = TOKEN_ROOM + (stacks.some(({ tokens, total }) => total > tokens.length) ? RANGE_ROOM : 0);
     this.level = clamp(26, 380 / (layers + 1), 62);
     if (isPresented(this.walk.root)) {
       // On a projector it fills the screen above the bar.
       const { top } = this.walk.holder.getBoundingClientRect();
-      const height = (innerHeight - top) / zoomOf(this.walk.root) - PRESENT_BAR - OUTPUT_ROOM - TOKEN_ROOM;
+      const height = (innerHeight - top) / zoomOf(this.walk.root) - PRESENT_BAR - OUTPUT_ROOM - below;
       this.level = clamp(20, height / (layers + 0.5), 120);
     }
     this.bottom = OUTPUT_ROOM + (layers + 0.5) * this.level;
@@ -105,7 +108,7 @@ export class ModelScene {
       this.starts.set(name, left);
       left += tokens.length * this.room + gap;
     }
-    this.size = { width: Math.max(width, left - gap), height: this.bottom + TOKEN_ROOM };
+    this.size = { width: Math.max(width, left - gap), height: this.bottom + below };
   }
 
   /** @param {Stack} stack @param {number} column */
