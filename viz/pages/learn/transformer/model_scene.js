@@ -18,7 +18,7 @@ import { underWords, written } from "./written.js";
 /** @import { Line } from "./model_columns.js" */
 /** @typedef {Line & { site: string, layer: number, row: number, key: number }} Edge row and key as columns */
 
-const [TOKEN_ROOM, OUTPUT_ROOM] = [84, 74];
+const [TOKEN_ROOM, OUTPUT_ROOM] = [78, 74];
 /** Below the tokens, where it is said which of a long text are drawn. */
 const RANGE_ROOM = 16;
 /** Room left of the columns and right of each stack; on a narrow page. */
@@ -100,7 +100,7 @@ export class ModelScene {
       // On a projector it fills the screen above the bar.
       const { top } = this.walk.holder.getBoundingClientRect();
       const height = (innerHeight - top) / zoomOf(this.walk.root) - PRESENT_BAR - OUTPUT_ROOM - below;
-      this.level = clamp(20, height / (layers + 0.5), 120);
+      this.level = clamp(20, height / (layers + 1), 120);
     }
     this.bottom = OUTPUT_ROOM + (layers + 0.5) * this.level;
     let left = margin;
@@ -108,12 +108,17 @@ export class ModelScene {
       this.starts.set(name, left);
       left += tokens.length * this.room + gap;
     }
-    this.size = { width: Math.max(width, left - gap), height: this.bottom + below };
+    this.size = { width: Math.max(width, left - gap), height: this.foot + below };
   }
 
   /** @param {Stack} stack @param {number} column */
   x({ name }, column) {
     return (this.starts.get(name) ?? 0) + (column + 0.5) * this.room;
+  }
+
+  /** Where the columns end and their tokens begin. */
+  get foot() {
+    return this.bottom + this.level * 0.5;
   }
 
   /** @param {number} level */
@@ -211,7 +216,7 @@ export class ModelScene {
         nodes.append(node);
         this.born.push([this.columns.bornAt(stack, level, row), node]);
       }
-      const foot = this.bottom + this.level * 0.5;
+      const { foot } = this;
       const read = (name === "decoder" && this.changed?.read[row]) || token;
       const patch = this.patches?.columnOf(x, foot + 4, this.room - 2, row);
       if (patch) nodes.append(patch);
