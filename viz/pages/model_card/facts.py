@@ -209,7 +209,8 @@ def headline(measurement: "Measurement") -> str:
     if first is None:
         return BETWEEN.join(of)
     value = values[first]
-    shown_value = number(round(value, 2) if isinstance(value, float) else value)
+    # As many digits of each, so that one can be compared with the next.
+    shown_value = f"{value:.2f}" if isinstance(value, float) else number(value)
     return BETWEEN.join(of) + _(": {what} {value}", what=_(_FIRST[first]), value=shown_value)
 
 

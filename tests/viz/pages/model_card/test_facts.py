@@ -100,6 +100,12 @@ def test_a_measurement_is_named_by_its_command(command: str, subject: str) -> No
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
 
 
+@pytest.mark.parametrize(("value", "shown"), [(0.7, "0.70"), (1.0, "1.00"), (0.98765, "0.99"), (1, "1")])
+def test_what_is_read_first_has_as_many_digits_in_each_measurement(value: float, shown: str) -> None:
+    measured = Measurement("copying", (("copied", value),))
+    assert facts.headline(measured).endswith(f"words copied whole {shown}")
+
+
 def test_labels_of_a_figure_leave_plotly_no_markup() -> None:
     figure = parameter_bars([HOSTILE], COUNTS[:1])
     assert "<" not in figure.layout.yaxis.ticktext[0]
