@@ -135,7 +135,7 @@ def verify(folder: Path) -> str:
     if not os.path.lexists(folder / MANIFEST):
         message = (
             "{name} has no {manifest}, so it is not a checkpoint of Headlight's own, which this needs. A model that "
-            "transformers saved is read by `python -m model trace TEXT --model FOLDER --out FILE.npz`."
+            "transformers saved is read by `python -m model trace TEXT --model MODEL --out FILE.npz`."
         )
         raise CheckpointError(message, name=folder.name, manifest=MANIFEST)
     with read_as_model(folder, MANIFEST):

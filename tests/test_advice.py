@@ -89,6 +89,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -
     for name in ("CHECKPOINT", "checkpoints/experiments/full", "runs/ninth/checkpoint"):
         shutil.copytree(tiny_checkpoints / "en-de", root / name)
     save_model(root / "checkpoints" / "induction", "gpt2", "bytes")
+    save_model(root / "MODEL", "gpt2", "bytes")
     (root / "FILE.tsv").write_text(PAIRS, encoding="utf-8")
     (root / "FILE.txt").write_text(f"{TEXT}\n", encoding="utf-8")
     aligned = {"en": ["the", "dog", "."], "de": ["der", "hund", "."], "sure": [[0, 0], [1, 1], [2, 2]]}
