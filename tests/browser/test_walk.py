@@ -387,6 +387,24 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
     assert svg.count("model-line") + svg.count("<path") > 20
 
 
+#: The names of stages of which not every letter can be seen.
+CUT_OFF = """(stages) => stages.filter((stage) => {
+  const text = document.createRange();
+  text.selectNodeContents(stage);
+  const [letters, box] = [text.getBoundingClientRect(), stage.getBoundingClientRect()];
+  const isCut = getComputedStyle(stage).overflow !== "visible" && letters.width > box.width;
+  return isCut || letters.right > stage.parentElement.getBoundingClientRect().right + 1;
+}).map((stage) => stage.textContent)"""
+
+
+def test_on_a_narrow_page_the_name_of_each_stage_of_a_layer_can_be_read(page: Page, shipped_url: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, shipped_url.replace("/?", "/learn?learn=The+Transformer&depth=layer&"))
+    stages = page.locator(".stages .stage")
+    expect(stages.last).to_have_text("Out")
+    assert stages.evaluate_all(CUT_OFF) == []
+
+
 NUMBER = re.compile(r"−?\d+(?:\.\d+)?(?:e[-+−]\d+)?")
 
 
