@@ -40,8 +40,7 @@ DRAWN: Final = {"PRONOUN_PAIRS": 100_000, "NOUN_PAIRS": 100_000, "COPYING_PAIRS"
 TYPED: Final = 0.12
 DEV: Final = {"multi30k_val": 1014, "tatoeba_dev": 2000, "newstest2013": 600}
 TAUGHT: Final[Mapping[str, Any]] = {"taught": 10.0, "taught_layer": 4, "taught_head": 7, "emphasis": 4.0}
-MUON: Final[Mapping[str, Any]] = {"tokens_per_batch": 3000, "decay": "linear", "optimizer": "muon", "seed": SEED}
-AVERAGED: Final = 5
+MUON: Final[Mapping[str, Any]] = {"tokens_per_batch": 3000, "decay": "linear", "optimizer": "muon", "dev_every": 10**6}
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,7 @@ class Recipe:
     sampled: tuple[str, ...] = ()  #: sides of real pairs that are cut anew every time (Kudo 2018, α 0.1)
     added: tuple[str, ...] = ()  #: further sets, `back` or `twice`
     settings: Mapping[str, Any] = field(default_factory=dict)
+    averaged: int = 5  #: how many of the last states, a 25th of the run apart
 
 
 RECIPES: Final = {
@@ -63,6 +63,7 @@ RECIPES: Final = {
     "sampled source": Recipe(steps=148, sampled=("source",)),
     "sampled both": Recipe(steps=121, sampled=("source", "target")),
     "R-Drop": Recipe(steps=83, settings={"consistency": 2.0}),
+    "20 states": Recipe(averaged=20),
     "batches of 15,000": Recipe(steps=36, settings={"tokens_per_batch": 15_000}),
     "back": Recipe(added=("back",)),
     "back and twice": Recipe(added=("back", "twice")),
@@ -74,24 +75,28 @@ def main() -> None:
     parser.add_argument("recipes", nargs="*", help=f"{', '.join(RECIPES)}; default: all")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--checkpoint", type=Path, default=Path("checkpoints/en-de"))
+    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--runs", type=Path, default=Path("runs/races"))
     arguments = parser.parse_args()
     if unknown := set(arguments.recipes) - set(RECIPES):
         parser.error(f"there is no recipe {', '.join(sorted(unknown))}; there are {', '.join(RECIPES)}")
     torch.set_num_threads(1)
+    arguments.runs.mkdir(parents=True, exist_ok=True)
     for name, amount in DRAWN.items():
         setattr(made_sets, name, amount)
     origin = checkpoints.load_checkpoint(arguments.checkpoint, torch.device("cpu"))
     pairs = real_pairs(arguments.data, arguments.checkpoint)
-    sets = encoded(pairs, origin, TYPED)
-    made = MadeSets(SHARES, arguments.data / "dictionary", TYPED, SEED, frozenset(), linked=True)
+    sets = encoded(pairs, origin, TYPED, arguments.seed)
+    made = MadeSets(SHARES, arguments.data / "dictionary", TYPED, arguments.seed, frozenset(), linked=True)
     sets |= made.examples(list(sets.values()), origin.tokenizer)
     for name in arguments.recipes or RECIPES:
         recipe = RECIPES[name]
         more = {each: (added_pairs(each, arguments, pairs), 1.0) for each in recipe.added}
-        examples = [example for of_set in (sets | encoded(more, origin, 0.0)).values() for example in of_set]
-        model = trained(arguments.runs / name.replace(" ", "-"), recipe, examples, origin)
-        print(json.dumps({"recipe": name, "steps": recipe.steps, **scores(model, origin, arguments.data)}), flush=True)
+        examples = [example for of_set in (sets | encoded(more, origin, 0.0, SEED)).values() for example in of_set]
+        folder = arguments.runs / f"{name.replace(' ', '-')}-{arguments.seed}"
+        model = trained(folder, recipe, examples, origin, arguments.seed)
+        found = scores(model, origin, arguments.data)
+        print(json.dumps({"recipe": name, "seed": arguments.seed, "steps": recipe.steps, **found}), flush=True)
 
 
 def real_pairs(data: Path, checkpoint: Path) -> dict[str, tuple[list[Pair], float]]:
@@ -102,34 +107,34 @@ def real_pairs(data: Path, checkpoint: Path) -> dict[str, tuple[list[Pair], floa
 
 
 def encoded(
-    pairs: Mapping[str, tuple[Sequence[Pair], float]], origin: Checkpoint, typed: float
+    pairs: Mapping[str, tuple[Sequence[Pair], float]], origin: Checkpoint, typed: float, seed: int
 ) -> dict[str, list[Example]]:
     return {
-        name: encode_with_variants(of_set, origin.tokenizer, typed, SEED, weight)
+        name: encode_with_variants(of_set, origin.tokenizer, typed, seed, weight)
         for name, (of_set, weight) in pairs.items()
     }
 
 
-def trained(folder: Path, recipe: Recipe, examples: Sequence[Example], origin: Checkpoint) -> EncoderDecoder:
+def trained(folder: Path, recipe: Recipe, examples: Sequence[Example], origin: Checkpoint, seed: int) -> EncoderDecoder:
     """The model after a recipe, its last states averaged; a run that was stopped goes on."""
     if not recipe.steps:
         return origin.model
     settings = TrainSettings(
         **{**MUON, **TAUGHT, "peak": 5e-4, "warmup": 20, **recipe.settings},
-        steps=recipe.steps, save_every=max(1, recipe.steps // 25), average=AVERAGED, dev_every=10**6,
+        steps=recipe.steps, save_every=max(1, recipe.steps // 25), average=recipe.averaged, seed=seed,
     )  # fmt: skip
     config = replace(origin.model.config, dropout=recipe.dropout)
     run = TrainingRun(folder, config, origin.tokenizer, settings, torch.device("cpu"))
     run.start_from(origin.model)
-    with cut_anew(recipe.sampled, origin):
+    with cut_anew(recipe.sampled, origin, seed):
         return run.train(examples, {})
 
 
 @contextmanager
-def cut_anew(sides: Sequence[str], origin: Checkpoint) -> Iterator[None]:
+def cut_anew(sides: Sequence[str], origin: Checkpoint, seed: int) -> Iterator[None]:
     """Cut these sides of every pair into random pieces whenever it is shown, but not where a head is taught."""
     processor, collate = spm.SentencePieceProcessor(model_proto=origin.tokenizer.serialized), batches.collate
-    spm.set_random_generator_seed(SEED)
+    spm.set_random_generator_seed(seed)
 
     def cut(ids: list[int]) -> list[int]:
         text = origin.tokenizer.decode(ids)
@@ -184,8 +189,8 @@ def reverse(folder: Path, origin: Checkpoint, real: Mapping[str, tuple[Sequence[
     turned = {
         name: ([Pair(pair.target, pair.source) for pair in pairs], weight) for name, (pairs, weight) in real.items()
     }
-    examples = [example for of_set in encoded(turned, origin, 0.0).values() for example in of_set]
-    settings = TrainSettings(**MUON, steps=550, peak=2e-3, warmup=60, save_every=25, average=AVERAGED, dev_every=10**6)
+    examples = [example for of_set in encoded(turned, origin, 0.0, SEED).values() for example in of_set]
+    settings = TrainSettings(**MUON, steps=550, peak=2e-3, warmup=60, save_every=25, average=5, seed=SEED)
     config = replace(origin.model.config, dropout=0.1)
     run = TrainingRun(folder, config, origin.tokenizer, settings, torch.device("cpu"))
     run.start_from(origin.model)
