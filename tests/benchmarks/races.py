@@ -170,6 +170,12 @@ def added_pairs(
             rng.shuffle(texts)
             del texts[20_000:]
             model = reverse(arguments.runs / "reverse", origin, real)
+            turned = {
+                name: [Pair(*pair[::-1]) for pair in read_pairs(arguments.data / "dev" / f"{name}.tsv.xz", 500)]
+                for name in DEV
+            }
+            found = {name: evaluate(model, origin.tokenizer, pairs).bleu for name, pairs in turned.items()}
+            print(json.dumps({"recipe": "reverse", **found}), flush=True)
         else:
             texts, model = [], origin.model
             for of_set, count in (("tatoeba", 8), ("multi30k", 6), ("wmt_news_2017_2018", 3), ("deb_games", 3)):
@@ -186,9 +192,7 @@ def added_pairs(
 
 def reverse(folder: Path, origin: Checkpoint, real: Mapping[str, tuple[Sequence[Pair], float]]) -> EncoderDecoder:
     """A model from German to English, trained on the real pairs from the same weights."""
-    turned = {
-        name: ([Pair(pair.target, pair.source) for pair in pairs], weight) for name, (pairs, weight) in real.items()
-    }
+    turned = {name: ([Pair(*pair[::-1]) for pair in pairs], weight) for name, (pairs, weight) in real.items()}
     examples = [example for of_set in encoded(turned, origin, 0.0, SEED).values() for example in of_set]
     settings = TrainSettings(**MUON, steps=550, peak=2e-3, warmup=60, save_every=25, average=5, seed=SEED)
     config = replace(origin.model.config, dropout=0.1)
