@@ -277,14 +277,14 @@ def settled(page: "Page") -> None:
 
 
 def _empty(tab: "Page", is_left_open: bool) -> None:
-    """Leave nothing in a tab that another test could notice: storage, history, size, theme, pointer, focus."""
+    """Leave nothing in a tab that another test could notice: storage, history, size, theme, motion, pointer, focus."""
     if urlsplit(tab.url).scheme == "http":
         tab.evaluate("localStorage.clear(); sessionStorage.clear()")
         tab.evaluate(LET_GO)
     if not is_left_open:
         tab.goto("about:blank")
     tab.set_viewport_size(VIEWPORT)
-    tab.emulate_media(media="null", color_scheme="null")
+    tab.emulate_media(media="null", color_scheme="null", reduced_motion="reduce")
     tab.mouse.move(0, 0)
     devtools = tab.context.new_cdp_session(tab)
     devtools.send("Page.resetNavigationHistory")
