@@ -431,7 +431,6 @@ def told(scene: Locator) -> tuple[str, list[float]]:
 def test_the_whole_walk_is_a_file_that_says_the_same_without_a_network(
     page: Page, url: str, chromium: Browser, tmp_path: Path
 ) -> None:
-    page.emulate_media(reduced_motion="reduce")
     picture = walk(page, url, "&site=decoder.cross&head=L2H2&token=1&key_token=2&dim=1")
     page.get_by_role("button", name="Export", exact=True).click()
     with page.expect_download() as download:
