@@ -158,12 +158,12 @@ def test_a_decoder_saved_without_its_head_opens_for_its_attention(tmp_path: Path
     assert "without its output layer" in reader.abilities.lacks["decoding"]
     trace = reader.trace(TEXT)
     assert not trace.steps
-    ids = torch.tensor([trace.target_ids])
+    ids = torch.tensor([trace.target_ids], device=reader.device)
     reader.model.set_attn_implementation("eager")  # type: ignore[operator]
     with torch.inference_mode():
         eager = reader.model(ids, output_attentions=True).attentions
     for layer, weights in enumerate(eager):
-        torch.testing.assert_close(trace.weights("decoder.self", layer), weights[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(trace.weights("decoder.self", layer), weights[0].cpu(), atol=1e-5, rtol=0)
 
 
 def test_an_encoder_out_of_an_encoder_decoder_opens(tmp_path: Path) -> None:
@@ -181,12 +181,14 @@ def test_a_decoder_that_looks_both_ways_is_offered_nothing_it_was_not_trained_fo
     assert {"decoding", "beam", "logit lens", "word choice", "circuits"} <= set(abilities.lacks)
     assert "AutoModelForMaskedLM" not in abilities.lacks["word choice"]
     trace = reader.trace(TEXT)
-    reader.model.set_attn_implementation("eager")  # type: ignore[attr-defined]
+    assert isinstance(reader, TextReader)
+    ids = torch.tensor([trace.source_ids], device=reader.device)
+    reader.model.set_attn_implementation("eager")  # type: ignore[operator]
     with torch.inference_mode():
-        eager = reader.model(torch.tensor([trace.source_ids]), output_attentions=True).attentions  # type: ignore[attr-defined]
+        eager = reader.model(ids, output_attentions=True).attentions
     for layer, weights in enumerate(eager):
         assert bool(weights.triu(1).any())
-        torch.testing.assert_close(trace.weights("encoder.self", layer), weights[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(trace.weights("encoder.self", layer), weights[0].cpu(), atol=1e-5, rtol=0)
 
 
 def test_a_classifier_opens_with_its_labels(tmp_path: Path) -> None:

@@ -56,17 +56,18 @@ def test_a_decoder_computes_the_logits_of_the_one_row_that_is_asked_for(opened: 
     handle.remove()
     assert computed[0].shape[:2] == (2, 1)
     with torch.inference_mode():
-        expected = model(torch.tensor([place.target])).logits[0, place.row]
+        expected = model(torch.tensor([place.target], device=reader.device)).logits[0, place.row]
     torch.testing.assert_close(logits, expected.expand(2, -1), atol=1e-4, rtol=1e-4)
 
 
 def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(
     opened: Callable[[str], TextReader],
 ) -> None:
-    trace = opened("gpt2").trace(TEXT)
+    reader = opened("gpt2")
+    trace = reader.trace(TEXT)
     assert [step.token_id for step in trace.steps] == [*trace.target_ids[1:], trace.predicted_ids[-1]]
     with torch.inference_mode():
-        logits = opened("gpt2").model(torch.tensor([trace.target_ids])).logits[0].log_softmax(-1)
+        logits = reader.model(torch.tensor([trace.target_ids], device=reader.device)).logits[0].log_softmax(-1)
     expected = [float(logits[row, step.token_id]) for row, step in enumerate(trace.steps)]
     assert [step.log_prob for step in trace.steps] == pytest.approx(expected, abs=1e-4)
 
