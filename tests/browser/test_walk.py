@@ -203,6 +203,32 @@ def test_while_python_computes_the_wheel_leads_no_further_and_escape_leads_back(
     settled(page)
 
 
+# A wheel turns into a token, and goes on a little for half a second: whether what is said of the layer is there then.
+TURNING = """(node) => new Promise((resolve) => {
+  const holder = node.closest(".walk-scene");
+  const { left, top, width, height } = node.getBoundingClientRect();
+  const at = { clientX: left + width / 2, clientY: top + height / 2, ctrlKey: true, bubbles: true, cancelable: true };
+  let frames = 0;
+  const turn = () => {
+    const hasCome = holder.querySelector(".layer-scene:not(.walk-aside, .walk-kept)");
+    (hasCome ? holder : node).dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: hasCome ? -1 : -20 }));
+    if (hasCome && ++frames === 30) return resolve(document.body.innerText.includes("the contributions add up"));
+    requestAnimationFrame(turn);
+  };
+  turn();
+})"""
+
+
+def test_while_a_zoom_is_under_way_only_the_picture_is_drawn_and_then_all_that_is_said_of_it(
+    page: Page, url: str
+) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    picture = walk(page, url, "&site=encoder.self&token=0")
+    assert not picture.locator("[data-node='encoder 2 2']").evaluate(TURNING)
+    expect(page.get_by_text("the contributions add up")).to_be_visible()
+    settled(page)
+
+
 # Which scenes there are and whether one stands aside: just after a click, and in the three frames that follow.
 SCENES = """(part) => new Promise((resolve) => {
   const scenes = () => Object.fromEntries(

@@ -242,12 +242,31 @@ export class Walk extends PlayerView {
     return { "+": () => this.zoomIn(), "-": () => this.zoomOut() }[key];
   }
 
-  /** Python hears of a place once the turn of a wheel has ended: what the page then does would hold up the zoom. */
+  /** Whether a zoom is under way, or begins as soon as the numbers of the place come. */
+  get isMoving() {
+    return this.zoom.isTurned || (this.waits && !isStill());
+  }
+
+  /** While a zoom is under way Python hears of a place only if its numbers are needed: what the page draws then would hold it up. */
   report() {
     super.report();
-    if (!this.zoom.isTurned || !this.isHere) return;
+    Object.assign(/** @type {object} */ (this.unreported), { isMoving: this.isMoving });
+    if (this.zoom.isTurned && this.isHere) this.reportAtEnd();
+  }
+
+  flush() {
+    const { isMoving } = this;
+    super.flush();
+    if (isMoving) this.reportAtEnd();
+  }
+
+  reportAtEnd() {
     clearTimeout(this.reportTimer);
-    this.reportTimer = setTimeout(() => this.report(), TURN_MS);
+    this.reportTimer = setTimeout(() => {
+      if (this.isMoving) return this.reportAtEnd();
+      this.report();
+      this.flush();
+    }, TURN_MS);
   }
 
   // ---- drawing ----

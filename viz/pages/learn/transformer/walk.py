@@ -20,6 +20,7 @@ from viz.pictures.component import play, reported_state
 from viz.pictures.payload import read
 from viz.selection import state
 from viz.selection.selection import Selection
+from viz.server.widgets import sent
 from viz.text.messages import _
 from viz.text.written import SITES, decimal, file_name, head_name, scientific
 from viz.ui import controls, downloads, finding, frame, present, sentence, trace_tables
@@ -46,16 +47,33 @@ def show(head: "DeltaGenerator") -> None:
 
 @frame.fragment
 def _walk(trace: "Trace") -> None:
-    reader = models.reader(state.current().model)
-    asked = place_in(trace, reader)
-    seen = reported_state(partial(_read, trace), KEY)
-    if (
-        seen is not None
-        and state.current().learn.component is None
-        and replace(asked, dimension=seen.dimension) == seen
-    ):
-        # Another component of the new row is no reason to lead a person back who has gone on meanwhile.
-        asked = seen
+    """The picture, and below it what is said of the place."""
+    _picture(trace)
+    reader, place = models.reader(state.current().model), _place(trace)
+    chosen = state.current().attention
+    told = Told.of(trace, reader, replace(place, edit=""), scaled=chosen.scaled, masked=chosen.masked)
+    name = _name(trace, place)
+    if place.depth in ("head", "cell", "number") and not told.no_origin:
+        _switches(trace, place)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if told.proof is not None:
+            _badge(told.proof)
+        if place.depth == "layer" and told.path is not None:
+            controls.table_button(_("Table (CSV)"), partial(embeddings.parts, told.path), name)
+        elif place.depth != "model" and told.origin is not None:
+            shown, keys = told.origin.shown, told.origin.key_tokens
+            controls.table_button(_("Table (CSV)"), partial(trace_tables.row_origin, shown, keys), name)
+    if not present.is_on():
+        for caution in data.cautions(trace, reader, told.path):
+            st.caption(caution)
+        embeddings.offer(trace, reader, place.stack, place.row, place.layer)
+    downloads.files(partial(walk_file.offer, trace, reader, place))
+
+
+@frame.fragment
+def _picture(trace: "Trace") -> None:
+    """The picture alone, as it is drawn while a person zooms: to draw what is below it would hold up the zoom."""
+    reader, asked = models.reader(state.current().model), _place(trace)
     chosen = state.current().attention
     told = None
     with frame.errors_shown():
@@ -64,7 +82,6 @@ def _walk(trace: "Trace") -> None:
         # Only a reference that is too long cannot be read: the model's own run is drawn below the reason.
         asked = replace(asked, edit="")
         told = Told.of(trace, reader, asked, scaled=chosen.scaled, masked=chosen.masked)
-    name = file_name("transformer", asked.depth, head_name(asked.site, asked.layer, asked.head), sentence=trace.text)
     picture = WalkPicture.of(trace, reader, asked)
     play(
         COMPONENT,
@@ -73,24 +90,23 @@ def _walk(trace: "Trace") -> None:
         read=partial(_read, trace),
         digest=payload.digest(picture),
         key=KEY,
-        more={"name": name, **told.packed()},
+        more={"name": _name(trace, asked), **told.packed()},
         on_report=partial(_go, asked),
     )
-    if asked.depth in ("head", "cell", "number") and not told.no_origin:
-        _switches(trace, asked)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if told.proof is not None:
-            _badge(told.proof)
-        if asked.depth == "layer" and told.path is not None:
-            controls.table_button(_("Table (CSV)"), partial(embeddings.parts, told.path), name)
-        elif asked.depth != "model" and told.origin is not None:
-            shown, keys = told.origin.shown, told.origin.key_tokens
-            controls.table_button(_("Table (CSV)"), partial(trace_tables.row_origin, shown, keys), name)
-    if not present.is_on():
-        for caution in data.cautions(trace, reader, told.path):
-            st.caption(caution)
-        embeddings.offer(trace, reader, asked.stack, asked.row, asked.layer)
-    downloads.files(partial(walk_file.offer, trace, reader, asked))
+
+
+def _place(trace: "Trace") -> WalkState:
+    """Where the page is, or the browser, if that has only gone on meanwhile."""
+    asked = place_in(trace, models.reader(state.current().model))
+    seen = reported_state(partial(_read, trace), KEY)
+    if seen is None or state.current().learn.component is not None:
+        return asked
+    # Another component of the new row is no reason to lead a person back.
+    return seen if replace(asked, dimension=seen.dimension) == seen else asked
+
+
+def _name(trace: "Trace", place: WalkState) -> str:
+    return file_name("transformer", place.depth, head_name(place.site, place.layer, place.head), sentence=trace.text)
 
 
 def draw(trace: "Trace", reader: "Reader", choices: Mapping[str, Any], key: str, name: str) -> None:
@@ -158,7 +174,10 @@ def _shows_undivided(trace: "Trace", selection: Selection, site: str, layer: int
 
 
 def _go(asked: WalkState, place: WalkState) -> None:
-    """Take what the browser reports into the selection: head, row and key only where they are not what was proposed."""
+    """Take what the browser reports into the selection: head, row and key only where they are not what was proposed.
+
+    All is drawn anew, but while a zoom is under way the picture alone.
+    """
     heads = [(each.site, each.layer, each.head) for each in (asked, place)]
     if heads[0] != heads[1]:
         state.choose(site=place.site, layer=place.layer, head=place.head)
@@ -174,6 +193,8 @@ def _go(asked: WalkState, place: WalkState) -> None:
         lines=place.lines,
         walk_edit=place.edit,
     )
+    if not sent(KEY, "view", "isMoving"):
+        frame.rerun(_walk)
 
 
 def _switches(trace: "Trace", place: WalkState) -> None:
