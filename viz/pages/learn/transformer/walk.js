@@ -106,6 +106,9 @@ export class Walk extends PlayerView {
     this.root.ariaLabel = _(
       "The Transformer as one picture. Plus zooms in, minus and Escape zoom out, the arrow keys step through the film.",
     );
+    // The letters of formulas: else their font would come while the first scene that has some fades in.
+    const font = getComputedStyle(this.root).getPropertyValue("--st-heading-font");
+    if (font) void document.fonts.load(`italic 13px ${font}`);
     this.holder.addEventListener("pointermove", (event) => this.scene?.tell?.(event));
     this.holder.addEventListener("pointerleave", () => this.tooltip.hide());
     onResize(this, () => {
