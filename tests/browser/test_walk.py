@@ -323,6 +323,32 @@ def test_the_numbers_of_a_layer_are_images_and_are_saved_as_shapes(page: Page, u
     assert "<image" not in svg
 
 
+# In the frame in which a layer has come, when most of its steps have not: how many there are, and it is saved.
+EARLY = """(node) => new Promise((resolve) => {
+  const root = node.closest(".walk");
+  const look = () => {
+    const steps = root.querySelectorAll(".layer-scene .path-step");
+    if (!steps.length) return requestAnimationFrame(look);
+    root.querySelector("[aria-label='Save this picture'], [title='Save this picture']").click();
+    resolve(steps.length);
+  };
+  node.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  look();
+})"""
+
+
+def test_a_layer_that_is_saved_while_it_comes_is_saved_whole(page: Page, url: str) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    picture = walk(page, url, "&site=encoder.self&token=0")
+    save_button(picture, "SVG")
+    with page.expect_download() as download:
+        early = picture.locator("[data-node='encoder 2 2']").evaluate(EARLY)
+    steps = picture.locator(".layer-scene .path-step")
+    assert steps.count() > early
+    svg = Path(download.value.path()).read_text(encoding="utf-8")
+    assert svg.count('shape-rendering="crispEdges"') == picture.locator(".layer-scene img:visible").count() > 8
+
+
 # Of the model, when it is shown again: which movements of the film there are in its first frames.
 MOVEMENTS = """(part) => new Promise((resolve) => {
   const model = part.getRootNode().querySelector(".model-scene");

@@ -195,7 +195,10 @@ export function pictureOf(root) {
  */
 export function pictureButton(root, nameOf) {
   const said = element("span", { className: "muted", ariaLive: "polite" });
-  const save = (/** @type {Format} */ format) => {
+  const save = async (/** @type {Format} */ format) => {
+    // What would only be made in the frames to come is made now.
+    root.dispatchEvent(new Event("saving"));
+    await Promise.allSettled([...root.querySelectorAll("img")].map((image) => image.decode()));
     const picture = pictureOf(root);
     said.textContent = picture.holdsPixels && format !== "PNG" ? pixelsNote() : "";
     return savePictureAs(format, picture, nameOf());

@@ -84,6 +84,8 @@ export class Walk extends PlayerView {
   /** @type {ModelScene | null} */ model = null;
   /** Where a person went in. @type {Point | null} */ entered = null;
 
+  /** Makes at once what the next frames would, for a picture that is saved. */ complete = () => {};
+
   trail = element("nav", { className: "walk-trail", dataset: { notInPicture: "" } });
   holder = element("div", "walk-scene");
   buttons = element("div", { className: "walk-buttons", dataset: { notInPicture: "" } });
@@ -110,6 +112,7 @@ export class Walk extends PlayerView {
     const font = getComputedStyle(this.root).getPropertyValue("--st-heading-font");
     if (font) void document.fonts.load(`italic 13px ${font}`);
     this.holder.addEventListener("pointermove", (event) => this.scene?.tell?.(event));
+    this.root.addEventListener("saving", () => this.complete());
     this.holder.addEventListener("pointerleave", () => this.tooltip.hide());
     onResize(this, () => {
       this.measure();
@@ -380,13 +383,15 @@ export class Walk extends PlayerView {
     const { scene } = this;
     const [now, later] = isStill() ? [parts, []] : [parts.slice(0, first), parts.slice(first)];
     box.replaceChildren(...now.map((make) => make()));
+    const add = (/** @type {number} */ count) => {
+      if (!later.length) return;
+      box.append(...later.splice(0, count).map((make) => make()));
+      if (!later.length) onEnd?.();
+    };
+    this.complete = () => add(later.length);
     const next = () => {
-      if (scene !== this.scene) return;
-      if (this.isSeen && this.zoom.isAlone) {
-        const make = later.shift();
-        if (!make) return onEnd?.();
-        box.append(make());
-      }
+      if (scene !== this.scene || !later.length) return;
+      if (this.isSeen && this.zoom.isAlone) add(1);
       requestAnimationFrame(next);
     };
     if (later.length) requestAnimationFrame(next);
