@@ -26,6 +26,7 @@ from model.training.film_recorder import FilmRecorder
 from model.training.loop import BOUNDS, LOG, TrainingRun, TrainSettings
 from model.training.made_sets import MadeSets, check_shares, encode_with_variants
 from model.training.noun_genders import NounGenders
+from model.training.objective import taught_head
 from model.training.optimizer import OPTIMIZERS, Decay
 from model.training_record import LOG as TRAINING_LOG
 from model.training_record import METRICS, TRAINING
@@ -111,7 +112,7 @@ def train(arguments: argparse.Namespace) -> None:
     nouns = [] if arguments.dictionary is None else read_nouns(arguments.dictionary)
     processes, device = join_processes(choose_device(arguments.device))
     origin = None if arguments.start_from is None else checkpoint.load_checkpoint(arguments.start_from, device)
-    config_from(arguments, origin)
+    taught_head(settings.taught, settings.taught_layer, settings.taught_head, config_from(arguments, origin))
 
     def say(text: str) -> None:
         if processes.is_first:

@@ -192,6 +192,10 @@ def test_copying_is_scored_for_words_names_and_numbers(checkpoint: str, capsys: 
         ),
         (["train", "--data", "x", "--run", "r", "--out", "o", "--num-heads", "3"], "must be a multiple of num_heads"),
         (["train", "--data", "x", "--run", "r", "--out", "o", "--dictionary", "."], "There is no file nouns.tsv.xz."),
+        (
+            ["train", "--data", "x", "--run", "r", "--out", "o", "--taught", "1", "--taught-layer", "6"],
+            "The encoder has no head 0 in layer 6",
+        ),
         (["grow", "--layers", "3", "--out", "CHECKPOINT"], "already contains a checkpoint; give another folder."),
         (["translate", "Tom.", "--checkpoint", "."], "`python -m model trace TEXT --model MODEL --out FILE.npz`."),
         (["translate", "Tom.", "--checkpoint", "/"], "/ is the root of the file system"),
