@@ -19,6 +19,8 @@ import { underWords, written } from "./written.js";
 /** @typedef {Line & { site: string, layer: number, row: number, key: number }} Edge row and key as columns */
 
 const [TOKEN_ROOM, OUTPUT_ROOM] = [78, 74];
+/** Where columns have less room, their words stand upright. */
+const UPRIGHT_BELOW = 12;
 /** Below the tokens, where it is said which of a long text are drawn. */
 const RANGE_ROOM = 16;
 /** Room left of the columns and right of each stack; on a narrow page. */
@@ -207,6 +209,8 @@ export class ModelScene {
     // A column lies above the lines, which are pointed at between columns.
     const hit = Math.max(6, this.room * 0.45);
     const ground = { width: hit, height: this.level, class: "model-ground" };
+    // Leaning words would lie over one another where columns are close together.
+    const angle = this.room < UPRIGHT_BELOW ? -90 : -60;
     tokens.forEach((token, column) => {
       const x = this.x(stack, column);
       const row = first + column;
@@ -220,7 +224,7 @@ export class ModelScene {
       const read = (name === "decoder" && this.changed?.read[row]) || token;
       const patch = this.patches?.columnOf(x, foot + 4, this.room - 2, row);
       if (patch) nodes.append(patch);
-      const placing = /** @type {Placing} */ ({ anchor: "end", angle: -60 });
+      const placing = /** @type {Placing} */ ({ anchor: "end", angle });
       const text = patch ?? this.write(besides(read, token), x, foot + 8, "model-token read", placing);
       this.born.push([this.columns.bornAt(stack, 0, row), text]);
       const [best] = name === "decoder" ? (written[column] ?? []) : [];
@@ -228,7 +232,7 @@ export class ModelScene {
       const instead = this.changed?.written[row - stack.prompt] ?? best.token;
       const [y, high] = [above - 8, 8 * best.probability];
       const chance = { x: x - this.room * 0.3, y: y + 2 - high, width: this.room * 0.6, height: high + 0.5 };
-      const word = this.write(besides(instead, best.token), x, y - 10, "model-token", { angle: -60 });
+      const word = this.write(besides(instead, best.token), x, y - 10, "model-token", { angle });
       word.dataset.output = `${name} ${column}`;
       const out = this.nodeAt(
         { stack, level: layers + 1, column },
