@@ -1,5 +1,6 @@
 """The picture of the Transformer in a real browser: into it and out again by click, key, wheel and touch."""
 
+import math
 import re
 from pathlib import Path
 from urllib.parse import quote
@@ -420,12 +421,12 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
     svg = Path(download.value.path()).read_text(encoding="utf-8")
     # A token that is turned lies where the page shows it, below the drawing's corner.
     token = picture.locator(".model-token.read").first
-    turned = r'translate\((\S+) (\S+)\) rotate\(-60\)[^>]* textLength="([\d.]+)"[^>]*>'
+    turned = r'translate\((\S+) (\S+)\) rotate\((\S+)\)[^>]* textLength="([\d.]+)"[^>]*>'
     found = re.search(f"{turned}{re.escape(token.inner_text())}</text>", svg)
     corner = re.search(r'translate\((\S+) (\S+)\)"><svg[^>]*The whole model', svg)
     assert found is not None
     assert corner is not None
-    x, y, length = map(float, found.groups())
+    x, y, angle, length = map(float, found.groups())
     left, top = map(float, corner.groups())
     shown = token.evaluate(
         """(part) => {
@@ -434,7 +435,10 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
           return [own.left + own.width / 2 - drawing.left, own.top + own.height / 2 - drawing.top];
         }"""
     )
-    middle = x + length / 4 - left, y - length * 3**0.5 / 4 - top
+    assert angle < 0
+    # It begins there, and leans.
+    half = length / 2
+    middle = x + half * math.cos(math.radians(angle)) - left, y + half * math.sin(math.radians(angle)) - top
     np.testing.assert_allclose(middle, shown, atol=2)
     assert svg.count("model-line") + svg.count("<path") > 20
 

@@ -21,6 +21,8 @@ const [PER_PIXEL, MOST_PIXELS] = [0.008, 50];
 const [CROSS_MS, REST_MS] = [280, 350];
 /** A wheel that stands still this long has ended its turn. */
 export const TURN_MS = 600;
+/** What of a scene a zoom moves. */
+const MOVES = "transform, opacity";
 /** A pointer that moves less is a click. */
 const DRAG = 4;
 /** A pointer that is at most so far from a part means it. */
@@ -180,7 +182,7 @@ export class Zoom {
       this.y = clamp(this.holder.clientHeight * (1 - this.scale), this.y, 0);
     }
     if (isStill()) return;
-    this.shown.style.willChange = "transform, opacity";
+    this.shown.style.willChange = MOVES;
     this.shown.style.transform = this.scale === 1 ? "" : transformOf(this);
   }
 
@@ -188,7 +190,7 @@ export class Zoom {
   settle() {
     const { shown } = this;
     if (!shown) return;
-    shown.style.willChange = "";
+    if (this.scale > 1) shown.style.willChange = "";
     if (this.scale >= 1) return;
     const from = transformOf(this);
     this.reset();
@@ -197,7 +199,8 @@ export class Zoom {
 
   reset() {
     Object.assign(this, { scale: 1, x: 0, y: 0 });
-    if (this.shown) Object.assign(this.shown.style, { transform: "", willChange: "", opacity: "" });
+    // Before anybody turns the wheel: to draw a scene as a layer of its own takes longer than a frame.
+    if (this.shown) Object.assign(this.shown.style, { transform: "", willChange: isStill() ? "" : MOVES, opacity: "" });
   }
 
   // ---- from scene to scene ----
@@ -252,7 +255,7 @@ export class Zoom {
       { transform: "none", opacity: 1 },
     ];
     const { element } = before;
-    Object.assign(element.style, { transform: "", willChange: "transform, opacity" });
+    Object.assign(element.style, { transform: "", willChange: MOVES });
     const away = [transformOf(before), around(isDeeper ? 1.9 : 0.4, before)];
     // What is added, the page moves itself: the compositor would first draw it anew, as large as it becomes.
     element.animate({ transform: away }, { ...timing, composite: "add" });
