@@ -12,5 +12,5 @@ from viz.selection.choices import ModelChoice
 @pytest.fixture
 def shipped(monkeypatch: pytest.MonkeyPatch) -> Shipped:
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
-    choice = ModelChoice("en-de")
+    choice = ModelChoice("en-de", device="cpu")
     return Shipped(choice, models.translator(choice))
