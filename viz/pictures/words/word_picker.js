@@ -60,6 +60,7 @@ class WordPicker extends View {
   /** The head of the tiles that was asked for last, by its name. @type {[string, Weights] | null} */ weights = null;
   /** @type {(() => void) | undefined} */ stopWaiting;
   digest = "";
+  width = 0;
   /** Of the last choice among these words; one made later, here or on another page, has a larger one. */ serial = 0;
   tintSoon = onceTold(() => this.tint());
   links = new WordLinks();
@@ -77,7 +78,12 @@ class WordPicker extends View {
     onTold("pointed", this.tintSoon, signal);
     onTold("opened", () => this.tellWords(), signal);
     onTold("head", () => this.header?.heads && this.tintSoon(), signal);
-    onResize(this, () => this.tint());
+    onResize(this, () => {
+      // Other lines have other words in sight.
+      if (this.width !== this.root.clientWidth) this.bringIntoSight();
+      this.width = this.root.clientWidth;
+      this.tint();
+    });
   }
 
   /** @param {{ header: WordsHeader }} payload */
