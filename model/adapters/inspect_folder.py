@@ -77,7 +77,7 @@ def private_copy(folder: Folder) -> Iterator[TokenizerCopy]:
 SECONDS: Final = 40
 MEMORY: Final = 3 << 30
 #: Seconds by the clock; a machine that has much else to do is slow.
-PATIENCE: Final = 120
+PATIENCE: Final = 300
 MAX_REMEMBERED: Final = 256
 #: Digest of a tokenizer → what is wrong with it, "" if nothing is.
 _tried: Final[dict[str, str]] = {}

@@ -88,6 +88,7 @@ def test_a_student_finds_the_first_lessons_walks_them_and_learns_what_it_looks_a
         steps = len(lesson.steps)
         expect(contents.get_by_text(re.compile(rf"^{steps} of {steps} steps")).first).to_be_visible()
     contents.get_by_role("button", name=f"0. {known[0].title}").click()
+    expect(chosen).to_have_value(f"0. {known[0].title}")
     page.get_by_role("radiogroup", name="Step").get_by_role("radio", name="4").click()
     page.get_by_role("radiogroup", name="Your prediction").get_by_role("radio", name="animal").click()
     expect(page.get_by_text("Right. “Es” refers to “das Tier”, the animal.")).to_be_visible()

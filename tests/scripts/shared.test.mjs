@@ -15,7 +15,7 @@ import { escapeXml } from "../../viz/pictures/shared/picture_file.js";
 import { percent } from "../../viz/pictures/shared/probability.js";
 import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/pictures/shared/tile_store.js";
 import { FAINTEST, strength } from "../../viz/pictures/shared/word_links.js";
-import { packed } from "./packed.mjs";
+import { packed, until } from "./packed.mjs";
 
 test("a payload is unpacked wherever in the message it begins", () => {
   const bytes = packed({ tokens: ["müde", "😀"] }, new Uint8Array([1, 2, 3]), new Float32Array([0.5, Number.NaN]));
@@ -215,14 +215,14 @@ test("a film that is unpacked while a view is pressed is shown after the click, 
   await new Promise((done) => setTimeout(done, 50));
   assert.deepEqual(shown, []);
   page.dispatchEvent(new Event("pointerup"));
-  await new Promise((done) => setTimeout(done, 1));
+  await until(() => shown.length);
   assert.deepEqual(shown, [1]);
   send(2);
   send(3);
   root.dispatchEvent(new Event("pointerdown"));
   await new Promise((done) => setTimeout(done, 50));
   page.dispatchEvent(new Event("pointerup"));
-  await new Promise((done) => setTimeout(done, 1));
+  await until(() => shown.length > 1);
   assert.deepEqual(shown, [1, 3]);
 });
 

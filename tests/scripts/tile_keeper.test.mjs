@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 import { tilesAt } from "../../viz/pictures/shared/tile_store.js";
 import component from "../../viz/pictures/tiles/tile_keeper.js";
-import { packed } from "./packed.mjs";
+import { packed, until } from "./packed.mjs";
 
 const page = new EventTarget();
 globalThis.addEventListener = page.addEventListener.bind(page);
@@ -25,14 +25,17 @@ const FRAME = {
 };
 const layer = (number) => packed({ address: ADDRESS, layer: number }, new Uint8Array(deflateSync(Buffer.from([0, 1]))));
 
+const roots = [];
+
 /** Puts a keeper on the page, hands it a payload, and returns what takes it away again. */
 function keeper(data) {
   const root = Object.assign(new EventTarget(), { dataset: {} });
+  roots.push(root);
   return component({ data, parentElement: { querySelector: () => root } });
 }
 
 /** What is inflated has arrived. */
-const arrived = () => new Promise((resolve) => setTimeout(resolve, 50));
+const arrived = () => until(() => roots.every(({ dataset }) => dataset.kept));
 
 test("layers stay when the page builds the keepers anew and takes the old ones away last", async () => {
   const old = [keeper(packed(FRAME)), keeper(layer(0))];
