@@ -60,8 +60,15 @@ def test_names_lie_over_no_point_and_where_no_room_is_left_the_chosen_head_keeps
     assert apart == ["top center", "top center"]
     # The name of the lower one would lie over the upper one.
     assert name_places(np.array([[0.0, 0.0], [0.0, 0.05], [1.0, 1.0]]), ["L1 H1"] * 3)[0] != "top center"
-    crowd = name_places(np.random.default_rng(0).normal(size=(60, 2)) * [[1, 0.1]], ["L1 H1"] * 60, first=59)
+    points = np.random.default_rng(0).normal(size=(60, 2)) * [[1, 0.1]]
+    crowd = name_places(points, ["L1 H1"] * 60, first=59)
     assert None in crowd
+    # A chart is as large whatever the distances are.
+    assert (
+        crowd
+        == name_places(100 * points, ["L1 H1"] * 60, first=59)
+        == name_places(points / 100, ["L1 H1"] * 60, first=59)
+    )
     assert crowd[59] is not None
 
 
