@@ -118,6 +118,7 @@ def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:
     assert f"= {2 * np.pi * OWN_BASE ** (20 / OWN_WIDTH):,.0f} (§3.5)" in said
     assert "in float64" in said
     angle = 4 * OWN_BASE ** (-20 / OWN_WIDTH)
+    assert f"kω = {angle:.4g} rad ({np.degrees(angle):.4g}°)" in said
     equation = app.latex[2].value
     for number in (np.cos(angle), np.sin(angle), -np.sin(angle)):
         assert f"{number:.4f}" in equation
