@@ -68,8 +68,10 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
     if off.part == "heads":
         others = [head for head in range(config.num_heads) if head != off.kept_head]
         if not others or off.kept_head >= config.num_heads:
-            count = "1 head" if config.num_heads == 1 else f"{config.num_heads} heads"
-            raise EditError("This model has {count} in each attention, so none would be removed.", count=count)
+            message = (
+                "Heads in each attention of this model: {heads}. So head {kept} cannot be the only one that is kept."
+            )
+            raise EditError(message, heads=config.num_heads, kept=off.kept_head + 1)
         edits = [SwitchOff(site, layer, head) for site, layer in places for head in others]
         return compile_edits(edits, config.shapes, num_source=config.max_length, num_target=config.max_length)
     if off.part == "residuals" and not config.residual:
