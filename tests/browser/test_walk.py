@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.benchmarks.browser import DEEP
 from tests.browser.conftest import settled, visit
 from tests.browser.saving import save_button
 
@@ -441,6 +442,28 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
     middle = x + half * math.cos(math.radians(angle)) - left, y + half * math.sin(math.radians(angle)) - top
     np.testing.assert_allclose(middle, shown, atol=2)
     assert svg.count("model-line") + svg.count("<path") > 20
+
+
+# The page is scrolled until the transport lies where its title is: what is seen there.
+COVERED = """() => {
+  const [main, title] = [document.querySelector("[data-testid=stMain]"), document.querySelector("h1")];
+  const transport = deep(".transport");
+  // The title moves as well, until it sticks.
+  for (const _time of [1, 2, 3])
+    main.scrollTop += transport.getBoundingClientRect().top - title.getBoundingClientRect().top;
+  const [{ left, top, height }, { top: covered }] = [title, transport].map((part) => part.getBoundingClientRect());
+  const seen = document.elementFromPoint(left + 4, top + height / 2);
+  return [Math.round(covered - top), Boolean(seen.closest(".st-key-page-head"))];
+}"""
+
+
+def test_the_head_of_the_page_covers_what_scrolls_under_it(page: Page, url: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 480})
+    walk(page, url)
+    page.evaluate(DEEP)
+    apart, is_head = page.evaluate(COVERED)
+    assert abs(apart) < 40
+    assert is_head
 
 
 #: The names of stages of which not every letter can be seen.
