@@ -106,6 +106,8 @@ def test_it_is_found_as_a_whole_word_split_or_not_and_before_other_pronouns() ->
     assert first_of(("▁sits",), (("it",), ("he",))) is None
     assert first_of(("▁", "it", "▁is"), (("it",),)) == 1
     assert first_of(("▁er", "lebt", "▁er", "."), (("er",),)) == 2
+    # Nothing stands before the first, whatever is last.
+    assert first_of(("it", "▁is", "▁"), (("it",),)) is None
 
 
 def test_rows_of_the_decoder_are_named_by_what_they_read_and_write(translator: Translator) -> None:

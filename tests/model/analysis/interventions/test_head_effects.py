@@ -131,8 +131,9 @@ def test_a_choice_flips_where_the_other_translation_is_preferred_without_the_hea
     for number, intact in enumerate(effects.intact.tolist()):
         without = intact + effects.changes[number]
         assert effects.flips[number].tolist() == ((without <= 0) if intact > 0 else (without > 0)).tolist()
-    removal = RemovalEffect(intact=torch.tensor([1.0, 1.0, -1.0]), removed=torch.tensor([0.5, -0.5, 0.5]))
-    assert removal.flips.tolist() == [False, True, True]
+    removal = RemovalEffect(intact=torch.tensor([1.0, 1.0, -1.0, 0.0]), removed=torch.tensor([0.5, -0.5, 0.5, -0.5]))
+    # Who prefers neither does not prefer it.
+    assert removal.flips.tolist() == [False, True, True, False]
 
 
 @both_measures
