@@ -137,12 +137,8 @@ def _of_message(message: Message) -> str:
     if language() == ENGLISH:
         return str(message)
     if message.many:
-        return plural(message.template, message.many, message.values["count"], **_others(message.values))  # type: ignore[arg-type]
+        return plural(message.template, message.many, message.values["count"], **message.values)  # type: ignore[arg-type]
     return _(message.template, **message.values)
-
-
-def _others(values: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in values.items() if name != "count"}
 
 
 def _filled(template: str, values: Mapping[str, object]) -> str:
