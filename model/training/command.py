@@ -112,6 +112,7 @@ def train(arguments: argparse.Namespace) -> None:
     nouns = [] if arguments.dictionary is None else read_nouns(arguments.dictionary)
     processes, device = join_processes(choose_device(arguments.device))
     origin = None if arguments.start_from is None else checkpoint.load_checkpoint(arguments.start_from, device)
+    # A shape that cannot be, or a head that is not there, is refused before data are read.
     taught_head(settings.taught, settings.taught_layer, settings.taught_head, config_from(arguments, origin))
 
     def say(text: str) -> None:
