@@ -61,9 +61,11 @@ HEAD_COLOURS: Final[tuple[str, ...]] = (
     "#796c00",
     "#c9ced7",
 )
+#: By name; grey is of what is no head and is compared with: chance, a mean, a line to read off.
+BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW, GREY = HEAD_COLOURS[:8]
 
 #: Whose message of a chat a token is of; the name always stands beside the colour.
-ROLE_COLOURS: Final = {"system": HEAD_COLOURS[5], "user": HEAD_COLOURS[4], "assistant": HEAD_COLOURS[2]}
+ROLE_COLOURS: Final = {"system": PURPLE, "user": SKY, "assistant": GREEN}
 
 #: The two ends of the scale, also for surfaces that do not follow the page's theme, such as hover boxes.
 NIGHT: Final = SEQUENTIAL[0]
@@ -126,8 +128,8 @@ def figure_layout(height: int) -> PlotlySpec:
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8, "pad": 0},
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"size": 13, "color": CHART_TEXT},
-        "hoverlabel": {"bgcolor": NIGHT, "bordercolor": HEAD_COLOURS[7], "font": {"color": LIGHT, "size": 13}},
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": HEAD_COLOURS[7], "activecolor": HEAD_COLOURS[1]},
+        "hoverlabel": {"bgcolor": NIGHT, "bordercolor": GREY, "font": {"color": LIGHT, "size": 13}},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": ORANGE},
         "dragmode": "zoom",
         "showlegend": False,
     }
