@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,12 +17,14 @@ from model.adapters import capture, library, open_folder, proof
 from model.adapters.generation import wrong_with_writing
 from model.adapters.open_folder import explore
 from model.adapters.probe import Probe
-from model.adapters.proof import explore_model
+from model.adapters.proof import NOWHERE, explore_model
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.analysis.residual_stream.library_path import follow_in_library
 from model.description import describe
 from model.errors import CheckpointError, TraceError
+from model.nn.attention import AttentionInputs
+from model.nn.masks import AttentionMask
 from model.opening import open_reader
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import refused
@@ -67,6 +70,7 @@ def jamba(folder: Path) -> Path:
         ("bart", "learned", 96),
         ("marian", "sinusoidal", 96),
         ("m2m_100", "sinusoidal", 96),
+        ("ctrl", "sinusoidal", 96),
         ("llama", "rotary", 96),
         ("falcon", "rotary", 96),
         ("gpt_oss", "rotary", 96),
@@ -80,6 +84,9 @@ def test_how_a_model_knows_positions_is_found_by_running_it(
 ) -> None:
     _, abilities = explore(zoo.tiny(model_type))
     assert abilities.positions == positions
+    assert abilities.proof is not None
+    # The probe has 13 tokens, a target one fewer.
+    assert (abilities.proof.heads, abilities.proof.tokens) == (sum(map(sum, abilities.heads.values())), 13)
     # Where nothing else limits a text, the memory for the weights of all heads does.
     assert abilities.max_length == length if length else (abilities.max_length or 0) > 1_000
 
@@ -111,6 +118,8 @@ def test_a_picture_model_whose_bias_has_the_name_of_positions_has_no_table() -> 
             if "relative_position_bias_table" in name or parameter.dim() > 1:
                 parameter.normal_(std=0.25)
     pixels = torch.rand(1, 3, 24, 24)
+    # Of as many rows as there are patches, but nothing is added to them.
+    beit.other = torch.nn.Parameter(torch.rand(10, 32))
     assert explore(beit, Probe(pixels=pixels))[1].positions == "unknown"
     vit: Any = zoo.tiny("vit")
     assert explore(vit, Probe(pixels=pixels))[1].positions == "learned"
@@ -246,6 +255,116 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_weights_is_said(weights: torch.Tensor, is_causal: bool, wrong: str) -> None:
     assert str(proof._wrong_with(weights, (2, 3), is_causal=is_causal)) == wrong
+
+
+def test_weights_are_of_one_sentence_and_of_every_query_over_every_key() -> None:
+    assert proof._is_shaped(torch.ones(1, 4, 2, 3), (2, 3))
+    for shape in ((2, 4, 2, 3), (4, 2, 3), (1, 4, 3, 2)):
+        assert not proof._is_shaped(torch.ones(shape), (2, 3))
+    looks_ahead = torch.eye(3).roll(1, 1)[None, None]
+    looks_ahead[0, 0, 2] = 1 / 3
+    for weights, kind in ((looks_ahead, "encoder"), (torch.ones(1, 1, 3, 3).tril() / 3, "decoder")):
+        output = SimpleNamespace(attentions=(weights,))
+        assert proof._kind_and_weights(output, Probe((1, 2, 3)), "A")[0] == kind
+    both_ways = {"encoder.self": (torch.full((1, 4, 3, 3), 1 / 3),)}
+    proof._check_weights(both_ways, {(3, 3): "encoder.self"}, "encoder", "no")
+    with pytest.raises(CheckpointError, match="later tokens"):
+        proof._check_weights({"decoder.self": both_ways["encoder.self"]}, {(3, 3): "decoder.self"}, "decoder", "no")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "apart"),
+    [
+        ([0.5, torch.inf], [0.6, torch.inf], 0.1),
+        ([-10.0, 2.0], [-10.0, 3.0], 0.1),
+        ([1.0, 2.0], [1.0, 2.0, 3.0], torch.inf),
+        ([torch.inf], [1.0], 0.0),
+        ([1.0, torch.nan], [1.0, 2.0], torch.inf),
+        ([1.0, 2.0], [1.0, torch.nan], torch.inf),
+    ],
+)
+def test_outputs_are_apart_by_the_scale_of_the_first(first: list[float], second: list[float], apart: float) -> None:
+    assert proof._apart(torch.tensor(first), torch.tensor(second)) == pytest.approx(apart)
+
+
+def differing(of_weights: float = 0.0, of_outputs: float = 0.0, size: float = 1.0) -> float:
+    """What is found of two layers the first of which differs by so much; what heads write is of this size."""
+    query, key, value = torch.randn(3, 2, 5, 4, generator=torch.Generator().manual_seed(0))
+    value *= size / value.abs().max()
+    mask = AttentionMask(num_queries=5, num_keys=5)
+    inputs = AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.5)
+    real, weights = inputs.head_output(), inputs.weights()[None]
+    off = real.clone()
+    off[0, 1, 1] -= of_outputs
+    other = weights.clone()
+    other[0, 1, 3, 2] += of_weights
+    outputs = {"encoder.layers.0.self_attention.hook_head_output": off}
+    outputs["encoder.layers.1.self_attention.hook_head_output"] = real
+    return proof._largest_difference(
+        NOWHERE, {"encoder.self": (inputs,) * 2}, outputs, {"encoder.self": (other, weights)}
+    )
+
+
+def test_the_largest_difference_is_that_of_weights_or_by_their_scale_of_outputs() -> None:
+    assert differing() < 1e-6
+    assert differing(of_weights=0.5, of_outputs=0.1) == pytest.approx(0.5, abs=1e-5)
+    assert differing(of_weights=-0.1, of_outputs=0.5) == pytest.approx(0.5, abs=1e-5)
+    assert differing(of_outputs=5e-4, size=1e-3) == pytest.approx(5e-4, abs=1e-6)
+    assert differing(of_outputs=1e5) == pytest.approx(1.0, rel=1e-3)
+    for nothing in ({"of_weights": torch.nan}, {"of_outputs": torch.nan}):
+        assert differing(**nothing) == torch.inf
+
+
+def test_a_model_whose_output_alone_differs_is_never_called_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    apart = iter((0.5, 0.0, 0.0))
+    monkeypatch.setattr(proof, "_apart", lambda first, second: next(apart))
+    found = explore(zoo.tiny("llama"))[1].proof
+    assert found is not None
+    assert "differ from those of transformers by 5.0e-01" in found.verdict
+
+
+@pytest.mark.parametrize(
+    ("change", "is_believed"),
+    [
+        ({}, True),
+        ({"heads": {"decoder.self": []}}, False),
+        ({"difference": 0.999}, True),
+        ({"difference": 1.0}, False),
+        ({"difference": -0.1}, False),
+        ({"tokens": 0}, False),
+        ({"tokens": True}, False),
+        ({"table": 1}, True),
+        ({"table": 2_147_483_649}, False),
+    ],
+)
+def test_a_verdict_holds_only_values_that_a_proof_could_have_found(change: dict[str, Any], is_believed: bool) -> None:
+    content = {"key": ["a"], "kind": "decoder", "heads": {"decoder.self": [1]}, "difference": 0.0, "tokens": 1}
+    content |= {"positions": "none", "table": None, "lengths": [[1, 1, "decoder.self"]], "caches": True} | change
+    if is_believed:
+        found, _ = proof._found(content)
+        assert (found.heads, found.proof.heads, found.lengths) == ({"decoder.self": (1,)}, 1, {(1, 1): "decoder.self"})
+        return
+    with pytest.raises(ValueError, match=r".*"):
+        proof._found(content)
+
+
+def test_only_so_many_models_are_remembered_and_none_without_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_folder, "MAX_REMEMBERED", 2)
+    known: dict[tuple[str, ...], int] = {}
+    for number, name in enumerate("abc"):
+        open_folder._remember(known, (name, "cpu"), number)
+    assert known == {("b", "cpu"): 1, ("c", "cpu"): 2}
+    assert open_folder._remember({}, ("", "cpu"), 3) == 3
+    none: dict[tuple[str, ...], int] = {}
+    open_folder._remember(none, ("", "cpu"), 3)
+    assert none == {}
+
+
+@pytest.mark.parametrize(("table", "stated", "most"), [(None, 0, None), (None, 1, 1), (90, 96, 90), (None, -1, None)])
+def test_a_length_that_is_no_number_of_tokens_limits_nothing(table: int | None, stated: int, most: int | None) -> None:
+    config = SimpleNamespace(get_text_config=lambda: SimpleNamespace(max_position_embeddings=stated))
+    found: Any = SimpleNamespace(table=table, positions="learned")
+    assert open_folder._max_length(found, config) == most
 
 
 def test_a_model_that_gives_different_results_is_refused() -> None:
