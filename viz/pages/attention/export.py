@@ -36,8 +36,10 @@ _CANDIDATES: Final = 3
 
 #: Of a smaller attention every head can be opened on the page: bytes of all exact weights.
 _MOST_BYTES: Final = 4_000_000
-#: Bytes of the page without weights, and in base64 of a float32 number; of a tile's cell less.
-_REST, _FLOAT32, _CELL = 160_000, 5.4, 1.4
+#: Bytes of the page without weights, and in base64 of a float32 number; of a tile's cell less; of the number itself.
+_REST, _FLOAT32, _CELL, _RAW = 160_000, 5.4, 1.4, 4
+#: About the bytes of a table for each number of a matrix, weight, head, key, token, step and number of a position.
+_NUMBER, _WEIGHT, _HEAD, _KEY, _TOKEN, _STEP, _COMPONENT = 14, 38, 150, 60, 24, 620, 12
 
 _STYLE: Final = """
 .note { font-size: 0.9rem; opacity: 0.8; max-width: 75ch; }
@@ -91,7 +93,7 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
 def page_bytes(heads: int, queries: int, keys: int) -> int:
     """About how large the file of an attention with so many heads in all is."""
     weights = heads * queries * keys
-    exact = weights if 4 * weights <= _MOST_BYTES else queries * keys
+    exact = weights if _RAW * weights <= _MOST_BYTES else queries * keys
     return _REST + round(_CELL * weights + _FLOAT32 * exact)
 
 
@@ -186,12 +188,12 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     )
     if queries * keys <= trace_tables.MAX_HEAD_NUMBERS:
         make = partial(trace_tables.open_head, trace, site, layer, head)
-        offer = _csv(trace, label, inside, make, head_name(site, layer, head), 14 * queries * keys)
+        offer = _csv(trace, label, inside, make, head_name(site, layer, head), _NUMBER * queries * keys)
     else:
         make = partial(trace_tables.open_head_array, trace, site, layer, head)
         name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.npy"
         inside = _("{queries:,} × {keys:,} weights for numpy.load: too many for a table", queries=queries, keys=keys)
-        offer = Offer(label, inside, make, name, 4 * queries * keys)
+        offer = Offer(label, inside, make, name, _RAW * queries * keys)
     downloads = [offer, *_as_shown(trace, site, layer, head)]
     if models.abilities(state.current().model).has("scores"):
         downloads.append(_row(trace, site, layer, head))
@@ -199,11 +201,11 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     # When a button is pressed, there is no session to ask what is chosen.
     of_metrics = partial(_metrics, trace, site)
     heads = sum(inputs.num_heads for inputs in trace.inputs[site])
-    downloads.append(_csv(trace, _("Metrics of heads"), inside, of_metrics, f"{site} figures", 60 * heads))
+    downloads.append(_csv(trace, _("Metrics of heads"), inside, of_metrics, f"{site} figures", _HEAD * heads))
     if count <= trace_tables.MAX_ROWS:
         inside = _("{count:,} weights, one per row: layer, head, query, key, weight", count=count)
         of_heads = partial(trace_tables.all_heads, trace, site)
-        downloads.append(_csv(trace, _("All heads"), inside, of_heads, f"{site} all heads", 38 * count))
+        downloads.append(_csv(trace, _("All heads"), inside, of_heads, f"{site} all heads", _WEIGHT * count))
     return downloads
 
 
@@ -219,19 +221,21 @@ def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     opened = attention.opened_layer(trace, reader, site, layer, view)
     values = opened.values[head if measure.is_per_head else 0]
     between = "words" if common.whole_words else "tokens"
-    numbers = {"measure": shown(measure.label), "queries": values.shape[0], "keys": values.shape[1]}
+    queries, keys = values.shape
+    numbers = {"measure": shown(measure.label), "queries": queries, "keys": keys}
     if common.whole_words:
         inside = _("{measure} between {queries} × {keys} words, as “All heads” shows them now", **numbers)
     else:
         inside = _("{measure} between {queries} × {keys} tokens, as “All heads” shows them now", **numbers)
     make = partial(trace_tables.matrix, values, opened.queries.labels, opened.keys.labels)
     name = f"{head_name(site, layer, head)} {common.measure} {between}"
-    return [_csv(trace, _("Current view"), inside, make, name, 14 * values.size)]
+    return [_csv(trace, _("Current view"), inside, make, name, _NUMBER * values.size)]
 
 
 def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     """The row whose origin is told in another tab."""
-    row = state.position("token", len(token_labels.row_labels(trace, site)), finding.default_cell(trace, site)[0])
+    proposed, _key = finding.default_cell(trace, site)
+    row = state.position("token", len(token_labels.row_labels(trace, site)), proposed)
     scaled, masked = state.current().attention.scaled, state.current().attention.masked
     keys = trace.axis_names(site)[1]
     numbers = {"query": row + 1, "keys": len(keys)}
@@ -251,7 +255,7 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
             attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
         ),
         f"{head_name(site, layer, head)} row{row + 1}",
-        60 * len(keys),
+        _KEY * len(keys),
     )
 
 
@@ -262,21 +266,22 @@ def _metrics(trace: "Trace", site: str) -> bytes:
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:
     sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
     inside = _("tokens of both sides, with their ids")
-    offers = [_csv(trace, _("Tokens"), inside, partial(trace_tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
+    make: Callable[[], bytes] = partial(trace_tables.tokens, trace)
+    offers = [_csv(trace, _("Tokens"), inside, make, "tokens", _TOKEN * sum(sides.values()))]
     if trace.steps:
         inside = _("token of each step, its probability, entropy and candidates")
         offers.append(
-            _csv(trace, _("Decoding"), inside, partial(trace_tables.steps, trace), "decoding", 620 * len(trace.steps))
+            _csv(trace, _("Decoding"), inside, partial(trace_tables.steps, trace), "decoding", _STEP * len(trace.steps))
         )
     if "positional encodings" in models.abilities(state.current().model).lacks:
         return offers
-    d_model = trace.positional["source"].shape[1]
+    _rows, d_model = trace.positional["source"].shape
     inside = _("the encoding added to each token, {d_model} dimensions", d_model=d_model)
     labels = {"source": _("Positions, source"), "target": _("Positions, target")}
     for side, count in sides.items():
         make = partial(trace_tables.positional_encoding, trace, side)
         name = f"positional encoding {side}"
-        offers.append(_csv(trace, labels[side], inside, make, name, 12 * d_model * count))
+        offers.append(_csv(trace, labels[side], inside, make, name, _COMPONENT * d_model * count))
     return offers
 
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from model import BeamTree, SampledTranslation, StepCost, Trace
     from model.decoding.logit_lens import LogitLens
 
+#: Bytes, about, of a step in the table, of a token of a branch, and of what a beam compares in a step per its width.
+ROW_BYTES, TOKEN_BYTES, NODES_BYTES = 620, 150, 640
+
 
 def files(trace: "Trace") -> None:
     """The tables, arrays and trees of the translation that is shown."""
@@ -39,7 +42,7 @@ def files(trace: "Trace") -> None:
         _("CSV: each step’s token, its probability, entropy and 20 candidates"),
         partial(trace_tables.steps, trace),
         f"{file_name('decoding', of_branch, sentence=trace.text)}.csv",
-        620 * len(trace.steps),
+        ROW_BYTES * len(trace.steps),
     )
     show_offer(
         _("NumPy arrays"),
@@ -69,7 +72,7 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
         ),
         lambda: branches(made, written(), text=trace.text, checkpoint=checkpoint, digest=digest),
         f"{file_name('branches', sentence=trace.text)}.json",
-        150 * (1 + len(made)) * len(trace.steps),
+        TOKEN_BYTES * (1 + len(made)) * len(trace.steps),
     )
     width, penalty = searches.beam_settings(selection.decoding)
     show_offer(
@@ -82,7 +85,7 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
         ),
         partial(_beam, selection, checkpoint, digest),
         f"{file_name(f'beam{width}', sentence=trace.text)}.json",
-        2 * width * 320 * len(trace.steps),
+        NODES_BYTES * width * len(trace.steps),
     )
 
 

@@ -1,6 +1,8 @@
 """What the Export menu offers, what a link may name, and the page that is taken along."""
 
 import base64
+import csv
+import io
 import json
 import re
 import shutil
@@ -13,6 +15,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
@@ -100,6 +103,42 @@ def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(
     monkeypatch.setattr(trace_tables, "MAX_ROWS", 100)
     assert "All heads" not in labels(opened(app))
     assert "more than a spreadsheet holds" in captions(app)
+    trace = traced(Selection().common.text, Selection().changed(checkpoint="en-de"))
+    monkeypatch.setattr(trace_tables, "MAX_ROWS", trace_tables.num_weights(trace, "encoder.self"))
+    assert "more than a spreadsheet holds" not in captions(app.run())
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.cross"])
+def test_what_is_said_of_a_file_before_it_is_made_is_about_what_it_holds(
+    selection: Selection, monkeypatch: pytest.MonkeyPatch, site: str
+) -> None:
+    chosen = selection.changed(site=site, measure="norms", token=3)
+    monkeypatch.setattr(st, "session_state", {"selection": chosen})
+    trace = traced(chosen.common.text, chosen)
+    queries, keys = map(len, trace.axis_tokens(site))
+
+    def offers() -> dict[str, downloads.Offer]:
+        return {offer.label: offer for offer in writer._tables_of_weights(trace, site, 1, 2)}
+
+    tables = offers()
+    for offer in (*tables.values(), *writer._tables_of_sentence(trace)):
+        assert offer.size == pytest.approx(len(offer.make()), rel=0.4), offer.label
+    assert "for query 4: " in tables["Where one row comes from"].inside
+    assert f"weight of each of {keys} keys" in tables["Where one row comes from"].inside
+    rows = list(csv.reader(tables["Current view"].make().decode("utf-8-sig").splitlines()))
+    assert f"between {len(rows) - 1} × {len(rows[0]) - 1} words" in tables["Current view"].inside
+    # What a spreadsheet or a table just holds is offered as one, and one number more is not.
+    for name, most, label, is_there in (
+        ("MAX_ROWS", 8 * queries * keys, "All heads", lambda: "All heads" in offers()),
+        ("MAX_HEAD_NUMBERS", queries * keys, "L2 H3", lambda: offers()["L2 H3"].name.endswith(".csv")),
+    ):
+        monkeypatch.setattr(trace_tables, name, most)
+        assert is_there(), label
+        monkeypatch.setattr(trace_tables, name, most - 1)
+        assert not is_there(), label
+    array = offers()["L2 H3"]
+    np.testing.assert_array_equal(np.load(io.BytesIO(array.make())), trace.weights(site, 1)[2].numpy())
+    assert array.size == 4 * queries * keys
 
 
 def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads() -> None:
@@ -201,6 +240,8 @@ def test_the_page_holds_sentence_head_grid_decoding_and_origin(page: str, trace:
         expected_weights = trace.weights("decoder.cross", number // 4)[number % 4].numpy()
         np.testing.assert_array_equal(values, expected_weights.ravel())
     assert page.count("<tr>") == 1 + len(trace.steps)
+    numbers = [int(number) for number in re.findall(r"<tr><t[dh][^>]*>(\d+)</", page)]
+    assert numbers == list(range(1, len(trace.steps) + 1))
     # The same view is the same file.
     assert made(trace) == page
     # Only its script may run, and nothing may be fetched.
@@ -247,8 +288,13 @@ def test_an_attention_may_have_layers_of_its_own_number(trace: Trace, monkeypatc
     uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
     view = OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ())
     assert len(payloads(made(uneven, view))) == 3 + 4
-    # Of a large attention only the open head is exact.
-    monkeypatch.setattr(writer, "_MOST_BYTES", 10)
+    # Of a larger attention than may be only the open head is exact.
+    queries, keys = map(len, trace.axis_tokens("decoder.cross"))
+    monkeypatch.setattr(writer, "_MOST_BYTES", 4 * 8 * queries * keys)
+    assert len(payloads(made(trace))) == 3 + 8
+    just = page_bytes(8, queries, keys)
+    monkeypatch.setattr(writer, "_MOST_BYTES", 4 * 8 * queries * keys - 1)
+    assert just - page_bytes(8, queries, keys) == pytest.approx(5.4 * 7 * queries * keys, abs=1)
     _, _, matrix = payloads(made(trace))
     np.testing.assert_array_equal(matrix[1][0], trace.weights("decoder.cross", 1)[2].numpy().ravel())
 
