@@ -3,6 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import streamlit as st
 
 from viz import theme
@@ -37,12 +38,9 @@ _COLUMNS: Final = (
     html.Column(said("Longest path, paper")),
     html.Column(said("Layers to connect both ends"), is_number=True),
 )
-_LEGEND: Final = (
-    (theme.SEQUENTIAL[0], said("exactly 0")),
-    (theme.SEQUENTIAL[2], said("1/100,000 of the largest")),
-    (theme.SEQUENTIAL[5], said("about 1/1,000")),
-    (theme.SEQUENTIAL[9], said("the largest")),
-)
+_SHARES: Final = said("exactly 0"), said("1/100,000 of the largest"), said("about 1/1,000"), said("the largest")
+_SHADES: Final = figures.shades(np.array([[0.0, 1e-5, 1e-3, 1.0]])).ravel().tolist()
+_LEGEND: Final = [(theme.sequential(shade)[0], name) for shade, name in zip(_SHADES, _SHARES, strict=True)]
 DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 #: A measured exponent so much below the counted one is called flatter.
 FLAT: Final = 0.25
@@ -93,11 +91,11 @@ def _table(kernel: int, window: int) -> None:
     st.subheader(_("Table 1, counted"), anchor=False)
     length, width = _sizes()
     rows = []
-    for kind in claims.KINDS:
+    for kind, (in_paper, steps_in_paper, path_in_paper) in PAPER.items():
         operations, steps, layers = claims.counted(kind, length, width, kernel, window)
-        paper = PAPER[kind]
         met = f"{layers:,}" if kind != "recurrent" else _("1, of {length:,} steps", length=length)
-        rows.append((figures.NAMES[kind], paper[0], amount(operations), paper[1], f"{steps:,}", paper[2], met))
+        cells = in_paper, amount(operations), steps_in_paper, f"{steps:,}", path_in_paper, met
+        rows.append((figures.NAMES[kind], *cells))
     st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper compared with our counts")))
     ours, steps, _layers = claims.counted("self-attention", length, width, kernel, window)
     theirs, in_turn, _layers = claims.counted("recurrent", length, width, kernel, window)
