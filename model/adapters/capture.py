@@ -55,12 +55,9 @@ def _candidates(allowed: Tensor, first_query: int | None, local_size: int | None
     # A key that no row of a sentence may see is padding, or one that comes later than every row.
     seen = allowed.any(dim=1)
     first = num_keys - num_queries if first_query is None else first_query
-    later = torch.arange(num_keys, device=allowed.device) > first + num_queries - 1
     # Some windows count the query's own position, some do not.
     local = () if local_size is None else ((local_size, None), (local_size + 1, None), (None, local_size))
-    for padding in (None, seen, seen | later):
-        if padding is not None and bool(padding.all()):
-            continue
+    for padding in (None,) if bool(seen.all()) else (None, seen):
         for window, chunk in ((None, None), *local):
             for causal in (True, False):
                 yield AttentionMask(
@@ -105,7 +102,8 @@ class KernelSums(TorchDispatchMode):
                 return operation.decompose(*args, **given)
         result = operation(*args, **given)
         if operation is _ON_CPU:
-            self.sums = result[1] if args[0].dtype == torch.float32 else None
+            output, sums = result
+            self.sums = sums if output.dtype == torch.float32 else None
         return result
 
 

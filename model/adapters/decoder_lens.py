@@ -134,7 +134,7 @@ def _readouts(model: nn.Module, head: nn.Module, levels: list[Tensor], logits: T
         return project(norm(rows))
 
     for last in (project, normed):
-        if float((last(levels[-1][-1:]) - logits[-1:].float()).abs().max()) < TOLERANCE:
+        if torch.allclose(last(levels[-1][-1:]), logits[-1:].float(), rtol=0, atol=TOLERANCE):
             return [*[normed] * (len(levels) - 1), last]
     raise TraceError(NORM_UNKNOWN)
 

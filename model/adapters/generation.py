@@ -186,22 +186,24 @@ def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
             unread = torch.tensor([written[len(rows) :]], device=reader.device)
             logits.append(rows.ruled(rows.read(unread))[0])
             written.append(int(logits[-1].argmax()))
+        *_, last = logits
         back = min(TAKEN_BACK, len(logits) - 1)
         rows.truncate(len(rows) - back)
         again = (
             rows.ruled(rows.read(torch.tensor([written[len(rows) : len(written) - 1]], device=reader.device)))[0]
             if back
-            else logits[-1]
+            else last
         )
     except Exception as error:  # Whatever a class of the library thinks of a cache that is not its own.
         message = "Headlight cannot generate text with this model step by step ({reason})."
         return said(message, reason=first_words(error))
-    finite = logits[-1].isfinite()
+    finite = last.isfinite()
     if not finite.any():
         # Who writes with it says that no token has a probability.
         return ""
-    scale = max(1.0, float(logits[-1][finite].abs().max()))
-    if written != expected[: len(written)] or float((again - logits[-1])[finite].abs().max()) > 1e-2 * scale:
+    scale = max(1.0, float(last[finite].abs().max()))
+    is_same = torch.allclose(again[finite], last[finite], rtol=0, atol=1e-2 * scale)
+    if written != expected[: len(written)] or not is_same:
         return said(
             "What Headlight generates with this model step by step differs from what transformers "
             "generates, so the model only reads."

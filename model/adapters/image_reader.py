@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Collection
 from io import BytesIO
-from itertools import pairwise, product
+from itertools import chain, islice, pairwise, product, repeat
 from pathlib import Path
 from typing import Any, Final
 
@@ -84,7 +84,8 @@ class ImageReader(BaseReader):
         image = _as_image(picture)
         dtype, most = next(self.model.parameters()).dtype, self.abilities.max_length or 0
         pixels = self.processor(image, return_tensors="pt")["pixel_values"].to(self.device, dtype)
-        rows, columns = pixels.shape[-2] // self._patch, pixels.shape[-1] // self._patch
+        *_, height, width = pixels.shape
+        rows, columns = height // self._patch, width // self._patch
         functions = head_edits(edits, self.abilities, num_source=most, num_target=0)
         more = {} if self.abilities.knows_inputs else {"output_attentions": True}
         try:
@@ -95,10 +96,11 @@ class ImageReader(BaseReader):
                 "After scaling, the picture has {width} × {height} pixels, which this model does not read. Crop it to "
                 "a square first."
             )
-            raise InputTextError(message, width=pixels.shape[-1], height=pixels.shape[-2]) from error
+            raise InputTextError(message, width=width, height=height) from error
         inputs = self.layout.inputs(recorded) if not more else weights_of(output, self.abilities, self.model.config)
-        first = inputs["encoder.self"][0].shape[1] - rows * columns
-        special = tuple(["[CLS]", "[DIST]", "[REG]"][min(position, 2)] for position in range(first))
+        ((_, length, _), *_) = (layer.shape for layer in inputs["encoder.self"])
+        first = length - rows * columns
+        special = tuple(islice(chain(("[CLS]", "[DIST]"), repeat("[REG]")), first))
         tokens = (
             *special,
             *(f"{WORD_BEGIN}{row}·{column}" for row, column in product(range(1, rows + 1), range(1, columns + 1))),
@@ -122,11 +124,11 @@ class ImageReader(BaseReader):
         picture.
         """
         size, pixels = self._patch, pixels.to(self.device, next(self.model.parameters()).dtype)
-        rows, columns = pixels.shape[-2] // size, pixels.shape[-1] // size
-        first = (self.abilities.max_length or 0) - rows * columns
+        *_, height, width = pixels.shape
+        columns = width // size
+        first = (self.abilities.max_length or 0) - height // size * columns
         changed = pixels.clone()
-        row, column = rows - 1, columns // 2
-        changed[..., row * size : (row + 1) * size, column * size : (column + 1) * size] += 1.0
+        changed[..., :size, (columns - 1) * size :] += 1.0  # at the end of the first row
         queries = []
         for each in (pixels, changed) if self.abilities.knows_inputs else ():
             with listen(record={CALL}) as recorded:
@@ -135,7 +137,7 @@ class ImageReader(BaseReader):
             assert isinstance(inputs, AttentionInputs)
             queries.append(inputs.query)
         apart = [(a - b).abs().amax((0, 2)).nonzero().flatten().tolist() for a, b in pairwise(queries)]
-        if first < 0 or apart not in ([], [[first + row * columns + column]]):
+        if first < 0 or apart not in ([], [[first + columns - 1]]):
             raise CheckpointError(
                 "This model ({name}) does not read a picture patch by patch in reading order, so it is unknown "
                 "which part of the picture a token represents.",
@@ -145,7 +147,7 @@ class ImageReader(BaseReader):
     @property
     def _patch(self) -> int:
         size = getattr(self.model.config, "patch_size", 16)
-        return int(size[0] if isinstance(size, list | tuple) else size)
+        return int(min(size) if isinstance(size, list | tuple) else size)
 
     def _as_seen(self, pixels: Float[Tensor, "3 height width"]) -> Tensor:
         """Bytes [height, width, 3] of what the model was given, its normalised colours turned back."""

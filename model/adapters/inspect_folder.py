@@ -132,7 +132,7 @@ TEMPLATE_KEY: Final = b"tokenizer.chat_template"
 GGUF_HEADER: Final = 32 << 20
 #: Its key of what the model is called, which stands first, and those names that are of no decoder.
 ARCHITECTURE_KEY: Final = b"general.architecture"
-GGUF_BEGINNING: Final = 1 << 16
+GGUF_BEGINNING: Final = 65_536
 _KIND_OF_GGUF: Final[Mapping[str, Kind]] = {"t5": "encoder-decoder", "umt5": "encoder-decoder", "t5encoder": "encoder"}
 #: No path of a file system is longer.
 MAX_PATH: Final = 4_096

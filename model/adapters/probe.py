@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import isclose
 from typing import Any, Final
 
 import torch
@@ -25,6 +26,8 @@ from model.nn.score_functions import DistanceBias
 #: Tokens of a probe; a source has one more than a target, so that lengths tell the sites of two stacks.
 MOST_TOKENS: Final = 24
 FEWEST_TOKENS: Final = 6
+#: What is read where the tokens are too few.
+_SPREAD: Final = (7, 18, 29, 40, 51, 62, 73, 84, 95, 106, 117, 128, 139)
 #: How often one token is repeated to see how positions are known.
 REPEATED: Final = 12
 
@@ -46,7 +49,7 @@ class Probe:
         most = min(MOST_TOKENS, limit - 2) if isinstance(limit, int) else MOST_TOKENS
         source = [token for token in token_ids if 0 <= token < size][:most]
         if len(source) < FEWEST_TOKENS:
-            source = [(7 + 11 * position) % size for position in range(13)]
+            source = [token % size for token in _SPREAD]
         words = library.words(model) if model_class.has_two_stacks and library.has_words(model) else size
         return cls(tuple(source), tuple(token % words for token in source[:-1]) if model_class.has_two_stacks else ())
 
@@ -84,16 +87,11 @@ class PositionTables(TorchFunctionMode):
     ) -> Any:
         given = dict(kwargs or {})
         if function is torch.nn.functional.embedding:
-            rows, table = args[:2] if len(args) > 1 else (None, None)
-            if (
-                isinstance(rows, Tensor)
-                and isinstance(table, Tensor)
-                and not rows.is_floating_point()
-                and rows.numel() >= self.fewest
-            ):
-                line = rows.reshape(-1)[-self.fewest :]
-                if rows.numel() == rows.size(-1) and bool((line.diff() == 1).all()):
-                    self._found.append((table, int(rows.reshape(-1)[0])))
+            rows, table = args
+            if rows.numel() >= self.fewest and rows.numel() == rows.size(-1):
+                line = rows.reshape(-1)
+                if bool((line[-self.fewest :].diff() == 1).all()):
+                    self._found.append((table, int(line[0])))
         return function(*args, **given)
 
 
@@ -113,23 +111,20 @@ class Rotations(TorchFunctionMode):
         if self._found is None:
             return None
         cos, sin = self._found
-        sin = sin.float() / cos[0, 0].float()
+        sin = sin.float() / cos[:1].float()
         # Each pair of dimensions may have two columns, next to each other or half a width apart.
         half = sin.size(1) // 2
-        if sin.size(1) % 2 == 0 and bool((sin[:, :half] == sin[:, half:]).all()):
-            return sin[:, :half]
-        if sin.size(1) % 2 == 0 and bool((sin[:, ::2] == sin[:, 1::2]).all()):
-            return sin[:, ::2]
-        return sin
+        pairs = (sin[:, :half], sin[:, half:]), (sin[:, ::2], sin[:, 1::2])
+        return next((one for one, other in pairs if torch.equal(one, other)), sin)
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         if self._found is None and getattr(function, "__name__", "") in ("mul", "__mul__", "__rmul__"):
-            for factor in args if len(args) == 2 else ():
+            for factor in args:
                 if isinstance(factor, Tensor) and factor.dim() > 2:
                     table = factor.detach().squeeze()
-                    if table.dim() == 2 and table.size(0) == self.count and table.size(1) > 1:
+                    if table.dim() == 2 and table.size(0) == self.count:
                         self._note(table.cpu())
         return function(*args, **(kwargs or {}))
 
@@ -144,9 +139,8 @@ class Rotations(TorchFunctionMode):
 def _rotate(cos: Tensor, sin: Tensor) -> bool:
     """Whether two tables are those of rotations, the first of which rotates nothing; some scale all of them alike."""
     squares = cos.float().square() + sin.float().square()
-    scale = float(squares[0, 0])
-    is_begun = scale > 0 and bool((sin[0] == 0).all()) and bool((sin[1] != 0).any())
-    return is_begun and bool(((squares - scale).abs() <= 1e-3 * scale).all())
+    is_begun = not bool(sin[0].any()) and bool(sin.any())
+    return is_begun and isclose(squares.min(), squares.max(), rel_tol=1e-3)
 
 
 def positions_of(
@@ -158,8 +152,8 @@ def positions_of(
     """
     if kind == "image":
         return _of_pictures(model, runner, probe, layout)
-    token = probe.source[len(probe.source) // 2]
-    repeated = Probe((token,) * REPEATED, (token,) * (REPEATED - 1) if probe.target else ())
+    *_, token, _ = probe.source  # the last may be special
+    repeated = Probe((token,) * REPEATED, (token,) if probe.target else ())
     given, tables, kept = repeated.arguments(runner), PositionTables(REPEATED), {}
     site = "decoder.self" if kind == "decoder" else "encoder.self"
     if layout.heads:
@@ -172,12 +166,12 @@ def positions_of(
         rotations = Rotations(len(repeated.source))
         with torch.inference_mode(), library.settings_of_model(), tables, rotations:
             output = runner(**given, output_attentions=True)
-        (layers,) = eager_weights(output, (site,)).values()
-        scheme = _scheme_of_weights(layers[0][0].float().cpu(), turns=rotations.sines() is not None)
+        ((first, *_),) = eager_weights(output, (site,)).values()
+        scheme = _scheme_of_weights(first[0].float().cpu(), turns=rotations.sines() is not None)
     found = tables.found(library.embeddings(model).weight)
     sines = _sines(model)
-    rows = min((table.size(0) - first for table, first in found), default=None)
-    if any(_is_sines(table[first:]) for table, first in found) or (not found and sines and scheme == "unknown"):
+    rows = min((table.size(0) - begin for table, begin in found), default=None)
+    if any(_is_sines(table[begin:]) for table, begin in found) or (not found and sines and scheme == "unknown"):
         return "sinusoidal", rows
     return ("learned", rows) if found and scheme != "ALiBi" else (scheme, rows)
 
@@ -192,11 +186,10 @@ def _of_pictures(model: nn.Module, runner: Any, probe: Probe, layout: Layout) ->
     given = replace(probe, pixels=torch.full_like(probe.pixels, 0.5)).arguments(runner)
     with torch.inference_mode(), library.settings_of_model(), listen(record={CALL}) as kept:
         runner(**given)
-    first = layout.inputs(kept)["encoder.self"][0]
+    first, *_ = layout.inputs(kept)["encoder.self"]
     assert isinstance(first, AttentionInputs)
-    length = first.query.size(1)
-    patches = first.query[:, length // 2 :]
-    is_told = not _are_equal(patches, dim=1) and picture_table(model, length) is not None
+    _, patches = first.query.chunk(2, dim=1)
+    is_told = not _are_equal(patches, dim=1) and picture_table(model, first.query.size(1)) is not None
     return ("learned" if is_told else "unknown"), None
 
 
@@ -216,10 +209,9 @@ def picture_table(model: nn.Module, length: int) -> Float[Tensor, "position d_mo
 
 def _scheme_of_inputs(calls: Sequence[AttentionInputs]) -> PositionScheme:
     """By queries, keys and biases of a run over equal tokens."""
-    tables = [call.bias.table for call in calls if isinstance(call.bias, DistanceBias)]
-    if tables:
-        back = tables[0][:, : tables[0].size(1) // 2 + 1]
-        return "ALiBi" if back.size(1) > 3 and _is_straight(back) else "relative bias"
+    bias = next((call.bias for call in calls if isinstance(call.bias, DistanceBias)), None)
+    if bias is not None:
+        return "ALiBi" if _is_straight(bias.table[:, : bias.num_queries]) else "relative bias"
     # Where a row's weights do not add to 1 (sinks), what later layers read differs with the length of the row.
     first = next((call for call in calls if not _are_equal(call.query, dim=1)), None)
     if first is None:
@@ -235,41 +227,44 @@ def _scheme_of_weights(weights: Float[Tensor, "head query key"], *, turns: bool)
     num_queries = weights.size(1)
     rows = [weights[:, row, : row + 1].clamp_min(1e-30).log() for row in range(num_queries)]
     # Of each row, how a score changes from a key to the one before it.
-    steps = [(row[:, :-1] - row[:, 1:]).flip(-1) for row in rows if row.size(1) > 1]
+    steps = [(row[:, :-1] - row[:, 1:]).flip(-1) for row in rows]
     if any(not torch.allclose(long[:, : short.size(1)], short, atol=1e-3) for short, long in pairwise(steps)):
         return "unknown"
-    last = steps[-1]
-    if float(last.abs().max()) < 1e-4:
+    *_, last = steps
+    if torch.allclose(last, torch.zeros(()), rtol=0, atol=1e-4):
         return "none"
-    if float((last - last[:, :1]).abs().max()) < 1e-3:
+    if torch.allclose(last, last[:, :1], rtol=0, atol=1e-3):
         return "ALiBi"
     return "rotary" if turns else "relative bias"
 
 
 def _is_straight(table: Float[Tensor, "head distance"]) -> bool:
-    return float(table.diff(n=2, dim=1).abs().max()) < 1e-4 and float(table.diff(dim=1).abs().max()) > 1e-6
+    steps = table.float().diff(dim=1)
+    is_even = torch.allclose(steps, steps[:, :1], rtol=0, atol=1e-4)
+    return is_even and not torch.allclose(steps, torch.zeros(()), rtol=0, atol=1e-6)
 
 
 def _are_equal(rows: Tensor, dim: int) -> bool:
     """Whether all rows are the first one."""
-    return float((rows - rows.narrow(dim, 0, 1)).abs().max()) <= 1e-4 * max(1.0, float(rows.abs().max()))
+    scale = max(1.0, float(rows.abs().max()))
+    return torch.allclose(rows, rows.narrow(dim, 0, 1), rtol=0, atol=1e-4 * scale)
 
 
 def _depends_on_distance(products: Float[Tensor, "head query key"]) -> bool:
     """Whether a product of query and key depends on nothing but how far they are apart."""
     scale = max(1.0, float(products.abs().max()))
-    return float((products[:, 1:, 1:] - products[:, :-1, :-1]).abs().max()) <= 1e-3 * scale
+    return torch.allclose(products[:, 1:, 1:], products[:, :-1, :-1], rtol=0, atol=1e-3 * scale)
 
 
 def _sines(model: nn.Module) -> bool:
     """Whether a model holds a table of sines and cosines."""
-    tables = [*model.named_parameters(), *model.named_buffers()]
-    return any(value.dim() == 2 and _is_sines(value) for _, value in tables)
+    return any(map(_is_sines, (*model.parameters(), *model.buffers())))
 
 
 def _is_sines(table: Tensor) -> bool:
     """Whether the rows of a table are sines and cosines, whose squares add to half its width."""
-    rows = table[8:24].detach().float()
-    if table.dim() != 2 or len(rows) < 8 or table.size(1) < 4 or table.is_meta:
+    if table.dim() != 2 or table.size(0) < 16 or table.size(1) < 4 or table.is_meta:
         return False
-    return bool(((rows.square().sum(1) / (table.size(1) // 2) - 1).abs() < 1e-3).all())
+    # Rows of padding may come first.
+    rows = table[8:24].detach().float()
+    return torch.allclose(rows.square().sum(1) / (table.size(1) // 2), rows.new_ones(()), rtol=0, atol=1e-3)

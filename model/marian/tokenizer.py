@@ -54,12 +54,13 @@ class MarianTokenizer(Tokenizer):
 
     def _split(self, text: str) -> tuple[str, str]:
         """The token of a language, in front of a text or chosen ("" if there is none), and the text behind it."""
-        end = text.find("<<") if text.startswith(">>") else -1
-        if end < 0:
-            return (f">>{self.offered.chosen[1]}<<" if self.offered.chosen[1] else ""), text
+        language, mark, rest = text.partition("<<")
+        if not (mark and language.startswith(">>")):
+            _, chosen = self.offered.chosen
+            return (f">>{chosen}<<" if chosen else ""), text
         if self.offered.writes:
-            check_code(text[2:end], self.offered.writes)
-        return text[: end + 2], text[end + 2 :]
+            check_code(language.removeprefix(">>"), self.offered.writes)
+        return language + mark, rest
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of many texts, as `encode`."""
@@ -119,7 +120,7 @@ def _processor(serialized: bytes, name: str) -> spm.SentencePieceProcessor:
     try:
         check_normalizer(serialized)
         processor = spm.SentencePieceProcessor(model_proto=serialized)
-        if processor.get_piece_size() == 0:  # it takes an empty file for a model not loaded yet
+        if not processor.get_piece_size():  # it takes an empty file for a model not loaded yet
             raise RuntimeError("no pieces")
     except Malformed as error:
         raise CheckpointError("{name} cannot be used: {error}.", name=name, error=error) from error

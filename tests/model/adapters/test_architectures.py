@@ -10,7 +10,7 @@ import transformers
 
 from model import open_reader
 from model.adapters import capture, library
-from model.adapters.layout import OUTPUTS, weights_of
+from model.adapters.layout import OUTPUTS, _mask_around, weights_of
 from model.adapters.open_folder import explore
 from model.adapters.probe import Probe
 from model.errors import InputTextError, TraceError
@@ -83,6 +83,10 @@ def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str) 
                 expected = getattr(eager, name)[layer][sentence]
                 assert inputs.num_heads == expected.size(0) == abilities.heads[site][layer]
                 assert inputs.mask.explicit is None
+                assert isinstance(inputs, AttentionInputs)
+                projection = layout.projection(site, layer)
+                assert projection is not None
+                assert projection.shape == (inputs.num_heads, inputs.value.size(-1), 32)
                 real = recorded[f"{site_path(site, layer)}.{OUTPUTS}"][0][sentence]
                 # Rows of padding are nobody's: what they look at is never read.
                 torch.testing.assert_close(inputs.weights()[:, :queries], expected[:, :queries], atol=1e-5, rtol=0)
@@ -123,6 +127,12 @@ def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window() -> None:
         assert torch.equal(layer.mask.rows()[0], (weights[0] > 0).all(0))
     assert int(layers[0].mask.rows()[0, 12].sum()) == 13
     assert int(layers[1].mask.rows()[0, 12].sum()) == 5
+
+
+def test_weights_have_the_narrowest_window_outside_of_which_there_are_none() -> None:
+    for size, window in ((1, 1), (2, 2), (3, 4), (5, None)):
+        weights = torch.ones(2, 6, 6).tril().triu(1 - size)
+        assert _mask_around(weights, True, [4, 2, 1, 6, 0, None]).window == window
 
 
 def test_a_relative_bias_is_one_table_that_all_layers_share() -> None:

@@ -1,6 +1,8 @@
 """The attention that `transformers` calls: fused where it can be, heard by its sums, its booleans as a small mask."""
 
+import math
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -8,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from model.adapters import capture, library
-from model.adapters.capture import Call, KernelSums, attend, layers_counted, mask_behind, name_attentions
+from model.adapters.capture import Call, KernelSums, _Point, alone, attend, layers_counted, mask_behind, name_attentions
 from model.errors import CancelledError
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import compile_edits
@@ -85,6 +87,55 @@ def test_a_pass_tells_how_many_attentions_are_done_and_can_be_ended_between_two(
     with listen():
         attend(layers[0], *parts, None, scaling=0.3)
     assert len(done) == 2
+    # Who goes on to listen, while tokens are written, hears no more than all.
+    done.clear()
+    with layers_counted(lambda number, total: done.append((number, total))), listen():
+        run()
+        attend(layers[0], *parts, None, scaling=0.3)
+    assert done == [(1, 3), (2, 3), (3, 3), (3, 3)]
+
+
+def test_layers_that_share_a_module_are_told_apart_by_the_order_of_their_calls(
+    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+) -> None:
+    site = Site()
+    name_attentions(site, {site: tuple(("decoder.self", layer) for layer in range(3))})
+    with listen(record={CALL}) as recorded:
+        for _ in range(6):
+            attend(site, *parts, None, scaling=0.3)
+    assert [(name, len(calls)) for name, calls in recorded.items()] == [
+        (f"decoder.layers.{layer}.self_attention.hook_call", 2) for layer in range(3)
+    ]
+
+
+def test_rows_of_the_decoder_are_counted_from_the_beginning_of_its_text() -> None:
+    own, cross, source = Site(), Site(), Site()
+    sites = {own: "decoder.self", cross: "decoder.cross", source: "encoder.self"}
+    name_attentions(nn.ModuleList(sites), {module: ((site, 0),) for module, site in sites.items()})
+    with listen():
+        # Two rows behind five that are cached, and a source of nine.
+        rows = [_Point.of(*call).row for call in ((source, 9, 9), (own, 2, 7), (cross, 2, 9), (source, 9, 9))]
+    assert rows == [0, 5, 5, 0]
+
+
+def test_scores_are_scaled_by_the_width_of_a_head_where_a_model_says_nothing(
+    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+) -> None:
+    with listen(record={CALL}) as recorded:
+        attend(Site(), *parts, None)
+    assert calls(recorded)[0].scale == pytest.approx(1 / math.sqrt(8))
+
+
+def test_the_bias_of_a_sentence_is_its_own_or_that_of_all(
+    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+) -> None:
+    query, key, value = parts
+    mask = AttentionMask(num_queries=N, num_keys=N)
+    given: dict[str, Any] = {"module": Site(), "query": query, "key": key, "value": value, "mask": mask, "scale": 1.0}
+    for bias in (torch.randn(2, 1, N, N), torch.randn(1, 4, N, N)):
+        found = Call(**given, bias=bias).of_sentence(1, torch.device("cpu")).bias
+        assert isinstance(found, Tensor)
+        assert torch.equal(found, bias[-1])
 
 
 def test_rows_computed_block_by_block_are_those_of_the_fused_kernel(
@@ -142,6 +193,24 @@ def test_rows_that_come_one_at_a_time_see_all_keys_before_them(
     mask = calls(recorded)[0].mask
     assert (mask.first_query, mask.num_queries) == (N - 1, 1)
     assert mask.rows().all()
+
+
+def test_only_a_part_of_a_larger_block_of_memory_is_copied() -> None:
+    block = torch.randn(3, 8)
+    query, key, value = block
+    assert all(kept is given for kept, given in zip(alone(query, key, value), (query, key, value), strict=True))
+    (copied,) = alone(query)
+    assert copied is not query
+    assert torch.equal(copied, query)
+
+
+def test_rows_behind_a_cache_that_forgot_the_first_keys_are_placed_among_those_it_has() -> None:
+    made = capture.causal_or_padding(batch_size=1, q_length=2, kv_length=7, q_offset=20, kv_offset=15)
+    assert made is not None
+    behind = getattr(made, "headlight_mask")  # noqa: B009
+    assert (behind.causal, behind.first_query, behind.explicit) == (True, 5, None)
+    assert torch.equal(behind.rows(), made[:, 0])
+    assert made[0, 0].sum(-1).tolist() == [6, 7]
 
 
 @pytest.mark.parametrize("kind", ["decoder", "encoder"])
@@ -262,9 +331,17 @@ def test_later_rows_of_a_cached_text_are_placed_among_their_keys() -> None:
 
 
 def test_a_mask_without_a_rule_is_kept_as_it_is() -> None:
-    allowed = torch.rand(1, SIZE, SIZE, generator=torch.Generator().manual_seed(0)) < 0.5
-    mask = mask_behind(allowed.expand(2, SIZE, SIZE))
+    allowed = torch.rand(3, 5, SIZE, generator=torch.Generator().manual_seed(0)) < 0.5
+    assert torch.equal(mask_behind(allowed).rows(), allowed)
+    mask = mask_behind(allowed[:1].expand(3, 5, SIZE))
     assert mask.explicit is not None
-    assert torch.equal(mask.explicit, allowed)
-    assert torch.equal(mask.rows([3]), allowed[:, [3]])
+    assert torch.equal(mask.explicit, allowed[:1])
+    assert torch.equal(mask.rows([3]), allowed[:1, [3]])
     assert mask.dense() is not None
+
+
+@pytest.mark.parametrize("row", [0, 255, 256, N - 1])
+def test_a_mask_that_breaks_its_rule_in_one_row_follows_none(row: int) -> None:
+    allowed = torch.ones(1, N, N, dtype=torch.bool).tril()
+    allowed[0, row, :2] = ~allowed[0, row, :2]
+    assert torch.equal(mask_behind(allowed).rows(), allowed)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ import transformers
 from model.adapters import chat_template
 from model.adapters.chat_template import (
     LONGEST_TEMPLATE,
+    Chat,
     ChatWriter,
     Message,
+    Span,
     as_fields,
     chosen_template,
     marked,
@@ -21,6 +24,8 @@ from model.adapters.chat_template import (
     roles_of,
     spans_of,
 )
+from model.adapters.chat_template_process import texts_of
+from model.adapters.library_tokenizer import Encoded
 from model.adapters.limited_process import answer_of
 from model.analysis.coreference.pronoun_rows import pronoun_link
 from model.errors import InputTextError
@@ -48,7 +53,7 @@ def is_refused(template: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ("{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3, "takes more than 2 seconds"),
+        ("{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3, "takes more than 2 seconds or 1 GB"),
         ("{% set a = 'x' * 10**9 %}{{ a }}{{ a }}", "memory|takes more than"),
         ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "cannot be used for this chat|takes more than"),
     ],
@@ -92,6 +97,13 @@ def test_a_process_of_its_own_makes_the_same_of_a_chat(monkeypatch: pytest.Monke
     assert "Hello." in here.text
 
 
+def test_a_text_may_be_as_long_as_is_asked_and_marks_take_twice_as_much_at_most() -> None:
+    asked = {"template": "{{ messages[0].content }}", "variables": {}, "goes_on": False}
+    asked["chats"] = [as_fields([Message("user", content)]) for content in ("ab", "marked")]
+    assert texts_of({**asked, "longest": 2}) == {"texts": ["ab", "mark"]}
+    assert "2 characters, and at most 1 can" in texts_of({**asked, "longest": 1})["wrong"]
+
+
 def test_what_is_refused_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputTextError):
         rendered("{{ raise_exception('no') }}", CHAT, {})
@@ -122,9 +134,10 @@ def test_no_more_than_a_few_results_are_kept(monkeypatch: pytest.MonkeyPatch) ->
         (7, "not text"),
         ("x" * 5_000_000, "5,000,000 characters"),
         ({"rag": "x", "tool_use": "y"}, "named rag, tool_use"),
+        ({f"{number}{'x' * 50}": "" for number in range(7)}, r"named 0x{39}, 1x{39}, 2x{39}, 3x{39}, 4x{39}, and none"),
         ({"default": ["x"]}, "not text"),
     ],
-    ids=["none", "number", "5 MB", "no default", "list"],
+    ids=["none", "number", "5 MB", "no default", "many names", "list"],
 )
 def test_what_is_no_template_is_refused(value: object, words: str) -> None:
     with pytest.raises(InputTextError, match=words):
@@ -178,8 +191,36 @@ def test_characters_are_known_exactly_or_not_at_all(make: Make, expected: list[t
 
 def test_marks_of_a_template_itself_name_no_message() -> None:
     messages = [Message("user", "hi")]
-    forged = marked([Message("user", "x")] * 7)[6].content
-    assert spans_of(f"{forged}hi", f"{forged}{marked(messages)[0].content}", messages) is None
+    for forged in (one.content for one in marked([Message("user", "x")] * 7)[1:]):
+        assert spans_of(f"{forged}hi", f"{forged}{marked(messages)[0].content}", messages) is None
+
+
+def test_a_sign_that_is_no_digit_is_no_mark_and_a_long_chat_has_a_mark_for_each_message() -> None:
+    messages = [Message("user", f"a{number}") for number in range(12)]
+    strange = "\ue000\ue01a\ue001"
+    spans = spans_of(
+        strange + "".join(message.content for message in messages),
+        strange + "".join(message.content for message in marked(messages)),
+        messages,
+    )
+    assert spans is not None
+    assert [(span.begin, span.end) for span in spans] == [
+        *((3 + 2 * number, 5 + 2 * number) for number in range(10)),
+        (23, 26),
+        (26, 29),
+    ]
+
+
+def test_characters_of_the_typed_text_are_those_of_the_message_behind_a_token() -> None:
+    spans = (Span(1, 3, "user"), Span(5, 7, "user"))
+    tokens = [(0, 2), (2, 4), (3, 5), (5, 8)]
+    writer: Any = SimpleNamespace(
+        chat=lambda text: Chat("<ab><ab>", Encoded((), ()), ("user",) * 4, "", spans),
+        pieces=SimpleNamespace(offsets=lambda text, with_special: tokens),
+    )
+    # The same words twice: the second message is found behind the first one.
+    assert ChatWriter.source_offsets(writer, "user: ab\nuser: ab") == [(6, 7), (7, 8), (0, 0), (15, 17)]
+    assert ChatWriter.source_offsets(writer, "ab") == [(0, 1), (1, 2), (0, 0), (0, 0)]
 
 
 def test_a_token_that_reaches_into_a_message_is_of_it() -> None:

@@ -2,14 +2,17 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
 from model import Draws, PointAt, Sampling, SwitchOff
-from model.adapters.generation import GenerationSession
+from model.adapters.generate_call import GenerationRows, most_steps
+from model.adapters.generation import GenerationSession, beginning_of
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
@@ -201,6 +204,18 @@ def test_a_branch_with_edits_leaves_what_was_written_as_it_is(writers: dict[str,
     assert float(weights[:first].sum(-1).min()) == pytest.approx(1.0, abs=1e-5)
     with pytest.raises(SessionError, match="encoder"):
         writers["t5"].decode(TEXT).branch(edits=[SwitchOff("encoder.self", 0, 0)])
+    source, now, then = (
+        SwitchOff("encoder.self", 0, 0),
+        SwitchOff("decoder.self", 0, 1),
+        SwitchOff("decoder.self", 1, 2),
+    )
+    session = writers["t5"].decode(TEXT, edits=[source, now])
+    session.force(20)
+    branched = session.branch(edits=[then])
+    branched.force(21)
+    # The encoder's output and what was written are of the first edits, what follows of the other.
+    kept = [(edit.site, edit.layer, edit.head) for edit in branched.trace().edits]
+    assert kept == [("encoder.self", 0, 0), ("decoder.self", 0, 1), ("decoder.self", 1, 2)]
 
 
 def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str, TextWriter]) -> None:
@@ -213,6 +228,53 @@ def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str
             assert session.trace().edits == (now,) if session.steps and len(session.steps) < 5 else True
             session.force(token)
         assert set(session.trace().edits) == {now, later}
+
+
+@pytest.mark.parametrize(
+    ("kind", "most", "read", "steps"),
+    [
+        ("decoder", None, 5, 24),
+        ("decoder", 96, 90, 7),
+        ("decoder", 29, 5, 24),
+        ("decoder", 27, 5, 23),
+        ("encoder-decoder", None, 5, 17),
+        ("encoder-decoder", 16, 5, 16),
+    ],
+)
+def test_a_model_writes_as_much_as_its_positions_allow(kind: str, most: int | None, read: int, steps: int) -> None:
+    abilities: Any = SimpleNamespace(kind=kind, max_length=most, max_target_length=most)
+    assert most_steps(abilities, read) == steps
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "t5"])
+def test_edits_reach_to_the_last_row_that_may_be_written(writers: dict[str, TextWriter], model_type: str) -> None:
+    reader = writers[model_type]
+    session = reader.decode(TEXT)
+    rows = len(session.prompt_ids) + session.max_steps
+    reader.decode(TEXT, edits=[SwitchOff("decoder.self", 0, 0, row=rows - 1)])
+    with pytest.raises(EditError):
+        reader.decode(TEXT, edits=[SwitchOff("decoder.self", 0, 0, row=rows)])
+
+
+def test_a_session_knows_about_how_many_bytes_it_will_hold(writers: dict[str, TextWriter]) -> None:
+    session = writers["gpt2"].decode(TEXT)
+    # Of each row 400 logits, and in both layers query, key, value and output of 32 numbers, in four bytes each.
+    rows = session.max_steps + len(session.prompt_ids)
+    assert session.num_bytes == rows * 4 * (400 + 32 * 8)
+
+
+def test_rows_cut_back_go_on_as_if_they_had_not_been_longer(writers: dict[str, TextWriter]) -> None:
+    for model_type in ("gpt2", "t5"):
+        reader = writers[model_type]
+        begun = beginning_of(reader, reader.source(TEXT).ids, 8)
+        rows = GenerationRows(reader.model, begun)
+        first = rows.read(torch.tensor([[*begun.token_ids, 20, 21, 22]]))
+        for length in (len(rows), len(rows) - 1, 1, 0):
+            rows.truncate(length)
+            assert len(rows) == length
+            left = torch.tensor([[*begun.token_ids, 20, 21, 22][length:]])
+            if left.numel():
+                torch.testing.assert_close(rows.read(left), first, atol=1e-4, rtol=1e-4)
 
 
 def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) -> None:
@@ -229,6 +291,10 @@ def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) 
     for beam in (0, 13):
         with pytest.raises(ConfigError, match="width of a beam"):
             reader.beam_tree(TEXT, beam=beam)
+    assert reader.beam_tree(TEXT, beam=1, alpha=-5.0).hypotheses
+    for alpha in (-5.1, 5.1):
+        with pytest.raises(ConfigError, match="length penalty"):
+            reader.beam_tree(TEXT, alpha=alpha)
     with pytest.raises(ConfigError, match="early_stopping"):
         reader.beam_tree(TEXT, early_stopping="soon")
 
@@ -264,7 +330,10 @@ def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
             InputTextError, match=r"extra399x.*the ids of this model end at 399.*resize_token_embeddings"
         ):
             reader.trace(*given)
-    assert reader.trace("tired extra0x").target_ids
+    first = 400 - len(zoo._metaspace())  # is given the first id that the model lacks
+    with pytest.raises(InputTextError, match=f"extra{first}x.*the id 400"):
+        reader.trace(f"tired extra{first}x")
+    assert 399 in reader.trace(f"tired extra{first - 1}x").target_ids
 
 
 def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,6 +342,10 @@ def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatc
     monkeypatch.setattr("model.adapters.layout.LARGEST", 4 * 12 * 10**2)
     reader = writer("t5")
     assert (reader.abilities.max_length, reader.abilities.max_target_length) == (10, 10)
+    # Where a setting allows 96, the smaller one counts: eight heads, whose weights alone are known.
+    for most, length in ((10, 10), (100, 96)):
+        monkeypatch.setattr("model.adapters.layout.LARGEST", 4 * 8 * most**2)
+        assert explore(zoo.tiny("mpt"))[1].max_length == length
     with pytest.raises(InputTextError, match="at most 10 tokens, because its relative positions"):
         reader.trace("tired " * 11)
 
@@ -310,8 +383,11 @@ def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str) -> N
     assert tuple(lens.token_ids[-1, :, 0].tolist()) == trace.predicted_ids
     chances = torch.tensor([step.log_prob for step in trace.steps]).exp()
     torch.testing.assert_close(lens.chosen_probabilities[-1], chances, atol=1e-5, rtol=1e-3)
-    with pytest.raises(TraceError, match="got 0"):
-        reader.logit_lens(trace, top=0)
+    torch.testing.assert_close(reader.logit_lens(trace, top=1).token_ids, lens.token_ids[..., :1])
+    beyond = replace(trace, target_ids=(*trace.target_ids[:-1], 400))
+    for wrong, top in ((trace, 0), (trace, 401), (beyond, 1)):
+        with pytest.raises(TraceError, match=f"1 to 400 tokens for this model, got {top}"):
+            reader.logit_lens(wrong, top=top)
 
 
 def test_a_level_of_the_lens_is_norm_and_projection_of_that_layer(writers: dict[str, TextWriter]) -> None:

@@ -11,9 +11,10 @@ import pytest
 import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from model import open_reader
-from model.adapters.library_tokenizer import LibraryTokenizer, _spelling_of
+from model.adapters.library_tokenizer import LibraryTokenizer, _bytes_of_signs, _offered, _spelling_of
 from model.adapters.text_writer import TextWriter
 from model.errors import InputTextError
 from model.languages import html_language
@@ -56,6 +57,22 @@ def test_bert_s_pieces_are_also_known_as_bert_writes_them(pieces: Callable[[str]
     assert (apostrophe, last) == ("'", "t")
     assert "".join(encoded.names[1:-1]).replace("##", "") == "streetcarsdidn't"
     assert pieces("bytes").encode("streetcars").names == pieces("metaspace").encode("streetcars").names == ()
+
+
+def test_a_piece_that_goes_on_with_the_first_word_is_known_where_no_special_token_comes_first(
+    pieces: Callable[[str], LibraryTokenizer],
+) -> None:
+    made = pieces("wordpiece")
+    assert made.encode("a.", with_special=False).tokens == ("▁a", ".")
+    assert made.encode("a .", with_special=False).tokens == ("▁a", "▁.")
+
+
+def test_the_signs_of_bytes_are_those_of_gpt_2_and_half_of_them_are_no_character(
+    pieces: Callable[[str], LibraryTokenizer],
+) -> None:
+    assert _bytes_of_signs() == {sign: byte for byte, sign in bytes_to_unicode().items()}
+    made = pieces("bytes")
+    assert set(made.tokens(sorted(made.byte_ids))) == {f"<0x{byte:X}>" for byte in range(128, 256)}
 
 
 def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(
@@ -240,6 +257,25 @@ def test_every_choice_has_traces_of_its_own(translator: tuple[str, TextWriter, A
     assert opened.pieces.spoken[1] == written
     # Whoever else holds the model reads as before.
     assert opened.pieces.spoken == opened.offered.chosen
+
+
+@pytest.mark.parametrize(
+    ("codes", "told", "written"),
+    [
+        (["en", "fr", "de"], None, "de"),
+        (["de", "fr", "en"], None, "en"),
+        (["de", "fr", "es"], None, "fr"),
+        (["de"], None, "de"),
+        (["en", "fr", "de"], "fr", "fr"),
+    ],
+)
+def test_german_or_else_english_or_else_any_other_language_is_written(
+    codes: list[str], told: str | None, written: str
+) -> None:
+    tokenizer = SimpleNamespace(
+        set_src_lang_special_tokens=None, lang_code_to_id=codes, src_lang=codes[0], tgt_lang=told
+    )
+    assert _offered(tokenizer).chosen == (codes[0], written)
 
 
 def test_an_unknown_language_is_one_sentence(translator: tuple[str, TextWriter, Any]) -> None:

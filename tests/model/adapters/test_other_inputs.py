@@ -108,6 +108,31 @@ def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) 
     assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
 
 
+def test_colours_beyond_what_a_screen_has_are_its_brightest_and_darkest(reader: ImageReader) -> None:
+    pixels = torch.tensor([9.0, -9.0, 0.2]).expand(3, 1, 3)
+    assert reader._as_seen(pixels)[0, :, 0].tolist() == [255, 0, 153]
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (4, 3), (4, 5, 4), (3, 4, 5), (1, 4, 4, 3), (0, 4, 3)])
+def test_bytes_that_are_no_picture_are_refused(reader: ImageReader, shape: tuple[int, ...]) -> None:
+    with pytest.raises(InputTextError, match="bytes"):
+        reader.trace_picture(np.zeros(shape, dtype=np.uint8))
+
+
+def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Image.fromarray(PIXELS).save(tmp_path / "cat.png")
+    size = (tmp_path / "cat.png").stat().st_size
+    with (tmp_path / "huge.png").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    with pytest.raises(InputTextError, match="more than 64 MB"):
+        image_reader.open_picture(tmp_path / "huge.png")
+    monkeypatch.setattr(image_reader, "LARGEST_FILE", size)
+    assert image_reader.open_picture(tmp_path / "cat.png").size == (70, 50)
+    monkeypatch.setattr(image_reader, "LARGEST_FILE", size - 1)
+    with pytest.raises(InputTextError, match="more than"):
+        image_reader.open_picture(tmp_path / "cat.png")
+
+
 def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.png").write_bytes(b"<svg onload=alert(1)>")
     for text, words in (
@@ -117,8 +142,6 @@ def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monk
     ):
         with pytest.raises(InputTextError, match=words):
             reader.trace(text)
-    with pytest.raises(InputTextError, match="bytes"):
-        reader.trace_picture(np.zeros((4, 4), dtype=np.uint8))
     with pytest.raises(InputTextError, match="no decoder"):
         reader.trace("a.png", "a cat")
     with pytest.raises(InputTextError, match=r"65 × 8 pixels.*8 times"):
@@ -129,19 +152,35 @@ def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monk
         reader.trace_picture(PIXELS)
 
 
-def written(folder: Path, size: dict[str, int], **settings: object) -> Path:
-    """A folder with a random ViT, and a processor that makes pictures of this size."""
-    config = transformers.AutoConfig.for_model("vit", **{**CONFIGS["vit"], **settings})
+def written(folder: Path, size: dict[str, int], model_type: str = "vit", **settings: object) -> Path:
+    """A folder with a random model for pictures, and a processor that makes pictures of this size."""
+    config = transformers.AutoConfig.for_model(model_type, **{**CONFIGS["vit"], **settings})
     transformers.AutoModel.from_config(config).save_pretrained(folder)
     transformers.ViTImageProcessorPil(size=size).save_pretrained(folder)
     return folder
 
 
-def test_pictures_need_not_be_square(tmp_path: Path) -> None:
-    reader = read_folder(written(tmp_path, {"height": 16, "width": 32}, image_size=[16, 32]))
-    assert reader.abilities.max_length == 9
-    picture = picture_of(reader.trace_picture(PIXELS))
-    assert (picture.rows, picture.columns) == (2, 4)
+@pytest.mark.parametrize(
+    ("model_type", "size", "special"),
+    [
+        ("ijepa", (2, 4), ()),
+        ("deit", (4, 2), ("[CLS]", "[DIST]")),
+        ("dinov2_with_registers", (2, 2), ("[CLS]", "[DIST]", "[REG]", "[REG]")),
+    ],
+)
+def test_pictures_need_not_be_square_and_other_tokens_may_come_first(
+    tmp_path: Path, model_type: str, size: tuple[int, int], special: tuple[str, ...]
+) -> None:
+    rows, columns = size
+    image_size = [8 * rows, 8 * columns] if rows != columns else 8 * rows
+    settings: dict[str, object] = {"image_size": image_size, "num_register_tokens": 3}
+    reader = read_folder(written(tmp_path, {"height": 8 * rows, "width": 8 * columns}, model_type, **settings))
+    trace = reader.trace_picture(PIXELS)
+    assert reader.abilities.max_length == len(special) + rows * columns
+    patches = (f"▁{row}·{column}" for row in range(1, rows + 1) for column in range(1, columns + 1))
+    assert trace.source_tokens == (*special, *patches)
+    picture = picture_of(trace)
+    assert (picture.rows, picture.columns, picture.first_patch) == (rows, columns, len(special))
 
 
 @pytest.mark.parametrize(
@@ -237,6 +276,10 @@ def test_a_tagger_is_asked_about_the_word_in_brackets(opened: tuple[str, LabelRe
     tokens = reader.source(A).tokens
     assert "▁animal".startswith(tokens[marked.row])
     assert tokens[place.row] == "."
+    # A word may begin where another piece ends.
+    begin, row = reader.place("The street[.]"), reader.place("The [street].").row
+    assert reader.source("The street.").tokens[begin.row] == "."
+    assert begin.row > row
 
 
 @pytest.mark.parametrize("opened", ["answer"], indirect=True)

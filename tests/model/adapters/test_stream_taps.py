@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from model.adapters.decoder_lens import library_sizes
 from model.adapters.library import new_cache
-from model.adapters.stream_taps import tapped, word_vectors
+from model.adapters.stream_taps import _row, tapped, word_vectors
 from model.adapters.text_reader import TextReader
 from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.library_path import follow_in_library
@@ -235,3 +235,15 @@ def test_experts_and_models_that_give_weights_only_are_not_counted(tmp_path: Pat
         assert isinstance(reader, TextReader)
         with pytest.raises(TraceError, match=why):
             library_sizes(reader, reader.trace(DOG))
+
+
+def test_a_row_is_one_of_those_that_a_module_reads_or_none() -> None:
+    rows = torch.arange(6.0).reshape(1, 2, 3)
+    for position, expected in ((0, rows[0, 0]), (1, rows[0, 1]), (None, rows[0])):
+        for value in (rows, (rows, "more")):
+            found = _row(value, position)
+            assert found is not None
+            assert torch.equal(found, expected)
+    assert _row(rows[0], 1) is not None
+    for nothing, position in ((rows, 2), (rows[0, 0], None), (rows.long(), None), ((), None), (None, 0)):
+        assert _row(nothing, position) is None

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from model import MakeUniform, PointAt, SwitchOff, Translator
-from model.adapters.text_reader import TextReader
+from model.adapters.text_reader import TextReader, masked_choice
 from model.analysis.interventions.head_effects import estimate_effects, measure_effects, outputs_at
 from model.errors import EditError, InputTextError, TraceError
 from model.nn.attention import AttentionInputs
 from model.nn.encoder_decoder import site_path
 from model.trace.file import load_trace, save_trace
-from model.word_choice import Chooser
+from model.word_choice import Chooser, TokenPlace, WordChoice
 
 TEXT = "The animal didn't cross the street because it was too tired."
 OUTPUTS = {"hook_head_output"}
@@ -58,6 +58,48 @@ def test_a_decoder_computes_the_logits_of_the_one_row_that_is_asked_for(opened: 
     with torch.inference_mode():
         expected = model(torch.tensor([place.target], device=reader.device)).logits[0, place.row]
     torch.testing.assert_close(logits, expected.expand(2, -1), atol=1e-4, rtol=1e-4)
+
+
+def test_of_a_row_in_the_middle_the_logits_are_its_own(opened: Callable[[str], TextReader]) -> None:
+    reader = opened("gpt2")
+    ids = reader.place(TEXT).target
+    with torch.inference_mode():
+        expected = reader.model(torch.tensor([ids], device=reader.device)).logits[0]
+    for row in (2, len(ids) - 2):
+        torch.testing.assert_close(
+            reader.place_logits(TokenPlace((), ids, row))[0], expected[row], atol=1e-4, rtol=1e-4
+        )
+
+
+def test_the_last_word_of_a_text_is_masked_without_the_marks_behind_it(opened: Callable[[str], TextReader]) -> None:
+    reader = opened("bert")
+    assert reader.asked("It was too tired. ") == "It was too [MASK]. "
+    assert reader.asked("a") == "[MASK]"
+    assert reader.asked("A [MASK] was tired.") == "A [MASK] was tired."
+    for text in ("...", "", " ."):
+        with pytest.raises(InputTextError, match="word to mask"):
+            reader.asked(text)
+
+
+@pytest.mark.parametrize(
+    ("filled", "why"),
+    [
+        ((1, 5, 2, 3), ""),
+        ((1, 5, 5, 2, 3), "more than one token"),
+        ((1, 5, 2, 4), "more than one token"),
+        ((1, 5, 4, 3), "more than one token"),
+        ((7, 5, 2, 3), "more than one token"),
+        ((1, 5, 2), "more than one token"),
+        ((1, 8, 2, 3), "not in this model's vocabulary"),
+    ],
+)
+def test_a_word_fills_a_mask_if_it_is_one_token_and_nothing_else_changes(filled: tuple[int, ...], why: str) -> None:
+    place, special = TokenPlace((1, 9, 2, 3), (), 1), frozenset({1, 3, 8, 9})
+    if not why:
+        assert masked_choice(place, [filled, (1, 6, 2, 3)], ["a", "b"], special) == WordChoice(place, 5, 6)
+        return
+    with pytest.raises(InputTextError, match=f"“b” is {why}"):
+        masked_choice(place, [(1, 6, 2, 3), filled], ["a", "b"], special)
 
 
 def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(
@@ -232,8 +274,11 @@ def test_what_a_run_leaves_is_no_larger_than_query_key_and_value(
 def test_a_long_text_that_a_decoder_only_reads_has_no_steps(
     opened: Callable[[str], TextReader], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.adapters.text_tracer.LONGEST_WITH_STEPS", 4)
     trace = opened("gpt2").trace(TEXT)
+    for most, is_read_alone in ((len(trace.target_ids), False), (len(trace.target_ids) - 1, True)):
+        monkeypatch.setattr("model.adapters.text_tracer.LONGEST_WITH_STEPS", most)
+        trace = opened("gpt2").trace(TEXT)
+        assert bool(trace.steps) != is_read_alone
     assert not trace.steps
     assert not trace.predicted_ids
     torch.testing.assert_close(trace.weights("decoder.self", 1).sum(-1), torch.ones(4, len(trace.target_ids)))
