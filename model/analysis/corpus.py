@@ -165,8 +165,8 @@ class SiteRun:
         layers = trace.inputs[site]
         masks: list[tuple[slice, Tensor]] = []
         first = 0
-        for number, layer in enumerate(layers):
-            is_same = number > 0 and layer.mask is layers[number - 1].mask
+        for before, layer in zip((None, *layers), layers, strict=False):
+            is_same = before is not None and layer.mask is before.mask
             mask, last = masks[-1][1] if is_same else layer.mask.rows()[0], first + layer.num_heads
             if masks and (is_same or torch.equal(masks[-1][1], mask)):
                 masks[-1] = (slice(masks[-1][0].start, last), mask)

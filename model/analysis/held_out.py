@@ -115,9 +115,8 @@ def is_babble(output: str, source: str) -> bool:
 
     That is three letters or more twice in a row within a word (“Deckedecke”), or one word three times in a row.
     """
-    in_words = (
-        found[0].lower()
+    in_words = any(
+        found[0].lower() not in source.lower() and not found[0].lower().startswith(_DOUBLED)
         for found in _REPEATED_LETTERS.finditer(output)
-        if found[0].lower() not in source.lower() and not found[0].lower().startswith(_DOUBLED)
     )
-    return any(in_words) or (_REPEATED_WORD.search(output) is not None and _REPEATED_WORD.search(source) is None)
+    return in_words or (_REPEATED_WORD.search(output) is not None and _REPEATED_WORD.search(source) is None)

@@ -10,7 +10,8 @@ signal itself is measured.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, log
+from itertools import count
+from math import ceil
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 
@@ -85,7 +86,8 @@ class Layer(nn.Module):
     def forward(self, x: Float[Tensor, "batch position d"]) -> Float[Tensor, "batch position d"]:
         """Run it."""
         if isinstance(self.inner, MultiHeadAttention):
-            mask = AttentionMask(num_queries=x.size(1), num_keys=x.size(1), device=x.device)
+            _, length, _ = x.shape
+            mask = AttentionMask(num_queries=length, num_keys=length, device=x.device)
             return self.inner(x, x, mask)  # type: ignore[no-any-return]
         if self.kind == "recurrent":
             return self.inner(x)[0]  # type: ignore[no-any-return]
@@ -132,7 +134,7 @@ def layers_between_ends(kind: Kind, length: int, settings: Settings) -> int:
         return 1
     if kind == "dilated":
         # The dilations 1, k, k², … reach (k^layers − 1) / 2 positions to each side.
-        return max(1, ceil(log(2 * length - 1, settings.kernel) - 1e-9))
+        return next(layers for layers in count(1) if settings.kernel**layers // 2 >= length - 1)
     reach = (settings.window if kind == "restricted" else settings.kernel) // 2
     return ceil((length - 1) / reach)
 

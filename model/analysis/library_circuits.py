@@ -76,7 +76,7 @@ def largest_distance(abilities: Abilities) -> int:
     """How far a key may stand before its query; 0 where no score depends on this alone."""
     if abilities.positions != "rotary":
         return 0
-    return (abilities.max_length or LONGEST_DISTANCE + 1) - 1
+    return abilities.max_length - 1 if abilities.max_length else LONGEST_DISTANCE
 
 
 @torch.no_grad()

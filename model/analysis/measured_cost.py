@@ -80,7 +80,7 @@ def fitted_exponent(sizes: Sequence[int], costs: Sequence[float]) -> float:
     """
     kept = max(3, len(sizes) // 2 + 1)
     x, y = (torch.tensor(values[-kept:], dtype=torch.float64).log() for values in (list(sizes), list(costs)))
-    x, y = x - x.mean(), y - y.mean()
+    x = x - x.mean()
     return float((x * y).sum() / x.square().sum())
 
 

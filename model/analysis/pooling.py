@@ -39,8 +39,7 @@ def sample_points() -> Points:
     """The same points every time, their keys spread evenly at random from 0 to `END`."""
     generator = torch.Generator().manual_seed(_SEED)
     keys = (torch.rand(POINTS, generator=generator, dtype=torch.float64) * END).sort().values
-    noise = torch.randn(POINTS, generator=generator, dtype=torch.float64) * NOISE
-    return Points(keys, true_curve(keys) + noise)
+    return Points(keys, torch.normal(true_curve(keys), NOISE, generator=generator))
 
 
 def pooling_weights(

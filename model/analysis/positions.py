@@ -71,7 +71,7 @@ def rotary_frequencies(reader: Reader, trace: Trace) -> Float[Tensor, "pair"] | 
     """
     if not isinstance(reader, later.text_reader.TextReader):
         return None
-    source, target = (ids if len(ids) != 1 else ids * 2 for ids in (trace.source_ids, trace.target_ids))
+    source, target = (ids if len(ids) != 1 else (*ids, *ids) for ids in (trace.source_ids, trace.target_ids))
     model: Any = reader.model
     with later.probe.Rotations(len(source or target)) as rotations:
         model.base_model(**reader.arguments(source, target))

@@ -231,8 +231,8 @@ def _heads(site: SiteScores) -> list[dict[str, Any]]:
             **_named(site, head),
             **_interval("accuracy", "", site.accuracy, head),
             **_interval("margin", "margin_", site.margin, head),
-            "strongest_word": round(site.strongest_word.at(*head)[0], DIGITS),
-            "reverse": None if site.reverse is None else round(site.reverse.at(*head)[0], DIGITS),
+            "strongest_word": round(float(site.strongest_word.value[*head]), DIGITS),
+            "reverse": None if site.reverse is None else round(float(site.reverse.value[*head]), DIGITS),
         }
         for head in (LayerHead(i, j) for i in range(layers) for j in range(count))
     ]

@@ -13,6 +13,7 @@ from typing import Final
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.init import xavier_uniform_
 
 from model.analysis.measured_cost import MeasuredCost, check_memory, measure, sizes_up_to
 from model.errors import ConfigError, said
@@ -59,7 +60,7 @@ def jacobian_norm(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
     largest, others = ordered[..., 0], ordered[..., 1:]
     rest, squares = others.sum(-1), others.square().sum(-1)
     diagonal = (largest * rest).square() + (others * (1 - others)).square().sum(-1)
-    between_others = (squares.square() - others.pow(4).sum(-1)).clamp_min(0)
+    between_others = squares.square() - others.pow(4).sum(-1)
     return (diagonal + 2 * largest.square() * squares + between_others).sqrt()
 
 
@@ -79,11 +80,9 @@ def random_function(name: str, width: int, generator: torch.Generator) -> tuple[
     Its matrix or vector is drawn uniformly as Glorot & Bengio 2010 (eq. 16) draw those of a layer.
     """
     if name == "additive":
-        bound = (6 / (width + 1)) ** 0.5
-        return Additive(torch.empty(1, width).uniform_(-bound, bound, generator=generator)), 1.0
+        return Additive(xavier_uniform_(torch.empty(1, width), generator=generator)), 1.0
     if name == "general":
-        bound = (3 / width) ** 0.5
-        return Bilinear(torch.empty(1, width, width).uniform_(-bound, bound, generator=generator)), 1.0
+        return Bilinear(xavier_uniform_(torch.empty(width, width), generator=generator)[None]), 1.0
     return DOT_PRODUCT, width**-0.5 if name == "scaled" else 1.0
 
 
@@ -111,7 +110,7 @@ def random_saturation(name: str, width: int) -> Saturation:
     derived = attention_weights(query, key, scale=scale, score=function)
     rows = measure_rows(derived)
     middle = int(rows.gradient.flatten().argsort()[rows.gradient.numel() // 2])
-    example = derived.weights.flatten(0, -2)[middle].sort(descending=True).values
+    example = derived.weights.view(-1, KEYS)[middle].sort(descending=True).values
     return Saturation(float(derived.scores.double().var()), expected_variance(name, width), rows, example)
 
 
@@ -147,8 +146,8 @@ def head_saturation(trace: Trace, site: str, layer: int) -> Mapping[str, HeadSat
 def _of_layer(derived: ScoresAndWeights) -> HeadSaturation:
     rows = measure_rows(derived)
     most = derived.scores.isfinite().sum(-1).double().log2()
-    medians = Rows(*(value.median(-1).values for value in (rows.spread, rows.entropy, rows.gradient)))
-    return HeadSaturation(medians, (rows.entropy / most).median(-1).values)
+    medians = Rows(*(value.median(1).values for value in (rows.spread, rows.entropy, rows.gradient)))
+    return HeadSaturation(medians, (rows.entropy / most).median(1).values)
 
 
 def _with_choice(inputs: AttentionInputs) -> Int[Tensor, "row"]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -24,10 +24,8 @@ from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
 from model.trace.axes import Axis, between, whole_words
+from model.trace.row_blocks import row_slices
 from model.trace.trace import Trace
-
-#: Numbers of rows of pairs of heads that are compared at once: 16 MiB in float64.
-NUMBERS_AT_ONCE: Final = 1 << 21
 
 
 class Matched(NamedTuple):
@@ -98,9 +96,7 @@ def cross_divergences(
     first, second = first.double(), second.double()
     sums = torch.empty(len(first), len(second), dtype=torch.float64)
     own, theirs = (torch.special.entr(weights).sum((1, 2)) for weights in (first, second))
-    size = max(1, NUMBERS_AT_ONCE // max(1, second.numel()))
-    for start in range(0, len(first), size):
-        some = slice(start, start + size)
+    for some in row_slices(0, len(first), second.numel()):
         middle = torch.special.entr((first[some, None] + second) / 2).sum((2, 3))
         sums[some] = (middle - (own[some, None] + theirs) / 2) / math.log(2)
     return sums.clamp_min(0.0)
@@ -136,11 +132,11 @@ def head_distances(
 
     Raises a DataError if no text has words that both models read.
     """
-    names = [
+    ours, theirs = (
         tuple(head for head in all_heads(reader.abilities.heads) if head.site == site)
         for reader, site in zip((first, second), sites, strict=True)
-    ]
-    totals, rows, read, skipped = torch.zeros(len(names[0]), len(names[1]), dtype=torch.float64), 0, 0, 0
+    )
+    totals, rows, read, skipped = torch.zeros(len(ours), len(theirs), dtype=torch.float64), 0, 0, 0
     for text in texts:
         try:
             traces = read_by_both(first, second, text)
@@ -165,5 +161,5 @@ def head_distances(
             "texts."
         )
     return HeadDistances(
-        first=names[0], second=names[1], distances=(totals / rows).float(), texts=read, rows=rows, skipped=skipped
+        first=ours, second=theirs, distances=(totals / rows).float(), texts=read, rows=rows, skipped=skipped
     )

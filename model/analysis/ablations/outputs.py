@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final
 
 import sacrebleu
@@ -100,8 +100,8 @@ def _longest_common(first: Sequence[str], second: Sequence[str]) -> int:
     above = [0] * (len(second) + 1)
     for word in first:
         row = [0]
-        for column, other in enumerate(second):
-            row.append(above[column] + 1 if word == other else max(above[column + 1], row[column]))
+        for other, (diagonal, over) in zip(second, pairwise(above), strict=True):
+            row.append(diagonal + 1 if word == other else max(over, row[-1]))
         above = row
     return above[-1]
 
@@ -153,10 +153,10 @@ def swap_earlier_tokens(translator: SequenceTranslator, trace: Trace, first: int
     if not 0 < min(first, second) < max(first, second) < count - 1:
         message = "Two rows from 1 to {count} can be swapped, got {first} and {second}."
         raise TraceError(message, count=count - 2, first=first, second=second)
-    order = list(range(count))
-    order[first], order[second] = second, first
-    written = [trace.target_ids[row] for row in order[1:]] + [trace.steps[-1].token_id]
-    other = translator.trace_tokens(trace.text, written)
+    read = list(trace.target_ids)
+    read[first], read[second] = read[second], read[first]
+    *_, last = trace.steps
+    other = translator.trace_tokens(trace.text, [*read[1:], last.token_id])
     names = [name for name in trace.recorded if name.startswith("decoder.layers") and name.endswith(".hook_output")]
     return SwappedTokens(
         tokens=other.target_tokens,

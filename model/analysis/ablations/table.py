@@ -79,7 +79,7 @@ def _reading(results: AblationResults, sets: Sequence[str]) -> list[str]:
 def _sign(own: Spread, full: Spread) -> int:
     """−1 where a mean is below another by more than both deviations together, 1 above, else 0."""
     difference, both = own.mean - full.mean, own.deviation + full.deviation
-    return 0 if abs(difference) <= both else 1 if difference > 0 else -1
+    return (difference > both) - (difference < -both)
 
 
 def _shown(spread: Spread | None) -> str:

@@ -11,8 +11,8 @@ from torch import Tensor
 
 Numbers = npt.NDArray[np.floating]
 
-#: Weights of pairs of heads that are compared at once: 16 MiB in float64.
-WEIGHTS_AT_ONCE: Final = 1 << 21
+#: Weights of pairs of heads that are compared at once: 16 MB in float64.
+WEIGHTS_AT_ONCE: Final = 2_000_000
 
 
 def divergence_sums(

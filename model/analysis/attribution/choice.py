@@ -93,7 +93,7 @@ def visible(length: int, hidden: Sequence[Sequence[int]]) -> Bool[Tensor, "varia
 
 #: Tokens that are read side by side, and logits (of every row, as some models compute them) that are held at once.
 TOKENS_AT_ONCE: Final = 4_000
-LOGITS_AT_ONCE: Final = 1 << 27
+LOGITS_AT_ONCE: Final = 128_000_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,7 +79,7 @@ def shares(amounts: Float[Tensor, "row part"], own: Int[Tensor, "row"]) -> Float
     """Amounts, none below 0, as shares of their row; where all are 0, nothing moved, and all is the part `own`."""
     totals = amounts.sum(-1, keepdim=True)
     stays = torch.nn.functional.one_hot(own, amounts.size(1)).to(amounts)
-    return torch.where(totals > 0, amounts / torch.where(totals > 0, totals, 1.0), stays)
+    return torch.where(totals > 0, amounts / totals, stays)
 
 
 @torch.no_grad()
@@ -323,7 +323,7 @@ def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) 
             rows = [mean_over_heads(trace.attention(site, layer))[choice.place.row] for layer in layers]
             return Attribution(torch.stack(rows).mean(0).cpu()[: len(choice.read)])
         case "rollout":
-            return Attribution(rollout_at(trace, site, layers[-1])[choice.place.row].cpu()[: len(choice.read)])
+            return Attribution(rollout_at(trace, site, max(layers))[choice.place.row].cpu()[: len(choice.read)])
         case "gradient":
             scores = gradient_times_input(run)
         case "integrated":
@@ -413,8 +413,8 @@ def delete(
     """
     nothing: frozenset[int] = frozenset()
     alone = [frozenset({word}) for word in range(len(words))]
-    in_order = (frozenset(order[:count]) for order in orders for count in range(len(order) + 1))
-    sets = sorted({nothing, *alone, *in_order}, key=sorted)
+    in_order = [[frozenset(order[:count]) for count in range(len(order) + 1)] for order in orders]
+    sets = sorted({nothing, *alone, *(hidden for of_order in in_order for hidden in of_order)}, key=sorted)
     found: dict[frozenset[int], float] = {}
     said: dict[frozenset[int], int] = {}
     for start in range(0, len(sets), run.copies):
@@ -425,8 +425,8 @@ def delete(
         said |= zip(some, run.choice.said(logits).tolist(), strict=True)
         progress(len(found), len(sets))
     deletions = [
-        Deletion(tuple(order), np.array([found[frozenset(order[:count])] for count in range(len(order) + 1)]))
-        for order in orders
+        Deletion(tuple(order), np.array([found[hidden] for hidden in of_order]))
+        for order, of_order in zip(orders, in_order, strict=True)
     ]
     values = np.array([found[word] for word in alone])
     return deletions, HiddenAlone(found[nothing], values, said[nothing], tuple(said[word] for word in alone))

@@ -228,7 +228,7 @@ def attention_sum(run: CapturedRun, sublayer: Sublayer) -> AttentionSum:
     parts = with_residual(parts, stays, is_across=is_across)
     if not run.is_pre_norm:
         norm = run.norm_of(sublayer)
-        deviation = (run.norm_input(sublayer).var(-1, correction=0) + norm.eps).sqrt()
+        deviation = (run.norm_input(sublayer).var(dim=-1, correction=0) + norm.eps).sqrt()
         parts = (parts - parts.mean(-1, keepdim=True)) / deviation[:, None, None] * norm.weight.detach().float().cpu()
     return AttentionSum(is_across, parts, run.after(sublayer))
 

@@ -132,7 +132,7 @@ def _unspaced_spans(sentence: str, phrase: str) -> list[Span]:
     starts = {run.start() + start for run in runs for start in word_starts(run[0])}
 
     def is_cut(at: int) -> bool:
-        return at in starts or not re.fullmatch(r"\w\w", sentence[max(0, at - 1) : at + 1])
+        return at in starts or not re.fullmatch(r"\w\w", sentence[at - 1 : at + 1])
 
     spans = (match.span() for match in re.finditer(re.escape(phrase), sentence))
     return [(begin, end) for begin, end in spans if is_cut(begin) and is_cut(end)]
@@ -182,7 +182,7 @@ def winobias_case(line: MarkedLine, other: str | None) -> PronounCase | str:
     pronoun, (_, end) = line.pronouns[0], line.antecedents[0]
     # Both candidates with their articles, or the one with more tokens would draw more attention.
     antecedent = next((span for span in phrases(line.sentence, own) if span[1] == end), None)
-    others = [span for span in phrases(line.sentence, other) if span[1] <= pronoun[0]]
+    others = [span for span in phrases(line.sentence, other) if span < pronoun]
     if antecedent is None or len(others) != 1:
         return NO_PARTNER
     return PronounCase(line.sentence, pronoun, antecedent, others[0])

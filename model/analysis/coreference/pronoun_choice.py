@@ -187,10 +187,9 @@ def pronoun_pairs(reader: Chooser) -> dict[str, WordPair]:
     for case in curated_cases().cases:
         of_pair.setdefault(case.pair, []).append(case)
     found = {}
-    for name, cases in of_pair.items():
-        if len(cases) == 2 and not cases[0].is_control and all(case.german for case in cases):
-            german, texts = cases[0].german, (cases[0].sentence, cases[1].sentence)
-            assert german is not None, "so they are chosen"
-            a, b = (reader.word_choice(text, german.right, german.wrong) for text in texts)
+    for name, (first, second) in of_pair.items():
+        if first.german is not None and second.german is not None:
+            texts = first.sentence, second.sentence
+            a, b = (reader.word_choice(text, first.german.right, first.german.wrong) for text in texts)
             found[name] = WordPair(ChoicePair(a, b), texts, spelled(reader, a))
     return found

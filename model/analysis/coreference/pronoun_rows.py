@@ -250,20 +250,20 @@ def pronoun_link(
     a head that training told to look there; it is left out, for what it does was not found.
     """
     cases = [PronounCase(trace.text, pronoun, candidate, candidate) for candidate in candidates]
-    read = [(case, of) for case in cases if not isinstance(of := read_case(reader, case), str)]
+    read = [(case, of.pieces) for case in cases if not isinstance(of := read_case(reader, case), str)]
     if not read:
         return None
     written = written_step(reader, trace, pronoun)
     step = None if written is None else written[0]
-    pieces = read[0][1].pieces[0]
+    pieces, *_ = read[0][1]
     found = [
         PronounLink(site, layer, heads[head], rows[-1], pieces[-1], key, weight, *_texts(case), word, step)
         for site, rows, word in _rows(trace, pieces, written)
         for layer in range(trace.layers_of(site))
-        for case, of in read
+        for case, (_, keys, _) in read
         for heads in [[head for head in range(trace.heads_of(site)) if HeadName(site, layer, head) != taught]]
         if heads
-        for weight, head, key in [_largest(trace.weights(site, layer, heads, rows), of.pieces[1])]
+        for weight, head, key in [_largest(trace.weights(site, layer, heads, rows), keys)]
     ]
     best = max(found, key=lambda link: link.weight, default=None)
     return best if best is not None and best.weight > 0 else None

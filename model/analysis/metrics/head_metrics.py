@@ -197,9 +197,9 @@ def streamed_head_metrics(
     inputs: AttentionInputs, key_tokens: Sequence[str], site: str
 ) -> dict[str, Float[Tensor, "head"]]:
     """`head_metrics` of all heads of one layer, from a block of rows at a time."""
-    queries, keys = inputs.query.size(1), inputs.key.size(1)
+    heads, queries, keys = inputs.shape
     blocks = []
-    for block in row_slices(0, queries, inputs.num_heads * keys):
+    for block in row_slices(0, queries, heads * keys):
         weights, mask = inputs.scores_and_weights(rows=block).weights, inputs.mask.rows(block)[0]
         rows = AttentionRows(weights, mask, site, key_tokens, first_row=block.start, num_queries=queries)
         blocks.append(row_metrics(rows))
@@ -207,7 +207,7 @@ def streamed_head_metrics(
         name: RowMetric(
             torch.cat([block[name].values for block in blocks], -1), torch.cat([block[name].counts for block in blocks])
         ).mean()
-        for name in blocks[0]
+        for name in SENTENCE_METRICS
     }
 
 
@@ -246,7 +246,7 @@ def _of_sentence(sentence: FilmSentence, site: str) -> dict[str, RowMetric]:
     """Values for frame · layer · head side by side."""
     of_frames = sentence.weights[site]
     queries, keys = of_frames.shape[3:]
-    weights = torch.tensor(of_frames.reshape(-1, queries, keys), dtype=torch.float32) / 255
+    weights = torch.tensor(of_frames, dtype=torch.float32).flatten(0, 2) / 255
     mask = AttentionMask(num_queries=queries, num_keys=keys, causal=site == "decoder.self").rows()[0]
     key_tokens = sentence.target_tokens if site == "decoder.self" else sentence.source_tokens
     metrics = row_metrics(AttentionRows(weights, mask, site, key_tokens), SENTENCE_METRICS)
@@ -343,10 +343,10 @@ def rank_correlation(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     x, y = (_ranks(values[known]) for values in (a, b))
     x, y = x - x.mean() if x.size else x, y - y.mean() if y.size else y
     scale = float(np.sqrt((x**2).sum() * (y**2).sum()))
-    return float((x * y).sum() / scale) if scale > 0 else float("nan")
+    return float((x * y).sum() / scale) if scale else float("nan")
 
 
 def _ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    # As of scipy.stats, whose import alone takes a second or two.
+    # As of scipy.stats, whose import alone takes a second or two, but for a number that is the same for all.
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[group]
+    return (np.cumsum(counts) - counts / 2)[group]

@@ -91,9 +91,10 @@ def follow(run: CapturedRun, stack: Stack, position: int) -> TokenPath:
     parts = [trace.recorded.get(f"{stack}.embedding.hook_{part}") for part in ("embedding", "positional")]
     embedding, positional = (None if part is None else part[position].float() for part in parts)
     home = run.translator.model.get_submodule(stack)
-    final = _norm_step(cast(nn.Module, home.norm), layers[-1][-1].after)
+    *_, (*_, last) = layers
+    final = _norm_step(cast(nn.Module, home.norm), last.after)
     candidates = tuple(trace.steps[position].candidates) if stack == "decoder" else ()
-    logits = _logits(run, layers[-1][-1].after if final is None else final.after) if candidates else None
+    logits = _logits(run, last.after if final is None else final.after) if candidates else None
     off = [*_deviations(run, sublayers, layers, position)]
     if logits is not None:
         said = torch.tensor([candidate.log_prob for candidate in candidates])

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from model import Translator
 from model.adapters import decoder_lens
 from model.adapters.text_reader import TextReader
-from model.analysis.head_circuits import HeadCircuits, copying_scores, head_circuits
+from model.analysis.head_circuits import HeadCircuits, copying_score, copying_scores, head_circuits
 from model.analysis.library_circuits import library_circuits, library_copying
 from model.config import TransformerConfig
 from model.errors import DataError
@@ -33,6 +33,8 @@ def without_positions(request: pytest.FixtureRequest, config: TransformerConfig,
     for name, parameter in model.named_parameters():
         if name.endswith("norm.weight"):
             torch.nn.init.uniform_(parameter, 0.5, 2.0)
+        elif name.endswith(("query.bias", "key.bias")):
+            torch.nn.init.normal_(parameter, std=0.2)
     return Translator(model, tokenizer, name="x", languages=LANGUAGES)
 
 
@@ -102,6 +104,16 @@ def test_a_head_that_writes_what_it_looks_at_copies() -> None:
     assert copies.copying == pytest.approx(1)
     against = HeadCircuits(queries=tokens, keys=tokens, values=tokens, written=-tokens.T, scale=1.0)
     assert against.copying == pytest.approx(-1)
+    assert copying_score(1e-3 * torch.eye(3)) == pytest.approx(1)
+    assert copying_score(torch.zeros(3, 3)) == 0
+
+
+def test_of_few_tokens_all_pairs_and_all_that_is_written_are_told() -> None:
+    tokens = torch.randn(5, 6, generator=torch.Generator().manual_seed(1))
+    circuits = HeadCircuits(queries=tokens, keys=-tokens, values=tokens, written=tokens.T, scale=1.0)
+    scores = [pair.score for pair in circuits.best_pairs(100)]
+    assert scores == pytest.approx((tokens @ -tokens.T).flatten().sort(descending=True).values.tolist(), abs=1e-5)
+    assert sorted(circuits.most_written([3], 100)[0].most) == [0, 1, 2, 3, 4]
 
 
 def test_the_best_pairs_are_those_of_all_scores(without_positions: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,6 +129,16 @@ def test_the_best_pairs_are_those_of_all_scores(without_positions: Translator, m
     assert [pair.score for pair in best] == pytest.approx(scores.flatten().topk(7).values.tolist(), abs=1e-5)
     for pair in best:
         assert float(scores[pair.query, pair.key]) == pytest.approx(pair.score, abs=1e-5)
+
+
+def test_a_long_token_among_short_ones_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.analysis.head_circuits.QUERIES_AT_ONCE", 2)
+    monkeypatch.setattr("model.analysis.head_circuits.KEYS_AT_ONCE", 2)
+    queries = torch.tensor([[1.0], [10.0], [0.5], [0.5]])
+    keys = torch.tensor([[3.0], [0.125], [3.0], [2.875]])
+    circuits = HeadCircuits(queries=queries, keys=keys, values=keys, written=keys.T, scale=1.0)
+    # Ten times three twice, and ten times 2.875, which stands among the shorter keys.
+    assert sorted(tuple(pair) for pair in circuits.best_pairs(3)) == [(1, 0, 30.0), (1, 2, 30.0), (1, 3, 28.75)]
 
 
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])

@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
 from model import Transformer, Translator
-from model.analysis import pooling
+from model.analysis import measured_cost, pooling
 from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared, seen_in
 from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
 from model.analysis.measured_cost import check_memory, fitted_exponent, measure
@@ -49,6 +51,14 @@ def test_a_rank_counts_the_words_of_the_sum_only_where_they_are_not_left_out() -
     answer = SPACE.arithmetic(4, 1, 3, expected=5, count=3)
     assert {one.token for one in answer.nearest} == {"▁far", "▁up", "▁left"}
     assert (answer.rank, answer.rank_without) == (4, 1)
+    # (0, −2) points away from there, so that (1, 1) goes before it, too.
+    answer = SPACE.arithmetic(4, 1, 3, expected=2, count=3)
+    assert (answer.rank, answer.rank_without) == (5, 2)
+
+
+def test_a_sum_that_is_nothing_points_nowhere() -> None:
+    nothing = replace(SPACE, lengths=torch.tensor([1.0, 1.0, 1.0, 0.0, 1.0, 1.0]))
+    assert nothing.arithmetic(1, 1, 3, expected=4, count=2).cosine == 0
 
 
 def test_a_word_is_found_as_a_piece_that_begins_a_word_first() -> None:
@@ -64,7 +74,10 @@ def test_separate_embeddings_are_those_of_their_stack(translator: Translator) ->
     assert is_shared(translator)
     assert not is_shared(apart)
     target = model.decoder.embedding.tokens.weight.detach()
-    torch.testing.assert_close(embedding_space(apart, is_target=True).lengths, target.norm(dim=1))
+    target[40] = 0
+    space = embedding_space(apart, is_target=True)
+    torch.testing.assert_close(space.lengths, target.norm(dim=1))
+    assert not space.directions[40].any()
 
 
 def test_pieces_are_placed_by_the_sentences_that_have_them() -> None:
@@ -87,6 +100,7 @@ def test_the_loss_and_its_gradient_are_torch_s(smoothing: float) -> None:
     expected.backward()
     found = step_loss(logits.detach()[0].log_softmax(-1), 7, smoothing)
     assert found.smoothed == pytest.approx(expected.item(), abs=1e-5)
+    assert found.one_hot == pytest.approx(cross_entropy(logits, torch.tensor([7])).item(), abs=1e-5)
     assert logits.grad is not None
     assert found.gradient == pytest.approx(float(logits.grad[0, 7]), abs=1e-6)
 
@@ -134,6 +148,17 @@ def test_a_left_out_point_is_not_predicted_from_itself() -> None:
     points = pooling.sample_points()
     # With itself, a kernel so narrow would be right everywhere.
     assert pooling.left_out_error(points, 0.001) > 0.1
+    keys, values = points.keys.numpy(), points.values.numpy()
+    missed = []
+    for at in range(pooling.POINTS):
+        kernel = np.exp(-((np.delete(keys, at) - keys[at]) ** 2) / (2 * 0.3**2))
+        missed.append(np.average(np.delete(values, at), weights=kernel) - values[at])
+    assert pooling.left_out_error(points, 0.3) == pytest.approx(math.sqrt(np.mean(np.square(missed))))
+
+
+def test_the_points_lie_around_a_wave_that_rises() -> None:
+    at = torch.tensor([0, math.pi / 4, math.pi / 2], dtype=torch.float64)
+    assert pooling.true_curve(at).tolist() == pytest.approx([0, 1 + math.pi / 8, math.pi / 4])
 
 
 CPU = torch.device("cpu")
@@ -156,6 +181,44 @@ def test_the_exponent_of_a_power_is_found_below_a_fixed_cost(exponent: float) ->
     sizes = [16, 32, 64, 128, 256, 512]
     seconds = [max(64.0**exponent, size**exponent) * 1e-9 for size in sizes]
     assert fitted_exponent(sizes, seconds) == pytest.approx(exponent, rel=0.01)
+
+
+@pytest.mark.parametrize(("sizes", "kept"), [(3, 3), (4, 3), (6, 4), (7, 4)])
+def test_the_exponent_is_fitted_over_the_larger_half_and_three_sizes_at_least(sizes: int, kept: int) -> None:
+    all_sizes, costs = [3, 7, 9, 20, 31, 50, 90][:sizes], [5.0, 2.0, 4.0, 9.0, 8.0, 30.0, 26.0][:sizes]
+    slope, _ = np.polyfit(np.log(all_sizes[-kept:]), np.log(costs[-kept:]), 1)
+    assert fitted_exponent(all_sizes, costs) == pytest.approx(slope)
+
+
+@pytest.mark.parametrize(("ticks", "runs"), [(100, 3), (2, 5), (0, 500)])
+def test_a_computation_is_repeated_for_a_while_but_neither_too_seldom_nor_too_often(
+    ticks: int, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0]
+
+    def compute() -> None:
+        clock.append(clock[-1] + ticks)
+
+    monkeypatch.setattr(measured_cost, "SECONDS", 10)
+    monkeypatch.setattr(measured_cost, "time", SimpleNamespace(perf_counter=lambda: clock[-1]))
+    found = measure(compute, CPU)
+    # One more in the beginning, in which torch prepares itself and bytes are counted.
+    assert len(clock) - 1 == runs + 1
+    assert (found.seconds, found.middle) == (ticks, ticks)
+
+
+def test_on_a_gpu_only_what_a_run_adds_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda device: None)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 70)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda device: 100)
+    assert measured_cost._most_bytes(lambda: None, torch.device("cuda")) == 30
+
+
+def test_memory_that_is_just_enough_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured_cost, "available_bytes", lambda device: 100)
+    check_memory("A row", 100, CPU)
+    with pytest.raises(DataError):
+        check_memory("A row", 101, CPU)
 
 
 def test_what_does_not_fit_into_memory_is_refused_in_a_sentence() -> None:

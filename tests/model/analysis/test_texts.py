@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.analysis.corpus import OWN_CORPUS, CorpusSentence, corpus_digest, read_text
+from model.analysis.corpus import OWN_CORPUS, CorpusSentence, JsonRow, corpus_digest, read_text
 from model.analysis.held_out import is_babble, is_copied, score_copying
 from model.analysis.word_diff import WordSpan, word_diff
 from model.errors import DataError
@@ -70,6 +70,7 @@ def test_copied_is_letter_by_letter_and_a_word_of_its_own(text: str, output: str
 )
 def test_repetitions_babble(output: str) -> None:
     assert is_babble(output, "The blanket is new.")
+    assert is_babble(output, "The Decke is new, the zeendram won it, der Hund, nein.")
 
 
 @pytest.mark.parametrize(
@@ -144,6 +145,26 @@ def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path) ->
     path.write_text("\n", encoding="utf-8")
     with pytest.raises(DataError, match="contains no sentence"):
         read_text(path)
+
+
+def test_a_span_and_a_link_may_reach_to_the_last_word_and_no_further() -> None:
+    row = JsonRow(Path("rows.jsonl"), 3, {"whole": [0, 2], "late": [1, 3], "none": [1, 1], "last": [[0, 1]]})
+    assert row.span("whole", 2) == (0, 2)
+    assert row.links("last", 1, 2) == {(0, 1)}
+    for name, length in (("late", 2), ("none", 2)):
+        with pytest.raises(DataError, match=f"line 3: expected “{name}” to be .begin, end"):
+            row.span(name, length)
+    for first, second in ((0, 2), (1, 1)):
+        with pytest.raises(DataError, match="below"):
+            row.links("last", first, second)
+
+
+def test_what_a_line_holds_is_quoted_whole_up_to_sixty_characters() -> None:
+    row = JsonRow(Path("rows.jsonl"), 3, {"fits": ["x" * 56], "long": ["x" * 57]})
+    for name, quoted in (("fits", f"['{'x' * 56}']"), ("long", f"['{'x' * 57}' …")):
+        with pytest.raises(DataError) as raised:
+            row.text(name)
+        assert str(raised.value).endswith(f"got {quoted}.")
 
 
 def test_our_own_corpus_has_200_different_sentences() -> None:

@@ -44,6 +44,9 @@ def test_a_divergence_is_that_of_each_row_by_its_definition() -> None:
                 total += sum(x * math.log2(x / m) for x, m in zip(p, middle, strict=True)) / 2
                 total += sum(y * math.log2(y / m) for y, m in zip(q, middle, strict=True)) / 2
             assert float(found[a, b]) == pytest.approx(total, abs=1e-6)
+    # Rounding leaves no distance below nothing.
+    alike = torch.rand(9, 20, 30).softmax(-1).double()
+    assert float(cross_divergences(alike, alike * (1 + 1e-12 * torch.rand(9, 20, 30))).min()) >= 0
 
 
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])

@@ -1,26 +1,52 @@
 """The experiments that ship, their cards and their table; what is told in numbers of the output of small models."""
 
+import json
+import math
 import shutil
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from model import Transformer, Translator
 from model.adapters.folder_check import CONFIG
-from model.analysis.ablations import outputs
-from model.analysis.ablations.measure import _card, _card_of_all, release
+from model.analysis.ablations import measure, outputs
+from model.analysis.ablations.measure import (
+    TIMED,
+    WARM_UP,
+    _card,
+    _card_of_all,
+    _over_seeds,
+    measure_runs,
+    release,
+    training_speed,
+)
 from model.analysis.ablations.outputs import Repetition, SharedWords
-from model.analysis.ablations.results import AblationResults, RunResult, SetScore, differences_from_full, load_results
-from model.analysis.ablations.table import ablations_report
+from model.analysis.ablations.results import (
+    AblationResults,
+    RunResult,
+    SetScore,
+    differences_from_full,
+    load_results,
+    over_seeds,
+)
+from model.analysis.ablations.table import ablations_report, told_apart
 from model.checkpoint import verify
-from model.config import read_config
+from model.config import TransformerConfig, read_config
 from model.errors import DataError
+from model.evaluation import Scores
+from model.pairs import Pair
+from model.tokenizer import Tokenizer
 from model.trace.trace import Trace
 from model.training.ablations import ABLATIONS, FILM, RESULTS
+from model.training.batches import encode_pairs, endless_batches
 from model.training.film import load_film
+from model.training.loop import LOG
 from model.training_record import LANGUAGES, read_metrics
+from tests.conftest import SENTENCES
 from tests.paths import ROOT
 
 SHIPPED = ROOT / "checkpoints" / "experiments"
@@ -61,6 +87,8 @@ def test_a_release_of_the_runs_behind_it_is_what_ships(tmp_path: Path) -> None:
     results = load_results(SHIPPED / RESULTS)
     results = replace(results, runs=tuple(run for run in results.runs if run.preset in presets))
     assert sorted(release(runs, results, out)) == presets
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert [preset for preset in ABLATIONS if f"| [{preset}]({preset}) |" in card] == presets
     shipped = [SHIPPED / FILM, *(file for preset in presets for file in (SHIPPED / preset).iterdir())]
     for file in shipped:
         assert (out / file.relative_to(SHIPPED)).read_bytes() == file.read_bytes()
@@ -109,7 +137,42 @@ def test_only_what_holds_on_every_set_and_beyond_the_spread_is_called_worse_or_b
 
 
 def test_one_seed_tells_nothing_apart() -> None:
-    assert "worse" not in ablations_report(results(full=[(10.0, 20.0)], single_head=[(1.0, 2.0)]))
+    report = ablations_report(results(full=[(10.0, 20.0)], single_head=[(1.0, 2.0)]))
+    assert "worse" not in report
+    assert " ± " not in report.partition("BLEU and chrF of greedy")[0]
+
+
+@pytest.mark.parametrize(
+    ("bleu", "reading"),
+    [
+        # The full model's 4, 6 and 8 spread by 2 about 6.
+        (3.9, "worse"),
+        (4.0, "not told apart"),
+        (8.0, "not told apart"),
+        (8.1, "better"),
+    ],
+)
+def test_a_difference_as_large_as_the_spread_does_not_count_yet(bleu: float, reading: str) -> None:
+    of_both = results(full=[(4.0, 4.0), (6.0, 6.0), (8.0, 8.0)], gru=[(bleu, bleu)] * 3)
+    assert told_apart(of_both, "gru", ("a", "b")) == reading
+    assert told_apart(of_both, "full", ("a", "b")) is None
+
+
+def test_a_spread_is_that_of_a_sample_and_of_one_seed_unknown() -> None:
+    assert over_seeds([1.0, 2.0, 6.0]) == pytest.approx((3.0, 7**0.5, 3))
+    assert over_seeds([4.0])[::2] == (4.0, 1)
+    assert math.isnan(over_seeds([4.0]).deviation)
+    of_two = results(full=[(9.0, 20.0), (11.0, 20.4)], gru=[(1.0, 2.0)])
+    assert [_over_seeds(of_two, preset, "b") for preset in ("full", "gru")] == ["20.2 ± 0.3 (2 seeds)", "–"]
+
+
+def test_results_of_a_mebibyte_are_read_and_larger_ones_refused(tmp_path: Path) -> None:
+    file, content = tmp_path / RESULTS, (SHIPPED / RESULTS).read_bytes()
+    file.write_bytes(content.ljust(1024**2))
+    assert load_results(file) == load_results(SHIPPED / RESULTS)
+    file.write_bytes(content.ljust(1024**2 + 1))
+    with pytest.raises(DataError, match="more than 1,048,576 bytes"):
+        load_results(file)
 
 
 def run(preset: str, seed: int, bleu: float) -> RunResult:
@@ -120,6 +183,52 @@ def test_a_run_is_compared_with_the_full_model_of_its_seed_and_left_out_without_
     runs = (run("full", 0, 20.0), run("full", 1, 22.0), run("gru", 0, 19.5), run("gru", 1, 23.0), run("gru", 2, 1.0))
     assert differences_from_full(AblationResults(runs, {}), "gru", "dev") == {0: -0.5, 1: 1.0}
     assert differences_from_full(AblationResults(runs, {}), "gru", "other") == {}
+
+
+PAIRS = [Pair(source, target) for source, target in zip(SENTENCES[:8:2], SENTENCES[1:8:2], strict=True)]
+
+
+def test_a_run_is_scored_once_until_its_model_or_the_sets_change(
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "gru-3"
+    shutil.copytree(tiny_checkpoints / "en-de", folder / "checkpoint")
+    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "gru-x" / "checkpoint")
+    log = [{"step": 1, "loss": 6.0}, {"step": 2, "loss": 5.0}, {"step": 3, "loss": 4.00006}, {"step": 3, "bleu_a": 1.0}]
+    (folder / LOG).write_text("".join(json.dumps(entry) + "\n" for entry in log), encoding="utf-8")
+    scored, speeds, told = list[int](), iter((70.5, 80.5, 90.5)), list[str]()
+
+    def score(_model: object, _tokenizer: object, pairs: list[Pair]) -> Scores:
+        scored.append(len(pairs))
+        return Scores(12.5, 25.0, 1, "how", len(pairs), 0, 1.0, "cpu")
+
+    monkeypatch.setattr(measure, "evaluate", score)
+    monkeypatch.setattr(measure, "training_speed", lambda *_: next(speeds))
+    sets = {"a": PAIRS[:2], "b": PAIRS[:3]}
+    first = measure_runs(tmp_path, sets, torch.device("cpu"), told.append)
+    (run,) = first.runs
+    assert (run.preset, run.seed, run.loss) == ("gru", 3, 4.0001)
+    assert [(one.set, one.sentences, one.bleu) for one in run.scores] == [("a", 2, 12.5), ("b", 3, 12.5)]
+    assert (first.tokens_per_second, told) == ({"gru": 70.5}, ["gru, seed 3"])
+    assert measure_runs(tmp_path, sets, torch.device("cpu")).runs == first.runs
+    assert scored == [2, 3]
+    measure_runs(tmp_path, sets | {"b": PAIRS[:1]}, torch.device("cpu"))
+    assert scored == [2, 3, 2, 1]
+
+
+def test_speed_is_that_of_the_tokens_of_the_steps_after_the_first_two(
+    config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(ABLATIONS["full"].settings, tokens_per_batch=60, bf16=False)
+    given = encode_pairs(PAIRS, tokenizer, 100)
+    batches = list(islice(endless_batches(given, config, settings.tokens_per_batch, seed=0), WARM_UP + TIMED))
+    counts = [batch.num_tokens for batch in batches]
+    assert len(set(counts)) > 1
+    monkeypatch.setattr(measure, "endless_batches", lambda *_, **__: batches)
+    monkeypatch.setattr(measure, "time", SimpleNamespace(process_time=iter((100.0, 102.0)).__next__))
+    preset = replace(ABLATIONS["full"], config=config, settings=settings)
+    assert training_speed(preset, tokenizer, PAIRS, torch.device("cpu")) == sum(counts[2:]) / 2
+    assert len(counts[2:]) == 8
 
 
 TEXT = "The animal didn't cross the street."

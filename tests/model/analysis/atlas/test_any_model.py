@@ -12,6 +12,7 @@ from model.analysis.coreference.case_files import PronounCases, curated_cases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.head_jobs import ANTECEDENT
+from model.analysis.metrics.repeated_tokens import copies_of
 from model.nn.encoder_decoder import SITES
 from model.opening import open_reader
 from model.reader import Reader
@@ -86,6 +87,15 @@ def test_what_a_model_lacks_is_not_there(atlases: dict[str, Atlas]) -> None:
     assert "norm_entropy" in bart.metrics
     assert not any(name.startswith("norm_") for name in mpnet.metrics)
     assert np.isnan(mpnet.mean_outputs).all()
+
+
+def test_repeated_tokens_are_measured_in_every_copy_but_the_first(
+    readers: dict[str, Reader], atlases: dict[str, Atlas]
+) -> None:
+    rows = 8 * 25 * copies_of(readers["gpt2"]) - 8 * 25
+    assert rows > 0
+    assert atlases["gpt2"].rows["duplicate"] == (0, rows, 0)
+    assert "duplicate" not in atlases["bert"].rows
 
 
 def test_following_antecedents_is_measured_of_what_reads_the_sentence(readers: dict[str, Reader]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,12 @@ import pytest
 
 from model import Translator
 from model.__main__ import main
-from model.analysis.atlas.file import cached_atlas, load_atlas, save_atlas
+from model.analysis.atlas.file import _drop_oldest, cache_path, cached_atlas, load_atlas, save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence
 from model.checkpoint import model_digest
 from model.errors import DataError
+from model.nn.encoder_decoder import SITES
 from tests.conftest import SENTENCES
 
 CORPUS = [CorpusSentence("Tom told me."), CorpusSentence(SENTENCES[6], "Sie las es."), CorpusSentence(" ")]
@@ -90,7 +92,7 @@ def damages(path: Path) -> dict[str, bytes]:
         "no object": changed(path, **{"atlas.json": np.frombuffer(b"[]", dtype=np.uint8)}),
         "shape": changed(path, figures__entropy=figure[:, :1]),
         "type": changed(path, figures__entropy=figure.astype(np.float64)),
-        "sentence": changed(path, strongest__entropy=strongest + 2),
+        "sentence": changed(path, strongest__entropy=strongest + 1),
         "pickle": changed(path, figures__entropy=np.array([{}], dtype=object)),
     }
 
@@ -111,6 +113,52 @@ def test_a_damaged_file_is_said_and_one_of_the_cache_is_made_anew(
         assert kept.read_bytes() == good, name
     with pytest.raises(DataError, match="no file"):
         load_atlas(tmp_path / "none.npz")
+
+
+def test_tables_and_heads_have_to_fit_together(saved: Path, atlas: Atlas) -> None:
+    with np.load(saved) as arrays:
+        header, strongest = json.loads(arrays["atlas.json"].tobytes()), arrays["strongest/entropy"]
+
+    def with_(heads: object, **changes: np.ndarray) -> Atlas:
+        content = np.frombuffer(json.dumps(header | {"heads": heads}).encode(), dtype=np.uint8)
+        changed(saved, **{"atlas.json": content}, **changes)
+        return load_atlas(saved.with_name("changed.npz"))
+
+    assert with_(None).heads == dict.fromkeys(SITES, (4, 4))
+    assert with_({"decoder.cross": [1, 4], "encoder.self": [3]}).heads == {
+        "encoder.self": (3,),
+        "decoder.cross": (1, 4),
+    }
+    assert with_(None, strongest__entropy=strongest[..., :1]).strongest["entropy"].shape == (3, 2, 4, 1)
+    of_site: tuple[object, ...] = ([], [4, 4, 4], [4, 5], [0, 4], [True, 4], 4)
+    for heads in ({}, [], {"x": [4, 4]}, *({"encoder.self": counts} for counts in of_site)):
+        with pytest.raises(DataError, match="is not an atlas"):
+            with_(heads)
+    for table in ({"strongest__entropy": strongest - 1}, {"mean_outputs": np.zeros((3, 2, 4, 0), np.float32)}):
+        with pytest.raises(DataError, match="is not an atlas"):
+            with_(None, **table)
+
+
+def test_files_and_caches_take_a_quarter_of_a_gibibyte_and_no_more(tmp_path: Path) -> None:
+    def file(name: str, size: int, written: int) -> Path:
+        path = tmp_path / name
+        with path.open("wb") as empty:
+            empty.truncate(size)
+        os.utime(path, (written, written))
+        return path
+
+    for size, message in ((1 << 28, "is not an atlas"), ((1 << 28) + 1, "more than 268,435,456 bytes")):
+        with pytest.raises(DataError, match=message):
+            load_atlas(file("large.npz", size, 0))
+    new, younger, older = (
+        file(f"atlas-{name}.npz", size, at) for name, size, at in (("c", 9, 1), ("b", 7, 3), ("a", 0, 2))
+    )
+    for size, stays in (((1 << 28) - 16, True), ((1 << 28) - 15, False)):
+        file(older.name, size, 2)
+        _drop_oldest(tmp_path, new)
+        assert (new.exists(), younger.exists(), older.exists()) == (True, True, stays)
+    # Whoever looked here before an update finds what was computed then.
+    assert re.fullmatch("atlas-[0-9a-f]{24}", cache_path(tmp_path, "model", "corpus").stem)
 
 
 def test_the_oldest_files_of_a_full_cache_go(

@@ -1,9 +1,14 @@
 """Distances of heads and their map, intervals of means over rows in sentences, and the strongest sentences."""
 
+import math
+from unittest.mock import Mock
+
 import numpy as np
+import pytest
 import torch
 
-from model.analysis.atlas.head_distance import RatioInterval, classical_scaling, divergence_sums, head_map
+from model.analysis.atlas import head_distance
+from model.analysis.atlas.head_distance import RatioInterval, classical_scaling, divergence_sums, head_map, share_held
 from model.analysis.atlas.measure import Strongest
 
 EVERY_ROW = torch.ones(3, dtype=torch.bool)
@@ -16,6 +21,22 @@ def test_rows_that_do_not_count_add_nothing() -> None:
     torch.testing.assert_close(divergence_sums(weights, one), each[1], atol=1e-5, rtol=0)
     torch.testing.assert_close(divergence_sums(weights, EVERY_ROW), each[0] + each[1] + each[2], atol=1e-5, rtol=0)
     assert not divergence_sums(weights, ~EVERY_ROW).any()
+
+
+@pytest.mark.parametrize("at_once", [1, 6, 13, 1000])
+def test_rows_are_as_far_apart_as_their_divergence_in_bits(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # (¾, ¼, 0) lies between (1, 0, 0) and (½, ½, 0): its entropy is 0.8113 bits, theirs are 0 and 1.
+    first, second, third = [[1.0, 0, 0], [1.0, 0, 0]], [[0.5, 0.5, 0], [1.0, 0, 0]], [[0, 0, 1.0], [0, 1.0, 0]]
+    spy = Mock(wraps=torch.special.entr)
+    monkeypatch.setattr(torch.special, "entr", spy)
+    monkeypatch.setattr(head_distance, "WEIGHTS_AT_ONCE", at_once)
+    found = divergence_sums(torch.tensor([first, second, third]), EVERY_ROW[:2])
+    between = 0.811278 - 0.5
+    expected = torch.tensor([[0, between, 2], [between, 0, 2], [2, 2, 0]], dtype=torch.float64)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+    # All heads' own entropies, and then no more than so many weights, or those of one pair.
+    assert max(call.args[0].numel() for call in spy.call_args_list[1:]) <= max(at_once, 6)
+    assert divergence_sums(torch.tensor([first]), EVERY_ROW[:2]).tolist() == [[0.0]]
 
 
 def distances(positions: np.ndarray) -> np.ndarray:
@@ -46,6 +67,24 @@ def test_each_axis_of_a_map_points_to_its_farthest_head() -> None:
 def test_a_map_of_equal_heads_is_one_place_and_one_head_has_one_too() -> None:
     assert not head_map(np.zeros((3, 3))).any()
     assert head_map(np.zeros((1, 1))).tolist() == [[0, 0]]
+
+
+def test_heads_in_one_line_have_no_second_coordinate() -> None:
+    # Of such heads the second eigenvalue is 0, or by rounding a little less: here of a line in twenty.
+    for line in np.random.default_rng(0).normal(size=(200, 3)):
+        found = classical_scaling(distances(np.stack([line, 0 * line], -1)))
+        np.testing.assert_allclose(np.abs(found[:, 0]), np.abs(line - line.mean()))
+        np.testing.assert_allclose(found[:, 1], 0, atol=1e-6)
+
+
+def test_a_map_holds_the_share_of_the_two_widest_dimensions() -> None:
+    points = np.random.default_rng(3).normal(size=(8, 3)) * [0.1, 0.08, 0.05]
+    centred = points - points.mean(0)
+    widths = np.linalg.eigvalsh(centred.T @ centred)
+    assert share_held(distances(points) ** 2, head_map(distances(points) ** 2)) == pytest.approx(
+        widths[1:].sum() / widths.sum()
+    )
+    assert math.isnan(share_held(np.zeros((3, 3)), np.zeros((3, 2))))
 
 
 def test_a_map_of_heads_keeps_the_root_of_their_divergence() -> None:
@@ -84,15 +123,29 @@ def test_one_sentence_has_no_interval() -> None:
     interval.add(torch.ones(2), 4)
     assert interval.mean().tolist() == [0.25, 0.25]
     assert bool(interval.ends().isnan().all())
+    # With a second one: 1 of 4 rows and 2 of 2, so that the mean is ½, and both are 1 away from what it foretells.
+    interval.add(torch.full((2,), 2.0), 2)
+    error = math.sqrt((1 + 1) * 2 / 1) / 6
+    np.testing.assert_allclose(interval.ends(), [[0.5 - 1.96 * error, 0.5 + 1.96 * error]] * 2)
 
 
-def test_strongest_are_those_of_sorting_everything() -> None:
+def test_sentences_without_a_difference_have_an_interval_of_no_width() -> None:
+    means, interval = torch.linspace(0.1, 0.9, 50, dtype=torch.float64), RatioInterval(50)
+    for rows in (3, 7, 11):
+        interval.add(rows * means, rows)
+    torch.testing.assert_close(interval.ends(), means[:, None].expand(50, 2), atol=1e-6, rtol=0)
+
+
+def test_strongest_are_those_of_sorting_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(1).integers(0, 40, size=(3, 150)).astype(float)
-    strongest = Strongest(3, 4)
+    strongest, spy = Strongest(3, 4), Mock(wraps=np.lexsort)
+    monkeypatch.setattr(np, "lexsort", spy)
     for number in np.random.default_rng(2).permutation(150):
         strongest.add(int(number), values[:, number])
     expected = [sorted(range(150), key=lambda n: (-row[n], n))[:4] for row in values]
     assert strongest.numbers().tolist() == expected
-    few = Strongest(1, 3)
-    few.add(7, np.array([0.5]))
-    assert few.numbers().tolist() == [[7, -1, -1]]
+    # Sorting takes long, so that 64 are sorted in at once.
+    assert [call.args[0][0].shape[1] for call in spy.call_args_list] == [4 + 64, 4 + 64, 4 + 22]
+    few = Strongest(2, 3)
+    few.add(7, np.array([0.5]), slice(1, 2))
+    assert few.numbers().tolist() == [[-1, -1, -1], [7, -1, -1]]

@@ -4,13 +4,15 @@ import math
 import unicodedata
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 import pytest
 import torch
 
 from model import Translator
-from model.analysis.atlas.measure import Atlas, build_atlas
+from model.analysis.atlas.head_distance import divergence_sums
+from model.analysis.atlas.measure import Atlas, _Survey, build_atlas
 from model.analysis.coreference.case_files import PronounCases, curated_cases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import CorpusSentence
@@ -151,6 +153,26 @@ def test_divergence_is_that_of_clark_et_al_row_by_row(atlas: Atlas, traces: list
         np.testing.assert_array_equal(np.diag(atlas.divergences[index]), 0)
 
 
+def test_heads_are_compared_in_the_rows_that_have_a_choice(translator: Translator) -> None:
+    survey, heads = _Survey(translator.abilities.heads, {}), translator.abilities.heads
+    assert not survey.divergences().any()
+    # Of two rows of a decoder the first sees one key only.
+    trace = translator.trace_tokens("Tom told me.", [9, 10])
+    survey.add(0, trace)
+    site, weights = "decoder.self", torch.cat([trace.weights("decoder.self", layer)[:, 1:] for layer in range(2)])
+    expected = divergence_sums(weights, torch.ones(1, dtype=torch.bool))
+    np.testing.assert_allclose(survey.divergences()[SITES.index(site)], expected, atol=1e-6)
+    assert np.isnan(survey.mean_outputs()).all()
+    assert survey.mean_outputs().shape == (3, 2, 4, 1)
+    survey._outputs = {"encoder.self": (torch.full((8, 3), 6.0), 2), site: (torch.full((8, 5), 6.0), 3)}
+    outputs = survey.mean_outputs()
+    assert outputs.shape == (3, 2, 4, 5)
+    np.testing.assert_array_equal(outputs[0, 1, 3], [3, 3, 3, np.nan, np.nan])
+    np.testing.assert_array_equal(outputs[1, 1, 3], [2] * 5)
+    assert np.isnan(outputs[2]).all()
+    assert len(heads[site]) == 2
+
+
 def test_strongest_sentences_come_first(atlas: Atlas, traces: list[Trace]) -> None:
     for name in ("confidence", "induction"):
         for index, site in enumerate(SITES):
@@ -220,10 +242,13 @@ def test_sentences_that_the_model_refuses_are_counted(translator: Translator) ->
 
 
 def test_too_many_sentences_are_refused(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.analysis.corpus.MOST_SENTENCES", 2)
+    for module in ("corpus", "atlas.measure"):
+        monkeypatch.setattr(f"model.analysis.{module}.MOST_SENTENCES", 2)
     assert len(build_atlas(translator, [CORPUS[2]] * 2).texts) == 2
+    endless = count()
     with pytest.raises(DataError, match="At most 2 sentences"):
-        build_atlas(translator, (CORPUS[2] for _ in range(3)))
+        build_atlas(translator, (CORPUS[2] for _ in endless))
+    assert next(endless) == 3
 
 
 def test_batches_change_nothing(translator: Translator, atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:

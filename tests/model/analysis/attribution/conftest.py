@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from model import Trace, Translator
 from model.analysis.attribution.choice import choice_at
@@ -20,7 +21,11 @@ STEP = 4
 @pytest.fixture(scope="session", params=["pre", "post"])
 def either(request: pytest.FixtureRequest, config: TransformerConfig, tokenizer: Tokenizer) -> Translator:
     torch.manual_seed(3)
-    return Translator(Transformer(replace(config, norm=request.param)).eval(), tokenizer, name="x", languages=LANGUAGES)
+    model = Transformer(replace(config, norm=request.param)).eval()
+    for norm in model.modules():
+        if isinstance(norm, nn.LayerNorm):
+            norm.eps = 0.1  # so large that whoever left it out would notice
+    return Translator(model, tokenizer, name="x", languages=LANGUAGES)
 
 
 @pytest.fixture(scope="session")

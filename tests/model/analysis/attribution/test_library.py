@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from model.adapters.placement import weight_of
 from model.adapters.stream_taps import ModuleCall
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution import methods
@@ -167,9 +168,28 @@ def _is_joined(theirs: nn.Module) -> bool:
 def test_the_parts_of_every_attention_add_up(run: LibraryRun) -> None:
     # All biases of these models are 0, so that nothing else is in what they put out.
     for layer in run.sums():
-        for attention in (layer.within, layer.across):
+        for attention, is_across in ((layer.within, False), (layer.across, True)):
             if attention is not None:
+                assert attention.is_across == is_across
+                # What the residual connection hands on is a part of its own in cross-attention alone.
+                assert attention.parts.size(1) == (len(run.choice.source) + 1 if is_across else len(attention.parts))
                 torch.testing.assert_close(attention.parts.sum(1), attention.output, atol=1e-4, rtol=1e-3)
+
+
+@torch.no_grad()
+def test_a_bias_is_in_what_an_attention_puts_out_and_in_no_part(run: LibraryRun) -> None:
+    modules = set(run.reader.layout.projections.values())
+    biases = [bias for module in modules if (bias := weight_of(module, "bias")) is not None]
+    for bias in biases:
+        bias.normal_()
+    # Of a model without biases all else has been tested.
+    layers = [layer.within for layer in run.sums()] if biases else []
+    if run.reader.config.model_type == "gpt2":
+        bias = weight_of(run.reader.layout.projections["decoder.self", 0], "bias")
+        assert bias is not None
+        torch.testing.assert_close(layers[0].output - layers[0].parts.sum(1), bias.expand_as(layers[0].output))
+    for bias in biases:
+        bias.zero_()
 
 
 def test_all_shares_add_up_and_every_token_gets_a_number(run: LibraryRun, monkeypatch: pytest.MonkeyPatch) -> None:

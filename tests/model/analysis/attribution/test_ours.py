@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from torch import nn
 
 from model import Trace, Translator
 from model.analysis.attribution import choice, methods
-from model.analysis.attribution.choice import TokenChoice, choice_at, visible
+from model.analysis.attribution.choice import AttentionSum, TokenChoice, choice_at, visible
 from model.analysis.attribution.methods import (
     LEAST,
     METHODS,
@@ -20,6 +21,7 @@ from model.analysis.attribution.methods import (
     TOLERANCE,
     Deletion,
     HiddenAlone,
+    Integration,
     Method,
     attribute,
     choice_run,
@@ -31,13 +33,16 @@ from model.analysis.attribution.methods import (
     most_runs,
     order_of,
     random_orders,
+    shares,
     value_zeroing,
 )
 from model.analysis.attribution.runs import TranslatorRun, attention_sum
+from model.analysis.metrics.measures import rollout_at
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
 from model.errors import DataError
 from model.nn.layers import EncoderLayer
 from model.nn.masks import AttentionMask
+from model.word_choice import TokenPlace
 from tests.model.analysis.attribution.conftest import STEP, TEXT
 from tests.shipped import FOLDER, TIRED
 
@@ -53,8 +58,12 @@ def test_tokens_hidden_at_the_end_are_as_if_the_sentence_had_ended_before(either
 
 
 def test_steps_that_are_not_and_a_token_against_itself_are_refused(trace: Trace) -> None:
-    with pytest.raises(DataError, match=rf"Steps run from 0 to {len(trace.steps) - 1}, got 99"):
-        choice_at(trace, 99)
+    count = len(trace.steps)
+    assert [choice_at(trace, step).place.row for step in (0, count - 1)] == [0, count - 1]
+    assert [len(choice_at(trace, step).prefix) for step in (0, STEP)] == [1, STEP + 1]
+    for step in (-1, count):
+        with pytest.raises(DataError, match=rf"Steps run from 0 to {count - 1}, got {step}"):
+            choice_at(trace, step)
     with pytest.raises(DataError, match="with itself"):
         choice_at(trace, STEP, against=trace.steps[STEP].token_id)
 
@@ -85,9 +94,9 @@ def test_the_parts_and_the_biases_are_what_the_model_computed(captured: Captured
         norm, sums = captured.norm_of(sublayer), captured.summed(sublayer)
         deviation = (sums.var(-1, correction=0) + norm.eps).sqrt()[:, None]
         bias = (bias - bias.mean()) / deviation * norm.weight.detach() + norm.bias.detach()
-    torch.testing.assert_close(
-        attention_sum(captured, sublayer).parts.sum(1) + bias, captured.after(sublayer), atol=1e-4, rtol=1e-4
-    )
+    found = attention_sum(captured, sublayer)
+    assert found.is_across == (sublayer.kind == "cross")
+    torch.testing.assert_close(found.parts.sum(1) + bias, captured.after(sublayer), atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("sublayer", SUBLAYERS, ids=lambda sublayer: f"{sublayer.stack}.{sublayer.kind}")
@@ -121,6 +130,75 @@ def test_weights_are_the_mean_of_all_heads_of_cross_attention(run: TranslatorRun
     torch.testing.assert_close(found, weights.flatten(0, 1).mean(0), atol=1e-6, rtol=1e-5)
 
 
+def test_a_rollout_is_that_through_all_layers(run: TranslatorRun) -> None:
+    found = attribute(run, "rollout").read
+    torch.testing.assert_close(found, rollout_at(run.trace, "decoder.cross", 1)[STEP][: len(run.choice.source)])
+
+
+@pytest.mark.parametrize(
+    ("gained", "missing", "is_converged"),
+    [
+        (2.0, 0.04, True),
+        (2.0, 0.041, False),
+        (-2.0, 0.04, True),
+        (-2.0, 0.041, False),
+        (0.01, 0.002, True),
+        (0.01, 0.0021, False),
+    ],
+)
+def test_gradients_have_converged_where_a_fiftieth_or_hardly_anything_is_missing(
+    gained: float, missing: float, is_converged: bool
+) -> None:
+    assert Integration(gained, missing, 0.0, 32).is_converged == is_converged
+
+
+def test_shares_of_a_row_add_up_and_where_nothing_moves_all_is_the_rows_own() -> None:
+    amounts = torch.tensor([[0.1, 0.3, 0.0], [0.0, 0.0, 0.0]])
+    expected = torch.tensor([[0.25, 0.75, 0.0], [0.0, 1.0, 0.0]])
+    torch.testing.assert_close(shares(amounts, torch.tensor([0, 1])), expected)
+    # Parts that lead away from the output bring nothing nearer: a row keeps what it had, by the residual connection.
+    away, output = -torch.ones(2, 3, 4), torch.ones(2, 4)
+    for is_across, own in ((True, [2, 2]), (False, [0, 1])):
+        found = contributions(AttentionSum(is_across, away, output))
+        assert found.argmax(-1).tolist() == own
+        assert found.sum(-1).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "logits", "copies"),
+    [(1, 1000, 1), (29, 1000, 1), (30, 1000, 2), (45, 1000, 3), (45, 149, 1), (45, 150, 2)],
+)
+def test_neither_too_many_tokens_nor_logits_are_held_at_once(
+    tokens: int, logits: int, copies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choice, "TOKENS_AT_ONCE", tokens)
+    monkeypatch.setattr(choice, "LOGITS_AT_ONCE", logits)
+    asked = TokenChoice(TokenPlace((1,) * 10, (2,) * 5, 4), 7)
+    assert TranslatorRun(Mock(vocab_size=5), asked, Mock()).copies == copies
+
+
+def test_a_layer_runs_once_for_each_key_whose_values_are_taken_away(run: TranslatorRun) -> None:
+    first = next(run.layers())
+    sizes = [first.without("encoder.self", keys).shape for keys in ((), (2,), (0, 3, 4))]
+    assert [size[0] for size in sizes] == [1, 1, 3]
+    assert {tuple(size[1:]) for size in sizes} == {(len(run.choice.source), 32)}
+
+
+@torch.no_grad()
+def test_a_layer_run_alone_puts_out_what_it_does_in_the_model(run: TranslatorRun) -> None:
+    count, layers = len(run.choice.source), list(run.layers())
+    for number, layer in enumerate(layers):
+        whole = layer.without(f"{layer.stack}.self", ())[0]
+        recorded = run.trace.recorded[f"{layer.stack}.layers.{number % 2}.hook_output"]
+        torch.testing.assert_close(whole, recorded[: len(whole)], atol=1e-5, rtol=1e-4)
+    last, rows = layers[-1], STEP + 1
+    assert last.keys == {"decoder.self": rows, "decoder.cross": count}
+    # A later row sees a token of the prefix, an earlier one does not; a token of the source is seen by all.
+    for site, seen in (("decoder.self", [False, False, True, True, True]), ("decoder.cross", [True] * rows)):
+        changed = last.without(site, (2,))[0] - whole
+        assert (changed.abs().amax(-1) > 1e-7).tolist() == seen
+
+
 def test_a_run_is_made_anew_from_the_text_and_the_choice(either: Translator, run: TranslatorRun) -> None:
     again = choice_run(either, run.choice, TEXT)
     for method in METHODS:
@@ -130,8 +208,11 @@ def test_a_run_is_made_anew_from_the_text_and_the_choice(either: Translator, run
 def test_a_side_that_is_too_long_is_refused(
     either: Translator, run: TranslatorRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(methods, "MOST_TOKENS", 3)
-    with pytest.raises(DataError, match=r"up to 3 tokens on each side, got \d+; shorten"):
+    longest = max(len(run.choice.source), len(run.choice.prefix))
+    monkeypatch.setattr(methods, "MOST_TOKENS", longest)
+    choice_run(either, run.choice, TEXT)
+    monkeypatch.setattr(methods, "MOST_TOKENS", longest - 1)
+    with pytest.raises(DataError, match=rf"up to {longest - 1} tokens on each side, got {longest}; shorten"):
         choice_run(either, run.choice, TEXT)
 
 
@@ -156,10 +237,20 @@ def test_distances_are_those_of_an_attention_without_the_value(run: TranslatorRu
 
 
 def test_many_positions_in_parts_are_as_all_at_once(run: TranslatorRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = value_zeroing(run)
+    whole, first = value_zeroing(run), next(run.layers())
     monkeypatch.setattr("model.analysis.attribution.methods.ROWS_AT_ONCE", 30)
     for one, other in zip(whole, value_zeroing(run), strict=True):
         torch.testing.assert_close(one, other)
+    for limit, most in ((1, 1), (2 * first.rows - 1, 1), (2 * first.rows, 2)):
+        keys: list[int] = []
+
+        def without(site: str, positions: Sequence[int], keys: list[int] = keys) -> torch.Tensor:
+            keys.append(len(positions))
+            return first.without(site, positions)
+
+        monkeypatch.setattr("model.analysis.attribution.methods.ROWS_AT_ONCE", limit)
+        assert distances(replace(first, without=without), "encoder.self").shape == (first.rows, first.rows)
+        assert max(keys) == most
 
 
 def test_gradient_times_input_is_what_a_little_more_of_a_token_changes(run: TranslatorRun) -> None:

@@ -3,7 +3,9 @@
 import json
 import re
 from collections import defaultdict
+from itertools import permutations
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,8 +17,16 @@ from model.analysis.coreference.case_files import (
     read_pronoun_cases,
 )
 from model.analysis.coreference.measure import nearest_hit
-from model.analysis.coreference.pronoun_choice import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
+from model.analysis.coreference.pronoun_choice import (
+    NOT_FOUND,
+    NOT_KNOWN,
+    NOT_ONE,
+    pronoun_pairs,
+    rival_forms,
+    translated_pronoun,
+)
 from model.errors import DataError
+from model.word_choice import TokenPlace, WordChoice
 
 SENTENCE = "The dog saw the cat because it slept."
 CASE = PronounCase(SENTENCE, (28, 30), (0, 7), (12, 19))
@@ -53,6 +63,12 @@ def test_a_winograd_row_becomes_spans_of_characters(tmp_path: Path) -> None:
     (case,) = read_pronoun_cases(write(tmp_path, ROW)).cases
     assert case == CASE
     assert spelled(case) == ("it", "The dog", "the cat")
+
+
+@pytest.mark.parametrize(("end", "overlapping"), [(2, False), (3, True)])
+def test_words_without_a_space_between_them_do_not_overlap(end: int, overlapping: bool) -> None:
+    for first, second, third in permutations([(0, end), (2, 4), (5, 7)]):
+        assert PronounCase("小王他走了，它", first, second, third).overlapping == overlapping
 
 
 def test_spans_that_overlap_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -94,7 +110,10 @@ def test_a_field_that_is_missing_is_said_with_those_that_are_there(tmp_path: Pat
     ("name", "content", "message"),
     [
         ("a.csv", b"x", r"\.jsonl .* or \.txt .*got a\.csv"),
+        ("a.jsonl", b"x" * 20_000, "expected one JSON object"),
         ("a.jsonl", b"x" * 20_001, "is longer than 20,000"),
+        ("a.jsonl", bytes(16 * 1024**2), "is longer than 20,000"),
+        ("a.jsonl", bytes(16 * 1024**2 + 1), "is too large: at most 16 MiB"),
         ("a.jsonl", b"\n".join([b"x"] * 20_001), "has 20,001 lines"),
         ("a.jsonl", b"[" * 10_000, "expected one JSON object"),
         ("a.jsonl", b'{"sentence": "\\ud800 it", "pronoun": "it"}', "half a surrogate pair"),
@@ -114,6 +133,14 @@ def test_a_file_without_cases_is_said(tmp_path: Path, name: str, content: bytes,
         read_pronoun_cases(tmp_path / name)
 
 
+def test_as_many_lines_are_read_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = f"{SENTENCE}\tit\tthe dog\tthe cat"
+    monkeypatch.setattr("model.analysis.coreference.case_files.MOST_LINES", 3)
+    assert len(parse_pronoun_cases("\n".join([line] * 3).encode(), "own.tsv").cases) == 3
+    with pytest.raises(DataError, match="has 4 lines; at most 3 can be read"):
+        parse_pronoun_cases("\n".join([line] * 4).encode(), "own.tsv")
+
+
 def test_the_curated_set_is_made_of_minimal_pairs_in_groups() -> None:
     cases = curated_cases().cases
     pairs, groups = defaultdict(list), defaultdict(list)
@@ -131,6 +158,25 @@ def test_the_curated_set_is_made_of_minimal_pairs_in_groups() -> None:
     for group, of_group in groups.items():
         assert sum(map(nearest_hit, of_group)) / len(of_group) == pytest.approx(0.5, abs=0.1), group
     assert len({case.name for case in cases}) == len({case.sentence for case in cases}) == len(cases)
+
+
+def test_a_pair_asks_both_twins_for_the_german_of_the_first() -> None:
+    reader = Mock()
+    reader.word_choice.return_value = WordChoice(TokenPlace((), (1,), 0), 5, 6)
+    reader.vocabulary.tokens = lambda ids: tuple(map(str, ids))
+    pairs = pronoun_pairs(reader)
+    asked = [call.args for call in reader.word_choice.call_args_list]
+    by_pair = {case.pair: case for case in reversed(curated_cases().cases) if case.german is not None}
+    assert set(pairs) == set(by_pair)
+    assert len(asked) == 2 * len(pairs)
+    for (name, pair), one, other in zip(pairs.items(), asked[::2], asked[1::2], strict=True):
+        first = by_pair[name]
+        assert first.german is not None
+        assert one == (first.sentence, first.german.right, first.german.wrong)
+        assert other[1:] == one[1:]
+        assert pair.texts == (one[0], other[0])
+        assert one[0] != other[0]
+        assert pair.words == ("5", "6")
 
 
 def test_curated_german_differs_in_a_pronoun_that_each_twin_needs_otherwise() -> None:
@@ -227,6 +273,8 @@ def test_columns_are_read_with_or_without_heading_and_german() -> None:
     assert [case.spans for case in given.cases] == [CASE.spans, CASE.spans]
     assert given.cases[0].german == GermanChoice("Er schlief.", "Sie schlief.")
     assert given.cases[1].german is None
+    short = parse_pronoun_cases(f"sentence\tpronoun\tantecedent\tdistractor\n{sentence}".encode(), "own.tsv")
+    assert (len(short.cases), short.rejected) == (1, ())
 
 
 WINOBIAS = """1 [The mechanic] paid the [ clerk's] friend.

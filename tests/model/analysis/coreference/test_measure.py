@@ -2,14 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
+from itertools import product
 from typing import get_args
+from unittest.mock import Mock
 
 import pytest
 import torch
 
 from model import Transformer, Translator
 from model.analysis.coreference.case_files import GermanChoice, PronounCase, PronounCases, RejectedLine
-from model.analysis.coreference.measure import first_hit, half_of, hits, measure_coreference, nearest_hit, score_site
+from model.analysis.coreference.measure import (
+    _asking,
+    first_hit,
+    half_of,
+    held_out_heads,
+    hits,
+    measure_coreference,
+    nearest_hit,
+    score_site,
+)
 from model.analysis.coreference.pronoun_choice import NOT_FOUND, WrittenPronoun, pronoun_choice
 from model.analysis.coreference.pronoun_rows import CandidateWeights, Measure
 from model.analysis.held_out import BEST_KNOWN, score_held_out, score_twins
@@ -76,6 +88,8 @@ def test_contrast_is_the_difference_of_two_teacher_forced_passes(translator: Tra
     contrast = measure_coreference(translator, PronounCases(cases), sites=["encoder.self"]).contrast
     assert contrast is not None
     assert len(contrast.cases) == 2
+    assert float(contrast.accuracy.value) == float((contrast.margins > 0).float().mean())
+    assert float(contrast.margin.value) == pytest.approx(float(contrast.margins.mean()))
     for case, margin in zip(contrast.cases, contrast.margins.tolist(), strict=True):
         right, wrong = (
             sum(step.log_prob for step in translator.trace(case.sentence, text).steps)
@@ -146,6 +160,62 @@ def test_a_head_that_follows_the_antecedent_is_always_right() -> None:
     assert scores.cross_selected == 1
     assert all(one.head == (1, 3) and one.beats_nearest for one in scores.held_out)
     assert sum(one.rows for one in scores.held_out) == 20
+
+
+def test_every_metric_is_counted_case_by_case() -> None:
+    to, word, back = torch.rand(3, 9, 2, 5, 2, generator=torch.Generator().manual_seed(29))
+    cases = [
+        replace(CASE, pair=f"pair {i // 2}", group="abb"[i % 3], is_control=i in (2, 5, 8), is_dropped=i in (2, 8))
+        for i in range(9)
+    ]
+    scores = score_site("encoder.self", "raw", cases, CandidateWeights(to, word, back), {})
+    assert scores is not None
+    assert scores.reverse is not None
+    assert scores.controls is not None
+    assert scores.controls.accuracy is not None
+    scored = [i for i, case in enumerate(cases) if not case.is_control]
+
+    def share(weights: torch.Tensor, rows: list[int], *at: int) -> float:
+        return sum(float(weights[(i, *at, 0)] > weights[(i, *at, 1)]) for i in rows) / len(rows)
+
+    for layer, head in product(range(2), range(4)):
+        for estimate, weights in ((scores.accuracy, to), (scores.strongest_word, word), (scores.reverse, back)):
+            assert float(estimate.value[layer, head]) == pytest.approx(share(weights, scored, layer, head))
+        margin = sum(float(to[i, layer, head, 0] - to[i, layer, head, 1]) for i in scored) / 6
+        assert float(scores.margin.value[layer, head]) == pytest.approx(margin, abs=1e-6)
+        assert float(scores.controls.accuracy[layer, head]) == pytest.approx(share(to, [2, 8], layer, head))
+        for group, of_group in scores.of_groups().items():
+            rows = [i for i in scored if cases[i].group == group]
+            assert float(of_group[layer, head]) == pytest.approx(share(to, rows, layer, head))
+    assert set(scores.of_groups()) == {"a", "b"}
+    assert scores.head_averaged.tolist() == pytest.approx([share(to, scored, layer, 4) for layer in range(2)])
+    assert scores.baselines.mean_of_heads == pytest.approx(share(to[:, :, :4].sum((1, 2)), scored))
+    assert scores.controls.dropped == 2
+
+
+def test_a_head_is_chosen_on_one_half_of_the_pairs_and_scored_on_the_other() -> None:
+    names = [f"pair {i}" for i in range(40)]
+    halves = [[name for name in names if half_of(name) == half] for half in (0, 1)]
+    assert all(half_of(name) == int(sha256(name.encode()).hexdigest()[:2], 16) % 2 for name in names)
+    # On the first half head 0.1 is right and the candidate that is nearest is not; on the second head 1.2, once in two.
+    pairs = [*halves[0][:4], *halves[1][:2]]
+    right = torch.zeros(6, 2, 3)
+    right[:4, 0, 1] = right[4, 1, 2] = 1
+    nearest = torch.tensor([0.0, 0, 0, 0, 1, 1])
+    first, second = held_out_heads(right, nearest, pairs)
+    assert [(one.chosen_on, one.head, one.rows) for one in (first, second)] == [(0, (0, 1), 2), (1, (1, 2), 4)]
+    assert [(float(one.accuracy.value), one.nearest) for one in (first, second)] == [(0, 1), (0, 0)]
+    assert [float(one.gain.value) for one in (first, second)] == [-1, 0]
+    # Where neither is better there is no gain.
+    assert not second.beats_nearest
+    assert len(held_out_heads(right[:5], nearest[:5], pairs[:5])) == 2
+    assert held_out_heads(right[:4], nearest[:4], pairs[:4]) == held_out_heads(right[4:], nearest[4:], pairs[4:]) == ()
+
+
+def test_where_later_tokens_are_masked_only_the_pronoun_looks() -> None:
+    read = Mock(pieces=((5, 6), (1,), (3,)))
+    assert _asking(Mock(), Mock(), "encoder.self", read) == read.pieces
+    assert _asking(Mock(), Mock(), "decoder.self", read) == ((5, 6),)
 
 
 def test_controls_are_counted_apart() -> None:

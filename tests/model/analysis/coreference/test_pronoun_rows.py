@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from model import Translator
+from model.analysis.coreference import pronoun_rows as pronoun_rows_module
 from model.analysis.coreference.case_files import GermanChoice, PronounCase, PronounCases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.coreference.pronoun_rows import (
@@ -71,6 +72,11 @@ def test_the_strongest_word_is_found_among_all_words_of_a_candidate(
 ) -> None:
     read = read_case(translator, case)
     assert isinstance(read, ReadCase)
+    offsets, begin = translator.tokenizer.offsets(TEXT), TEXT.index("the street")
+    both = read_case(translator, replace(case, distractor=(begin, begin + len("the street"))))
+    assert isinstance(both, ReadCase)
+    spans = [(0, 3), (4, 10), (begin, begin + 3), (begin + 4, begin + 10)]
+    assert [word for words in both.words for word in words] == [tuple(of) for of in pieces_of_spans(offsets, spans)]
     assert [len(words) for words in read.words] == [2, 1]
     found = of_set(translator, case, "encoder.self", "raw").strongest_word
     for layer in range(trace.layers_of("encoder.self")):
@@ -151,6 +157,43 @@ def test_the_key_is_the_piece_with_most_weight(translator: Translator, trace: Tr
     (pieces,) = pieces_of_spans(translator.tokenizer.offsets(TEXT), [STREET])
     weights = trace.weights(link.site, link.layer, [link.head])[0, link.row]
     assert link.key == max(pieces, key=lambda key: float(weights[key]))
+
+
+GERMAN = "Das Tier ging nicht, weil es müde war."
+
+
+def test_the_german_word_is_looked_from_at_the_row_that_predicts_it(translator: Translator) -> None:
+    ids = translator.tokenizer.encode(GERMAN)
+    trace = translator.trace_tokens(TEXT, [*ids, translator.config.eos_id])
+    row = next(i for i in range(len(ids)) if translator.tokenizer.decode(ids[: i + 1]).endswith("weil es"))
+    assert row > 1
+    assert written_step(translator, trace, PRONOUN) == (row, "es")
+    assert (
+        written_step(Translator(translator.model, translator.tokenizer, languages=("en", "fr")), trace, PRONOUN) is None
+    )
+    rows = {site: (rows, word) for site, rows, word in pronoun_rows_module._rows(trace, [4, 5], (row, "es"))}
+    assert rows == {"encoder.self": ([4, 5], ""), "decoder.cross": ([row], "es")}
+    assert [site for site, *_ in pronoun_rows_module._rows(trace, [4, 5], None)] == ["encoder.self"]
+    link = pronoun_link(translator, trace, PRONOUN, [ANIMAL])
+    assert link is not None
+    assert link.step == row
+
+
+def test_a_pronoun_of_several_pieces_looks_from_its_last(translator: Translator, trace: Trace) -> None:
+    phrase = span("because it was too")
+    (pieces,) = pieces_of_spans(translator.tokenizer.offsets(TEXT), [phrase])
+    assert len(pieces) > 2
+    link = pronoun_link(translator, trace, phrase, [ANIMAL])
+    assert link is not None
+    assert (link.row, link.pronoun_row, link.step) == (pieces[-1], pieces[-1], None)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.001])
+def test_a_head_that_looks_at_no_candidate_at_all_is_no_link(
+    translator: Translator, trace: Trace, weight: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pronoun_rows_module, "_largest", lambda *_: (weight, 0, 0))
+    assert (pronoun_link(translator, trace, PRONOUN, [ANIMAL]) is None) == (weight == 0)
 
 
 def test_without_a_candidate_there_is_no_link(translator: Translator, trace: Trace) -> None:

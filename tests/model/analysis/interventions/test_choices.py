@@ -6,22 +6,24 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
 
+from model import Translator
 from model.adapters.library import OURS
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.analysis.interventions.head_effects import estimate_effects, mean_outputs, measure_effects
-from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
-from model.analysis.interventions.word_pairs import AskedPair, asked_pair, indirect_object_pairs, own_pair
+from model.analysis.interventions.patching import ChoicePair, Patching, patch_heads, patch_paths
+from model.analysis.interventions.word_pairs import AskedPair, asked_pair, gift_pairs, indirect_object_pairs, own_pair
 from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import EditError, InputTextError
 from model.opening import open_reader
-from model.word_choice import Chooser, WordChoice
+from model.word_choice import Chooser, TokenPlace, WordChoice, tokens_read
 from tests.conftest import SENTENCES
 from tests.model.adapters import zoo
 
@@ -208,6 +210,30 @@ def test_a_head_of_the_last_layer_has_no_other_path_than_the_direct_one() -> Non
         patch_paths(reader, [pair], [HeadName("decoder.self", 0, 9)])
 
 
+def test_paths_are_those_of_whole_texts_too_however_many_are_read_at_once(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = (translator.text_choice(text, "Das Tier lief.", "Sie war müde.") for text in (A, B))
+    pair, done = ChoicePair(a, b), list[int]()
+    whole = patch_paths(translator, [pair], progress=done.append)
+    assert sum(done) == whole.patched.numel() == 24
+    # Of the last attention there is no path through another head.
+    swapped = patch_heads(translator, [pair]).patched
+    torch.testing.assert_close(whole.patched[:, -4:], swapped[:, -4:], atol=1e-4, rtol=0)
+    assert not torch.allclose(whole.patched[:, :4], swapped[:, :4], atol=1e-4)
+    monkeypatch.setattr("model.analysis.interventions.head_effects.TOKENS_AT_ONCE", 7 * tokens_read(a))
+    torch.testing.assert_close(patch_paths(translator, [pair]).patched, whole.patched, atol=1e-4, rtol=0)
+
+
+def test_the_share_of_a_gap_needs_a_gap() -> None:
+    a, b = torch.zeros(2, dtype=torch.float64), torch.tensor([3e-3, -2e-3], dtype=torch.float64)
+    patched = torch.tensor([[1e-3, 0.0, 4e-3], [1e-3, 1e-3, -3e-3]], dtype=torch.float64)
+    torch.testing.assert_close(
+        Patching(a=a, b=b, patched=patched).overall, torch.tensor([2.0, 1.0, 1.0], dtype=torch.float64)
+    )
+    assert Patching(a=a, b=b * 0.9, patched=patched).overall.isnan().all()
+
+
 @pytest.mark.parametrize("model_type", ["gpt2", "bert", "bart"])
 def test_of_two_texts_the_words_are_those_that_the_model_would_say(model_type: str) -> None:
     reader = reader_of(model_type)
@@ -216,6 +242,7 @@ def test_of_two_texts_the_words_are_those_that_the_model_would_say(model_type: s
     assert found.pair.a.right != found.pair.a.wrong
     assert (found.pair.a.right, found.pair.a.wrong) == (found.pair.b.right, found.pair.b.wrong)
     assert found.words == reader.vocabulary.tokens([found.pair.a.right, found.pair.a.wrong])
+    assert found.texts == (reader.asked(A), reader.asked(B))
     same = own_pair(reader, A, A).pair.a
     assert same.wrong in reader.place_logits(same.place)[0].topk(2).indices.tolist()
 
@@ -236,6 +263,38 @@ def test_a_written_word_is_asked_about_after_the_same_words_behind_both_texts(mo
     assert alone.texts == (A, "")
     assert alone.pair.a == alone.pair.b
     assert alone.pair.a.wrong != there
+
+
+def asking(logits: dict[str, list[float]], names: str) -> Any:
+    """A model that says these tokens after two texts."""
+    reader = Mock(asked=lambda text: text, place=lambda text: TokenPlace((len(text),), (1,), 0))
+    reader.place_logits = lambda place: torch.tensor([logits["A" if place.source == (1,) else "BB"]])
+    reader.vocabulary.tokens = lambda ids: tuple(names[i] for i in ids)
+    return reader
+
+
+@pytest.mark.parametrize(
+    ("scores", "other", "names", "wrong"),
+    [
+        ([3.0, 2.0, 1.0], [1.0, 4.0, 5.0], "abc", "c"),  # what it says after the other text
+        ([3.0, 2.0, 1.0], [5.0, 1.0, 2.0], "abc", "b"),  # its second choice, where it says the same after both
+        ([3.0, 1.0, 2.0], [5.0, 1.0, 0.0], "abc", "c"),
+        ([3.0, 1.0, 0.0, 2.0], [5.0, 1.0, 0.0, 2.0], "abcA", "b"),  # but not the same word in capitals,
+        ([3.0, 1.0], [5.0, 1.0], "aA", "A"),  # unless there is no other
+    ],
+)
+def test_the_wrong_word_is_said_after_the_other_text_or_the_second_choice(
+    scores: list[float], other: list[float], names: str, wrong: str
+) -> None:
+    assert own_pair(asking({"A": scores, "BB": other}, names), "A", "BB").words == ("a", wrong)
+
+
+def test_a_token_that_only_one_text_has_is_not_asked_about() -> None:
+    reader = asking({"A": [1.0, 2.0, 9.0], "BB": [1.0, 3.0]}, "abc")
+    assert own_pair(reader, "A", "BB").pair.a.right == 1
+    assert own_pair(reader, "A", "BB", [1]).pair.a.right == 1
+    with pytest.raises(InputTextError, match="has 2 tokens, and token 3 is asked about"):
+        own_pair(reader, "A", "BB", [2])
 
 
 def test_a_masked_word_stands_for_one_token() -> None:
@@ -307,6 +366,14 @@ def test_an_encoder_keeps_the_layer_that_predicts_words_and_says_so_where_it_has
     without = open_reader(zoo.save_model(tmp_path / "plain", "bert"))
     assert "AutoModelForMaskedLM" in without.abilities.lacks["word choice"]
     assert reader.trace(A).layers_of("encoder.self") == without.trace(A).layers_of("encoder.self")
+
+
+def test_gifts_are_asked_of_models_that_go_on_with_a_text_or_fill_in_a_mask() -> None:
+    texts = {pair.name: (pair.a, pair.b) for pair in indirect_object_pairs()}
+    found = gift_pairs(reader_of("gpt2"))
+    assert len(found) > 8
+    assert {name: pair.texts for name, pair in found.items()} == {name: texts[name] for name in found}
+    assert gift_pairs(reader_of("bart")) == {}
 
 
 def test_every_sentence_of_the_set_names_both_people_and_its_twin_the_other_giver() -> None:

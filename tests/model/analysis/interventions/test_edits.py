@@ -3,6 +3,7 @@
 import copy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -98,7 +99,8 @@ def test_a_step_or_a_row_that_cannot_be_is_said(translator: Translator, original
         compare_edit(translator, TEXT, 2, [SwitchOff("decoder.self", 0, 0, row=1)])
     with pytest.raises(EditError, match="Layers"):
         compare_edit(translator, TEXT, 2, [SwitchOff("decoder.self", 5, 0)])
-    assert compare_edit(translator, TEXT, last, [SwitchOff("encoder.self", 0, 0, row=0)]).edits[0].row == 0
+    for step in (0, last):
+        assert compare_edit(translator, TEXT, step, [SwitchOff("encoder.self", 0, 0, row=0)]).edits[0].row == 0
 
 
 @pytest.mark.parametrize(("name", "site"), [("gpt2", "decoder.self"), ("bart", "decoder.cross")])
@@ -189,8 +191,18 @@ def test_of_the_heads_one_stays(translator: Translator) -> None:
 
 
 def test_what_a_model_lacks_is_said(translator: Translator) -> None:
-    with pytest.raises(EditError, match="no layer 9"):
+    with pytest.raises(EditError, match="no layer 9: layers are numbered from 0 to 1"):
         edits_without(translator.model, PartOff("norms", layer=9))
+    deeper = Transformer(replace(translator.config, num_decoder_layers=3))
+    assert edits_without(deeper, PartOff("norms", layer=2))
+    with pytest.raises(EditError, match="no layer 3: layers are numbered from 0 to 2"):
+        edits_without(deeper, PartOff("norms", layer=3))
+    lacking: dict[Part, dict[str, Any]] = {"scaling": {"score": "dot"}, "residuals": {"residual": False}}
+    for part, config in lacking.items():
+        with pytest.raises(EditError, match="trained without"):
+            edits_without(Transformer(replace(translator.config, **config)), PartOff(part))
+    with pytest.raises(EditError, match="So head 1 cannot be the only"):
+        edits_without(Transformer(replace(translator.config, num_heads=1)), PartOff("heads"))
     with pytest.raises(EditError, match=r"this model: 4\. So head 5 cannot be the only"):
         edits_without(translator.model, PartOff("heads", kept_head=4))
     bare = Transformer(replace(translator.config, positions="none"))
@@ -201,10 +213,16 @@ def test_what_a_model_lacks_is_said(translator: Translator) -> None:
 def test_a_part_that_changes_nothing_scores_a_hundred(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "model.analysis.interventions.parts_off.translate_without",
-        lambda translator, texts, off, progress: (progress(len(texts)), [f"{text} ." for text in texts])[1],
+        lambda translator, texts, off, progress: (
+            progress(len(texts)),
+            [f"{text} ." if off is None or off.layer is None or i % 4 else "" for i, text in enumerate(texts)],
+        )[1],
     )
     told: list[int] = []
-    (score,) = score_without(translator, [PartOff("norms")], told.append)
+    score, of_a_layer = score_without(translator, [PartOff("norms"), PartOff("norms", layer=1)], told.append)
     assert score.bleu == pytest.approx(100)
     assert score.unchanged == 1.0
-    assert sum(told) == 2 * 200
+    assert sum(told) == 3 * 200
+    # A quarter of the sentences is lost.
+    assert of_a_layer.unchanged == 0.75
+    assert of_a_layer.bleu < 90

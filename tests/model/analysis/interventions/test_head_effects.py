@@ -3,16 +3,27 @@
 Both what is compared, whole texts and the first words that differ, in padded batches.
 """
 
+import math
+from unittest.mock import Mock
+
 import pytest
 import torch
 
 from model import Translator
+from model.analysis.interventions import head_effects
 from model.analysis.interventions.head_effects import (
+    HeadEffects,
+    KeptOutputs,
     RemovalEffect,
     Replacement,
+    batches,
+    copies_at_once,
     estimate_effects,
     heads_off,
+    likeliest,
     measure_effects,
+    most_heads,
+    of_rows,
     preferred,
     remove_heads,
 )
@@ -25,7 +36,7 @@ from model.nn.edits import SwitchOff
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import listen
 from model.pairs import Pair
-from model.word_choice import Choice
+from model.word_choice import Choice, TokenPlace, WordChoice
 from tests.conftest import SENTENCES
 from tests.model.analysis.interventions.conftest import (
     CASES,
@@ -110,6 +121,66 @@ def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade
             slope = (ahead - behind) / (2 * step)
             found = float(estimate.changes[number, number_of(translator, head)])
             assert found == pytest.approx(slope, rel=0.01, abs=4e-3)
+
+
+def test_what_is_said_of_a_head_is_summed_up_over_the_choices() -> None:
+    changes = torch.tensor([[-1.5, 0.5, -1.0], [2.0, -1.0, 3.0]])
+    effects = HeadEffects(intact=torch.tensor([1.0, -2.0]), changes=changes)
+    torch.testing.assert_close(effects.mean_changes, torch.tensor([0.25, -0.25, 1.0]))
+    torch.testing.assert_close(effects.importance, torch.tensor([1.75, 0.75, 2.0]))
+    # What ends at 0 was preferred before, or was not, and is not preferred now.
+    assert effects.flips.tolist() == [[True, False, True], [False, False, True]]
+    assert effects.accuracy == 0.5
+    torch.testing.assert_close(effects.accuracy_changes, torch.tensor([-0.25, 0.0, 0.25]))
+
+
+def test_rows_that_are_computed_now_are_put_in_and_those_of_all_calls_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head_effects, "first_row", lambda: 1)
+    values, here = torch.arange(5.0).reshape(1, 1, 5, 1), torch.zeros(1, 1, 2, 1)
+    assert of_rows(values, here).flatten().tolist() == [1, 2]
+    assert of_rows(values[:, :, 4:], here).flatten().tolist() == [4]
+    kept, output = KeptOutputs(), torch.rand(2, 3, 5, 4)
+    for rows in (slice(0, 1), slice(1, 3), slice(3, 5)):
+        assert kept("encoder.self", 0, output[:, :, rows]).equal(output[:, :, rows])
+    assert kept.joined()["encoder.self", 0].equal(output)
+
+
+def test_the_likeliest_tokens_come_with_their_probabilities(translator: Translator) -> None:
+    (place,) = translator.word_choice(*CASES[0]).places
+    trace = translator.trace_tokens(CASES[0].source, [*place.target[1:], 9])
+    expected = trace.steps[place.row].candidates[:3]
+    found = likeliest(translator, place, 3)
+    assert [token for token, _ in found] == [one.token_id for one in expected]
+    assert [share for _, share in found] == pytest.approx([math.exp(one.log_prob) for one in expected], rel=1e-4)
+
+
+def choice_of(source: int, target: int) -> WordChoice:
+    return WordChoice(TokenPlace((5,) * source, (6,) * target, 0), 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("limit", "sizes", "twice", "copies"),
+    [
+        (1, [1, 1, 1], [1, 1, 1], (1, 1)),
+        (18, [1, 2], [1, 1, 1], (3, 1)),
+        (20, [2, 1], [1, 1, 1], (3, 1)),
+        (39, [3], [1, 2], (6, 1)),
+        (40, [3], [2, 1], (6, 2)),
+    ],
+)
+def test_no_more_tokens_are_read_side_by_side_than_the_limit(
+    limit: int, sizes: list[int], twice: list[int], copies: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head_effects, "TOKENS_AT_ONCE", limit)
+    choices = [choice_of(4, 2), choice_of(6, 4), choice_of(5, 4)]
+    found = list(batches(Mock(pads=True), choices))
+    assert [len(numbers) for numbers in found] == sizes
+    # The longest come first, so that a batch holds texts of like length.
+    assert [number for numbers in found for number in reversed(numbers)] == [1, 2, 0]
+    assert [len(numbers) for numbers in batches(Mock(pads=True), choices, 2)] == twice
+    assert [len(numbers) for numbers in batches(Mock(pads=False), choices)] == [1, 1, 1]
+    assert (copies_at_once(choices[:1]), copies_at_once(choices[1:])) == copies
+    assert most_heads(Mock(abilities=Mock(heads={"encoder.self": (2, 3), "decoder.self": (4, 1)}))) == 4
 
 
 def test_the_estimate_leaves_no_gradient_on_the_model(translator: Translator) -> None:

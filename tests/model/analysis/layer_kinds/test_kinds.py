@@ -17,8 +17,10 @@ from model.analysis.layer_kinds import (
     layer_times,
     layers_between_ends,
     multiply_adds,
+    needed_bytes,
     random_layer,
     reach,
+    sequential_steps,
 )
 from model.analysis.measured_cost import MeasuredCost
 from model.config import TransformerConfig
@@ -52,6 +54,14 @@ def test_a_gru_and_self_attention_cost_the_same_where_n_is_d() -> None:
     assert multiply_adds("recurrent", 96, 96, SETTINGS) == multiply_adds("self-attention", 96, 96, SETTINGS)
 
 
+def test_a_window_wider_than_the_text_sees_no_more_than_the_text() -> None:
+    assert multiply_adds("restricted", 4, 64, SETTINGS) == multiply_adds("self-attention", 4, 64, SETTINGS)
+
+
+def test_only_the_steps_of_a_recurrent_layer_wait_for_one_another() -> None:
+    assert [sequential_steps(kind, 7) for kind in KINDS] == [1, 7, 1, 1, 1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_ends_meet_after_just_as_many_layers_as_are_counted(kind: Kind) -> None:
     settings = Settings(kernel=9, window=17)
@@ -59,6 +69,27 @@ def test_the_ends_meet_after_just_as_many_layers_as_are_counted(kind: Kind) -> N
     *before, last = influence(kind, needed, settings)
     assert float(last[-1, 0]) > 0
     assert all(float(found[-1, 0]) == 0 for found in before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "length", "layers"),
+    [
+        # Nine positions wide, four to each side: after two layers, eight.
+        ("convolution", 9, 2),
+        ("convolution", 10, 3),
+        # Seventeen keys, eight to each side.
+        ("restricted", 17, 2),
+        ("restricted", 18, 3),
+        # Four to each side, then 9 · 4 more.
+        ("dilated", 5, 1),
+        ("dilated", 6, 2),
+        ("dilated", 41, 2),
+        ("dilated", 42, 3),
+        *((kind, length, 1) for kind in KINDS for length in (1, 2)),
+    ],
+)
+def test_one_position_more_than_the_layers_reach_needs_one_layer_more(kind: Kind, length: int, layers: int) -> None:
+    assert layers_between_ends(kind, length, Settings(kernel=9, window=17)) == layers
 
 
 def test_each_layer_of_a_convolution_reaches_as_much_further() -> None:
@@ -97,10 +128,22 @@ def test_every_kind_is_measured_over_n_and_over_d(monkeypatch: pytest.MonkeyPatc
         assert [one.length for one in found.of(kind, "cpu", over_length=True)] == [16, 32, 64]
         assert [one.width for one in found.of(kind, "cpu", over_length=False)] == [16, 32]
         assert found.exponents(kind, "cpu", over_length=True)[0] == pytest.approx(1, abs=0.8)
+    for one in (*found.over_length, *found.over_width):
+        assert one.measured.num_bytes <= needed_bytes(one.length, one.width, Settings())
+
+
+def test_the_memory_asked_for_is_that_of_twelve_vectors_two_windows_and_twelve_matrices() -> None:
+    assert needed_bytes(1000, 10, SETTINGS) == 4 * (12 * 10_000 + 2 * 50_000 + 12 * 100)
 
 
 def test_curves_cross_between_two_sizes_by_their_logarithms() -> None:
     assert crossing(curve(1.0, 1.0, 4.0), curve(2.0, 2.0, 2.0)) == pytest.approx(32 * 2**0.5)
+
+
+def test_a_curve_that_is_level_with_the_other_crosses_it_there_and_lies_above_it_nowhere() -> None:
+    assert crossing(curve(2.0, 4.0), curve(2.0, 2.0)) == 16
+    assert crossing(curve(1.0, 1.0, 1.0, 4.0), curve(2.0, 2.0, 2.0, 2.0)) == pytest.approx(64 * 2**0.5)
+    assert crossing(curve(1.0, 2.0), curve(2.0, 2.0)) is None
 
 
 def test_curves_that_do_not_cross_say_so() -> None:

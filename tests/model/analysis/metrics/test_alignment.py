@@ -196,6 +196,21 @@ def test_an_empty_or_binary_file_is_said(tmp_path: Path, content: bytes, message
         read_alignments(path)
 
 
+def test_a_word_is_linked_to_the_source_word_that_it_looks_at_most(translator: Translator) -> None:
+    trace = translator.trace("The dog sleeps.", "Der Hund.")
+    weights = torch.tensor([[[0.1, 0.2, 0.7], [0.5, 0.4, 0.1], [0.2, 0.5, 0.3]]])
+    words = AlignedWords(source=[[0], [1], [2]], target=[[0], [1]])
+    for way, expected in (("word_out", [2, 0]), ("word_in", [0, 1])):
+        found = linked_words(trace, words, way, lambda trace, layer: weights)
+        # Of two layers, the head and the mean of all.
+        assert found.tolist() == [[expected] * 2] * 2
+
+
+def test_pairs_belong_to_either_half_in_turn() -> None:
+    pair, linked = AlignedPair(("a",), ("b",), frozenset({(0, 0)})), torch.zeros(1, 2, 1, dtype=torch.long)
+    assert count_links([linked] * 4, [pair] * 4).folds.tolist() == [0, 1, 0, 1]
+
+
 def test_a_missing_file_or_a_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no file"):
         read_alignments(tmp_path / "none.jsonl")

@@ -1,11 +1,13 @@
 """Metrics, jobs, names and error rates of heads: against plain loops, by hand, and at the edges."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from model.analysis.metrics import estimates
 from model.analysis.metrics.estimates import HeadCounts, bootstrap_mean, score_heads
 from model.analysis.metrics.head_jobs import RULES, HeadJob, SurestHead, jobs_of_heads, surest_head
 from model.analysis.metrics.head_metrics import (
@@ -52,6 +54,7 @@ def random_weights(heads: int, mask: torch.Tensor) -> torch.Tensor:
         ("decoder.cross", 5, 8),
         ("decoder.cross", 9, 4),
         ("decoder.cross", 1, 6),
+        ("decoder.cross", 2, 6),
     ],
 )
 def test_metrics_are_those_of_plain_loops(site: str, queries: int, keys: int) -> None:
@@ -120,6 +123,9 @@ def test_of_several_jobs_the_clearest_is_named_first() -> None:
 def test_of_an_error_rate_what_is_right_counts() -> None:
     jobs = jobs_of_heads("decoder.cross", {"aer_word_out": np.array([[0.25, 0.75]])}, {})
     assert jobs == {(0, 0): (HeadJob("aer_word_out", 0.75),)}
+    ends = {"aer_word_out": np.array([[[0.125, 0.375]]])}
+    jobs = jobs_of_heads("decoder.cross", {"aer_word_out": np.array([[0.25]])}, ends)
+    assert jobs == {(0, 0): (HeadJob("aer_word_out", 0.75, 0.625, 0.875),)}
 
 
 def test_the_last_key_is_no_job_where_one_row_alone_may_look_at_it() -> None:
@@ -257,6 +263,24 @@ def test_twins_with_opposite_answers_leave_no_doubt_about_one_half() -> None:
     assert bootstrap_mean(values, [f"{i}" for i in range(40)]).at()[1] < 0.45
 
 
+def test_the_ends_of_an_interval_leave_as_much_out_below_as_above(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of two drawn of 0 and 1 the mean is 0 or 1 in a quarter each: three tenths on either side reach the half between.
+    monkeypatch.setattr(estimates, "LEVEL", 0.4)
+    assert bootstrap_mean(torch.tensor([0.0, 1.0]), ["a", "b"]).at() == (0.5, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(("draws", "sizes"), [(30, [7, 7, 6]), (28, [7, 7, 6]), (3, [1] * 20), (1000, [20])])
+def test_as_many_samples_are_drawn_at_once_as_may_be_held_and_all_in_all_as_many_as_stated(
+    draws: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 8 * estimates.DRAWS_AT_ONCE == 32 * 2**20  # bytes
+    monkeypatch.setattr(estimates, "SAMPLES", 20)
+    monkeypatch.setattr(estimates, "DRAWS_AT_ONCE", draws)
+    drawn = list(estimates._drawn_counts(4))
+    assert [len(counts) for counts in drawn] == sizes
+    assert all((counts.sum(1) == 4).all() for counts in drawn)
+
+
 def film_of(encoder: np.ndarray, cross: np.ndarray, links: Links = ((1, (0,)), (2, (1, 2)))) -> Film:
     """One sentence of three words, two frames, one layer and one head."""
     causal = np.tril(np.full((3, 3), 85, dtype=np.uint8))
@@ -264,7 +288,7 @@ def film_of(encoder: np.ndarray, cross: np.ndarray, links: Links = ((1, (0,)), (
         source="a b c",
         target="x y",
         source_tokens=("a", "b", "c"),
-        target_tokens=("<s>", "x", "y"),
+        target_tokens=("<s>", ".", "y"),
         links=links,
         translations=("", "x y"),
         weights={
@@ -283,6 +307,15 @@ def test_a_head_becomes_a_previous_token_head_in_the_frame_in_which_it_does() ->
     # The first row has no key before it.
     np.testing.assert_allclose(metrics["previous"][:, 0, 0], [1 / 3, 1], atol=1e-6)
     np.testing.assert_allclose(metrics["entropy"][:, 0, 0], [np.log2(3), 0], atol=1e-6)
+    assert np.isnan(metrics["punctuation"]).all()
+
+
+def test_a_decoder_s_head_is_measured_in_the_rows_that_have_a_choice_and_at_what_the_decoder_reads() -> None:
+    film = film_of(np.full((2, 3, 3), 85), np.full((2, 3, 3), 85))
+    metrics = film_metrics(replace(film, sentences=film.sentences * 2), "decoder.self")
+    # A third for each key: row 1 sees two of them, row 2 three; the key "." is one of them.
+    np.testing.assert_allclose(metrics["entropy"][:, 0, 0], [np.log2(3) * (2 / 3 + 1) / 2] * 2, atol=1e-6)
+    np.testing.assert_allclose(metrics["punctuation"][:, 0, 0], [1 / 3] * 2, atol=1e-6)
 
 
 def test_alignment_is_the_weight_on_the_words_that_a_word_renders() -> None:

@@ -1,5 +1,6 @@
 """Weights, value-weighted norms and rollout: against plain loops, and parts of a matrix against the whole of it."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from model import Translator
+from model.analysis.corpus import SiteRun
 from model.analysis.metrics import measures
 from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
 from model.analysis.metrics.measures import (
@@ -24,7 +26,7 @@ from model.errors import TraceError
 from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.encoder_decoder import site_path
 from model.nn.masks import AttentionMask
-from model.trace import axes
+from model.trace import axes, row_blocks
 from model.trace.row_blocks import log_sum_exp
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
@@ -90,18 +92,67 @@ def test_rollout_of_a_stack_equals_plain_loops(rolled: Trace, site: str, layer: 
     np.testing.assert_allclose(rollout_at(rolled, site, layer), looped(weights), atol=1e-6)
 
 
-@pytest.mark.parametrize("layer", [0, 1])
-def test_rollout_of_cross_attention_reads_through_the_whole_encoder(rolled: Trace, layer: int) -> None:
+def test_rollout_of_cross_attention_reads_through_the_whole_encoder(rolled: Trace) -> None:
     encoder = looped([rolled.weights("encoder.self", below).double().numpy() for below in (0, 1)])
-    cross = rolled.weights("decoder.cross", layer).double().numpy()
-    expected = np.zeros(cross.shape[1:])
-    for i, j in np.ndindex(expected.shape):
-        expected[i, j] = sum(cross[:, i, k].mean() * encoder[k, j] for k in range(len(encoder)))
-    np.testing.assert_allclose(rollout_at(rolled, "decoder.cross", layer), expected, atol=1e-6)
+    for layer in (0, 1):
+        cross = rolled.weights("decoder.cross", layer).double().numpy()
+        expected = np.zeros(cross.shape[1:])
+        for i, j in np.ndindex(expected.shape):
+            expected[i, j] = sum(cross[:, i, k].mean() * encoder[k, j] for k in range(len(encoder)))
+        np.testing.assert_allclose(rollout_at(rolled, "decoder.cross", layer), expected, atol=1e-6)
 
 
 def test_a_row_that_attends_to_nothing_keeps_only_itself() -> None:
     assert torch.equal(with_residual(torch.zeros(2, 2)), torch.eye(2))
+
+
+def test_norms_are_shares_of_their_row_and_none_where_all_are_nothing() -> None:
+    norms = torch.tensor([[[1.0, 3.0, 0.0], [0.0, 0.0, 0.0]]])
+    assert measures.norm_shares(norms).tolist() == [[[0.25, 0.75, 0.0], [0.0, 0.0, 0.0]]]
+
+
+def test_maxima_are_computed_row_by_row_only_where_more_than_a_quarter_of_the_keys_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = torch.rand(6, 16)
+    asked: list[list[int]] = []
+    matrix = values_of(values)
+    maxima = type(matrix).maxima
+
+    def watched(matrix: Any, rows: list[int], columns: list[int]) -> torch.Tensor:
+        asked.append(columns)
+        return maxima(matrix, rows, columns)
+
+    monkeypatch.setattr(type(matrix), "maxima", watched)
+    whole = HeadMatrix(matrix, axes.single_tokens("abcdef"), axes.single_tokens("abcdefghijklmnop"))
+    for columns in (slice(7, 11), slice(7, 12)):
+        assert torch.equal(whole.pooled(slice(0, 6), columns, (6, 5)), values[:, columns].amax()[None, None])
+    assert asked == [[7, 12]]
+    # Rows of several tokens are none of those that can be computed one by one.
+    words = HeadMatrix(matrix, axes.Axis(("ab", "cdef"), ((0, 1), (2, 3, 4, 5))), whole.keys)
+    expected = torch.stack([values[:2].mean(0).amax(), values[2:].mean(0).amax()])
+    torch.testing.assert_close(words.pooled(slice(0, 2), slice(0, 16), (1, 16)), expected[:, None])
+
+
+def test_blocks_of_few_keys_are_made_of_as_many_rows_at_once_as_may_be_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 42)
+    values = torch.rand(20, 40)
+    asked: list[int] = []
+    matrix = values_of(values)
+    part = type(matrix).part
+
+    def watched(matrix: Any, rows: slice, columns: slice) -> torch.Tensor:
+        asked.append((rows.stop - rows.start) * (columns.stop - columns.start))
+        return part(matrix, rows, columns)
+
+    monkeypatch.setattr(type(matrix), "part", watched)
+    queries, keys = (axes.single_tokens([str(at) for at in range(count)]) for count in values.shape)
+    pooled = HeadMatrix(matrix, queries, keys).pooled(slice(3, 20), slice(5, 12), (3, 2))
+    for row, top in enumerate(range(3, 20, 3)):
+        for column, left in enumerate(range(5, 12, 2)):
+            assert pooled[row, column] == values[top : top + 3, left : min(12, left + 2)].amax()
+    # Two blocks of three rows at a time, each with seven keys, and at last those that are left.
+    assert asked == [42, 42, 35]
 
 
 def test_a_layer_or_site_that_does_not_exist_is_named(rolled: Trace) -> None:
@@ -154,8 +205,6 @@ def test_parts_and_maxima_of_blocks_are_those_of_the_whole(
 
 
 def test_log_sums_are_computed_once_for_a_head(long_trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from model.analysis.metrics import measures
-
     calls: list[tuple[object, ...]] = []
 
     def counted(*given: Any) -> torch.Tensor:
@@ -167,14 +216,71 @@ def test_log_sums_are_computed_once_for_a_head(long_trace: Trace, monkeypatch: p
     values.part([0], [1])
     values.part([3], [1])
     assert len(calls) == 1
+    # The maxima of all rows tell them as well, those of some rows do not.
+    values, rows = weights_of(long_trace.attention("encoder.self", 0), 1), len(long_trace.source_tokens)
+    values.maxima([1, 3], [0, rows])
+    torch.testing.assert_close(values.part([5], [1]), long_trace.weights("encoder.self", 0, [1])[0, [5]][:, [1]])
+    assert len(calls) == 2
+    values = weights_of(long_trace.attention("encoder.self", 0), 1)
+    values.maxima([0, 2, rows], [0, rows])
+    values.part([5], [1])
+    assert len(calls) == 2
+
+
+def layers_of(*layers: tuple[int, AttentionMask], **changes: Any) -> tuple[AttentionInputs, ...]:
+    """So many heads each, over five tokens."""
+    drawn = (torch.randn(3, heads, 5, 6) for heads, _ in layers)
+    return tuple(
+        replace(AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.4), **changes)
+        for (query, key, value), (_, mask) in zip(drawn, layers, strict=True)
+    )
+
+
+FULL, WINDOW = (AttentionMask(num_queries=5, num_keys=5, window=window) for window in (None, 2))
+CAUSAL, ALSO_CAUSAL = (AttentionMask(num_queries=5, num_keys=5, causal=True) for _ in range(2))
+
+
+@pytest.mark.parametrize(
+    ("layers", "masks"),
+    [
+        (layers_of((3, CAUSAL)), [(0, 3)]),
+        (layers_of((3, CAUSAL), (2, CAUSAL), (1, ALSO_CAUSAL)), [(0, 6)]),
+        (layers_of((2, FULL), (1, WINDOW), (3, CAUSAL), (1, CAUSAL), (2, ALSO_CAUSAL)), [(0, 2), (2, 3), (3, 9)]),
+        (layers_of((2, FULL), (1, WINDOW)), [(0, 2), (2, 3)]),
+        ((*layers_of((2, FULL)), *layers_of((2, FULL), scale=0.1)), [(0, 4)]),
+        ((*layers_of((2, FULL)), *layers_of((2, FULL), softcap=0.3)), [(0, 4)]),
+        (
+            (*layers_of((2, FULL)), *layers_of((2, FULL), key=torch.randn(1, 5, 6), value=torch.randn(1, 5, 6))),
+            [(0, 4)],
+        ),
+    ],
+)
+def test_layers_side_by_side_have_each_layer_s_weights_values_and_mask(
+    long_trace: Trace, layers: tuple[AttentionInputs, ...], masks: list[tuple[int, int]]
+) -> None:
+    run = SiteRun.of(replace(long_trace, inputs={"encoder.self": layers}), "encoder.self", with_values=True)
+    torch.testing.assert_close(run.weights, torch.cat([layer.weights() for layer in layers]))
+    assert run.value is not None
+    assert torch.equal(run.value, torch.cat([layer.values() for layer in layers]))
+    assert [(heads.start, heads.stop) for heads, _ in run.masks] == masks
+    of_heads = [layer.mask.rows()[0] for layer in layers for _ in range(layer.num_heads)]
+    for heads, mask in run.masks:
+        assert all(torch.equal(mask, own) for own in of_heads[heads])
+
+
+def test_layers_that_are_alike_are_computed_at_once(long_trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    layers = layers_of((3, CAUSAL), (2, ALSO_CAUSAL))
+    expected = torch.cat([layer.weights() for layer in layers])
+    monkeypatch.delattr(AttentionInputs, "weights")
+    run = SiteRun.of(replace(long_trace, inputs={"encoder.self": layers}), "encoder.self", with_values=False)
+    torch.testing.assert_close(run.weights, expected)
+    assert run.value is None
 
 
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
 def test_figures_from_blocks_of_rows_are_those_of_the_whole_layer(
     long_trace: Trace, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from model.trace import row_blocks
-
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 4 * 3 * len(long_trace.axis_tokens(site)[1]))
     keys = long_trace.axis_tokens(site)[1]
     expected = head_metrics(AttentionRows(long_trace.weights(site, 1), long_trace.mask(site, 1), site, keys))

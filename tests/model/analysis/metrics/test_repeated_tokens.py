@@ -111,7 +111,17 @@ def test_what_a_norm_multiplies_by_is_seen_in_what_it_does(norm: nn.Module, is_a
 def test_what_is_no_decoder_alone_or_reads_too_little_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="a decoder-only model"):
         repeated_tokens(writer("t5"))
+    assert not metrics.can_be_asked(writer("t5"))
     reader = writer("gpt2")
+    # Twice 48 tokens are as many positions as it has; a text may be of all the tokens that there are.
+    monkeypatch.setattr(metrics, "TOKENS", 48)
+    assert metrics.can_be_asked(reader)
+    monkeypatch.setattr(metrics, "common_tokens", lambda reader: torch.arange(5, 5 + 48))
+    assert metrics.copies_of(reader) == 2
+    assert repeated_tokens(reader, draws=1)["duplicate"].shape == (8,)
+    monkeypatch.setattr(metrics, "common_tokens", lambda reader: torch.arange(5, 5 + 47))
+    with pytest.raises(DataError, match="48 different tokens in our own texts, got 47"):
+        repeated_tokens(reader, draws=1)
     monkeypatch.setattr(metrics, "TOKENS", 60)
     assert not metrics.can_be_asked(reader)
     with pytest.raises(DataError, match="need 120 positions; this model has 96"):

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from model.analysis.positions import (
 )
 from model.errors import TraceError
 from model.nn.layers import encode_positions, sinusoidal_encoding
+from model.nn.score_functions import DistanceBias
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
 
@@ -82,6 +84,8 @@ def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model: in
 def test_the_residual_is_rounding_and_that_of_float32_the_larger() -> None:
     residual = rotation_residual(100, 256, shift=5)
     assert 0 < residual.float64 < 1e-12 < residual.float32 < 1e-6
+    one = rotation_residual(1, 256, shift=5)
+    assert max(one.float64, one.float32) < 1e-6
 
 
 def test_the_residual_sees_a_turn_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +112,8 @@ def test_a_sentence_of_one_or_two_tokens_has_too_few_pairs_to_explain(count: int
 def test_positions_explain_themselves_wholly_and_an_unrelated_side_not_at_all() -> None:
     encoding = sinusoidal_encoding(9, 16).numpy()
     assert compare_rows(encoding, encoding).explained == pytest.approx(1)
+    # Three pairs are enough, however small their numbers.
+    assert explained_share(1e-3 * np.arange(3.0), 1e-3 * np.arange(3.0)) == pytest.approx(1)
     assert explained_share(np.array([1.0, -1.0, 1.0, -1.0]), np.array([1.0, 1.0, -1.0, -1.0])) == 0
     assert explained_share(np.ones(4), np.arange(4.0)) is None
 
@@ -160,6 +166,23 @@ def test_the_angles_of_rotary_positions_are_those_by_which_a_model_rotates(model
     (scheme,) = position_schemes(reader, reader.trace("The animal was tired."), 7)
     assert scheme.what == "angles"
     torch.testing.assert_close(scheme.values, (torch.arange(7)[:, None] * expected).cos(), atol=1e-5, rtol=0)
+    # A single token stands where nothing is rotated.
+    trace = reader.trace("it")
+    (alone,) = position_schemes(reader, replace(trace, target_ids=trace.target_ids[:1]), 7)
+    torch.testing.assert_close(alone.values, scheme.values, atol=1e-5, rtol=0)
+
+
+def test_a_bias_begins_with_the_key_farthest_before_its_query(translator: Translator) -> None:
+    trace = translator.trace("The animal was tired.")
+    queries = len(trace.source_tokens)
+    bias = DistanceBias(torch.randn(4, 2 * queries - 1), queries)
+    site = "encoder.self"
+    added = tuple(replace(trace.attention(site, layer), bias=bias) for layer in range(2))
+    reader: Any = SimpleNamespace(abilities=SimpleNamespace(positions="ALiBi"))
+    (scheme,) = position_schemes(reader, replace(trace, inputs={**trace.inputs, site: added}), 7)
+    assert (scheme.what, scheme.site) == ("bias", site)
+    for head, query, key in np.ndindex(4, queries, queries):
+        assert scheme.values[head, key - query - scheme.first] == bias.rows([head])[0, query, key]
 
 
 TEXT = "A man in a red shirt walks along the river."
@@ -193,10 +216,16 @@ def test_a_decoder_without_positions_learns_of_order_in_its_second_layer(no_posi
 
 def test_the_first_layer_with_positions_tells_the_order_already(translator: Translator) -> None:
     trace = translator.trace_tokens(TEXT, list(range(20, 30)))
-    assert swap_earlier_tokens(translator, trace, 2, 5).differences[0] > 1e-3
+    swapped = swap_earlier_tokens(translator, trace, 2, 5)
+    assert swapped.differences[0] > 1e-3
+    assert swap_earlier_tokens(translator, trace, 5, 2) == swapped
 
 
-def test_rows_that_cannot_be_swapped_are_an_error(translator: Translator) -> None:
+def test_any_rows_but_the_first_and_the_last_can_be_swapped(translator: Translator) -> None:
     trace = translator.trace_tokens(TEXT, list(range(20, 30)))
-    with pytest.raises(TraceError, match="from 1 to 8"):
-        swap_earlier_tokens(translator, trace, 0, 3)
+    read = list(trace.target_tokens)
+    read[1], read[8] = read[8], read[1]
+    assert swap_earlier_tokens(translator, trace, 1, 8).tokens == tuple(read)
+    for rows in ((0, 3), (3, 3), (3, 9)):
+        with pytest.raises(TraceError, match=f"from 1 to 8 can be swapped, got {rows[0]} and {rows[1]}"):
+            swap_earlier_tokens(translator, trace, *rows)

@@ -152,6 +152,8 @@ def test_batch_norm_is_that_of_torch_in_training() -> None:
 def test_both_norms_read_what_the_norm_of_the_model_reads(runs: dict[str, CapturedRun], name: str) -> None:
     sublayer = Sublayer("decoder", 1, "cross")
     batch = normed_batch([runs[name], runs[name]], sublayer, 2)
+    alone = normed_batch([runs[name]], sublayer, 2)
+    torch.testing.assert_close(alone.layer_normed, batch.layer_normed[: len(alone.tokens)])
     length = len(runs[name].trace.target_tokens)
     assert batch.sentences == (0,) * length + (1,) * length
     norm = runs[name].norm_of(sublayer)

@@ -8,8 +8,10 @@ import torch
 from model import Translator
 from model.analysis import scoring
 from model.analysis.scoring import head_saturation, jacobian_norm, measure_rows, random_saturation, with_scale
-from model.nn.attention import ScoresAndWeights
+from model.errors import ConfigError
+from model.nn.attention import AttentionInputs, ScoresAndWeights
 from model.nn.encoder_decoder import SITES
+from model.nn.masks import AttentionMask
 from model.nn.score_functions import TERMS_AT_ONCE
 
 
@@ -30,6 +32,22 @@ def test_the_norm_of_a_saturated_row_is_not_lost_in_rounding() -> None:
 def test_masked_keys_do_not_count_in_the_spread() -> None:
     scores = torch.tensor([[1.0, 3.0, -math.inf]])
     assert measure_rows(ScoresAndWeights(scores, scores.softmax(-1))).spread.item() == pytest.approx(1.0)
+
+
+def test_the_additive_variance_is_that_of_many_draws() -> None:
+    generator = torch.Generator().manual_seed(1)
+    query, key, weight = (torch.randn(200_000, 3, generator=generator) for _ in range(3))
+    # As Glorot and Bengio draw a layer from three numbers to one: uniform up to √(6 / 4).
+    weight.uniform_(-(1.5**0.5), 1.5**0.5, generator=generator)
+    scores = (weight * (query + key).tanh()).sum(-1)
+    assert scoring.expected_variance("additive", 3) == pytest.approx(scores.var().item(), rel=0.02)
+
+
+def test_the_example_is_a_row_with_half_of_the_gradients_below_its_own() -> None:
+    found = random_saturation("dot", 4)
+    assert bool((found.example.diff() <= 0).all())
+    below = found.rows.gradient < jacobian_norm(found.example.double()) * (1 - 1e-9)
+    assert int(below.sum()) == scoring.DRAWS * scoring.QUERIES // 2
 
 
 @pytest.mark.parametrize("name", scoring.NAMES)
@@ -59,6 +77,8 @@ def test_operations_grow_with_the_square_of_n_and_the_additive_ones_twice_as_fas
         ("additive", 8, 2 * 8 * 8 * 2),
         # Blocks of rows hold no more than so many terms at once.
         ("additive", 1 << 14, 2 * TERMS_AT_ONCE),
+        # One row at least.
+        ("additive", TERMS_AT_ONCE, 2 * 2 * TERMS_AT_ONCE),
     ],
 )
 def test_the_memory_asked_for_is_that_of_vectors_scores_and_what_lies_between(
@@ -84,3 +104,37 @@ def test_scaled_weights_are_those_the_model_used(translator: Translator) -> None
 def test_the_decoders_first_row_which_has_no_choice_is_left_out(translator: Translator) -> None:
     trace = translator.trace("The dog sleeps.")
     assert bool((head_saturation(trace, "decoder.self", 0)["scaled"].medians.gradient > 0).all())
+
+
+def test_each_head_is_told_by_the_middle_of_its_rows(translator: Translator) -> None:
+    trace = translator.trace("The dog sleeps.", "Der Hund schläft.")
+    found = head_saturation(trace, "decoder.self", 1)["scaled"]
+    weights = trace.weights("decoder.self", 1).double()
+    entropies = torch.special.entr(weights).sum(-1)[:, 1:] / math.log(2)
+    evenness = entropies / torch.arange(2, weights.size(1) + 1).log2()
+    torch.testing.assert_close(found.medians.entropy, entropies.median(-1).values, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(found.evenness, evenness.median(-1).values, rtol=1e-4, atol=1e-6)
+
+
+def of_mask(mask: AttentionMask) -> AttentionInputs:
+    rows = torch.zeros(3, mask.num_queries, 2)
+    return AttentionInputs(query=rows, key=rows, value=rows, mask=mask, scale=1.0)
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"), [(1, [0]), (2, [1]), (65, [*range(1, 65)]), (128, [*range(1, 128, 2)])]
+)
+def test_of_a_long_text_rows_are_measured_from_the_first_with_a_choice_to_the_last(
+    length: int, expected: list[int]
+) -> None:
+    mask = AttentionMask(num_queries=length, num_keys=length, causal=True)
+    assert scoring._with_choice(of_mask(mask)).tolist() == expected
+
+
+def test_fewer_queries_than_the_smallest_size_are_refused() -> None:
+    with pytest.raises(ConfigError, match="at least 64 queries and keys, got 63"):
+        scoring.score_costs(63, 4, [torch.device("cpu")], lambda done: None)
+    told: list[int] = []
+    found = scoring.score_costs(64, 4, [torch.device("cpu")], told.append)
+    assert [one.name for one in found] == list(scoring.MEASURED)
+    assert sum(told) == len(found)
