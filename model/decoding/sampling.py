@@ -17,7 +17,7 @@ from model.nn.encoder_decoder import EncoderDecoder
 from model.trace.steps import no_probabilities
 
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.01, 100.0
-LARGEST_SEED = 2**63 - 1
+LARGEST_SEED = torch.iinfo(torch.int64).max
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +95,8 @@ def filtered_log_probs(logits: Float[Tensor, "*batch vocab"], sampling: Sampling
     # 1. Temperature.
     logits = logits.float() / sampling.temperature
     # 2. Top k.
-    if sampling.top_k is not None and sampling.top_k < logits.size(-1):
-        least = logits.topk(sampling.top_k).values[..., -1:]
+    if sampling.top_k is not None:
+        least = logits.topk(min(sampling.top_k, logits.size(-1))).values[..., -1:]
         logits = logits.masked_fill(logits < least, -inf)
     # 3. Top p: a token stays if those before it do not hold that much yet.
     if sampling.top_p < 1:

@@ -1,5 +1,6 @@
 """Translate many sentences at once, greedily or by beam search; one step at a time: `model.decoding.session`."""
 
+import itertools
 from collections.abc import Callable, Collection, Sequence
 from math import inf, isfinite
 from typing import Protocol, runtime_checkable
@@ -85,9 +86,9 @@ def greedy_search(
     eos_id = model.config.eos_id
     limits = length_limits(source_ids, source_padding)
     batch = PrefixBatch(model, model.encode(source_ids, source_padding) if memory is None else memory, source_padding)
-    last = torch.full_like(source_ids[:, 0], model.config.bos_id)
+    last = source_ids.new_full((len(source_ids),), model.config.bos_id)
     results: list[list[int]] = [[] for _ in source_ids]
-    for length in range(1, int(limits.max()) + 1):
+    for length in itertools.count(1):
         last = batch.logits(last).argmax(-1)
         for sentence, token_id in zip(batch.sentences.tolist(), last.tolist(), strict=True):
             if token_id != eos_id:
@@ -95,7 +96,7 @@ def greedy_search(
         unfinished = ((last != eos_id) & (length < limits[batch.sentences])).nonzero()[:, 0]
         if len(unfinished) == 0:
             break
-        if len(unfinished) < len(last):
+        if len(unfinished) != len(last):
             last = last[unfinished]
             batch.select(unfinished)
     return results
@@ -127,7 +128,7 @@ def search_beams(
     limits = length_limits(source_ids, source_padding).tolist()
     searches = [SentenceBeam(limit, beam, alpha) for limit in limits]
     batch = PrefixBatch(model, model.encode(source_ids, source_padding), source_padding)
-    last = torch.full_like(source_ids[:, 0], model.config.bos_id)
+    last = source_ids.new_full((len(source_ids),), model.config.bos_id)
     return run_searches(searches, batch, last, (model.config.eos_id,), progress)
 
 

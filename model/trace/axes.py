@@ -6,6 +6,7 @@ text would be split into again. In a chat, runs of them are of one role.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal, get_args
 
 from jaxtyping import Float
@@ -91,9 +92,8 @@ def whole_words(tokens: Sequence[str], special: Collection[str] = SPECIAL_TOKENS
     Chinese and Japanese, which have no spaces, are parted as `unspaced` says.
     """
     groups: list[list[int]] = []
-    for position, token in enumerate(tokens):
-        follows_special = position > 0 and tokens[position - 1] in special
-        if not groups or token.startswith(_BEGINS) or token in special or follows_special:
+    for position, (before, token) in enumerate(pairwise(("", *tokens))):
+        if not groups or token.startswith(_BEGINS) or token in special or before in special:
             groups.append([])
         groups[-1].append(position)
     parted = [part for group in groups for part in _parted(group, tokens)]

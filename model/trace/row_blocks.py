@@ -9,10 +9,11 @@ Scores of dot products, capped, biased and masked or not, are computed into one 
 go through `AttentionInputs.scores_and_weights`. Works on any device. Knows nothing of layers, tokens or pictures.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import Final
 
 import torch
@@ -164,7 +165,7 @@ class _Scores:
             # Whatever the sum runs over (a sink, perhaps), the weight of the largest score tells it.
             largest, column = scores.max(-1)
             known = weights.gather(-1, column[..., None])[..., 0]
-            return scores, torch.where(known > 0, largest - known.log(), torch.inf), slice(0, scores.size(2))
+            return scores, torch.where(known > 0, largest - known.log(), torch.inf), slice(0, None)
         scores, room, seen = self._direct(rows)
         if self._inputs.log_sums is not None:
             return scores, self._inputs.log_sums[self._heads][:, rows], seen
@@ -179,7 +180,7 @@ class _Scores:
         inputs, seen = self._inputs, self._inputs.mask.reach(rows)
         query, key = self._query[:, rows], self._key[:, :, seen]
         shape = self.num_heads, query.size(1), key.size(2)
-        scores, room = (buffer[: shape[0] * shape[1] * shape[2]].view(shape) for buffer in self._room(shape))
+        scores, room = (buffer[: prod(shape)].view(shape) for buffer in self._room(shape))
         torch.baddbmm(scores, query, key, beta=0, alpha=inputs.scale, out=scores)
         if inputs.softcap is not None:
             scores.div_(inputs.softcap).tanh_().mul_(inputs.softcap)
@@ -190,9 +191,8 @@ class _Scores:
         return scores, room, seen
 
     def _room(self, shape: tuple[int, int, int]) -> Tensor:
-        needed = shape[0] * shape[1] * shape[2]
-        if self._buffers.size(1) < needed:
-            self._buffers = torch.empty(2, needed, device=self._query.device)
+        if self._buffers.size(1) < prod(shape):
+            self._buffers = torch.empty(2, prod(shape), device=self._query.device)
         return self._buffers
 
 
@@ -203,16 +203,13 @@ def _is_direct(inputs: AttentionInputs) -> bool:
 
 def _head_chunks(count: int) -> Iterator[slice]:
     """Heads in order, a few at once."""
-    return (slice(first, min(first + HEADS_AT_ONCE, count)) for first in range(0, count, HEADS_AT_ONCE))
+    return (slice(first, first + HEADS_AT_ONCE) for first in range(0, count, HEADS_AT_ONCE))
 
 
 def _blocks_within(edges: Sequence[int], rows: slice) -> Iterator[tuple[int, slice]]:
     """The blocks that have some of these rows, and which of these rows, counted from the first."""
-    for block in range(bisect_right(edges, rows.start) - 1, len(edges) - 1):
-        if edges[block] >= rows.stop:
-            return
-        first, last = max(edges[block], rows.start), min(edges[block + 1], rows.stop)
-        yield block, slice(first - rows.start, last - rows.start)
+    for block in range(bisect_right(edges, rows.start) - 1, bisect_left(edges, rows.stop)):
+        yield block, slice(max(0, edges[block] - rows.start), edges[block + 1] - rows.start)
 
 
 def _block_columns(edges: Sequence[int]) -> Int[Tensor, "block column"]:

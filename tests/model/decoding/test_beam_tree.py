@@ -8,7 +8,7 @@ import torch
 
 from model import BeamTree, Transformer, TransformerConfig, Translator
 from model.decoding import search as searching
-from model.decoding.beam import Candidate, SentenceBeam, grow_tree, length_penalty
+from model.decoding.beam import BeamRule, Candidate, SentenceBeam, grow_tree, length_penalty
 from model.decoding.search import beam_search, search_beams
 from model.errors import ConfigError, TokenError
 from model.nn.hooks import listen
@@ -168,9 +168,35 @@ def test_a_tie_or_an_early_end_costs_no_node(tokenizer: Tokenizer) -> None:
         (3, 3, "outranked", 1, None),
         (22, 3, "outranked", 1, None),
     ]
+    assert [node.log_prob for node in tree.nodes] == [0, -1, -2, -3, -4, -0.5, -0.5, -0.5, -2]
+    # No row of the batch has read what the last step wrote.
+    assert [node.row for node in tree.nodes] == [0, None, 0, 1, None, None, None, None, None]
     assert tree.hypotheses == (1, 5)
     assert tree.rows(5) == (0, 0)
     assert tree.token_ids(0) == ()
+
+
+def test_the_penalty_of_one_token_is_none_and_that_of_seven_doubles() -> None:
+    assert [length_penalty(length, 1.0) for length in (1, 7, 13)] == [1.0, 2.0, 3.0]
+    assert length_penalty(19, 0.5) == 2.0
+
+
+def test_a_search_is_over_when_the_living_could_only_tie_with_the_finished() -> None:
+    begun = SentenceBeam(limit=9, width=1, alpha=0.0)
+    for living, is_over in ((-2.0, True), (-1.75, False)):
+        search = begun.extended([Candidate(-2.0, 0, 3), Candidate(living, 0, 10)], eos_ids=(3,))
+        assert (search.living == []) == is_over
+    # Ten tokens more are divided by 2.5: only the paper waits for them.
+    for rule, is_over in ((BeamRule(), False), (BeamRule(stop="unlikely"), True), (BeamRule(stop="full"), True)):
+        search = SentenceBeam(limit=9, width=1, alpha=1.0, rule=rule)
+        search = search.extended([Candidate(-2.0, 0, 3), Candidate(-2.1, 0, 10)], eos_ids=(3,))
+        assert (search.living == []) == is_over
+
+
+def test_at_the_limit_transformers_finishes_the_best_candidates_alone_and_the_paper_all() -> None:
+    paper, theirs = (SentenceBeam(limit=1, width=2, alpha=0.0, rule=BeamRule(penalty)) for penalty in ("wu", "power"))
+    assert [theirs.may_be_cut(rank) for rank in (1, 2)] == [True, False]
+    assert paper.may_be_cut(2)
 
 
 def test_a_translator_grows_the_tree_of_its_translation(tokenizer: Tokenizer) -> None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from model import Transformer, TransformerConfig, Translator
+from model.decoding import logit_lens
 from model.decoding.logit_lens import spread
 from model.errors import TraceError
 from model.nn.edits import SwitchOff
@@ -112,9 +113,32 @@ def test_a_trace_of_another_model_and_a_wrong_number_are_refused(
     steps = tuple(replace(step, token_id=config.vocab_size) for step in trace.steps)
     with pytest.raises(TraceError, match="not of this vocabulary"):
         translator.logit_lens(replace(trace, steps=steps))
+    assert translator.logit_lens(trace, 1)
     for top in (0, config.vocab_size + 1):
         with pytest.raises(TraceError, match=f"1 to {config.vocab_size} tokens, got {top}"):
             translator.logit_lens(trace, top)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "rows"), [(4, [2, 2, 1]), (5, [2, 2, 1]), (6, [1] * 5), (11, [1] * 5), (1, [5])]
+)
+def test_blocks_have_as_many_rows_as_logits_may_be_held_and_one_at_least(
+    vocabulary: int, rows: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 4 * logit_lens.LOGITS_AT_ONCE == 16 * 2**20  # bytes in float32
+    monkeypatch.setattr(logit_lens, "LOGITS_AT_ONCE", 10)
+    assert [len(block) for block in logit_lens.logit_blocks(torch.zeros(5, 3), vocabulary)] == rows
+
+
+@torch.no_grad()
+def test_logits_and_log_probabilities_are_those_of_the_chosen_tokens(translator: Translator) -> None:
+    model, hidden = translator.model, torch.randn(3, 32, generator=torch.Generator().manual_seed(1))
+    logits = model.projection(hidden)
+    chosen = [[5, 9], [7, 0], [300, 2]]
+    for row, ids in enumerate(chosen):
+        expected = logits[row].log_softmax(0)[ids[0]]
+        torch.testing.assert_close(logit_lens.log_probs_of(model, hidden, torch.tensor(chosen)[:, 0])[row], expected)
+        torch.testing.assert_close(logit_lens.logits_of(model, hidden, torch.tensor(chosen))[row], logits[row, ids])
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from transformers.generation.logits_process import TemperatureLogitsWarper, TopK
 
 from model import Translator
 from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs, sample
-from model.errors import CancelledError, ConfigError
+from model.errors import CancelledError, ConfigError, SessionError
 
 TEXT = "The dog."
 SAMPLING = Sampling(temperature=0.7, top_k=40, top_p=0.9)
@@ -48,10 +48,15 @@ def test_one_token_always_stays() -> None:
     [
         ({"temperature": math.nan}, "temperature"),
         ({"temperature": math.inf}, "temperature"),
+        ({"temperature": 0.0099}, "temperature"),
+        ({"temperature": 100.1}, "temperature"),
+        ({"top_k": 0}, "top_k"),
         ({"top_p": math.nan}, "top_p"),
+        ({"top_p": 0.0}, "top_p"),
+        ({"top_p": 1.0001}, "top_p"),
     ],
 )
-def test_settings_that_are_no_numbers_are_refused(wrong: dict[str, Any], message: str) -> None:
+def test_settings_that_are_no_numbers_or_out_of_range_are_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Sampling(**wrong)
 
@@ -71,6 +76,12 @@ def test_no_token_without_probability_is_drawn_at_either_end() -> None:
     log_probs = torch.tensor([[-math.inf, math.log(0.3), -math.inf, math.log(0.7), -math.inf]])
     assert draw_tokens(log_probs, [0.0]).tolist() == [1]
     assert draw_tokens(log_probs, [1 - 2**-52]).tolist() == [3]
+    assert draw_tokens(torch.tensor([[0.5, 0.5], [0.3, 0.7]]).log(), [0.6, 0.2]).tolist() == [1, 0]
+
+
+def test_a_row_without_probabilities_is_said_wherever_they_end() -> None:
+    with pytest.raises(SessionError, match="In one of the samples"):
+        draw_tokens(torch.tensor([[0.0, -1.0, -1.0], [0.0, -1.0, math.nan]]), [0.5, 0.5])
 
 
 def test_numbers_are_even_and_differ_with_seed_sample_and_step() -> None:

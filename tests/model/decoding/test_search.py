@@ -148,6 +148,8 @@ def test_each_sentence_of_a_batch_keeps_its_own_length_limit(translator: Transla
     together = beam_search(endless, *padded(sources, translator), beam=2)
     for source, hypotheses in zip(sources, together, strict=True):
         assert [len(one.token_ids) for one in hypotheses] == [len(source) - 1 + 50] * 2
+    greedily = greedy_search(endless, *padded(sources, translator))
+    assert [len(written) for written in greedily] == [len(source) - 1 + 50 for source in sources]
 
 
 def test_beam_search_projects_the_memory_once_and_for_each_sentence_once(
@@ -200,6 +202,22 @@ def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_h
         one.log_prob > -math.inf for search in (first, other) for step in search.steps for one in step.candidates
     )
     assert [len(step.kept) for step in first.steps] == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "ends", "compared"), [(40, (), 4), (40, (7,), 4), (40, (7, 9), 6), (40, (7, 8, 9), 8), (3, (2,), 3)]
+)
+def test_so_many_candidates_are_compared_that_enough_remain_when_all_end_tokens_are_among_them(
+    vocabulary: int, ends: tuple[int, ...], compared: int
+) -> None:
+    class Falling(Forbidding):
+        """The higher an id, the less likely, whatever was written."""
+
+        def logits(self, last: torch.Tensor) -> torch.Tensor:
+            return torch.linspace(0, -1, vocabulary).expand(len(last), -1)
+
+    (search,) = run_searches([SentenceBeam(1, 2, 0.6)], Falling(), torch.tensor([1]), ends)
+    assert [one.token_id for one in search.steps[0].candidates] == list(range(compared))
 
 
 def test_where_all_is_forbidden_the_search_still_ends() -> None:

@@ -46,6 +46,18 @@ def test_a_step_has_the_20_most_probable_tokens_from_the_first_on(translator: Tr
     assert (step.token_id, step.log_prob) == (step.candidates[0].token_id, step.candidates[0].log_prob)
 
 
+def test_steps_that_are_read_now_and_then_are_counted_on(translator: Translator) -> None:
+    session = translator.decode(SENTENCES[0])
+    counted = []
+    for _ in range(3):
+        session.step()
+        counted.append([step.index for step in session.steps])
+    assert counted == [[0], [0, 1], [0, 1, 2]]
+    assert session.force(0).token_id == 0
+    # Four vectors of 32 numbers of four bytes for each row, in two layers of three attentions.
+    assert session.num_bytes == (session.max_steps + len(session.target_ids)) * 4 * 32 * 4 * 2 * 3
+
+
 def test_a_forced_token_changes_only_what_follows(translator: Translator) -> None:
     free, forced = translator.decode(TEXT), translator.decode(TEXT)
     for session in (free, forced):

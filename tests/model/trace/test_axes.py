@@ -21,6 +21,11 @@ def test_a_piece_after_a_special_token_begins_a_word_also_without_a_space() -> N
     assert whole_words(("läft", ".")).groups == ((0, 1),)
 
 
+def test_words_without_spaces_are_parted_also_in_a_run_of_two_pieces() -> None:
+    assert whole_words(("▁猫", "狗")).groups == ((0,), (1,))
+    assert whole_words(("▁a", "▁猫", "狗", "。", "</s>")).labels == ("a", "猫", "狗。", "</s>")
+
+
 @pytest.mark.parametrize("text", [*SENTENCES[:8], "a 🦊 in 汉字 and (🦊🦊)!", '  " two "  words  ', "</s> <s>"])
 def test_words_of_a_text_are_what_white_space_separates(tokenizer: Tokenizer, text: str) -> None:
     tokens = tokenizer.tokens(tokenizer.encode(text))
@@ -60,6 +65,12 @@ def test_values_between_words_equal_plain_loops() -> None:
             for j, columns in enumerate(words.groups):
                 expected = sum(values[head, r, c].item() for r in rows for c in columns) / len(rows)
                 assert result[head, i, j].item() == pytest.approx(expected, abs=1e-5)
+
+
+def test_values_between_words_of_two_tokens_each_are_summed_over_keys_and_averaged_over_queries() -> None:
+    values = torch.tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])
+    found = between(values, Axis(("ab",), ((0, 1),)), Axis(("cd", "ef"), ((0, 1), (2, 3))))
+    assert found.tolist() == [[7.0, 11.0]]
 
 
 def test_an_axis_may_be_empty() -> None:

@@ -73,6 +73,7 @@ CASES = {
     "bias": inputs_of(bias=True),
     "bias, causal": inputs_of(41, 41, bias=True, causal=True),
     "edits": inputs_of(edits=EDITS),
+    "sinks": replace(inputs_of(), sinks=torch.tensor([0.5, -1.0, 3.0, 2.0])),
     "rows that see nothing": replace(inputs_of(), mask=FirstRowsSeeNothing(num_queries=37, num_keys=41)),
     "one token": inputs_of(1, 1),
     "sums that the pass told": told(inputs_of(41, 41, causal=True, padding=3)),
@@ -93,6 +94,8 @@ def _budget(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 def test_log_sums_are_those_of_the_dense_scores(inputs: AttentionInputs) -> None:
     scores, weights = inputs.scores_and_weights()
     expected = scores.double().logsumexp(-1)
+    if inputs.sinks is not None:
+        expected = torch.logaddexp(expected, inputs.sinks[:, None].double())
     found = row_blocks.log_sum_exp(inputs)
     seen = weights.sum(-1) > 0
     torch.testing.assert_close(found[seen].double(), expected[seen], atol=1e-5, rtol=1e-6)
@@ -152,8 +155,22 @@ def test_the_mean_over_heads_is_that_of_the_dense_weights(
     torch.testing.assert_close(row_blocks.mean_over_heads(inputs), expected, atol=1e-6, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("values_a_row", "edges"),
+    [(5, [2, 4, 6, 7]), (6, [2, 3, 4, 5, 6, 7]), (11, [2, 3, 4, 5, 6, 7]), (3, [2, 5, 7]), (1, [2, 7]), (0, [2, 7])],
+)
+def test_rows_come_as_many_at_once_as_may_be_held_and_one_at_least(
+    values_a_row: int, edges: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 10)
+    found = list(row_blocks.row_slices(2, 7, values_a_row))
+    assert found == [slice(first, last) for first, last in pairwise(edges)]
+    assert list(row_blocks.row_slices(0, 11, 1)) == [slice(0, 10), slice(10, 11)]
+
+
 @pytest.mark.parametrize("tokens", [300, 1200])
 def test_no_buffer_is_larger_than_stated_however_long_the_text(tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 4 * row_blocks.VALUES_AT_ONCE == 8 * 2**20  # bytes in float32: what the processor's caches hold
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 40_000)
     largest: list[int] = []
     room = row_blocks._Scores._room
@@ -167,8 +184,12 @@ def test_no_buffer_is_larger_than_stated_however_long_the_text(tokens: int, monk
     row_blocks.log_sum_exp(inputs)
     row_blocks.pooled_weights(inputs, range(0, tokens + 1, 20), range(0, tokens + 1, 20))
     assert 10_000 < max(largest) <= 40_000
+    # A block no larger is computed where the one before it was.
+    scores = row_blocks._Scores(inputs, [0])
+    assert room(scores, (1, 2, 3)) is room(scores, (1, 3, 2))
 
 
+@pytest.mark.usefixtures("_budget")
 def test_blocks_of_some_rows_and_keys_are_those_of_the_whole_weights_times_their_factors() -> None:
     inputs, factors = inputs_of(50, 60, causal=True), torch.linspace(0.5, 3, 60)
     found = row_blocks.pooled_weights(inputs, [10, 20, 35], [5, 9, 40], factors=factors)
@@ -182,6 +203,19 @@ def test_blocks_of_some_rows_and_keys_are_those_of_the_whole_weights_times_their
     )
     torch.testing.assert_close(found.maxima, expected, atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(found.log_sums, row_blocks.log_sum_exp(inputs)[:, 10:35])
+
+
+@pytest.mark.usefixtures("_budget")
+def test_of_equal_weights_the_first_is_told() -> None:
+    inputs = inputs_of(padding=3)
+    found = row_blocks.pooled_weights(replace(inputs, query=torch.zeros(4, 37, 8)), [0, 20, 37], [0, 38, 41])
+    assert found.maxima.tolist() == [[[pytest.approx(1 / 38), 0.0]] * 2] * 4
+    assert not found.down.any()
+    assert not found.across.any()
+
+
+def test_a_shorter_block_repeats_its_last_column_and_none_has_more_than_the_longest() -> None:
+    assert row_blocks._block_columns([2, 5, 7]).tolist() == [[2, 3, 4], [5, 6, 6]]
 
 
 @pytest.mark.parametrize("case", [{"window": 4}, {"chunk": 9}, {"causal": True, "window": 6}, {"causal": True}])
@@ -203,4 +237,7 @@ def test_keys_that_a_mask_forbids_to_all_rows_of_a_block_are_never_multiplied(
     weights = inputs.scores_and_weights().weights[1]
     expected = weights.unflatten(0, (9, 10)).unflatten(2, (9, 10)).amax((1, 3))
     torch.testing.assert_close(found.maxima[0], expected, atol=1e-6, rtol=1e-5)
+    starts = torch.arange(0, 90, 10)
+    at = weights[starts[:, None] + found.down[0], starts + found.across[0]]
+    torch.testing.assert_close(at, expected, atol=1e-6, rtol=1e-5)
     assert sum(multiplied) < 0.7 * 90 * 90
