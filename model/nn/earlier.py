@@ -323,7 +323,8 @@ class ConvolutionalDecoderLayer(nn.Module):
         """Run the layer on these target rows, which see `kernel_size` − 1 rows before each: zeros before the first."""
         target, memory = cache or (None, None)
         new, before = x.size(1), self.gated.kernel_size - 1
-        rows = x if target is None else target.append(x)[0][:, -(new + before) :]
+        rows = x if target is None else target.append(x)[0]
+        # Where there are more, the first of them are cut off: negative padding.
         rows = F.pad(rows, (0, 0, new + before - rows.size(1), 0))
         convolved = self.gated(self.dropout(rows))
         context = self.cross_attention(convolved, inputs, memory)

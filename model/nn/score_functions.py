@@ -114,7 +114,7 @@ class Additive(ScoreFunction):
 
     def scores(self, query: Query, key: Key) -> Scores:
         """vᵀ tanh(q + k) of every pair."""
-        terms_a_row = max(1, query[..., :1, :].numel() * key.size(-2))
+        terms_a_row = query[..., :1, :].numel() * key.size(-2) or 1
         blocks = torch.split(query, max(1, TERMS_AT_ONCE // terms_a_row), dim=-2)
         vectors = self.vector[:, None, :, None]
         return torch.cat([(self._activations(rows, key) @ vectors)[..., 0] for rows in blocks], dim=-2)

@@ -203,19 +203,14 @@ def plan_epoch(examples: Sequence[Example], tokens_per_batch: int, *, seed: int,
     weights = np.array([example.weight for example in examples])
     chosen = np.repeat(np.arange(len(examples)), (weights + rng.random(len(weights))).astype(int))
     widths = np.array([example.longest + 1 for example in examples])
-    # Noise in the sort key makes every epoch group its sentences differently.
-    order = chosen[np.argsort(widths[chosen] + rng.random(len(chosen)))]
+    # Chance orders those of one length, so that every epoch groups its sentences differently.
+    order = chosen[np.lexsort((rng.random(len(chosen)), widths[chosen]))]
     batches: list[list[int]] = []
-    start, end = 0, len(order)
-    sorted_widths = widths[order].tolist()
-    while start < end:
-        stop = start + 1
-        longest = sorted_widths[start]
-        while stop < end and max(longest, sorted_widths[stop]) * (stop + 1 - start) <= tokens_per_batch:
-            longest = max(longest, sorted_widths[stop])
-            stop += 1
-        batches.append(order[start:stop].tolist())
-        start = stop
+    for index, longest in zip(order.tolist(), widths[order].tolist(), strict=True):
+        if batches and longest * (len(batches[-1]) + 1) <= tokens_per_batch:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
     rng.shuffle(batches)
     return batches
 

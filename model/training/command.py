@@ -134,7 +134,7 @@ def train(arguments: argparse.Namespace) -> None:
         for name, (pairs, weight) in files.items()
     }
     scored = frozenset(pair.source for pairs in dev.values() for pair in pairs)
-    is_linked = settings.taught > 0
+    is_linked = bool(settings.taught)
     made = MadeSets(shares, arguments.dictionary, arguments.typed, settings.seed, scored, is_linked, genders)
     sets |= made.examples(list(sets.values()), tokenizer)
     examples = [example for examples_of_set in sets.values() for example in examples_of_set]

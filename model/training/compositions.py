@@ -69,9 +69,11 @@ def _affordances() -> Iterator[Affordance]:
         preposition, pronoun = "", "{it.acc}"
         if kind == "phrase":
             # The preposition comes after the last form, in German with the case of its pronoun.
-            length, last = len(english[0].split()), english[-1].split()
-            german[-1], german_preposition, case = german[-1].split()
-            english[-1], preposition = " ".join(last[:length]), f" {' '.join(last[length:])}"
+            length, last = len(english[0].split()), english.pop().split()
+            german_last, german_preposition, case = german.pop().split()
+            german.append(german_last)
+            english.append(" ".join(last[:length]))
+            preposition = f" {' '.join(last[length:])}"
             pronoun = f"{german_preposition} {{it.{case}}}"
         for form, english_form, german_form in zip(FORMS[kind], english, german, strict=True):
             yield Affordance(

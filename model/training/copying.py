@@ -45,9 +45,9 @@ def copying_pairs(count: int, *, seed: int, apart: Collection[str] = frozenset()
     draw = random.Random(seed)
     made = 0
     while made < count:
-        frame = draw.choice(FRAMES)
-        texts = _drawn_words(draw, frame[0]) | {"{d}": str(draw.randrange(2, 10 ** draw.randrange(1, 6) + 3))}
-        pair = _filled(frame, texts)
+        english, german = draw.choice(FRAMES)
+        texts = _drawn_words(draw, english) | {"{d}": str(draw.randrange(2, 10 ** draw.randrange(1, 6) + 3))}
+        pair = _filled(english, german, texts)
         if pair.source not in apart:
             made += 1
             yield pair
@@ -66,11 +66,11 @@ def held_out_copying(count: int, *, seed: int) -> list[CopyingCase]:
     draw = random.Random(f"held-out-{seed}")
     cases = []
     for number in range(count):
-        frame = HELD_OUT_FRAMES[number % len(HELD_OUT_FRAMES)]
+        english, german = HELD_OUT_FRAMES[number % len(HELD_OUT_FRAMES)]
         # From 13 on a number is hardly ever spelled out.
-        texts = _drawn_words(draw, frame[0]) | {"{d}": str(draw.randrange(13, 10 ** draw.randrange(2, 6)))}
-        to_copy = {_KINDS[slot]: text for slot, text in texts.items() if slot in frame[0]}
-        cases.append(CopyingCase(_filled(frame, texts), to_copy))
+        texts = _drawn_words(draw, english) | {"{d}": str(draw.randrange(13, 10 ** draw.randrange(2, 6)))}
+        to_copy = {_KINDS[slot]: text for slot, text in texts.items() if slot in english}
+        cases.append(CopyingCase(_filled(english, german, texts), to_copy))
     return cases
 
 
@@ -80,8 +80,7 @@ def _drawn_words(draw: random.Random, english: str) -> dict[str, str]:
     return {"{w}": word if "“{w}”" in english else word.capitalize(), "{n}": name}
 
 
-def _filled(frame: tuple[str, str], texts: dict[str, str]) -> Pair:
-    source, target = frame
+def _filled(source: str, target: str, texts: dict[str, str]) -> Pair:
     for slot, text in texts.items():
         source, target = source.replace(slot, text), target.replace(slot, text)
     return Pair(source, target)

@@ -39,7 +39,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logits: Tensor, token_ids: Tensor, smoothing: float, weights: Tensor | None) -> Tensor:
         num_tokens, vocab_size = logits.shape
-        rows = max(1, CACHED // vocab_size) if logits.device.type == "cpu" else max(1, num_tokens)
+        rows = max(1, CACHED // vocab_size) if logits.device.type == "cpu" else num_tokens
         gradient, losses = torch.empty_like(logits), logits.new_empty(num_tokens, dtype=torch.float32)
         for start in range(0, num_tokens, rows):
             part = slice(start, start + rows)
@@ -55,7 +55,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
                 losses[part] *= weights[part]
                 scale *= weights[part, None]
             exponentials.mul_(scale / total).sub_(scale * (smoothing / vocab_size))
-            gradient[part] = exponentials.scatter_add_(-1, right_ids, scale * (smoothing - 1))
+            gradient[part] = exponentials.scatter_add_(1, right_ids, scale * (smoothing - 1))
         ctx.save_for_backward(gradient)
         return losses.mean()
 

@@ -45,6 +45,44 @@ def test_an_unfilled_model_computes_as_the_one_whose_weights_it_is_given(config:
     assert torch.equal(model(source, target), copy(source, target))
 
 
+#: What the papers say of a model before its training: the deviation of each kind of weights, by the end of its name.
+SPREADS: dict[str, tuple[ModelConfig, dict[str, float]]] = {
+    "one matrix": (SMALL, {"tokens.weight": 16**-0.5, "inner.weight": (2 / (16 + 32)) ** 0.5, "inner.bias": 0}),
+    "three matrices": (
+        replace(SMALL, share_embeddings=False, positions="learned"),
+        {"tokens.weight": 16**-0.5, "learned.weight": 16**-0.5, "projection.weight": (2 / (16 + 300)) ** 0.5},
+    ),
+    "GRU": (
+        CONFIGS["GRU"],
+        {"tokens.weight": 16**-0.5, "weight_hh": 128**-0.5, "readout.weight": (2 / (3 * 16 + 3 * 128)) ** 0.5},
+    ),
+    "convolutions": (
+        ConvolutionalConfig(vocab_size=300, d_model=16, dropout=0.36, kernel_size=5),
+        {"tokens.weight": 0.1, "positions.weight": 0.1, "convolution.weight": 1.6 / 80**0.5, "query.weight": 0.25},
+    ),
+}
+
+
+@pytest.mark.parametrize(("config", "spreads"), SPREADS.values(), ids=SPREADS)
+def test_untrained_weights_are_as_far_spread_as_the_papers_say(config: ModelConfig, spreads: dict[str, float]) -> None:
+    torch.manual_seed(2)
+    model = new_model(config)
+    for end, expected in spreads.items():
+        found = [weight for name, weight in model.named_parameters() if end in name]
+        assert found, end
+        for weight in found:
+            deviation = float(weight.detach().square().mean().sqrt())
+            assert deviation == pytest.approx(expected, rel=0.1), end
+            if end == "weight_hh":
+                for gate in weight.detach().chunk(3):
+                    torch.testing.assert_close(gate @ gate.T, torch.eye(len(gate)), atol=1e-5, rtol=0)
+
+
+def test_a_wider_convolution_leaves_a_row_for_each_token() -> None:
+    model = new_model(ConvolutionalConfig(vocab_size=300, d_model=16, kernel_size=5))
+    assert model(torch.tensor([[5, 6, 7, 3]]), torch.tensor([[2, 8, 9]])).shape == (1, 3, 300)
+
+
 def test_other_tensors_than_parameters_are_filled_as_ever() -> None:
     with Unfilled():
         assert nn.init.constant_(torch.empty(3), 2.0).tolist() == [2.0, 2.0, 2.0]
@@ -77,9 +115,10 @@ def test_a_model_laid_out_for_decoding_says_the_same(config: TransformerConfig) 
         torch.testing.assert_close(laid_out(source, target), model(source, target))
     layer = laid_out.encoder.layers[0]
     assert isinstance(layer, EncoderLayer)
-    inner, outer = layer.feed_forward.inner, layer.feed_forward.outer
+    inner, outer, square = layer.feed_forward.inner, layer.feed_forward.outer, layer.self_attention.query
     assert inner.weight.t().is_contiguous()
     assert outer.weight.is_contiguous()
+    assert square.weight.is_contiguous()
     assert laid_out.projection.weight is laid_out.decoder.embedding.tokens.weight
 
 
@@ -88,6 +127,8 @@ def test_a_checkpoint_that_is_loaded_and_saved_again_has_the_same_weights(
 ) -> None:
     folder = next(path for path in tiny_checkpoints.iterdir() if path.is_dir())
     loaded = load_checkpoint(folder, torch.device("cpu"))
+    assert isinstance(loaded.model, Transformer)
+    assert loaded.model.projection.weight.t().is_contiguous(), "it is laid out for decoding on a CPU"
     save_checkpoint(tmp_path / "again", loaded.model, loaded.tokenizer)
     assert (tmp_path / "again/model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
 

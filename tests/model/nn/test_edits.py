@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ import torch
 from model import Translator
 from model.analysis.metrics.derived_row import derive_row, head_parts
 from model.errors import EditError, TraceError
-from model.nn.edit_hooks import compile_edits
-from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
+from model.nn.edit_hooks import EditScores, FromRow, compile_edits
+from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff, edits_before, edits_from
 from model.nn.encoder_decoder import SITES, site_path
-from model.nn.hooks import listen
+from model.nn.hooks import listen, rows_from
 from model.nn.masks import key_padding, pad
 from model.trace.file import load_trace, save_trace
 from model.trace.trace import Trace
@@ -205,6 +206,39 @@ def test_an_edit_of_what_does_not_exist_is_refused_before_anything_runs(
             run(TEXT, edits=[edit])
     with pytest.raises(EditError, match=message):
         translator.trace(TEXT, target="Das Tier.", edits=[edit])
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        SwitchOff("encoder.self", 1, 3, row=4),
+        MakeUniform("decoder.cross", 0, 0, since=6),
+        PointAt("encoder.self", 0, 0, 4),
+        PointAt("decoder.cross", 0, 0, 4, row=6),
+        PointAt("decoder.self", 0, 0, 0),
+        PointAt("decoder.self", 0, 0, 6, since=6),
+    ],
+    ids=str,
+)
+def test_the_first_and_the_last_of_each_can_be_edited(translator: Translator, edit: HeadEdit) -> None:
+    """Of five rows of the encoder and seven of the decoder; a row of the decoder sees itself."""
+    assert compile_edits([edit], translator.config.shapes, num_source=5, num_target=7)
+
+
+def test_edits_that_begin_at_a_row_act_from_it_on_and_those_before_end_with_the_one_above() -> None:
+    every, third = MakeUniform("decoder.self", 0, 1), PointAt("decoder.self", 0, 1, 0, row=3)
+    encoder, late = SwitchOff("encoder.self", 0, 0), SwitchOff("decoder.cross", 0, 0, since=4)
+    assert edits_from([encoder, every, third, late], 3) == (encoder, replace(every, since=3), third, late)
+    with pytest.raises(EditError, match=r"begin at step 4; row 3 of decoder\.self comes before"):
+        edits_from([third], 4)
+    assert edits_before([every, third, late], 3) == tuple(replace(every, row=row) for row in range(3))
+    assert edits_before([third], 4) == (third,)
+    changed = FromRow(3, None, EditScores((every, third, replace(third, row=2))))
+    assert changed.named == (replace(every, since=3), third)
+    told = FromRow(3, lambda _: "before", lambda _: "after")
+    for row, expected in ((2, "before"), (3, "after")):
+        with rows_from(row):
+            assert told(None) == expected
 
 
 def test_one_row_and_a_first_row_contradict_each_other() -> None:

@@ -163,6 +163,7 @@ def test_an_encoder_gets_a_share_of_the_gradients_of_all_attentions(convolutiona
 
 def test_a_text_with_more_tokens_than_positions_is_refused(convolutional: ConvolutionalTranslator) -> None:
     most = convolutional.config.num_positions
+    assert convolutional.encode(torch.full((1, most), 5)).size(1) == most
     with pytest.raises(InputTextError, match=f"learned {most} positions, but the text needs {most + 1}"):
         convolutional.encode(torch.full((1, most + 1), 5))
 

@@ -5,7 +5,7 @@ import torch
 
 from model.nn import score_functions
 from model.nn.attention import AttentionInputs, attention_weights
-from model.nn.masks import AttentionMask, key_padding
+from model.nn.masks import AttentionMask, key_padding, pad, prefix_padding
 from model.nn.score_functions import (
     DOT_PRODUCT,
     Additive,
@@ -28,6 +28,13 @@ def test_rows_asked_for_equal_those_of_the_whole() -> None:
     assert torch.equal(mask.rows([3, 0]), mask.rows()[:, [3, 0]])
 
 
+def test_a_mask_goes_to_another_device_and_stays_itself_on_its_own() -> None:
+    mask, meta = AttentionMask(num_queries=4, num_keys=4, causal=True), torch.device("meta")
+    assert mask.to(torch.device("cpu")) is mask
+    for moved in (mask.to(meta), AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING).to(meta)):
+        assert moved.rows().is_meta
+
+
 def test_masks_of_single_steps_joined_are_the_mask_of_the_whole_pass() -> None:
     steps = [AttentionMask(num_queries=1, num_keys=i + 1, causal=True, first_query=i) for i in range(5)]
     assert torch.equal(AttentionMask.joined(steps).rows(), AttentionMask(num_queries=5, num_keys=5, causal=True).rows())
@@ -40,7 +47,11 @@ def test_nothing_dense_is_made_where_every_query_sees_every_key() -> None:
 
 
 def test_key_padding_is_true_at_real_tokens() -> None:
-    assert key_padding(torch.tensor([[5, 6, 0]]), pad_id=0).tolist() == [[True, True, False]]
+    rows = pad([[5, 6], [], [7]], pad_id=0)
+    assert rows.tolist() == [[5, 6], [0, 0], [7, 0]]
+    assert key_padding(rows, pad_id=0).tolist() == [[True, True], [False, False], [True, False]]
+    # What a decoder begins with is no padding, whatever it is.
+    assert prefix_padding(rows, pad_id=0).tolist() == [[True, True], [True, False], [True, False]]
 
 
 def test_parts_of_a_mask_are_causality_and_padding_and_make_it_up() -> None:
@@ -76,9 +87,14 @@ def test_rows_of_a_window_are_made_on_demand_also_for_later_queries() -> None:
 
 
 def test_a_mask_is_cut_to_one_sentence_of_its_batch() -> None:
-    mask = AttentionMask(num_queries=4, num_keys=4, key_padding=torch.tensor([[True] * 4, [True, True, False, False]]))
-    assert mask.of_sentence(0).key_padding is None
-    assert torch.equal(mask.of_sentence(1).rows()[0], mask.rows()[1])
+    padding = torch.tensor([[True] * 4, [True, True, False, False], [True, False, False, False]])
+    for explicit in (None, torch.ones(3, 5, 4).tril(-1).bool()):
+        mask = AttentionMask(num_queries=5, num_keys=4, key_padding=padding, explicit=explicit)
+        assert mask.of_sentence(0).key_padding is None
+        for index in range(3):
+            assert torch.equal(mask.of_sentence(index).rows(), mask.rows()[[index]])
+    for_all = AttentionMask(num_queries=5, num_keys=4, explicit=torch.ones(1, 5, 4).tril().bool())
+    assert torch.equal(for_all.of_sentence(2).rows(), for_all.rows())
 
 
 @pytest.mark.parametrize(
@@ -91,6 +107,8 @@ def test_a_mask_is_cut_to_one_sentence_of_its_batch() -> None:
         AttentionMask(num_queries=20, num_keys=20, window=4, causal=True),
         AttentionMask(num_queries=20, num_keys=20, chunk=6),
         AttentionMask(num_queries=20, num_keys=26, chunk=6, causal=True),
+        AttentionMask(num_queries=8, num_keys=20, window=4, causal=True, first_query=12),
+        AttentionMask(num_queries=8, num_keys=20, chunk=6, first_query=12),
     ],
     ids=repr,
 )
@@ -120,17 +138,19 @@ def test_rows_of_the_table_are_those_of_the_bias(queries: int, keys: int) -> Non
     assert found.table.numel() == 3 * (queries + keys - 1)
     assert (found.num_queries, found.num_keys) == (queries, keys)
     assert torch.equal(found.rows(range(3)), bias)
-    assert torch.equal(found.rows([2, 0], [queries - 1]), bias[[2, 0]][:, [queries - 1]])
+    assert torch.equal(found.rows([2, 0], [queries - 1, 0]), bias[[2, 0]][:, [queries - 1, 0]])
+    assert torch.equal(found.rows([1], slice(queries // 2, None)), bias[[1], queries // 2 :])
 
 
-def test_one_number_that_is_not_of_its_distance_is_noticed() -> None:
-    bias = alibi(6, 6)
-    bias[1, 3, 2] += 1e-3
+@pytest.mark.parametrize("row", [0, 3, 255, 256, 298])
+def test_one_number_that_is_not_of_its_distance_is_noticed(row: int) -> None:
+    bias = alibi(300, 300)
+    bias[1, row, row] += 1e-3
     assert distance_bias(bias) is None
 
 
 def test_more_rows_than_keys_have_no_table() -> None:
-    assert distance_bias(torch.zeros(2, 5, 3)) is None
+    assert distance_bias(torch.zeros(2, 6, 2)) is None
 
 
 def test_a_table_goes_to_another_device() -> None:
@@ -171,6 +191,7 @@ def test_a_head_alone_has_the_scores_that_it_has_among_others(function: ScoreFun
 
 @by_name
 def test_functions_of_several_sites_are_joined_head_after_head(function: ScoreFunction) -> None:
+    assert joined([function]).tensors.keys() == function.tensors.keys()
     query, key = random(2 * HEADS, 2, D_K), random(2 * HEADS, 5, D_K)
     other = function.of_tensors({name: 2 * tensor for name, tensor in function.tensors.items()})
     together = joined([function, other]).scores(query, key)
@@ -181,8 +202,21 @@ def test_functions_of_several_sites_are_joined_head_after_head(function: ScoreFu
 def test_additive_scores_are_the_same_however_many_rows_are_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     function, query, key = Additive(random(HEADS, D_K)), random(2, HEADS, 7, D_K), random(2, HEADS, 5, D_K)
     whole = function.scores(query, key)
-    monkeypatch.setattr(score_functions, "TERMS_AT_ONCE", 2 * 2 * HEADS * 5 * D_K)
-    torch.testing.assert_close(function.scores(query, key), whole)
+    held: list[int] = []
+
+    def activations(rows: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+        held.append(rows.size(-2))
+        return torch.tanh(rows[..., :, None, :] + key[..., None, :, :])
+
+    monkeypatch.setattr(Additive, "_activations", staticmethod(activations))
+    a_row = 2 * HEADS * 5 * D_K
+    for terms, rows in ((3 * a_row - 1, [2, 2, 2, 1]), (2 * a_row, [2, 2, 2, 1]), (a_row - 1, [1] * 7)):
+        held.clear()
+        monkeypatch.setattr(score_functions, "TERMS_AT_ONCE", terms)
+        torch.testing.assert_close(function.scores(query, key), whole)
+        assert held == rows
+    assert function.scores(query[..., :0, :], key).shape == (2, HEADS, 0, 5)
+    assert function.scores(query, key[..., :0, :]).shape == (2, HEADS, 7, 0)
 
 
 @by_name

@@ -1,14 +1,29 @@
 """Planning batches."""
 
-from itertools import islice
+from itertools import chain, islice
 
 import pytest
+import torch
+import torch.distributed as dist
 
 from model.config import TransformerConfig
 from model.errors import DataError
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.batches import Example, Link, Processes, collate, encode_pairs, endless_batches, link_in, plan_epoch
+from model.training.batches import (
+    Example,
+    Link,
+    Processes,
+    add_up,
+    collate,
+    encode_pairs,
+    endless_batches,
+    join_processes,
+    link_in,
+    part,
+    plan_epoch,
+    wait_for_all,
+)
 
 EXAMPLES = [Example([5] * (i % 13 + 1), [6] * ((i * 7) % 11 + 1)) for i in range(300)]
 
@@ -17,7 +32,21 @@ def test_every_example_is_in_exactly_one_batch_of_an_epoch_and_no_batch_is_too_l
     plan = plan_epoch(EXAMPLES, 60, seed=3, epoch=0)
     assert sorted(i for batch in plan for i in batch) == list(range(len(EXAMPLES)))
     for batch in plan:
-        assert (max(EXAMPLES[i].longest for i in batch) + 1) * len(batch) <= 60
+        sides = [len(side) + 1 for i in batch for side in EXAMPLES[i][:2]]
+        assert max(sides) * len(batch) <= 60
+
+
+@pytest.mark.parametrize(("tokens", "sizes"), [(14, [1, 2, 2, 2]), (15, [1, 3, 3]), (19, [1, 3, 3]), (20, [3, 4])])
+def test_a_batch_is_as_full_as_its_tokens_allow(tokens: int, sizes: list[int]) -> None:
+    """Seven pairs whose longer side has four tokens, and one more for the beginning or the end."""
+    examples = [Example([5] * 4, [6] * 3), *[Example([5] * 2, [6] * 4)] * 6]
+    assert sorted(map(len, plan_epoch(examples, tokens, seed=3, epoch=0))) == sizes
+
+
+def test_a_pair_too_long_for_a_batch_has_one_of_its_own_and_short_ones_come_together() -> None:
+    examples = [Example([5] * length, [6]) for length in (30, 3, 9, 3, 3, 9)]
+    plan = plan_epoch(examples, 20, seed=3, epoch=0)
+    assert sorted(map(sorted, plan)) == [[0], [1, 3, 4], [2, 5]]
 
 
 def test_a_plan_depends_on_seed_and_epoch_alone() -> None:
@@ -34,18 +63,22 @@ def test_an_epoch_without_an_example_has_no_batch_and_the_next_one_comes(config:
     assert len(list(islice(endless_batches(rare, config, 60, seed=3), 3))) == 3
 
 
-def test_no_example_at_all_is_said(config: TransformerConfig) -> None:
+@pytest.mark.parametrize("examples", [[], [Example([5], [6], 0.0)]])
+def test_no_example_at_all_is_said(config: TransformerConfig, examples: list[Example]) -> None:
     with pytest.raises(DataError, match="No sentence pair is left to train on"):
-        next(endless_batches([], config, 60, seed=3))
+        next(endless_batches(examples, config, 60, seed=3))
 
 
 @pytest.mark.parametrize("start", [0, 5, 200])
 def test_starting_later_gives_the_batches_that_would_have_come(config: TransformerConfig, start: int) -> None:
-    batches = list(islice(endless_batches(EXAMPLES, config, 60, seed=1), start + 3))
-    resumed = list(islice(endless_batches(EXAMPLES, config, 60, seed=1, start=start), 3))
-    for expected, got in zip(batches[start:], resumed, strict=True):
-        assert expected.source.tolist() == got.source.tolist()
-        assert expected.target_out.tolist() == got.target_out.tolist()
+    """Epoch after epoch, each planned anew and begun with its first batch."""
+    plans = [plan_epoch(EXAMPLES, 60, seed=1, epoch=epoch) for epoch in range(6)]
+    expected = [collate([EXAMPLES[i] for i in indices], config) for indices in chain(*plans)][start:]
+    count = len(plans[0]) + len(plans[1])
+    resumed = islice(endless_batches(EXAMPLES, config, 60, seed=1, start=start), count)
+    for one, other in zip(expected[:count], resumed, strict=True):
+        assert one.source.tolist() == other.source.tolist()
+        assert one.target_out.tolist() == other.target_out.tolist()
 
 
 def test_a_weight_says_how_often_an_example_comes_in_an_epoch() -> None:
@@ -71,14 +104,51 @@ def test_the_processes_of_a_run_share_every_batch(config: TransformerConfig, cou
         for rank in range(count)
     ]
     for batch, *shared in zip(whole, *parts, strict=True):
-        assert sum(part.share for part in shared) == pytest.approx(1)
-        assert {part.num_tokens for part in shared} == {batch.num_tokens}
-        rows = sorted(strip(row) for part in shared if part.share > 0 for row in part.source.tolist())
+        assert sum(own.share for own in shared) == pytest.approx(1)
+        assert {own.num_tokens for own in shared} == {batch.num_tokens}
+        rows = sorted(strip(row) for own in shared if own.share > 0 for row in own.source.tolist())
         assert rows == sorted(map(strip, batch.source.tolist()))
-        for part in shared:
-            own_tokens = int((part.target_out != config.pad_id).sum())
+        for own in shared:
+            own_tokens = int((own.target_out != config.pad_id).sum())
             all_tokens = int((batch.target_out != config.pad_id).sum())
-            assert part.share in (0, pytest.approx(own_tokens / all_tokens))
+            assert own.share in (0, pytest.approx(own_tokens / all_tokens))
+
+
+def test_a_process_without_a_sentence_takes_the_step_with_one_that_counts_for_nothing(
+    config: TransformerConfig,
+) -> None:
+    idle = collate([Example([7, 8], [9, 10]), Example([11], [12])], config, Processes(3, 2))
+    assert [Processes(3, rank).is_first for rank in range(3)] == [True, False, False]
+    assert (idle.share, idle.num_tokens) == (0, 3 + 3 + 2 + 2)
+    assert idle.source.tolist() == [[7, 8, 3]]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_processes_meet_add_up_and_part_and_one_alone_waits_for_nobody(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    for name in ("barrier", "all_reduce", "destroy_process_group"):
+        monkeypatch.setattr(dist, name, lambda *_given, name=name: done.append(name))
+    processes = Processes(count, 0)
+    wait_for_all(processes)
+    add_up(torch.zeros(1), processes)
+    part(processes)
+    assert done == (["barrier", "all_reduce", "destroy_process_group"] if count > 1 else [])
+
+
+@pytest.mark.parametrize(("device", "backend", "own"), [("cpu", "gloo", "cpu"), ("cuda", "nccl", "cuda:1")])
+def test_each_process_that_torchrun_starts_takes_its_own_device(
+    monkeypatch: pytest.MonkeyPatch, device: str, backend: str, own: str
+) -> None:
+    met: list[str] = []
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    monkeypatch.setattr(dist, "is_torchelastic_launched", lambda: True)
+    monkeypatch.setattr(dist, "init_process_group", met.append)
+    monkeypatch.setattr(dist, "get_world_size", lambda: 4)
+    monkeypatch.setattr(dist, "get_rank", lambda: 3)
+    assert join_processes(torch.device(device)) == (Processes(count=4, rank=3), torch.device(own))
+    assert met == [backend]
 
 
 def strip(row: list[int]) -> list[int]:
@@ -98,6 +168,7 @@ def test_a_batch_shifts_the_target_by_one(config: TransformerConfig) -> None:
     [
         ("The animal slept because it was tired.", "animal", "it", "animal"),
         ("It was the Dog of the river.", "dog", "It", "Dog"),
+        ("The “Hippopotamus” saw it.", "hippopotamus", "it", "Hippopotamus"),
     ],
 )
 def test_a_link_names_the_tokens_of_the_pronoun_and_of_its_antecedent(
@@ -128,10 +199,20 @@ def test_a_batch_names_the_nouns_of_each_of_its_sentences(config: TransformerCon
     assert collate(examples, config, Processes(2, 1)).genders.tolist() == []
 
 
-def test_pairs_too_long_or_too_unequal_are_left_out(tokenizer: Tokenizer) -> None:
-    pairs = [Pair("Tom.", "Tom."), Pair("word " * 200, "Wort"), Pair("Hi", "Ein Mann geht mit dem Hund " * 5)]
-    examples = encode_pairs(pairs, tokenizer, max_tokens=100)
-    assert [tokenizer.decode(example.source) for example in examples] == ["Tom."]
+@pytest.mark.parametrize("turned", [False, True])
+def test_pairs_empty_too_long_or_too_unequal_are_left_out(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, turned: bool
+) -> None:
+    """At most thirty tokens a side, and the longer one three times the shorter and ten more."""
+    monkeypatch.setattr(tokenizer, "encode_batch", lambda texts: [[5] * int(text) for text in texts])
+    kept = [(1, 1), (1, 13), (2, 16), (6, 28), (30, 7), (30, 30)]
+    left_out = [(0, 0), (0, 1), (1, 14), (2, 17), (6, 29), (30, 6), (30, 31)]
+    pairs = [Pair(*map(str, sides[::-1] if turned else sides)) for sides in (*kept, *left_out)]
+    examples = encode_pairs(pairs, tokenizer, max_tokens=30)
+    assert [(len(example.source), len(example.target)) for example in examples] == [
+        sides[::-1] if turned else sides for sides in kept
+    ]
+    assert [(e.longest, e.num_tokens) for e in examples] == [(max(sides), sum(sides)) for sides in kept]
 
 
 def test_a_source_comes_in_other_pieces_too_and_counts_no_more_for_it(tokenizer: Tokenizer) -> None:

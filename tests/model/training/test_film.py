@@ -16,8 +16,8 @@ from model.errors import ConfigError, DataError
 from model.nn.encoder_decoder import SITES, EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training.batches import encode_pairs
-from model.training.film import Film, frame_steps, load_film, save_film
-from model.training.film_recorder import SENTENCES, FilmRecorder, piece_links
+from model.training.film import Film, _links, frame_steps, joined, load_film, save_film
+from model.training.film_recorder import SENTENCES, FilmRecorder, _weights, piece_links
 from model.training.loop import TrainingRun
 from tests.model.training.test_loop import CPU, PAIRS, SETTINGS
 
@@ -63,6 +63,42 @@ def test_frames_are_spaced_by_logarithm_up_to_the_last_step() -> None:
     late = np.diff(np.log(steps[12:]))
     assert late.max() < 1.1 * late.min()
     assert frame_steps(4) == [0, 1, 2, 3, 4]
+    assert frame_steps(29) == list(range(30))
+    # Each as many times the one before; of whole numbers as well as they can.
+    assert [frame_steps(100, count) for count in (2, 3, 4)] == [[0, 100], [0, 10, 100], [0, 5, 22, 100]]
+
+
+def test_a_weight_of_one_is_one_again_and_of_a_half_as_near_as_255_steps_are() -> None:
+    recorded = {f"decoder.layers.{layer}.cross_attention.hook_weights": [torch.full((1, 3, 1, 2), share)] * 2
+                for layer, share in enumerate((1.0, 0.5))}  # fmt: skip
+    kept = _weights(recorded, "decoder.cross", 2)
+    assert kept.shape == (1, 2, 3, 2, 2)
+    assert [np.unique(layer).tolist() for layer in kept[0]] == [[255], [128]]
+
+
+def test_films_are_joined_frame_after_frame_and_one_frame_of_one_sentence_is_a_film(film: Film, tmp_path: Path) -> None:
+    again = joined([film.cut(slice(2)), film.cut(slice(2, 3)), film.cut(slice(3, None))])
+    for one in (again, joined([film])):
+        assert (one.run, one.steps, one.scores) == (film.run, film.steps, film.scores)
+        np.testing.assert_array_equal(one.losses, film.losses)
+        for own, sentence in zip(one.sentences, film.sentences, strict=True):
+            assert own.translations == sentence.translations
+            for site in SITES:
+                np.testing.assert_array_equal(own.weights[site], sentence.weights[site])
+    short = replace(film.cut(slice(1)), sentences=film.cut(slice(1)).sentences[1:2])
+    whole = {site: np.full_like(weights, 255) for site, weights in short.sentences[0].weights.items()}
+    save_film(replace(short, sentences=(replace(short.sentences[0], weights=whole),)), tmp_path / "short.npz")
+    loaded = load_film(tmp_path / "short.npz")
+    assert (loaded.steps, len(loaded.sentences)) == ((0,), 1)
+    assert (loaded.sentences[0].frame(0, "decoder.cross") == 1).all()
+
+
+def test_links_name_rows_and_keys_that_there_are() -> None:
+    """Of two rows and three keys."""
+    assert _links([[0, [2]], [1, [0, 1]]], 2, 3) == ((0, (2,)), (1, (0, 1)))
+    for wrong in ([[2, [0]]], [[0, [3]]], [[0, []]], [[0, [0]], [1, [0]], [1, [1]]]):
+        with pytest.raises(ValueError, match="rows or keys that there are not"):
+            _links(wrong, 2, 3)
 
 
 def test_a_film_holds_every_weight_of_every_frame(film: Film, config: TransformerConfig) -> None:

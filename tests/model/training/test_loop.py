@@ -6,7 +6,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,12 +17,13 @@ from safetensors.torch import load_file, save
 
 from model.__main__ import main
 from model.config import TransformerConfig
-from model.errors import DataError
+from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
 from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.batches import Batch, Example, encode_pairs
+from model.training import loop
+from model.training.batches import Batch, Example, Processes, encode_pairs, endless_batches
 from model.training.loop import TrainingRun, TrainSettings, read_log
 from model.training.optimizer import OPTIMIZERS, OptimizerName, learning_rate
 from tests.conftest import SENTENCES
@@ -181,13 +184,24 @@ def test_damaged_weights_for_averaging_are_said(
         new_run().train(examples, {})
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"learning_rate": 1.0}', '{"step": -1}', '{"step": 4, "loss": NaN}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        '{"learning_rate": 1.0}',
+        '{"step": -1}',
+        '{"step": 4, "loss": NaN}',
+        f'{{"step": 4, "{"n" * 61}": ""}}',
+    ],
+)
 def test_a_damaged_line_of_the_log_is_said(tmp_path: Path, new_run: NewRun, examples: list[Example], line: str) -> None:
     new_run(steps=4).train(examples, {})
     log = tmp_path / "log.jsonl"
     log.write_text(f"{line}\n{log.read_text(encoding='utf-8')}", encoding="utf-8")
-    with pytest.raises(DataError, match=r"Line 1 of .*log\.jsonl is damaged"):
+    with pytest.raises(DataError, match=r"Line 1 of .*log\.jsonl is damaged") as raised:
         new_run()
+    assert "n" * 61 not in str(raised.value)
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_state(
@@ -205,11 +219,57 @@ def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_state(
         assert torch.equal(parameter, before[name])
 
 
+@pytest.mark.parametrize(("name", "least", "most"), [("tokens_per_batch", 1, 10**6), ("seed", 0, 2**32 - 1)])
+def test_a_setting_is_taken_up_to_its_bounds_and_no_further(name: str, least: int, most: int) -> None:
+    for value in (least, most):
+        assert getattr(replace(SETTINGS, **{name: value}), name) == value  # type: ignore[arg-type]
+    for value in (least - 1, most + 1):
+        with pytest.raises(ConfigError, match=f"{name} must be"):
+            replace(SETTINGS, **{name: value})  # type: ignore[arg-type]
+
+
+def test_the_log_says_how_many_tokens_a_second_were_read(
+    tmp_path: Path, new_run: NewRun, examples: list[Example], config: TransformerConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at the clock is half a second after the last: one before the first step and one after each."""
+    seconds = count(100.0, 0.5)
+    monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: next(seconds)))
+    new_run().train(examples, {}, until=3)
+    tokens = sum(batch.num_tokens for batch in islice(endless_batches(examples, config, 60, seed=1), 3))
+    assert read_log(tmp_path)[0]["tokens_per_second"] == round(tokens / 1.5)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_processes_that_share_a_run_have_the_same_gradients(
+    new_run: NewRun, examples: list[Example], monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
+    shared: list[torch.nn.Module] = []
+
+    def distributed(module: torch.nn.Module, **_options: object) -> torch.nn.Module:
+        shared.append(module)
+        return module
+
+    monkeypatch.setattr(loop, "DistributedDataParallel", distributed)
+    monkeypatch.setattr(loop, "add_up", lambda value, _: value)
+    monkeypatch.setattr(loop, "wait_for_all", lambda _: None)
+    run = new_run()
+    run.processes = Processes(processes, 0)
+    run.train(examples, {}, until=1)
+    assert len(shared) == (processes > 1)
+
+
 def test_the_last_states_are_averaged(tmp_path: Path, new_run: NewRun, examples: list[Example]) -> None:
     run = new_run()
     model = run.train(examples, {})
     from safetensors.torch import load_file
 
+    # Run again, it takes no step more.
+    for until in (None, 8):
+        again = new_run()
+        torch.testing.assert_close(
+            dict(again.train(examples, {}, until).named_parameters()), dict(model.named_parameters())
+        )
+        assert again.step == 12
     files = sorted(tmp_path.glob("weights-*.safetensors"))
     assert [file.stem for file in files] == ["weights-00000008", "weights-00000012"]
     states = [load_file(file) for file in files]
@@ -222,7 +282,7 @@ def test_training_learns_a_few_sentences_by_heart(
     tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
     settings = replace(
-        SETTINGS, steps=150, warmup=25, tokens_per_batch=200, smoothing=0.0, dev_every=150, save_every=150
+        SETTINGS, steps=150, warmup=25, tokens_per_batch=200, smoothing=0.0, dev_every=140, save_every=150
     )
     run = TrainingRun(tmp_path, replace(config, d_model=64, dropout=0.0), tokenizer, settings, CPU)
     model = run.train(encode_pairs(PAIRS, tokenizer, 100), {"same": PAIRS})
@@ -232,6 +292,8 @@ def test_training_learns_a_few_sentences_by_heart(
     log = read_log(tmp_path)
     assert log[-1]["bleu_same"] > 90
     assert log[0]["loss"] > log[-2]["loss"]
+    assert [entry["step"] for entry in log if "loss" in entry] == [50, 100, 150]
+    assert [entry["step"] for entry in log if "bleu_same" in entry] == [140, 150]
 
 
 LAUNCHER = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "-m", "--", "model"]

@@ -58,6 +58,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_rows_that_are_names_or_mostly_something_else_are_left_out(folder: Path) -> None:
     assert [noun.english for noun in read_nouns(folder)] == ["lamp", "spoon", "attention", "kingfisher"]
+    # A common spelling is believed where pairs confirm it, a rare one always.
+    for frequency, support, is_believed in ((4.3, 4.0, True), (4.3, 3.99, False), (4.29, 0.1, True)):
+        row = f"lamp\tLampe\tf\tlamps\tLampen\t{frequency}\t{support}\n"
+        (folder / NOUNS_FILE).write_bytes(lzma.compress(row.encode()))
+        assert bool(read_nouns(folder)) == is_believed
 
 
 @pytest.mark.parametrize("row", ["lamp\tLampe", "lamp\tLampe\tx\tlamps\tLampen\t4\t9", "a\tb\tf\t\t\tmany\t9"])
@@ -77,6 +82,8 @@ def test_what_is_written_by_hand_stands_instead_of_another_sense_of_the_word() -
     assert held["tower"] is tower
     assert held["lamp"] is LAMP
     assert held["cell phone"].german == "Handy"
+    # It is half as sure as one that pairs confirm.
+    assert held["cell phone"].support == 4.0 / 2
     # A weak noun has a form that its singular does not tell.
     assert BY_HAND["teddy bear"].oblique != BY_HAND["teddy bear"].german
     assert "teddy bear" not in held
@@ -88,6 +95,20 @@ def test_a_noun_that_is_listed_by_kind_comes_as_often_as_the_commonest() -> None
     often = _Nouns.of([rare, common]).up_to
     assert often[0] == LISTED
     assert often[1] - often[0] == pytest.approx(1.5**0.5 * 10**0.8)
+    (doubtful,) = _Nouns.of([DictionaryNoun("zeal", "Eifer", "m", "", "", 0.25, 2.0)]).up_to
+    assert doubtful == pytest.approx(10**0.8)
+
+
+def test_about_a_third_of_phrases_is_plural_or_has_an_adjective_where_both_may_be() -> None:
+    draw = random.Random(2)
+    for number, share in (("b", 0.35), ("s", 0), ("p", 1)):
+        phrases = [_phrase(draw, LAMP, number) for _ in range(2_000)]  # type: ignore[arg-type]
+        assert sum(phrase is not None and phrase.is_plural for phrase in phrases) / 2_000 == pytest.approx(
+            share, abs=0.04
+        )
+        described = sum(phrase is not None and phrase.adjective is not None for phrase in phrases)
+        assert described / 2_000 == pytest.approx(0.35, abs=0.04)
+    assert _phrase(draw, DictionaryNoun("zeal", "Eifer", "m", "", "", 9.0), "p") is None
 
 
 def test_a_frame_is_filled_in_the_case_that_it_names() -> None:
@@ -109,6 +130,7 @@ def test_a_frame_is_filled_in_the_case_that_it_names() -> None:
             "s",
             {"the", "", "a", "my", "this", "no"},
         ),
+        (DictionaryNoun("lamp", "Lampe", "f", "", "", 4.0), "s", {"the", "", "my", "this", "no"}),
         (LAMP, "i", {"the", "a", "my", "this"}),
     ],
 )
@@ -244,6 +266,7 @@ SPOON, GARDENER, FREEDOM = noun("spoon", "der Löffel"), noun("gardener", "der G
 def test_people_ideas_and_rare_words_are_no_it() -> None:
     rare = noun("anvil", "der Amboss", support=1.0)
     assert touchable([SPOON, GARDENER, FREEDOM, rare]) == [SPOON]
+    assert [bool(touchable([noun("spoon", "der Löffel", support)])) for support in (4.0, 3.99)] == [True, False]
 
 
 def test_who_is_a_person_by_one_of_both_words_is_no_it_but_a_neuter_is() -> None:
