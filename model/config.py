@@ -94,7 +94,8 @@ def _check(field: Field[Any], value: object) -> None:
     if value is None and field.default is None:
         return
     choices = get_args(field.type) or (field.type,)
-    expected = choices[0] if isinstance(choices[0], type) else type(choices[0])
+    first, *_ = choices
+    expected = first if isinstance(first, type) else type(first)
     # An int may be given for a float; a bool is no int here, although Python counts it as one.
     if type(value) is not expected and not (expected is float and type(value) is int):
         message = "{name} must be of type {type_name}, got {value!r}."

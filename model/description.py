@@ -101,17 +101,17 @@ def _layers_without_attention(model: nn.Module, reader: Reader) -> tuple[str, st
     from model.adapters.stream_taps import layer_around
 
     attending = [layer_around(model, module) for module in layout.sites]
-    lists = [each for each in model.modules() if isinstance(each, nn.ModuleList) and attending[0] in list(each)]
-    if not lists or not (without := [layer for layer in lists[0] if layer not in attending]):
+    lists = (list(each) for each in model.modules() if isinstance(each, nn.ModuleList))
+    layers = next((each for each in lists if attending[0] in each), [])
+    if not (without := [layer for layer in layers if layer not in attending]):
         return None
-    layers = list(lists[0])
-    parts = [
+    of_others, own = (
         {(name, type(part).__name__) for layer in some for name, part in layer.named_children()}
         for some in (without, [layer for layer in attending if layer is not None])
-    ]
+    )
     # What stands in place of the attention has another name, or the same name and is of another class.
-    own_names = {name for name, _ in parts[1]}
-    others = {of for name, of in parts[0] if name not in own_names} or {of for _, of in parts[0] - parts[1]}
+    own_names = {name for name, _ in own}
+    others = {of for name, of in of_others if name not in own_names} or {of for _, of in of_others - own}
     return (
         said("Layers that attend"),
         said(

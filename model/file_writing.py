@@ -44,13 +44,13 @@ def write_text(path: Path, content: str) -> None:
 
 
 def remove_oldest(folder: Path, most: int) -> None:
-    """Remove files and folders of a folder, those changed longest ago first, until there are at most so many.
+    """Remove files and folders of a folder, those changed longest ago, until there are at most so many.
 
     Those whose names begin with a dot are being written and do not count. Raises an OSError where the folder cannot be
     read, or one in it has gone meanwhile.
     """
     entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
-    for entry in sorted(entries, key=lambda entry: entry.stat().st_mtime_ns)[: max(0, len(entries) - most)]:
+    for entry in sorted(entries, key=lambda entry: entry.stat().st_mtime_ns, reverse=True)[most:]:
         if entry.is_dir():
             shutil.rmtree(entry, ignore_errors=True)
         else:

@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from transformers import ViTImageProcessor
 
-from model import Translator
+from model import Translator, evaluation
 from model.__main__ import main
 from model.evaluation import evaluate, translate_all
 from model.pairs import Pair
@@ -250,6 +251,40 @@ def test_a_source_that_the_model_just_reads_is_not_cut(translator: Translator) -
     for source, cut in ((text, 0), (text + "a", 1)):
         assert len(encode(source)) == 63 + cut
         assert evaluate(translator.model, translator.tokenizer, [Pair(source, "a")]).cut == cut
+
+
+def test_a_batch_has_as_many_sentences_as_its_tokens_allow_and_its_seconds_are_counted(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The longest come first; of a beam each sentence counts as often as it is wide."""
+    read: list[list[int]] = []
+
+    def searched(model: object, source: torch.Tensor, *_rest: object, **_beam: int) -> list[list[int]]:
+        read.append(list(source.shape))
+        return [[row] for row in range(len(source))]
+
+    monkeypatch.setattr(evaluation, "greedy_search", searched)
+    monkeypatch.setattr(
+        evaluation,
+        "beam_search",
+        lambda *given, **beam: [[SimpleNamespace(token_ids=ids)] for ids in searched(*given, **beam)],
+    )
+    texts = [" ".join(["a"] * count) for count in (2, 5, 2, 5, 5, 2)]
+    short, long = (len(translator.source_ids(text)) for text in texts[:2])
+    for beam, tokens in ((1, 2 * long), (1, 3 * long - 1), (2, 4 * long)):
+        read.clear()
+        done: list[int] = []
+        translate_all(
+            translator.model, translator.tokenizer, texts, beam=beam, tokens_per_batch=tokens, progress=done.append
+        )
+        assert read[0] == [2, long]
+        assert [count for count, _ in read] == done
+        assert sum(done) == len(texts)
+        assert all(beam * count * length <= tokens for count, length in read)
+        assert read[-1][1] == short
+    clock = iter((100.0, 102.5))
+    monkeypatch.setattr(evaluation, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    assert evaluate(translator.model, translator.tokenizer, [Pair("a", "a")]).seconds == 2.5
 
 
 def test_a_sentence_that_is_longer_than_a_batch_is_read_alone(translator: Translator) -> None:

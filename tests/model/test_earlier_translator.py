@@ -125,3 +125,6 @@ def test_what_it_lacks_is_a_sentence(translator: EarlierTranslator) -> None:
     assert "self-attention" in translator.abilities.lacks["self-attention"]
     with pytest.raises(TraceError, match="no layer 7"):
         translator.output_projection(CROSS, 7)
+    # The context vector is read as it is.
+    width = translator.trace(TEXT).attention(CROSS, 0).values().size(-1)
+    assert torch.equal(translator.output_projection(CROSS, 0), torch.eye(width)[None])

@@ -17,6 +17,8 @@ from model.file_writing import (
     check_writable,
     forget_unfinished,
     make_folder,
+    plain_reason,
+    remove_oldest,
     write_bytes,
     write_text,
     written_file,
@@ -51,6 +53,22 @@ def by_numpy(path: Path) -> None:
 def by_safetensors(path: Path) -> None:
     with written_path(path) as unfinished:
         save_file({"a": torch.arange(50_000)}, unfinished)
+
+
+@pytest.mark.parametrize(("most", "kept"), [(1, "b"), (2, "bc"), (3, "abc"), (5, "abc")])
+def test_the_oldest_go_until_there_are_so_many_and_what_is_being_written_does_not_count(
+    tmp_path: Path, most: int, kept: str
+) -> None:
+    for name, changed in (("a", 100), ("b", 300), ("c", 200), (".unfinished", 50)):
+        (tmp_path / name).mkdir() if name == "c" else (tmp_path / name).touch()
+        os.utime(tmp_path / name, (changed, changed))
+    remove_oldest(tmp_path, most)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".unfinished", *kept]
+
+
+def test_what_the_system_says_goes_on_a_sentence() -> None:
+    assert plain_reason(OSError(28, "No space left on device", "a")) == "no space left on device"
+    assert plain_reason(OSError("Another")) == "another"
 
 
 WAYS = pytest.mark.parametrize("write", [by_bytes, by_text, by_numpy, by_safetensors])

@@ -135,6 +135,13 @@ def test_a_file_may_unpack_to_as_much_as_its_size_allows_and_no_more(monkeypatch
         read_arrays(content)
 
 
+def test_whatever_its_size_a_file_may_unpack_to_eight_mebibytes() -> None:
+    zeros = np.zeros(9 * 2**20, np.uint8)
+    assert read_arrays(packed({"a": zeros[: 2**23]}, compressed=True))["a"].size == 2**23
+    with pytest.raises(TooLargeError, match="unpacks to 9 MiB; at most 8 are read"):
+        read_arrays(packed({"a": zeros}, compressed=True))
+
+
 def test_the_list_of_arrays_may_be_as_long_as_allowed_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     content = packed({f"a{number}": NUMBERS[:1] for number in range(100)})
     length = int.from_bytes(content[-10:-6], "little")

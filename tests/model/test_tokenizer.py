@@ -129,6 +129,11 @@ def test_a_long_replacement_is_refused_wherever_it_stands(tokenizer: Tokenizer, 
 def test_an_honest_model_passes(tokenizer: Tokenizer) -> None:
     check_normalizer(tokenizer.serialized)
     check_charsmap(charsmap("ﷺ".encode() * LONGEST_REPLACEMENT))
+    # The table before the replacements is none of them, and its first four bytes say how long it is.
+    table = (100).to_bytes(4, "little") + b"\x01" * 100
+    check_charsmap(table + b"x" * LONGEST_REPLACEMENT + b"\0")
+    with pytest.raises(Malformed, match=f"into {LONGEST_REPLACEMENT + 1}"):
+        check_charsmap(table + b"x" * (LONGEST_REPLACEMENT + 1) + b"\0")
     check_charsmap(b"")
 
 

@@ -149,6 +149,7 @@ def test_malformed_training_data_are_said(tmp_path: Path, content: object, messa
         ('{"step": 1, "loss": %s}' % ("9" * 400), "line 1: loss must be between"),
         ('{"step": 1, "loss": %s}' % ("9" * 5_000), "line 1: it is not valid JSON"),
         (lines({"step": 1, "bleu_x": "3"}), "line 1: bleu_x must be a number"),
+        (lines({"step": 1, "bleu_" + "x" * 56: "3"}), f"line 1: bleu_{'x' * 55} must be a number"),
         (lines({"step": 1, **{f"bleu_{i}": 1 for i in range(17)}}), "at most .* 16 dev sets"),
         (lines(*({"step": i, "loss": 1} for i in range(20_001))), "at most 20,000 steps"),
         (lines({"step": 1, "tokens_per_second": 5}), "no loss"),
@@ -171,13 +172,14 @@ def nested(depth: int) -> dict[str, object]:
         ({"entries": [{"result": {}}]}, r"entries\[0\].command must be a text"),
         ({"entries": [{"command": "x"}]}, r"entries\[0\].result must be a JSON object"),
         ({"entries": [{"command": "x", "result": {**RESULT, "bleu": "12"}}]}, "bleu must be a number"),
-        ({"entries": [{"command": "x", "result": {**RESULT, "bleu": 120}}]}, "bleu must be from 0 to 100"),
+        ({"entries": [{"command": "x", "result": {**RESULT, "bleu": 100.5}}]}, "bleu must be from 0 to 100"),
+        ({"entries": [{"command": "x", "result": {**RESULT, "chrf": -0.5}}]}, "chrf must be from 0 to 100"),
         ({"entries": [{"command": "x", "result": {**RESULT, "beam": 0}}]}, "beam must be 1 or more"),
         ({"entries": [{"command": "x", "result": {**RESULT, "set": 1}}]}, "set must be a text"),
         ({"entries": [{"command": "x", "result": {"a": float("inf")}}]}, "Infinity is not a number"),
         ({"entries": [{"command": "x", "result": {"a": "y" * 5_000}}]}, "result.a must be a text of at most"),
         ({"entries": [{"command": "x", "result": {"a": 10**200}}]}, "between"),
-        ({"entries": [{"command": "x", "result": nested(20)}]}, "more than 8 levels deep"),
+        ({"entries": [{"command": "x", "result": nested(8)}]}, "more than 8 levels deep"),
         ({"entries": [{"command": "x", "result": {str(i): i for i in range(401)}}]}, "at most 400 values"),
         ({"entries": [SCORE] * 201}, "at most 200 entries"),
     ],
@@ -185,6 +187,23 @@ def nested(depth: int) -> dict[str, object]:
 def test_malformed_metrics_are_said(tmp_path: Path, content: object, message: str) -> None:
     with pytest.raises(CheckpointError, match=f"{METRICS} cannot be shown: .*{message}"):
         read_metrics(written(tmp_path, METRICS, content))
+
+
+def test_as_much_as_a_page_can_take_is_read(tmp_path: Path) -> None:
+    """Both sides of every bound: one more of each is refused above."""
+    entries = [
+        {"command": "x", "result": {**RESULT, "bleu": 0, "chrf": 100}},
+        {"command": "x", "result": nested(7)},
+        {"command": "x", "result": {str(i): i for i in range(400)}},
+    ]
+    metrics = read_metrics(written(tmp_path, METRICS, {"entries": entries}))
+    assert metrics is not None
+    assert [(score.bleu, score.chrf) for score in metrics.scores] == [(0, 100)]
+    assert [len(measurement.rows) for measurement in metrics.measurements] == [1, 400]
+    long = lines({"step": 1, **{f"bleu_{i}": 1 for i in range(16)}}, *({"step": i, "loss": 1} for i in range(20_000)))
+    log = read_log(written(tmp_path, LOG, long))
+    assert log is not None
+    assert (len(log.loss.steps), len(log.bleu)) == (20_000, 16)
 
 
 # ---- only what the manifest lists, and no more than a page can take ----

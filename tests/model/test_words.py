@@ -6,7 +6,7 @@ import torch
 from model.errors import DataError
 from model.tokenizer import Tokenizer
 from model.trace.axes import whole_words
-from model.unspaced import begins_word
+from model.unspaced import begins_word, byte_piece
 from model.words import (
     attention_between_words,
     find_words,
@@ -88,6 +88,14 @@ def test_the_mean_of_heads_comes_last() -> None:
     weights = torch.rand(3, 4, 5)
     torch.testing.assert_close(with_mean_of_heads(weights)[-1], weights.mean(0))
     torch.testing.assert_close(with_mean_of_heads(weights)[:-1], weights)
+
+
+@pytest.mark.parametrize(
+    ("character", "piece"),
+    [("(", "<0x28>"), ("⏎", "<0x0A>"), ("\x7f", "<0x7F>"), ("\x80", "\x80"), ("é", "é"), ("((", "((")],
+)
+def test_only_a_single_character_of_one_byte_is_that_byte(character: str, piece: str) -> None:
+    assert byte_piece(character) == piece
 
 
 def in_bytes(text: str) -> list[str]:
