@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +13,9 @@ from model import Translator
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.sent import charts, sent_to
 from viz.access import traces
-from viz.pages.learn.training import data
+from viz.pages.learn.training import data, tab
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.ui import finding
 
 
 @pytest.fixture
@@ -62,6 +65,8 @@ def test_two_films_stand_where_they_part_and_follow_another_reference(app: AppTe
 def test_numbers_of_a_link_that_do_not_exist_become_those_that_do(app: AppTest, view: str) -> None:
     wrong = {"forced": 999, "target_of": 999, "epsilon": 999, "schedule_width": 1}
     healthy(opened(app, "learn", training=view, **wrong))
+    for header, _ in sent_to(app, "two_films"):
+        assert header["command"]["step"] == max(len(header["forced"]), len(header["free"])) - 1
 
 
 TEXT = "The dog sleeps."
@@ -113,6 +118,85 @@ def test_all_tokens_of_a_step_are_accounted_for(translator: Translator) -> None:
     assert float(found.probabilities.sum()) + found.others * found.rest == pytest.approx(1, abs=1e-5)
     assert found.others + len(found.tokens) == len(translator.all_tokens())
     assert found.loss.target + (found.others + len(found.tokens) - 1) * found.asked == pytest.approx(1)
+    assert len(found.tokens) == len(set(found.tokens)) == data.TOP
+    # A later step reads what was written before it; a token that is not among the likeliest stands first.
+    for step in (1, len(trace.steps) - 1):
+        found = data.smoothed_step(translator, trace, step, 10)
+        assert found.probabilities[0] == pytest.approx(np.exp(trace.steps[step].log_prob), rel=1e-3)
+    (*_, unlikely) = trace.steps[0].candidates
+    odd = replace(trace, steps=(replace(trace.steps[0], token_id=unlikely.token_id), *trace.steps[1:]))
+    shown = data.smoothed_step.__wrapped__(translator, odd, 0, 10)  # type: ignore[attr-defined]
+    assert len(shown.tokens) == data.TOP
+    assert list(shown.probabilities[1:]) == sorted(shown.probabilities[1:], reverse=True)
+    assert shown.tokens[1] == trace.steps[0].candidates[0].token
+
+
+def test_each_token_of_a_step_has_its_row_and_a_probability_of_0_stands_at_the_left_edge(
+    translator: Translator,
+) -> None:
+    found = data.smoothed_step(translator, traces.trace(translator, TEXT), 0, 10)
+    figure, count = tab.target_dots(found), len(found.tokens) + 1
+    one_hot, smoothed, model = figure.data
+    assert [len(one.x) for one in figure.data] == [count] * 3
+    assert (one_hot.x[0], set(one_hot.x[1:])) == (1.0, {tab.FLOOR})
+    assert (smoothed.x[0], set(smoothed.x[1:])) == (found.loss.target, {found.asked})
+    np.testing.assert_allclose(model.x[:-1], found.probabilities)
+    assert len({one.marker.color for one in figure.data}) == 3
+    across, down = figure.layout.xaxis, figure.layout.yaxis
+    assert list(across.tickvals) == pytest.approx([10.0**power for power in range(-7, 1)])
+    assert list(across.ticktext) == ["0", *(f"10<sup>−{power}</sup>" for power in range(6, 0, -1)), "1"]
+    assert across.range[0] < -7 < 0 < across.range[1]
+    assert list(down.range) == [count - 0.5, -0.5]
+
+
+@pytest.mark.parametrize(("gradient", "said"), [(0.1, "overconfident"), (-0.1, "underconfident")])
+def test_a_step_is_told_by_the_direction_of_its_gradient(gradient: float, said: str) -> None:
+    numbers = dict.fromkeys(("probability", "target", "smoothed", "one_hot", "least", "best_margin"), 0.5)
+    step: Any = SimpleNamespace(tokens=("▁es", "▁sie"), loss=SimpleNamespace(gradient=gradient, **numbers))
+    text = tab._smoothing_in_words(step, 10)
+    assert "“es”" in text
+    assert f" {said}" in text
+
+
+@pytest.mark.parametrize(("step", "taken"), [(None, None), (0, 0), (6, 6), (7, None)])
+def test_the_reference_takes_another_word_at_the_finding_if_the_model_wrote_one_there(
+    monkeypatch: pytest.MonkeyPatch, step: int | None, taken: int | None
+) -> None:
+    trace: Any = SimpleNamespace(steps=(None,) * 7)
+    monkeypatch.setattr(finding, "of", lambda _: SimpleNamespace(link=SimpleNamespace(step=step)))
+    asked: list[int | None] = []
+    monkeypatch.setattr(data, "other_translation", lambda _translator, _trace, at: asked.append(at))
+    tab._proposed(trace, trace)
+    assert asked == [taken]
+
+
+def test_without_a_step_the_choice_that_was_nearest_to_another_is_taken_otherwise(translator: Translator) -> None:
+    trace = traces.trace(translator, TEXT)
+    rivals = {at: traces.rival(trace, at) for at in range(len(trace.steps) - 1)}
+    gaps = {at: trace.steps[at].log_prob - rival.log_prob for at, rival in rivals.items() if rival is not None}
+    nearest = min(gaps, key=lambda at: gaps[at])
+    other = data.other_translation(translator, trace, None)
+    own = tuple(step.token_id for step in trace.steps)
+    assert other.token_ids[:nearest] == own[:nearest]
+    rival = rivals[nearest]
+    assert rival is not None
+    assert other.token_ids[nearest] == rival.token_id != own[nearest]
+
+
+def test_a_reference_that_ends_earlier_parts_where_it_ends(translator: Translator) -> None:
+    trace = traces.trace(translator, TEXT)
+    words = tuple(step.token_id for step in trace.steps)
+    shorter = data.two_runs(translator, trace, data.OtherTranslation("", words[:4]))
+    assert (shorter.differ, shorter.parting, len(shorter.forced)) == (
+        True,
+        len(shorter.forced) - 1,
+        len(shorter.forced),
+    )
+    for forced, step in zip(shorter.forced, trace.steps, strict=False):
+        best = step.candidates[0]
+        if forced.read != "</s>":
+            assert forced.favourite == best.token
+            assert forced.favourite_probability == pytest.approx(np.exp(best.log_prob), rel=1e-3)
 
 
 def test_the_step_proposed_is_the_least_probable_that_writes_letters(translator: Translator) -> None:

@@ -102,7 +102,7 @@ THIN: Final = 14
 #: Pixels that a chart has at least.
 LEAST = 220
 Values = TypeVar("Values")
-MARKED: Final = theme.HEAD_COLOURS[1]
+_PLAIN, MARKED, *_others = theme.HEAD_COLOURS
 
 
 def bars(picture: Bars) -> go.Figure:
@@ -110,7 +110,7 @@ def bars(picture: Bars) -> go.Figure:
     # Plotly reads a small HTML in labels.
     labels = [escape(shown(label), quote=False) for label in picture.labels]
     several = len(picture.series) > 1
-    traces: list[go.Bar | go.Scatter] = []
+    traces: list[go.Bar] = []
     for index, (name, values) in enumerate(_spoken(picture.series).items()):
         colour = theme.HEAD_COLOURS[index]
         colours = [MARKED if row == picture.marked and not several else colour for row in range(len(values))]
@@ -131,13 +131,15 @@ def bars(picture: Bars) -> go.Figure:
             )
         )
     per_bar = THIN * len(picture.series) if several else BAR
+    drawn: list[go.Bar | go.Scatter] = [*traces]
     if picture.spread is not None:
-        traces = _with_spread(traces[0], picture.spread, picture.digits)
+        (bar,) = traces
+        drawn = _with_spread(bar, picture.spread, picture.digits)
     height = max(LEAST, AROUND + per_bar * len(labels))
     room = 1.12 if picture.spread is None else 1.3
     top = picture.top or max(1e-9, *(float(values.max()) for values in picture.series.values()))
     low = min(0.0, *(float(values.min()) for values in picture.series.values()))
-    figure = go.Figure(traces, theme.figure_layout(height))
+    figure = go.Figure(drawn, theme.figure_layout(height))
     # Room for the number behind the longest bar.
     figure.update_xaxes(axis(shown(picture.number)) | {"range": [low * 1.12, top * room], "showgrid": False})
     ticks = {
@@ -165,7 +167,7 @@ def _with_spread(bar: go.Bar, spread: np.ndarray, digits: int) -> list[go.Bar | 
         f" {value:.{digits}f} ± {off:.{digits}f}" if is_known else f" {value:.{digits}f}"
         for value, off, is_known in zip(bar.x, reach, known, strict=True)
     ]
-    error = {"type": "data", "array": reach, "color": theme.HEAD_COLOURS[7], "thickness": 2}
+    error = {"type": "data", "array": reach, "color": theme.GREY, "thickness": 2}
     ends = go.Scatter(
         x=np.asarray(bar.x) + reach, y=bar.y, text=text, mode="text", textposition="middle right",
         textfont=bar.textfont.to_plotly_json(), cliponaxis=False, hoverinfo="skip", showlegend=False,
@@ -178,11 +180,11 @@ def curves(picture: Curves) -> go.Figure:
     x_name = shown(picture.x_name)
     hover, colours = f"<br>{x_name} %{{x:.4g}}<br>%{{y:.4g}}", iter(theme.HEAD_COLOURS)
     traces = [
-        line(picture.x, values, next(colours), name + hover, name=name)
+        line(picture.x, values, next(colours), f"{name}{hover}", name=name)
         for name, values in _spoken(picture.lines).items()
     ]
     traces += [
-        dots(x, y, {"color": next(colours), "size": 8}, name + hover, name=name)
+        dots(x, y, {"color": next(colours), "size": 8}, f"{name}{hover}", name=name)
         for name, (x, y) in _spoken(picture.points).items()
     ]
     figure = go.Figure(traces, theme.figure_layout(CURVES))

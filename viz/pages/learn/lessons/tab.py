@@ -149,14 +149,13 @@ def _contents() -> None:
         title.button(
             f"{index}. {_(lesson.title)}", key=f"contents-{name}", type="tertiary", on_click=_open, args=(name,)
         )
-        count = sum(step[0] == name for step in seen)
+        of_lesson = [is_right for (lesson_of, _step), is_right in seen.items() if lesson_of == name]
         asked = sum(step.question is not None for step in lesson.steps)
-        told = _("{seen} of {steps} steps", seen=count, steps=len(lesson.steps))
-        right = _(
-            "{right} of {asked} right at once", right=sum(seen[step] for step in seen if step[0] == name), asked=asked
-        )
+        told = _("{seen} of {steps} steps", seen=len(of_lesson), steps=len(lesson.steps))
+        right = _("{right} of {asked} right at once", right=sum(of_lesson), asked=asked)
         share.progress(
-            count / len(lesson.steps), text=_("{steps} · {answers}", steps=told, answers=right) if asked else told
+            len(of_lesson) / len(lesson.steps),
+            text=_("{steps} · {answers}", steps=told, answers=right) if asked else told,
         )
 
 
@@ -186,8 +185,9 @@ def _go(to: tuple[str, int] | None, *, asks: bool = False) -> Callable[[], None]
         if asks:
             st.session_state[_SKIPS] = to
         elif to is not None:
-            state.choose(lesson=to[0])
-            state.choose(lesson_step=to[1])
+            lesson, step = to
+            state.choose(lesson=lesson)
+            state.choose(lesson_step=step)
 
     return go
 

@@ -96,6 +96,10 @@ def _shown(step: ForcedStep | FreeStep) -> dict[str, object]:
     return {name: display_token(value) if isinstance(value, str) else value for name, value in asdict(step).items()}
 
 
+MODEL, *OTHERS = theme.HEAD_COLOURS
+SMOOTHED, ONE_HOT, *_rest = OTHERS
+
+
 @dataclass(frozen=True, slots=True)
 class TwoFilms:
     """The steps of both films; `name` is that of saved pictures, without step and ending."""
@@ -103,7 +107,7 @@ class TwoFilms:
     forced: Sequence[Annotated[ForcedStep, _shown]]
     free: Sequence[Annotated[FreeStep, _shown]]
     name: str
-    apart: str = theme.HEAD_COLOURS[1]
+    apart: str = SMOOTHED
 
 
 def two_films(runs: TwoRuns, asked: FilmsState, *, key: str, name: str) -> FilmsState | None:
@@ -248,7 +252,8 @@ def _show_smoothing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
 
 
 def _smoothing_in_words(found: data.SmoothedStep, hundredths: int) -> str:
-    loss, token = found.loss, plain(found.tokens[0].lstrip("▁") or found.tokens[0])
+    right, *_others = found.tokens
+    loss, token = found.loss, plain(right.lstrip("▁") or right)
     if not hundredths:
         message = (
             "The model gives “{token}” **{probability:.4f}**; the smoothed target is **{target:.4f}**. Without "
@@ -270,7 +275,6 @@ def _smoothing_in_words(found: data.SmoothedStep, hundredths: int) -> str:
 
 
 HEIGHT: Final = 430
-MODEL, SMOOTHED, ONE_HOT = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_COLOURS[2]
 #: Where 0 is drawn on an axis of powers of ten.
 FLOOR: Final = 1e-7
 
@@ -316,7 +320,7 @@ def schedule_curves(
     at_step, chosen = _rate_at_step(), _("chosen")
     traces = [
         line(*curve, colour, f"{_(name)}<br>{at_step}", width=1.8, dash="dash", name=_(name))
-        for colour, (name, curve) in zip(theme.HEAD_COLOURS[1:], paper.items(), strict=False)
+        for colour, (name, curve) in zip(OTHERS, paper.items(), strict=False)
     ]
     traces.append(line(*own, MODEL, f"{chosen}<br>{at_step}", width=3.5, name=chosen))
     figure = go.Figure(traces, theme.figure_layout(HEIGHT) | _rate_axes())

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from model.adapters.text_reader import TextReader
     from model.analysis.residual_stream.streams import Moved, Streams
 MAX_RUNS, MAX_PATHS, MAX_SPACES, MAX_PICTURES = 8, 8, 4, 8
-#: So many columns of a stack are shown, and so many numbers are sent.
-COLUMNS: Final = 48
+#: So many columns of a stack are shown, or fewer where the weights between them were more numbers than are sent.
+COLUMNS, FEWEST = 48, 8
 MOST_NUMBERS: Final = 1_200_000
 
 
@@ -60,7 +60,7 @@ def windows(trace: Trace, site: str, row: int, key: int) -> dict[Stack, slice]:
     """The columns of each stack that are shown: all, or those around the row, or the key, that is looked at."""
     lengths: dict[Stack, int] = {"encoder": len(trace.source_tokens), "decoder": len(trace.target_tokens)}
     heads = sum(layers * of_layer for layers, of_layer in trace.shapes.values())
-    most = min(COLUMNS, max(8, int((MOST_NUMBERS / max(heads, 1)) ** 0.5)))
+    most = min(COLUMNS, max(FEWEST, int((MOST_NUMBERS / heads) ** 0.5)))
     looked_at: dict[Stack, int] = {"encoder": row if site == ENCODER else key, "decoder": row}
     found: dict[Stack, slice] = {}
     for stack, length in lengths.items():
@@ -76,8 +76,8 @@ def weights_between(trace: Trace, seen: Mapping[Stack, slice]) -> dict[str, Floa
     for site in (site for site in SITES if site in trace.sites):
         rows = seen["encoder" if site == ENCODER else "decoder"]
         keys = seen["decoder" if site == DECODER else "encoder"]
-        layers = range(trace.shapes[site][0])
-        found[site] = np.stack([trace.weights(site, layer, rows=rows)[..., keys].numpy() for layer in layers])
+        layers, _heads = trace.shapes[site]
+        found[site] = np.stack([trace.weights(site, layer, rows=rows)[..., keys].numpy() for layer in range(layers)])
     return found
 
 

@@ -100,7 +100,7 @@ def _frame(row: int, end: str) -> theme.PlotlySpec:
         "y0": row - 0.5,
         "y1": row + 0.5,
     }
-    return box | {"line": {"color": theme.HEAD_COLOURS[1], "width": 2}}
+    return box | {"line": {"color": theme.ORANGE, "width": 2}}
 
 
 NEIGHBOURS: Final = 10

@@ -317,8 +317,8 @@ def _mask_sentence(origin: Origin) -> str:
 
 def _cuts_before(origin: Origin) -> bool:
     """Whether a masked key comes before a visible one."""
-    allowed = origin.real.allowed.numpy()
-    return bool(allowed.any() and not allowed[: int(np.argmax(allowed)) + 1].all())
+    allowed = origin.real.allowed.tolist()
+    return any(allowed) and not allowed[0]
 
 
 def _softmax_sentence(origin: Origin) -> str:

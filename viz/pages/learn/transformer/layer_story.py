@@ -250,7 +250,8 @@ def _output_rows(path: "TokenPath") -> Iterator[Row]:
     if path.final_norm is not None:
         yield _norm_row(path.final_norm, "x", AFTER_LAST)
     else:
-        yield Row("stream", _("Output of the last layer"), "x", "", _array(path.layers[-1][-1].after))
+        *_others, last = path.layers[-1]
+        yield Row("stream", _("Output of the last layer"), "x", "", _array(last.after))
     if path.stack == "encoder":
         text = _("If there is a decoder, the cross-attention of every layer computes keys and values from it.")
         yield Row("stream", _("One row of the encoder's output"), "", text)
@@ -260,13 +261,14 @@ def _output_rows(path: "TokenPath") -> Iterator[Row]:
 
 def _candidates_row(path: "TokenPath") -> Row:
     shown = path.candidates[:MOST_NAMED]
-    best = display_token(shown[0].token)
+    first, *_others = shown
+    best = display_token(first.token)
     if not path.logits:
         text = _("After the norm and the output matrix, “{token}” is the most probable.", token=best)
         chances = (Bar(display_token(one.token), float(np.exp(one.log_prob))) for one in shown)
         return Row("stream", _("Probabilities of the next token"), "softmax(logits)", text, bars=tuple(chances))
     message = "The dot product with every row of the output matrix; the softmax gives “{token}” {share}."
-    text = _(message, token=best, share=percent(float(np.exp(shown[0].log_prob))))
+    text = _(message, token=best, share=percent(float(np.exp(first.log_prob))))
     logits = zip(shown, path.logits[:MOST_NAMED], strict=True)
     bars = tuple(Bar(display_token(candidate.token), logit) for candidate, logit in logits)
     return Row("stream", _("Logits: the next token"), "x · Eᵀ", text, bars=bars)
@@ -287,5 +289,5 @@ def _flat(vectors: object) -> Float[np.ndarray, "value"]:
 
 def stage_names(path: "TokenPath") -> Sequence[str]:
     """What the stages are called."""
-    layers = (_("Layer {number}", number=number) for number in range(1, len(path.layers) + 1))
+    layers = (_("Layer {number}", number=number) for number, _layer in enumerate(path.layers, 1))
     return [_("Input"), *layers, _("Output")]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: The steps of a head's row, as `row_steps.js` draws them.
 DOTS, SCALED, MASK, SOFTMAX, VALUES, PART = range(1, 7)
+NO_STEP: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Stop:
     #: depth, end: where it is.
     depth: Depth
     end: PathEnd
-    at: int  #: the step of the head's row that is ringed; -1 for none
+    at: int  #: the step of the head's row that is ringed, or `NO_STEP`
     #: title, text: what it says, in two or three sentences.
     title: str
     text: str
@@ -48,13 +49,13 @@ def of(trace: "Trace", site: str, path: "TokenPath | None", origin: "Origin | No
 
 
 def _model(trace: "Trace", site: str) -> Stop:
-    layers = trace.shapes[site][0]
+    layers, _heads = trace.shapes[site]
     text = plural(
         "Each column is a token. It rises through {count} layer; lines show from which tokens it takes information.",
         "Each column is a token. It rises through {count} layers; lines show from which tokens it takes information.",
         layers,
     )
-    return Stop("model", "", -1, _("The whole model"), text)
+    return Stop("model", "", NO_STEP, _("The whole model"), text)
 
 
 def _input(path: "TokenPath") -> Stop:
@@ -74,7 +75,7 @@ def _input(path: "TokenPath") -> Stop:
             width=width,
         )
     )
-    return Stop("layer", "input", -1, _("A token becomes a vector"), text)
+    return Stop("layer", "input", NO_STEP, _("A token becomes a vector"), text)
 
 
 def _layer(path: "TokenPath") -> Stop:
@@ -84,7 +85,7 @@ def _layer(path: "TokenPath") -> Stop:
         "feed-forward network works on this token alone. In all layers together, {parts} vectors are added."
     )
     text = _(message, token=display_token(path.token), parts=parts)
-    return Stop("layer", "", -1, _("One layer"), text)
+    return Stop("layer", "", NO_STEP, _("One layer"), text)
 
 
 def _head(origin: "Origin") -> Iterator[Stop]:
@@ -97,7 +98,7 @@ def _head(origin: "Origin") -> Iterator[Stop]:
         "The head turns the vector of “{query}” into a query of {count} numbers, and every token into a key and a "
         "value. A key that matches the query gets a high score."
     )
-    yield Stop("head", "", -1, _("One head"), _(message, count=len(row.query), **names))
+    yield Stop("head", "", NO_STEP, _("One head"), _(message, count=len(row.query), **names))
     message = "The query is compared with every key. “{best}” has the highest score."
     yield Stop(
         "head",
@@ -108,12 +109,12 @@ def _head(origin: "Origin") -> Iterator[Stop]:
     )
     message = "The score of “{key}” is the sum of {count} products: {dot}."
     yield Stop(
-        "cell", "", -1, _("One score"), _(message, count=len(products), dot=decimal(float(row.dots[key])), **names)
+        "cell", "", NO_STEP, _("One score"), _(message, count=len(products), dot=decimal(float(row.dots[key])), **names)
     )
     yield Stop(
         "number",
         "",
-        -1,
+        NO_STEP,
         _("One product"),
         _(
             "The largest of these products: component {number} of the query times the same component of the key, "
@@ -195,7 +196,7 @@ def _sum(path: "TokenPath") -> Stop:
         "sum is {share}."
     )
     text = _(message, token=display_token(path.token), share=percent(max(shares)))
-    return Stop("layer", "", -1, _("Back in the stream"), text)
+    return Stop("layer", "", NO_STEP, _("Back in the stream"), text)
 
 
 def _output(path: "TokenPath") -> Stop:
@@ -203,14 +204,14 @@ def _output(path: "TokenPath") -> Stop:
         text = _(
             "After the last layer the vector of “{token}” is one row of the output.", token=display_token(path.token)
         )
-        return Stop("layer", "output", -1, _("The output"), text)
-    best = path.candidates[0]
+        return Stop("layer", "output", NO_STEP, _("The output"), text)
+    best, *_others = path.candidates
     message = (
         "The last vector is compared with every token of the vocabulary; a softmax makes probabilities. “{token}” gets "
         "{share}."
     )
     text = _(message, token=display_token(best.token), share=percent(exp(best.log_prob)))
-    return Stop("layer", "output", -1, _("The next token"), text)
+    return Stop("layer", "output", NO_STEP, _("The next token"), text)
 
 
 def _written() -> Stop:
@@ -218,4 +219,4 @@ def _written() -> Stop:
         "The token that is written becomes the next input of the decoder, and everything begins again one column "
         "further. Press Play to see it."
     )
-    return Stop("model", "", -1, _("Written, and read again"), text)
+    return Stop("model", "", NO_STEP, _("Written, and read again"), text)

@@ -178,10 +178,10 @@ def _go(asked: WalkState, place: WalkState) -> None:
 
     All is drawn anew, but while a zoom is under way the picture alone.
     """
-    heads = [(each.site, each.layer, each.head) for each in (asked, place)]
-    if heads[0] != heads[1]:
+    before, now = ((each.site, each.layer, each.head) for each in (asked, place))
+    if now != before:
         state.choose(site=place.site, layer=place.layer, head=place.head)
-    if heads[0] != heads[1] or (asked.row, asked.key) != (place.row, place.key):
+    if now != before or (asked.row, asked.key) != (place.row, place.key):
         state.change(token=place.row, key_token=place.key)
     if asked.dimension != place.dimension:
         state.change(component=place.dimension)

@@ -99,7 +99,8 @@ def page_bytes(trace: "Trace") -> int:
     layers = list(_layers(trace))
     exact = sum(each.query.numel() + each.key.numel() + each.value.numel() for each in layers)
     heads = sum(each.num_heads * each.query.size(1) for each in layers)
-    width = layers[0].query.size(2) * layers[0].num_heads
+    first, *_others = layers
+    width = first.query.size(2) * first.num_heads
     return _REST + round(_EXACT * exact + _CODE * 2.3 * heads * width)
 
 
@@ -203,7 +204,7 @@ def parted(stories: Sequence[Any]) -> tuple[Any, list[list[str]]]:
     places: dict[tuple[str, ...], int] = {}
 
     def share(same: Sequence[Any]) -> Any:
-        first = same[0]
+        first, *_others = same
         if isinstance(first, str):
             numbers = [] if any(map(_MARKS.search, same)) else _NUMBER.findall(first)[:_MOST_NUMBERS]
             words = tuple(_without(numbers, text) for text in same)

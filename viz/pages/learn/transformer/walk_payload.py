@@ -22,7 +22,7 @@ from viz.pictures.payload import Token, Tokens, rounded
 from viz.selection.choices import Depth, Lines, PathEnd, WalkEdit
 from viz.text.messages import _
 from viz.text.written import DECODER, ENCODER, SITES, Site, display_tokens
-from viz.theme import DIVERGING_INKS, HEAD_COLOURS, SEQUENTIAL_INKS, Inks
+from viz.theme import BLUE, DIVERGING_INKS, ORANGE, SEQUENTIAL_INKS, Inks
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ _FOLDER: Final = "pages/learn/transformer"
 COMPONENT: Final = Component(f"{_FOLDER}/walk.js", f"{_FOLDER}/walk.css")
 #: What a part is coloured as → its colour.
 COLOURS: Final = {
-    "embedding": theme.HEAD_COLOURS[7],
-    "position": theme.HEAD_COLOURS[5],
-    "self": theme.HEAD_COLOURS[0],
-    "cross": theme.HEAD_COLOURS[1],
-    "feed_forward": theme.HEAD_COLOURS[2],
-    "norm": theme.HEAD_COLOURS[6],
+    "embedding": theme.GREY,
+    "position": theme.PURPLE,
+    "self": theme.BLUE,
+    "cross": theme.ORANGE,
+    "feed_forward": theme.GREEN,
+    "norm": theme.YELLOW,
 }
 CANDIDATES: Final = 5
 #: Of a change, weights travel in such parts: as many decimals as are shown.
@@ -136,8 +136,8 @@ class WalkPicture:
     patches: Patches | None  #: of a model that reads pictures
     signed: Inks = DIVERGING_INKS
     sequential: Inks = SEQUENTIAL_INKS
-    real_colour: str = HEAD_COLOURS[0]
-    other_colour: str = HEAD_COLOURS[1]
+    real_colour: str = BLUE
+    other_colour: str = ORANGE
 
     @classmethod
     def of(cls, trace: "Trace", reader: "Reader", place: WalkState) -> "WalkPicture":

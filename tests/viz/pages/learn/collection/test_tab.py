@@ -9,7 +9,7 @@ from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.sent import sent_to
 from viz.access import models, traces
 from viz.pages.learn.collection import data
-from viz.pages.learn.collection.drawing import Card, Heads, Matrix, Seen, page_file
+from viz.pages.learn.collection.drawing import Card, Heads, Matrix, Seen, Step, page_file
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.selection import url
 from viz.selection.choices import ModelChoice
@@ -92,6 +92,8 @@ def test_captions_order_and_views_can_be_changed() -> None:
     app.button("pin-Move down-0").click().run()
     assert [pin.page for pin in kept_in(healthy(app))] == ["decoding", "attention"]
     assert kept_in(app)[1].caption == "Another"
+    ends = [app.button(f"pin-Move {way}-{number}").disabled for number in (0, 1) for way in ("up", "down")]
+    assert ends == [True, False, False, True]
     app.button("pin-remove-0").click().run()
     assert [pin.page for pin in kept_in(healthy(app))] == ["attention"]
 
@@ -124,6 +126,24 @@ def test_the_file_has_titles_pictures_and_captions_as_text_and_asks_for_nothing(
     assert "L1 &lt;i&gt;" in text
     assert "default-src &#x27;none&#x27;" in text
     assert "http" not in text.replace("http-equiv", "")
+
+
+def test_a_step_and_a_layer_that_a_shorter_translation_lacks_become_its_last(chosen: Selection) -> None:
+    film = chosen.changed(text="She read.", step=999, layer=99)
+    (step, rows), trace = data.seen(FILM, film).pictures, traces.trace(models.text_reader(chosen.model), "She read.")
+    assert isinstance(step, Step)
+    assert isinstance(rows, Matrix)
+    assert rows.data is not None
+    assert step.written == tuple(each.token for each in trace.steps)
+    np.testing.assert_allclose(rows.data.values, trace.weights("decoder.cross", 1)[:, -1].numpy(), atol=1e-6)
+    (step, rows) = data.seen(FILM, chosen.changed(text="She read.", step=1, layer=0)).pictures
+    assert isinstance(step, Step)
+    assert isinstance(rows, Matrix)
+    assert rows.data is not None
+    assert step.written == tuple(each.token for each in trace.steps[:2])
+    np.testing.assert_allclose(rows.data.values, trace.weights("decoder.cross", 0)[:, 1].numpy(), atol=1e-6)
+    assert len(rows.data.row_tokens) == len(rows.data.values)
+    assert len(rows.data.column_tokens) == rows.data.values.shape[1]
 
 
 def test_the_selection_of_a_view_is_what_was_pinned() -> None:

@@ -10,11 +10,12 @@ from tests.paths import ROOT
 from tests.viz.page_run import app_of, opened
 from tests.viz.sent import sent_to
 from viz.access import findings, models, traces
-from viz.pages.learn.lessons import data
+from viz.pages.learn.lessons import data, tab
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import filled_plainly, holds
+from viz.pages.learn.story import bar
 from viz.pages.learn.story.bar import story
-from viz.selection import url
+from viz.selection import catalogue, url
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
 from viz.selection.selection import FIELDS, PAGES, Selection
@@ -57,14 +58,14 @@ def test_a_step_is_seen_on_a_page_that_exists_with_choices_that_can_be() -> None
 
 def test_the_weight_that_is_told_is_that_of_the_finding_on_which_the_page_opens(app: AppTest) -> None:
     opened(app, story=1)
-    ((bar, _),) = sent_to(app, "story_bar")
-    assert (bar["step"], bar["isSeen"], bar["model"]) == (1, True, "")
+    ((shown, _),) = sent_to(app, "story_bar")
+    assert (shown["step"], shown["isSeen"], shown["model"]) == (1, True, "")
     reader = models.reader(ModelChoice())
     trace = traces.trace(reader, Selection().common.text)
     link = findings.finding(trace, ModelChoice()).link
     assert link is not None
-    assert f"{link.weight:.1%}" in bar["parts"]
-    assert bar["ends"] == ["learn", "explore", "model"]
+    assert f"{link.weight:.1%}" in shown["parts"]
+    assert shown["ends"] == ["learn", "explore", "model"]
 
 
 @pytest.mark.parametrize(
@@ -86,23 +87,36 @@ def test_the_bar_is_seen_on_its_own_tab_alone_and_never_presented(
 
 def test_with_another_sentence_or_model_the_bar_offers_its_own(app: AppTest) -> None:
     opened(app, story=99, text="The dog barked.", checkpoint="experiments/full")
-    ((bar, _),) = sent_to(app, "story_bar")
+    ((shown, _),) = sent_to(app, "story_bar")
     # The last step is about any sentence, but not about any model.
-    assert (bar["step"], bar["isSeen"], bar["model"]) == (len(story().steps), False, "en-de")
+    assert (shown["step"], shown["isSeen"], shown["model"]) == (len(story().steps), False, "en-de")
 
 
 def test_a_model_without_the_word_of_a_step_says_so(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     app = opened(app_of(), story=1)
-    ((bar, _),) = sent_to(app, "story_bar")
-    assert "no word “es”" in bar["parts"][0]
+    ((shown, _),) = sent_to(app, "story_bar")
+    assert "no word “es”" in shown["parts"][0]
 
 
 def test_what_the_model_does_not_bear_out_is_said_instead(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viz.pages.learn.story.bar.holds", lambda claim, found: claim != "weight > 0.5")
+    monkeypatch.setattr(catalogue, "can_add", lambda: False)
     opened(app, story=1)
-    ((bar, _),) = sent_to(app, "story_bar")
-    assert bar["parts"] == ["This model does not confirm what is said here: weight > 0.5."]
+    ((shown, _),) = sent_to(app, "story_bar")
+    assert shown["parts"] == ["This model does not confirm what is said here: weight > 0.5."]
+    # Where nobody may add a model, the story does not end at one.
+    assert shown["ends"] == ["learn", "explore"]
+
+
+@pytest.mark.parametrize(("index", "leads"), [(0, ["Lessons"]), (1, []), (2, ["the list of models"])])
+def test_an_end_of_the_story_leads_where_it_says(monkeypatch: pytest.MonkeyPatch, index: int, leads: list[str]) -> None:
+    led: list[object] = []
+    monkeypatch.setattr("viz.selection.state.change", lambda **_: None)
+    monkeypatch.setattr(tab, "open_full_page", lambda page: led.append(page.choices["learn_tab"]))
+    monkeypatch.setattr("viz.pages.learn.story.bar.sidebar.unfold", lambda: led.append("the list of models"))
+    bar._end(index)
+    assert led == leads
 
 
 def test_without_a_translator_there_is_no_story(folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from viz.pages.learn.transformer.embeddings import verdict
     [
         (1, 1, "True:"),
         (3, 1, "True only without the input words"),
+        (2, 1, "otherwise it has rank 2"),
+        (2, 2, "False:** d has rank **2** of 8,000"),
         (1_204, 1_201, "False:** d has rank **1,201** of 8,000"),
     ],
 )

@@ -6,9 +6,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from tests.viz.pages.learn.transformer.invented import origin_of
-from viz.pages.learn.transformer.head_story import MAX_COLUMNS, changed, shown_keys, steps, story, strongest, summary
+from viz.pages.learn.transformer.head_story import (
+    MAX_COLUMNS,
+    _numbers,
+    _range,
+    changed,
+    shown_keys,
+    steps,
+    story,
+    strongest,
+    summary,
+)
 
 
 def test_a_short_row_shows_every_key_sums_up_and_compares_nothing() -> None:
@@ -128,6 +139,41 @@ def test_seven_steps_each_with_title_formula_and_sentence() -> None:
     payload: dict[str, Any] = story(origin)
     assert payload["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
     assert payload["otherLength"] == pytest.approx(2 * payload["lengths"][1], rel=1e-4)
+    assert payload["allLength"] == pytest.approx(np.sqrt((origin.parts.sum(0) ** 2).sum()), rel=1e-4)
+
+
+def test_numbers_are_sent_with_six_digits_whatever_their_size() -> None:
+    assert _numbers([123_456.789, -0.001234567891, 0.0, 1.0, -9.999_999_9]) == [
+        123_457.0,
+        -0.001_234_57,
+        0.0,
+        1.0,
+        -10.0,
+    ]
+    assert _range([3.0, -1.5]) == [-1.5, 3.0]
+    assert _range([]) is None
+
+
+@pytest.mark.parametrize(
+    ("scale", "title", "formula"),
+    [(0.5, "Divide by", "÷ 2, since √4 = 2"), (0.25, "Divide by", "÷ 4"), (1.0, "does not divide", "÷ 1")],
+)
+def test_the_division_is_told_with_what_the_model_divides_by(scale: float, title: str, formula: str) -> None:
+    origin = origin_of()
+    told = steps(replace(origin, real=replace(origin.real, scale=scale)))[2]
+    assert title in told["title"]
+    assert told["formula"].endswith(formula)
+
+
+def test_a_mask_that_hides_what_comes_first_is_a_window() -> None:
+    for allowed, said in (
+        ([False, True, True, False, False, False], "is a window"), ([False] * 6, "written after it"),
+        ([True, True, False, True, False, False], "written after it"),
+    ):  # fmt: skip
+        origin, seen = origin_of(), torch.tensor(allowed)
+        scores = torch.where(seen, 0.0, -torch.inf)
+        cut = replace(origin, real=replace(origin.real, allowed=seen, scores=scores))
+        assert said in steps(cut)[3]["text"]
 
 
 def test_without_an_output_projection_the_last_step_speaks_of_none() -> None:

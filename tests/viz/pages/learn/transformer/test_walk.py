@@ -5,7 +5,7 @@ import zlib
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,12 @@ from tests.viz.pages.any_model import opened as opened_with
 from tests.viz.sent import charts, sent_to
 from viz.access import models, traces
 from viz.pages.learn.transformer import data, walk, walk_file
-from viz.pages.learn.transformer.walk_payload import WalkState
+from viz.pages.learn.transformer.walk_payload import MOST, WalkState
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.written import DECODER, display_tokens
+from viz.ui import finding
 
 TAB = {"learn": "The Transformer"}
 DEPTHS = ("model", "layer", "head", "cell", "number")
@@ -106,11 +107,16 @@ def test_the_picture_holds_the_traces_weights_lengths_and_candidates_and_a_way_o
     assert (depths[0], max(depths), depths[-1]) == (0, 4, 0)
     assert sorted(depths[: depths.index(4) + 1]) == depths[: depths.index(4) + 1]
     assert all(stop["title"] and stop["text"] for stop in stops)
+    # The six steps of a head's row are ringed one after the other; nothing is where a stop is about no step.
+    assert [stop["at"] for stop in stops if stop["at"] != -1] == [1, 2, 3, 4, 5, 6]
+    assert {stop["depth"] for stop in stops if stop["at"] != -1} == {"head"}
+    assert len(set(header["colours"].values())) == len(header["colours"])
     row = row_of(app)
     (number,) = (stop for stop in stops if stop["depth"] == "number")
     largest = int(np.argmax(np.abs(row["products"][row["followed"]])))
     assert number["dimension"] == largest
     assert f"component {largest + 1} of" in number["text"]
+    assert f"is divided by {8**0.5:.2f}" in next(stop["text"] for stop in stops if stop["at"] == 2)
 
 
 @pytest.mark.parametrize(("limit", "value"), [("COLUMNS", 8), ("MOST_NUMBERS", 1)])
@@ -122,9 +128,35 @@ def test_of_a_long_text_the_columns_around_what_is_looked_at_are_shown(
     encoder = next(stack for stack in header_of(app)["stacks"] if stack["name"] == "encoder")
     assert encoder["total"] > len(encoder["tokens"]) == 8
     assert encoder["first"] <= 20 < encoder["first"] + 8
+    assert {stack["name"]: stack["prompt"] for stack in header_of(app)["stacks"]} == {
+        "encoder": encoder["total"], "decoder": 0,
+    }  # fmt: skip
     weights = trace_of(app).weights("encoder.self", 0)[0]
     shown = slice(encoder["first"], encoder["first"] + 8)
     np.testing.assert_allclose(numbers_of(app)[:64].reshape(8, 8), weights[shown, shown].numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("position", "length", "shown"),
+    [(0, 100, (0, 48)), (24, 100, (0, 48)), (25, 100, (1, 49)), (99, 100, (52, 100)), (76, 100, (52, 100)),
+     (75, 100, (51, 99)), (3, 48, (0, 48)), (48, 49, (1, 49)), (20, 30, (0, 30))],
+)  # fmt: skip
+def test_a_window_lies_around_what_is_looked_at_and_never_leaves_the_text(
+    position: int, length: int, shown: tuple[int, int]
+) -> None:
+    long: Any = SimpleNamespace(
+        source_tokens=("a",) * length,
+        target_tokens=("b",) * 200,
+        shapes={"encoder.self": (1, 1), "decoder.self": (1, 1)},
+    )
+    assert data.windows(long, "encoder.self", position, 7)["encoder"] == slice(*shown)
+    seen = data.windows(long, "decoder.cross", 100, position)
+    assert (seen["encoder"], seen["decoder"]) == (slice(*shown), slice(76, 124))
+    # Of many heads fewer columns are sent: the weights between them stay as many.
+    long.shapes = {"encoder.self": (10, 20), "decoder.self": (10, 100)}
+    assert data.windows(long, "decoder.self", 50, 50)["decoder"] == slice(35, 66)
+    long.shapes, long.source_tokens = {"decoder.self": (100, 1_000)}, ()
+    assert data.windows(long, "decoder.self", 50, 50) == {"decoder": slice(46, 54)}
 
 
 # ---- a layer ----
@@ -134,6 +166,22 @@ def test_it_opens_on_the_parts_of_the_pronoun_which_add_up(app: AppTest) -> None
     path = header_of(opened(app, "learn", depth="layer", site="encoder.self", head="L2H1"))["path"]
     assert path["stages"] == ["Input", "Layer 1", "Layer 2", "Output"]
     assert path["stage"] == 2
+    assert [(part["stage"], part["kind"]) for part in path["parts"]] == [
+        (0, "embedding"), (0, "position"), (1, "self"), (1, "feed_forward"), (2, "self"), (2, "feed_forward"),
+    ]  # fmt: skip
+    query, key, value, output = (
+        row for row in path["rows"] if row["title"] in ("Query", "Key", "Value", "Each head's output")
+    )
+    assert {(row["group"], len(row["values"])) for row in (query, key, value, output)} == {(8, 32)}
+    assert key["text"] == "What other tokens match their queries with."
+    assert "from the values of other tokens" in output["text"]
+    # Each of the two norms comes before its sub-layer; the sum comes last.
+    kinds = [row["kind"] for row in path["rows"]]
+    assert (kinds.count("norm"), kinds[0], kinds[-1]) == (2, "norm", "stream")
+    (through,) = (row for row in path["rows"] if row["title"].startswith("Through W_O"))
+    strongest = max(through["bars"], key=lambda bar: bar["value"])
+    assert [bar["label"] for bar in through["bars"]] == ["H1", "H2", "H3", "H4"]
+    assert through["text"].startswith(f"{strongest['label']} adds most")
     vectors = {(row["title"], number): np.array(row["values"]) for number, row in enumerate(path["rows"])}
     added = next(vector for (title, _), vector in vectors.items() if title == "What feed-forward adds")
     first, second = (vector for (title, _), vector in vectors.items() if title == "Residual connection: the sum")
@@ -148,11 +196,16 @@ def test_it_opens_on_the_parts_of_the_pronoun_which_add_up(app: AppTest) -> None
     (row,) = (row for row in path["rows"] if row["title"].startswith("Hidden units"))
     hidden = np.array(row["values"])
     assert row["title"] == f"Hidden units: {int((hidden > 0).sum())} of {len(hidden)} are active"
+    assert row["formula"] == "max(0, x W_1 + b_1)"
+    assert min(bar["value"] for bar in row["bars"]) > 0
     assert [bar["label"] for bar in row["bars"]] == [f"#{unit}" for unit in np.argsort(-hidden)[: len(row["bars"])]]
 
 
 def test_the_input_is_embedding_plus_position(app: AppTest) -> None:
     path = header_of(opened(app, "learn", depth="layer", end="input", site="encoder.self", token=3))["path"]
+    assert path["stage"] == 0
+    assert [row["formula"].partition("[")[0] for row in path["rows"][:2]] == ["E", "PE"]
+    assert path["rows"][0]["formula"].endswith(" · √d_model = 5.7")
     embedding, position, begin = (np.array(row["values"]) for row in path["rows"])
     np.testing.assert_allclose(embedding + position, begin, atol=1e-4)
     assert "Position 4" in [row["title"] for row in path["rows"]]
@@ -160,7 +213,11 @@ def test_the_input_is_embedding_plus_position(app: AppTest) -> None:
 
 def test_the_output_of_the_decoder_ends_in_logits(app: AppTest) -> None:
     path = header_of(opened(app, "learn", depth="layer", end="output", site="decoder.cross", token=2))["path"]
+    assert path["stage"] == 3
     assert [part["kind"] for part in path["parts"] if part["stage"] == 1] == ["self", "cross", "feed_forward"]
+    best = path["rows"][-1]["bars"][0]["label"]
+    assert f"the softmax gives “{best}”" in path["rows"][-1]["text"]
+    assert not [row for row in path["rows"] if "encoder's output" in row["title"]]
     logits = [bar["value"] for bar in path["rows"][-1]["bars"]]
     assert len(logits) == 8
     assert logits == sorted(logits, reverse=True)
@@ -191,6 +248,10 @@ def test_norms_and_neighbours_are_computed_where_they_are_unfolded(monkeypatch: 
     (figure,) = charts(app)
     titles = [annotation["text"] for annotation in figure["layout"]["annotations"]]
     assert titles == ["Before the norm", "Layer norm →", "Batch norm ↓"]
+    trace, at = trace_of(app), header_of(app)["at"]
+    (neighbours,) = (one.value for one in app.subheader if one.value.startswith("Neighbours of"))
+    assert trace.source_tokens[at["row"]].removeprefix("▁") in neighbours
+    assert f"layer {at['layer'] + 1} reads" in " ".join(one.value for one in app.caption)
     assert "English" in " ".join(one.value for one in app.html)
     assert "**True" in " ".join(one.value for one in app.markdown)
     healthy(app.text_input(key="sum_plus").set_value("![x](https://evil.example) queen of hearts").run())
@@ -281,18 +342,54 @@ def test_moving_in_the_picture_chooses_no_head_and_no_token_that_was_only_propos
         patch.setattr(state, "choose", taken.update)
         walk._go(place, replace(place, depth="head", step=3))
         assert not {"token", "key_token", "site", "layer", "head", "component"} & taken.keys()
-        walk._go(place, replace(place, row=place.row + 1))
-        assert taken["token"] == place.row + 1
+        for change, chosen in (
+            ({"row": place.row + 1}, {"token", "key_token"}), ({"key": place.key + 1}, {"token", "key_token"}),
+            ({"dimension": place.dimension + 1}, {"component"}),
+            ({"head": place.head + 1}, {"site", "layer", "head", "token", "key_token"}),
+        ):  # fmt: skip
+            taken.clear()
+            there = replace(place, **change)  # type: ignore[arg-type]
+            walk._go(place, there)
+            own = {"token": there.row, "key_token": there.key, "component": there.dimension, "head": there.head}
+            proposed_of_these = {"token", "key_token", "site", "layer", "head", "component"}
+            assert proposed_of_these & taken.keys() == chosen
+            assert {name: taken[name] for name in chosen & own.keys()} == {
+                name: own[name] for name in chosen & own.keys()
+            }
     assert before == app.session_state["selection"].common
     # A place that does not exist is not heard.
     trace = trace_of(app)
-    assert walk._read(trace, PLACE) is not None
+    rows, keys = len(trace.target_tokens), len(trace.source_tokens)
+    assert walk._read(trace, PLACE | {"layer": 1, "head": 3, "row": rows - 1, "key": keys - 1}) is not None
     wrong: list[dict[str, object]] = [
-        {"site": "encoder.cross"}, {"layer": 2}, {"head": 4}, {"row": 999}, {"key": -1}, {"key": 999},
+        {"site": "encoder.cross"}, {"layer": 2}, {"head": 4}, {"row": rows}, {"key": -1}, {"key": keys},
         {"depth": "deeper"}, {"step": True}, {"lines": "all"}, {"edit": "on"},
     ]  # fmt: skip
     for sent in (None, {}, *(PLACE | change for change in wrong)):
         assert walk._read(trace, sent) is None, sent
+
+
+def test_a_place_is_the_nearest_to_the_address_that_the_model_has(
+    selection: Selection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "default_cell", lambda *_: (5, 6))
+    trace, reader = traced(selection.common.text, selection), models.reader(selection.model)
+    rows, keys = len(trace.target_tokens), len(trace.source_tokens)
+
+    def place(**choices: object) -> WalkState:
+        return walk.place_in(trace, reader, selection.changed(site="decoder.cross", **choices))
+
+    there = place(layer=99, head=99, token=rows - 1, key_token=keys - 1, map_step=7)
+    assert (there.layer, there.head, there.row, there.key, there.step) == (1, 3, rows - 1, keys - 1, 7)
+    there = place(layer=0, head=1, token=rows, key_token=keys)
+    assert (there.layer, there.head, there.row, there.key) == (0, 1, 5, 6)
+    # Without a key the one with the largest weight is followed, and of its products the largest.
+    there = place(layer=1, head=2, token=3)
+    assert there.key == int(trace.weights("decoder.cross", 1)[2, 3].argmax())
+    inputs = trace.attention("decoder.cross", 1)
+    assert there.dimension == int((inputs.query[2, 3] * inputs.key[2, there.key]).abs().argmax())
+    # The film opens at its end, however long it is.
+    assert place().step == place(map_step=10_000_000).step == MOST - 1
 
 
 @pytest.mark.parametrize("is_chosen", [False, True])
@@ -508,6 +605,27 @@ def test_a_model_from_before_the_transformer_shows_its_cross_attention(
 # ---- the file of a whole walk ----
 
 
+def test_numbers_of_fewer_bits_are_the_nearest_that_these_can_say() -> None:
+    exact = np.random.default_rng(0).normal(size=200).astype(np.float32)
+    np.testing.assert_array_equal(walk_file._cut(exact, walk_file.FULL_BITS), exact)
+    rounded = walk_file._cut(exact, 7)
+    np.testing.assert_allclose(rounded, exact, rtol=2**-8)
+    assert not (rounded.view(np.uint32) & 0xFFFF).any()
+    assert np.abs(rounded / exact - 1).max() > 2**-10
+
+
+@pytest.mark.parametrize(("lengths", "are_smaller"), [((4, 4), False), ((4, 5), True), ((9,), True), ((8,), False)])
+def test_matrices_are_kept_where_the_texts_have_more_rows_than_a_head_has_numbers(
+    lengths: tuple[int, ...], are_smaller: bool
+) -> None:
+    values = SimpleNamespace(value=torch.zeros(2, 3, 8))
+    walks: list[Any] = [
+        SimpleNamespace(sites=("encoder.self",), row_names=lambda _, n=n: ("a",) * n, attention=lambda *_: values)
+        for n in lengths
+    ]
+    assert walk_file.projections_are_smaller(walks) == are_smaller
+
+
 def test_the_file_of_sixteen_tokens_has_at_most_3_mb_and_longer_texts_have_none() -> None:
     reader = Translator.load(ROOT / "checkpoints" / "en-de")
     trace = reader.trace("The animal didn't cross the street because it was too tired.")
@@ -517,4 +635,6 @@ def test_the_file_of_sixteen_tokens_has_at_most_3_mb_and_longer_texts_have_none(
     size = len(walk_file.page(trace, reader, WalkState(**place), "walk"))
     assert size <= 3_000_000
     assert size == pytest.approx(walk_file.page_bytes(trace), rel=0.1)
-    assert "up to 24 tokens" in walk_file.why_not(reader.trace("and so " * 13), reader)
+    for source, target, is_refused in ((24, 24, False), (25, 3, True), (3, 25, True)):
+        long = replace(trace, source_tokens=("a",) * source, target_tokens=("b",) * target)
+        assert ("up to 24 tokens" in walk_file.why_not(long, reader)) == is_refused

@@ -12,6 +12,7 @@ from model.errors import TraceError
 from model.nn.attention import MultiHeadAttention
 from model.nn.edits import SwitchOff
 from viz.access import attention, traces
+from viz.pages.learn.lessons.data.shipped import is_most
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached
 from viz.text.html import Column
@@ -32,28 +33,26 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
     trace = shipped.trace(text)
     layers, rows_of = _strongest(trace)
     probabilities, written = _without(shipped.translator, trace)
-    rows, changed, weights = [], 0, []
-    for row, step in enumerate(trace.steps):
-        layer, head, key = rows_of[row]
-        weight = float(layers[layer, head, row, key])
-        weights.append(weight)
-        changed += int(written[row] != step.token_id)
+    own = np.exp([step.log_prob for step in trace.steps])
+    stays = written == [step.token_id for step in trace.steps]
+    rows, weights = [], []
+    for row, (layer, head, key) in enumerate(rows_of):
+        weights.append(float(layers[layer, head, row, key]))
         rows.append(
             (
-                display_token(step.token), NamedHead(CROSS, layer, head), display_token(trace.source_tokens[key]),
-                f"{weight:.2f}", f"{np.exp(step.log_prob):.2f}", f"{probabilities[row]:.2f}",
-                said("yes") if written[row] != step.token_id else said("no"),
+                display_token(trace.steps[row].token), NamedHead(CROSS, layer, head),
+                display_token(trace.source_tokens[key]), f"{weights[row]:.2f}", f"{own[row]:.2f}",
+                f"{probabilities[row]:.2f}", said("no") if stays[row] else said("yes"),
             )
         )  # fmt: skip
-    most = int(np.argmax(np.exp([step.log_prob for step in trace.steps]) - probabilities))
-    layer, head, key = rows_of[most]
+    most = int(np.argmax(own - probabilities))
+    layer, head, _ = rows_of[most]
     found: dict[str, float | str] = {
-        "tokens": len(rows), "changed": changed, "same": len(rows) - changed, "weight": float(np.mean(weights)),
-        "translation": trace.translation, "head": NamedHead(CROSS, layer, head),
-        "loss": spoken(trace.steps[most].token), "before": float(np.exp(trace.steps[most].log_prob)),
-        "after": float(probabilities[most]),
+        "tokens": len(rows), "changed": int((~stays).sum()), "same": int(stays.sum()),
+        "weight": float(np.mean(weights)), "translation": trace.translation, "head": NamedHead(CROSS, layer, head),
+        "loss": spoken(trace.steps[most].token), "before": float(own[most]), "after": float(probabilities[most]),
     }  # fmt: skip
-    found["verdict"] = said("More than half") if changed * 2 > len(rows) else said("Fewer than half")
+    found["verdict"] = said("More than half") if is_most((~stays).sum(), len(rows)) else said("Fewer than half")
     columns = (
         Column(said("writes"), language="de"), Column(said("head")), Column(said("attends to"), language="en"),
         Column(said("weight"), is_number=True), Column("p", is_number=True), Column(said(
@@ -76,21 +75,22 @@ def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> 
     largest = np.isin(weights.argmax(-1), keys)
     order = np.argsort(-given.ravel())[:HEADS]
     places = [divmod(int(one), given.shape[1]) for one in order]
+    (layer, head), *_ = places
     found: dict[str, float | str] = {
         "word": word, "key": key, "attention": NAMES[site].phrase, "heads": int(given.size),
         "mean": float(given.mean()), "most": float(given.max()), "least": float(given.min()),
-        "head": NamedHead(site, *places[0]), "largest_in": int(largest.sum()), "median": float(np.median(given)),
+        "head": NamedHead(site, layer, head), "largest_in": int(largest.sum()), "median": float(np.median(given)),
         "even": len(keys) / weights.shape[-1],
     }  # fmt: skip
     labels = [*(head_label(*place) for place in places), said("mean of all {heads}", heads=given.size)]
     values = np.append(given.ravel()[order], given.mean())
     weight = said("weight")
-    picture = Bars(labels=labels, series={weight: values}, number=weight, top=1.0, marked=len(values) - 1)
+    picture = Bars(labels=labels, series={weight: values}, number=weight, top=1.0, marked=len(order))
     caption = said(
         "The weight of “{word}” on “{key}” in the {count} heads where it is largest, and its mean over all heads.",
         word=word, key=key, count=len(order),
     )  # fmt: skip
-    choices = {"text": text, "site": site, "layer": places[0][0], "head": places[0][1], "token": at}
+    choices = {"text": text, "site": site, "layer": layer, "head": head, "token": at}
     return View(picture, found, caption, FullPage("attention", choices))
 
 
@@ -115,7 +115,7 @@ def saturated(shipped: "Shipped", *, text: str) -> View:
         "rows": rows, "scaled": scaled, "raw": raw, "scaled_share": scaled / rows, "raw_share": raw / rows,
         "root": float(shipped.translator.config.d_k**0.5), "d_k": shipped.translator.config.d_k, "limit": SATURATED,
     }  # fmt: skip
-    found["verdict"] = said("Most rows") if raw * 2 > rows else said("Some rows")
+    found["verdict"] = said("Most rows") if is_most(raw, rows) else said("Some rows")
     series: dict[str, np.ndarray] = {
         said("divided by √dₖ"): np.array(counts["scaled"], float),
         said("not divided"): np.array(counts["dot"], float),
@@ -177,12 +177,14 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
     ]
     values = (reversed_words.difference, *swapped.differences)
     rows = tuple((name, f"{value:.1g}") for name, value in zip(names, values, strict=True))
+    first, *_ = swapped.differences
+    *_, last = swapped.differences
+    _start, one, other, *_ = trace.target_tokens
     found: dict[str, float | str] = {
-        "encoder": reversed_words.difference, "first": swapped.differences[0], "last": swapped.differences[-1],
-        "layers": len(swapped.differences), "translation": trace.translation,
-        "one": spoken(trace.target_tokens[1]), "other": spoken(trace.target_tokens[2]),
+        "encoder": reversed_words.difference, "first": first, "last": last, "layers": len(swapped.differences),
+        "translation": trace.translation, "one": spoken(one), "other": spoken(other),
     }  # fmt: skip
-    found["verdict"] = said("Yes") if swapped.differences[-1] > 1e-3 else said("No")
+    found["verdict"] = said("Yes") if last > 1e-3 else said("No")
     picture = Rows((Column(said("what is compared")), Column(said("largest difference"), is_number=True)), rows)
     caption = said(
         "The encoder's output for the same tokens; and the decoder's last row, after two tokens are swapped."
@@ -207,10 +209,10 @@ def weight_and_norm(shipped: "Shipped", *, text: str) -> View:
     layer, head = map(int, np.unravel_index(differ.argmax(), differ.shape))
     found: dict[str, float | str] = {
         "rows": rows, "share": float(differ.mean()), "count": round(float(differ.mean()) * rows),
-        "head": NamedHead(ENCODER, layer, head), "most": float(differ.max()), "agree": 1 - float(differ.mean()),
+        "head": NamedHead(ENCODER, layer, head), "most": float(differ.max()),
     }  # fmt: skip
-    some = said("In some rows") if differ.mean() < 0.5 else said("In most rows")
-    found["verdict"] = some if differ.any() else said("Never")
+    often = said("In most rows") if is_most(differ.sum(), differ.size) else said("In some rows")
+    found["verdict"] = often if differ.any() else said("Never")
     labels = [said("layer {number}", number=number + 1) for number in range(layers)]
     number = said("share of rows where the two differ")
     picture = Bars(labels=labels, series={said("share"): differ.mean(-1)}, number=number, top=1)
@@ -254,7 +256,7 @@ def _memory(translator: Translator, trace: Trace) -> Float[np.ndarray, "source d
 def _keys(trace: Trace, layer: int) -> Float[np.ndarray, "source width"]:
     """The keys of cross-attention, heads beside each other."""
     keys = trace.attention(CROSS, layer).key.float().numpy()
-    joined: np.ndarray = keys.transpose(1, 0, 2).reshape(keys.shape[1], -1)
+    joined: np.ndarray = np.hstack([*keys])
     return joined
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from viz.access import attention, findings
+from viz.pages.learn.lessons.data.shipped import is_most
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
@@ -31,8 +32,6 @@ def opened(shipped: "Shipped", *, text: str, head: str) -> View:
         "previous": float(weights[np.arange(1, reach), np.arange(reach - 1)].mean()),
         "next": float(weights[np.arange(reach - 1), np.arange(1, reach)].mean()),
         "same": float(weights[np.arange(reach), np.arange(reach)].mean()),
-        "later": float(np.triu(weights, 1).max()) if site.endswith("self") else 0.0,
-        "translation": trace.translation,
     }
     message = "Weights of {head} of the {attention} as a heatmap."
     picture = MatrixData(
@@ -57,14 +56,12 @@ def grid(shipped: "Shipped", *, text: str, site: str) -> View:
     """Every head of one attention."""
     trace = shipped.trace(text)
     layers, heads = trace.shapes[site]
-    surest = findings.of_model(shipped.choice, site)
     found: dict[str, float | str] = {
         "layers": layers,
         "heads": heads,
         "all": sum(layers * heads for layers, heads in trace.shapes.values()),
         "d_model": shipped.translator.config.d_model,
         "d_k": shipped.translator.config.d_model // heads,
-        "with_job": 0 if surest is None else len(surest.of_heads),
     }
     caption = said("Each tile is a head, each row of tiles a layer; in a tile, rows are queries and columns keys.")
     return View(Heads(trace, site), found, caption, FullPage("attention", {"text": text, "site": site}))
@@ -91,7 +88,7 @@ def jobs(shipped: "Shipped") -> View:
         "jobs": len(rows),
         "share": named / heads,
     }
-    found["verdict"] = said("Fewer than half") if named * 2 < heads else said("More than half")
+    found["verdict"] = said("More than half") if is_most(named, heads) else said("Fewer than half")
     columns = Column(said("job")), Column(said("clearest head")), Column(said("metric"), is_number=True)
     picture = Rows(columns, tuple(rows))
     caption = said(
@@ -133,13 +130,14 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
     at, keys = shipped.row(trace, site, word), shipped.keys(trace, site, key)
     weights = attention.cell_weights(trace, site, [at], keys)
     layer, head = map(int, np.unravel_index(np.nanargmax(weights), weights.shape))
+    above_half = int((weights > 0.5).sum())
     found: dict[str, float | str] = {
         "head": NamedHead(site, layer, head), "attention": NAMES[site].phrase, "word": word, "key": key,
         "weight": float(weights[layer, head]), "mean": float(np.nanmean(weights)),
-        "heads": int(weights.size), "above_half": int((weights > 0.5).sum()),
+        "heads": int(weights.size), "above_half": above_half,
         "even": len(keys) / len(trace.axis_tokens(site)[1]),
     }  # fmt: skip
-    found["verdict"] = said("In most of them") if (weights > 0.5).mean() > 0.5 else said("In few of them")
+    found["verdict"] = said("In most of them") if is_most(above_half, weights.size) else said("In few of them")
     layers, heads = weights.shape
     message = "Weight from {word} to {key} in every head of the {attention}, as a heatmap."
     picture = MatrixData(
@@ -169,15 +167,11 @@ def followed(shipped: "Shipped") -> View:
                 if job.metric == "antecedent":
                     low, high = job.low or job.value, job.high or job.value
                     interval = said("{low:.2f} to {high:.2f}", low=low, high=high)
-                    rows.append((NamedHead(site, layer, head, with_site=True), f"{job.value:.2f}", interval))
-                    best = max(best, (job.value, rows[-1][0], low, high))
-    found: dict[str, float | str] = {
-        "heads": len(rows),
-        "value": best[0],
-        "head": best[1],
-        "low": best[2],
-        "high": best[3],
-    }
+                    name = NamedHead(site, layer, head, with_site=True)
+                    rows.append((name, f"{job.value:.2f}", interval))
+                    best = max(best, (job.value, name, low, high))
+    value, best_head, low, high = best
+    found: dict[str, float | str] = {"heads": len(rows), "value": value, "head": best_head, "low": low, "high": high}
     columns = (
         Column(said("head")),
         Column(said("antecedent before the other noun"), is_number=True),

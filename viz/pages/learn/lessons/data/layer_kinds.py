@@ -58,7 +58,7 @@ def saturation(shipped: "Shipped", *, measure: Literal["entropy", "gradient"]) -
     }
     divided, raw = lines.values()
     found: dict[str, float | str] = {
-        "wide": WIDTHS[-1], "divided": float(divided[-1]), "raw": float(raw[-1]), "divided_narrow": float(divided[0]),
+        "wide": max(WIDTHS), "divided": float(divided[-1]), "raw": float(raw[-1]), "divided_narrow": float(divided[0]),
         "verdict": said("It almost vanishes") if raw[-1] < 0.1 * raw[0] else said("It stays the same"),
     }  # fmt: skip
     y_names = {"entropy": said("entropy of a row, bits"), "gradient": said("‖∂ weights / ∂ scores‖")}
@@ -154,9 +154,10 @@ def in_turn(shipped: "Shipped", *, text: str) -> View:
 def influence(shipped: "Shipped", *, kind: Kind, layers: int) -> View:
     """How much each input of a stack of random layers matters to each output, by the derivative."""
     depths, reaches = _influences(kind, layers)
-    values = depths[-1]
+    *_, (values, reach) = zip(depths, reaches, strict=True)
+    first_reach, *_ = reaches
     found: dict[str, float | str] = {
-        "kind": kind, "layers": layers, "positions": LENGTH, "reach": reaches[-1], "reach_1": reaches[0],
+        "kind": kind, "layers": layers, "positions": LENGTH, "reach": reach, "reach_1": first_reach,
         "kernel": KERNEL, "nonzero": float((values > 0).mean()), "last": LENGTH - 1,
         "near": NEAR, "distant": float(values[-1, : -1 - NEAR].sum() / max(float(values[-1].sum()), 1e-30)),
     }  # fmt: skip
@@ -186,12 +187,11 @@ def looks_far(shipped: "Shipped", *, text: str) -> View:
     """How far away the key lies that each head of the first layer gives most weight, at the farthest."""
     trace = shipped.trace(text)
     weights = trace.weights(ENCODER, 0).numpy()
-    rows = np.arange(weights.shape[1])
-    distances = np.abs(weights.argmax(-1) - rows)
+    names = [token.removeprefix("▁") for token in trace.source_tokens]
+    distances = np.abs(weights.argmax(-1) - np.arange(len(names)))
     farthest = distances.max(-1)
     head = int(farthest.argmax())
     row = int(distances[head].argmax())
-    names = trace.axis_tokens(ENCODER)[1]
     found: dict[str, float | str] = {
         "length": len(names), "farthest": float(farthest.max()), "head": NamedHead(ENCODER, 0, head),
         "from": names[row], "to": names[int(weights[head, row].argmax())], "weight": float(weights[head, row].max()),
@@ -200,7 +200,6 @@ def looks_far(shipped: "Shipped", *, text: str) -> View:
     }  # fmt: skip
     far = int(found["far"])
     found["verdict"] = said("All") if far == len(farthest) else said("Some") if far else said("None")
-    found |= {name: str(found[name]).removeprefix("▁") for name in ("from", "to")}
     labels = [head_label(0, number) for number in range(len(farthest))]
     picture = Bars(
         labels=labels, series={said("tokens"): farthest.astype(float)}, number=said("tokens away"), digits=0,

@@ -14,7 +14,7 @@ from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
 from viz.text.messages import said
-from viz.text.written import DECODER, NAMES, display_token, file_name, signed
+from viz.text.written import NAMES, display_token, file_name, signed
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -79,9 +79,8 @@ def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
     pairs = [min(pair, len(lengths) - 1) for pair in pairs]
     drawn = {pair: dimension_wave(2 * pair, positions, width) for pair in pairs}
     x = next(iter(drawn.values()))[0].numpy()
-    found: dict[str, float | str] = {"first": float(lengths[pairs[0]]), "d_model": width}
+    found: dict[str, float | str] = {"d_model": width}
     found |= {f"wave_{number}": float(lengths[pair]) for number, pair in enumerate(pairs, 1)}
-    found |= {"ratio": float(lengths[pairs[-1]] / lengths[pairs[0]])}
     lines: dict[str, np.ndarray] = {
         said("dimension {number}", number=2 * pair): values.numpy() for pair, (_, values) in drawn.items()
     }
@@ -96,11 +95,11 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
     width = shipped.translator.config.d_model
     products = products_at_distances(distance + 1, width).numpy()
     table = sinusoidal_encoding(2 * distance, width).double().numpy()
-    elsewhere = [float(table[start] @ table[start + 5]) for start in (0, distance // 2, distance)]
+    elsewhere = (table[:-5] * table[5:]).sum(-1)
     found: dict[str, float | str] = {
         "d_model": width, "self": float(products[0]), "one": float(products[1]), "ten": float(products[10]),
         "far": float(products[-1]), "distance": distance, "five": float(products[5]),
-        "miss": max(abs(value - float(products[5])) for value in elsewhere),
+        "miss": float(np.abs(elsewhere - products[5]).max()),
     }  # fmt: skip
     is_alike = float(found["miss"]) < 1e-3
     found["verdict"] = said("Only their distance") if is_alike else said("Their distance and where they are")
@@ -115,20 +114,21 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
 def shift(shipped: "Shipped", *, position: int, by: int) -> View:
     """One position's encoding turned by the rotation of a shift, beside the encoding of the shifted position."""
     width = shipped.translator.config.d_model
-    table = sinusoidal_encoding(position + by + 1, width).double().numpy().reshape(-1, width // 2, 2)
-    turned = np.einsum("irc,ic->ir", rotation(by, width).numpy(), table[position])
-    shown = np.linspace(0, width // 2 - 1, min(PAIRS, width // 2)).round().astype(int)
     degrees = 360 * by / wavelengths(width).numpy()
+    table = sinusoidal_encoding(by + 1, width, first=position).double().numpy().reshape(-1, len(degrees), 2)
+    start, *_, end = table
+    turned = np.einsum("irc,ic->ir", rotation(by, width).numpy(), start)
+    shown = np.unique(np.linspace(0, len(degrees) - 1, PAIRS).round().astype(int))
     rows = tuple(
         (
-            f"{2 * pair}, {2 * pair + 1}", f"{degrees[pair] % 360:.1f}°", _pair(table[position, pair]),
-            _pair(turned[pair]), _pair(table[position + by, pair]),
+            f"{2 * pair}, {2 * pair + 1}", f"{degrees[pair] % 360:.1f}°", _pair(start[pair]),
+            _pair(turned[pair]), _pair(end[pair]),
         )
         for pair in shown
     )  # fmt: skip
     residual = rotation_residual(position + by, width, shift=by)
     found: dict[str, float | str] = {
-        "position": position, "by": by, "to": position + by, "pairs": width // 2, "miss": residual.float32,
+        "position": position, "by": by, "to": position + by, "pairs": len(degrees), "miss": residual.float32,
         "exact": residual.float64, "fastest": float(degrees[0] % 360), "slowest": float(degrees[-1]),
     }  # fmt: skip
     columns = (
@@ -162,10 +162,8 @@ def mask(shipped: "Shipped", *, text: str, site: str) -> View:
         "forbidden_weight": largest,
         "seen_first": int(allowed[0].sum()),
         "seen_last": int(allowed[-1].sum()),
-        "middle": rows[middle],
         "seen_middle": int(allowed[middle].sum()),
         "position": middle + 1,
-        "first_read": trace.target_tokens[0] if site == DECODER else keys[0],
     }
     found["verdict"] = (
         said("Itself and what comes before it")
@@ -197,9 +195,10 @@ def shifted(shipped: "Shipped", *, text: str) -> View:
     read = [display_token(token) for token in trace.target_tokens]
     wrote = [display_token(step.token) for step in trace.steps]
     rows = tuple((str(at), one, other) for at, (one, other) in enumerate(zip(read, wrote, strict=False), 1))
+    (first, *then), (first_written, *_, last_written) = read, wrote
     found: dict[str, float | str] = {
-        "first": read[0], "first_written": wrote[0], "last_written": wrote[-1], "positions": len(rows),
-        "differing": sum(one != other for one, other in zip(read[1:], wrote, strict=False)),
+        "first": first, "first_written": first_written, "last_written": last_written, "positions": len(rows),
+        "differing": sum(one != other for one, other in zip(then, wrote, strict=False)),
         "translation": trace.translation,
     }  # fmt: skip
     picture = Rows((Column(said("position"), is_number=True), Column(said("reads")), Column(said("writes"))), rows)

@@ -64,7 +64,7 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     way = attention.derived_row(trace, site, layer, number, at, scaled=True, masked=True)
     unscaled = attention.derived_row(trace, site, layer, number, at, scaled=False, masked=True)
     keys, weights = trace.axis_tokens(site)[1], way.weights.numpy()
-    order = np.argsort(-weights)[:MAX_KEYS]
+    first, *_ = order = np.argsort(-weights)[:MAX_KEYS]
     rows = tuple(
         (
             display_token(keys[key]),
@@ -79,8 +79,8 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         "word": word,
         "d_k": len(way.query),
         "root": len(way.query) ** 0.5,
-        "dot": float(way.dots[order[0]]),
-        "scaled": float(way.scaled[order[0]]),
+        "dot": float(way.dots[first]),
+        "scaled": float(way.scaled[first]),
         "unscaled_weight": float(unscaled.weights.max()),
         "sum": float(weights.sum()),
     }  # fmt: skip
@@ -106,7 +106,6 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         **of_weights(divided, trace, site),
         **{f"raw_{name}": value for name, value in of_weights(raw, trace, site).items()},
         **_head(site, layer, number),
-        "row": trace.row_names(site)[at],
         "word": word,
     }
     found["direction"] = said("It grows") if raw.max() > divided.max() else said("It shrinks")
@@ -123,7 +122,6 @@ def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     largest = int(way.weights.argmax())
     to_value = float((way.head_output - way.values[largest]).norm() / way.values[largest].norm())
     found: dict[str, float | str] = of_weights(way.weights.numpy(), trace, site) | _head(site, layer, number) | {
-        "row": trace.row_names(site)[at],
         "word": word,
         "length": float(way.head_output.norm()),
         "share": float(lengths.max() / lengths.sum()),
@@ -151,22 +149,24 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     trace = shipped.trace(text)
     rows = attention.all_weights(trace, site)
     entropy = -(rows * np.log2(np.maximum(rows, 1e-12))).sum(-1)
-    low, high = (np.unravel_index(index, entropy.shape) for index in (entropy.argmin(), entropy.argmax()))
+    low, high = (
+        tuple(map(int, np.unravel_index(index, entropy.shape))) for index in (entropy.argmin(), entropy.argmax())
+    )
     queries = trace.axis_tokens(site)[0]
-    names = [
-        said("“{token}” in {head}", token=spoken(queries[at[2]]), head=NamedHead(site, int(at[0]), int(at[1])))
-        for at in (low, high)
-    ]
-    series: dict[str, np.ndarray] = {name: rows[tuple(at)] for name, at in zip(names, (low, high), strict=True)}
+    sharp, soft = (
+        said("“{token}” in {head}", token=spoken(queries[row]), head=NamedHead(site, layer, head))
+        for layer, head, row in (low, high)
+    )
+    series: dict[str, np.ndarray] = {sharp: rows[low], soft: rows[high]}
     found: dict[str, float | str] = {
-        "sharp": names[0], "soft": names[1], "sharp_weight": float(rows[tuple(low)].max()),
-        "soft_weight": float(rows[tuple(high)].max()), "sharp_keys": float(2 ** entropy[tuple(low)]),
-        "soft_keys": float(2 ** entropy[tuple(high)]), "keys": rows.shape[-1],
+        "sharp": sharp, "soft": soft, "sharp_weight": float(rows[low].max()), "soft_weight": float(rows[high].max()),
+        "sharp_keys": float(2 ** entropy[low]), "soft_keys": float(2 ** entropy[high]), "keys": rows.shape[-1],
     }  # fmt: skip
     picture = _over_keys(trace, site, series)
     message = "Two rows of the {attention}: 2 to the power of the entropy is the number of keys a row spreads over."
     caption = said(message, attention=NAMES[site].phrase)
-    choices = {"text": text, "site": site, "layer": int(high[0]), "head": int(high[1])}
+    layer, head, _ = high
+    choices = {"text": text, "site": site, "layer": layer, "head": head}
     return View(picture, found, caption, FullPage("attention", choices))
 
 
@@ -174,20 +174,20 @@ def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str
     """The weights of one word in two heads of the same attention."""
     trace = shipped.trace(text)
     heads = shipped.head(trace, head), shipped.head(trace, other)
-    site = heads[0][0]
+    (site, *_), opened = heads
     at = shipped.row(trace, site, word)
     rows = [trace.weights(site, layer, [number], [at])[0, 0].numpy() for _, layer, number in heads]
     one, two = (of_weights(weights, trace, site) for weights in rows)
     names = [head_label(layer, number) for _, layer, number in heads]
     found: dict[str, float | str] = {
         **one, **{f"other_{name}": value for name, value in two.items()}, **_head(*heads[0]),
-        "other_head": NamedHead(*heads[1]), "word": word, "overlap": float(np.minimum(*rows).sum()),
+        "other_head": NamedHead(*opened), "word": word, "overlap": float(np.minimum(*rows).sum()),
     }  # fmt: skip
     picture = _over_keys(trace, site, dict(zip(names, rows, strict=True)))
     caption = said(
         "The same word in two heads of the {attention}; each head's bars sum to 1.", attention=NAMES[site].phrase
     )
-    return View(picture, found, caption, _opened(text, *heads[1], at))
+    return View(picture, found, caption, _opened(text, *opened, at))
 
 
 def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
@@ -198,7 +198,7 @@ def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     one, all_heads = of_weights(rows[number], trace, site), of_weights(mean, trace, site)
     found: dict[str, float | str] = {
         **one, **{f"mean_{name}": value for name, value in all_heads.items()}, **_head(site, layer, number),
-        "word": word, "heads": len(rows), "layer": layer + 1,
+        "word": word, "heads": len(rows),
         "verdict": said("It falls") if mean.max() < rows[number].max() else said("It grows"),
     }  # fmt: skip
     name = said("mean of L{layer}'s {heads} heads", layer=layer + 1, heads=len(rows))

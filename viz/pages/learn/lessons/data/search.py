@@ -45,8 +45,8 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
     rows: list[tuple[str | Marked, ...]] = [(said("none"), trace.translation, "")]
     found: dict[str, float | str] = {"translation": trace.translation}
     changed = 0
-    for number, named in enumerate(heads, 1):
-        site, layer, head = shipped.head(trace, named)
+    places = [shipped.head(trace, named) for named in heads]
+    for number, (site, layer, head) in enumerate(places, 1):
         result = compare_edit(shipped.translator, text, 0, [SwitchOff(site, layer, head)])
         changed += result.first_difference is not None
         name = NamedHead(site, layer, head, with_site=True)
@@ -65,7 +65,7 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
     found |= {"changed": changed, "heads": len(heads), "verdict": said("Yes") if found["changed_1"] else said("No")}
     columns = (Column(said("switched off")), Column(said("German"), language=_GERMAN), Column(said("changed")))
     caption = said("Each row is a whole translation, written again without that head. Differences are **marked**.")
-    site, layer, head = shipped.head(trace, heads[0])
+    (site, layer, head), *_ = places
     choices = {"text": text, "site": site, "layer": layer, "head": head}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("coreference", choices | _CAUSE))
 
@@ -77,7 +77,7 @@ def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View
         compare_edit(shipped.translator, text, step, [SwitchOff(site, layer, other)])
         for other in range(trace.heads_of(site))
     ]
-    before = exp(results[0].log_prob_before)
+    before = exp(results[number].log_prob_before)
     after = np.array([exp(result.log_prob_after) for result in results])
     lowest = int(after.argmin())
     found: dict[str, float | str] = {
@@ -166,7 +166,7 @@ def without_part(
     """Translations as they are, and with a part of the architecture taken out of every layer."""
     whole = [shipped.trace(text).translation for text in texts]
     without = later.parts_off.translate_without(shipped.translator, texts, later.parts_off.PartOff(part))
-    shown = [text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …" for text in without]
+    shown = [shortened(text, _LONGEST) for text in without]
     found: dict[str, float | str] = {"same": sum(map(str.__eq__, whole, without)), "sentences": len(texts)}
     for number, (own, other) in enumerate(zip(whole, shown, strict=True), 1):
         found |= {f"translation_{number}": own, f"without_{number}": other or said("nothing")}
@@ -180,6 +180,11 @@ def without_part(
     return View(
         Rows(columns, rows), found, caption, FullPage("paper", {"text": texts[0], "paper_tab": "Live switches"})
     )
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters, with an ellipsis where it goes on."""
+    return text if len(text) <= most else f"{text[:most]} …"
 
 
 def differing(whole: str, other: str) -> Marked:
@@ -199,9 +204,10 @@ def candidates(shipped: "Shipped", *, text: str, step: int) -> View:
     at = min(step, len(steps)) - 1
     shown = steps[at].candidates[:CANDIDATES]
     values = np.exp([candidate.log_prob for candidate in shown])
+    first, second, *_ = zip(shown, values, strict=True)
     found: dict[str, float | str] = {
-        "step": at + 1, "first": spoken(shown[0].token), "first_probability": float(values[0]),
-        "second": spoken(shown[1].token), "second_probability": float(values[1]),
+        "step": at + 1, "first": spoken(first[0].token), "first_probability": float(first[1]),
+        "second": spoken(second[0].token), "second_probability": float(second[1]),
         "rest": float(1 - values.sum()), "shown": len(shown), "vocabulary": shipped.translator.config.vocab_size,
         "translation": shipped.trace(text).translation,
     }  # fmt: skip
@@ -219,17 +225,17 @@ def candidates(shipped: "Shipped", *, text: str, step: int) -> View:
 
 def greedy_and_beam(shipped: "Shipped", *, text: str) -> View:
     """What greedy decoding writes beside the winner of a beam as wide as the paper's, and how probable each is."""
-    greedy, beam = _found(shipped, text, 1, ALPHA), _found(shipped, text, WIDTH, ALPHA)
+    (greedy, greedy_end), (beam, beam_end) = (_found(shipped, text, width, ALPHA) for width in (1, WIDTH))
     found: dict[str, float | str] = {
-        "width": WIDTH, "greedy": greedy[0], "beam": beam[0], "greedy_log_prob": greedy[1].total,
-        "beam_log_prob": beam[1].total, "times": float(np.exp(beam[1].total - greedy[1].total)),
-        "greedy_score": greedy[1].score or 0.0, "beam_score": beam[1].score or 0.0,
-        "same": "yes" if greedy[0] == beam[0] else "no",
+        "width": WIDTH, "greedy": greedy, "beam": beam, "greedy_log_prob": greedy_end.total,
+        "beam_log_prob": beam_end.total, "times": float(np.exp(beam_end.total - greedy_end.total)),
+        "greedy_score": greedy_end.score or 0.0, "beam_score": beam_end.score or 0.0,
+        "same": "yes" if greedy == beam else "no",
     }  # fmt: skip
-    found["verdict"] = said("No") if beam[1].total > greedy[1].total else said("Yes")
+    found["verdict"] = said("No") if beam_end.total > greedy_end.total else said("Yes")
     rows = (
-        (said("greedy"), greedy[0], *_numbers(greedy[1])),
-        (said("beam of {width}", width=WIDTH), differing(greedy[0], beam[0]), *_numbers(beam[1])),
+        (said("greedy"), greedy, *_numbers(greedy_end)),
+        (said("beam of {width}", width=WIDTH), differing(greedy, beam), *_numbers(beam_end)),
     )
     columns = (Column(said("search")), Column(said("German"), language="de"), *_NUMBERS)
     caption = said(
@@ -255,9 +261,10 @@ def living(shipped: "Shipped", *, text: str) -> View:
             leads, parted = step + 2, apart
         texts = [f"{_text(tree, node)} ({node.total:.1f})" for node in kept]
         rows.append((str(step + 1), *texts, *[""] * (WIDTH - len(texts))))
+    first, winner = parted
     found: dict[str, float | str] = {
-        "width": WIDTH, "leads": leads, "steps": steps, "parts": parted[0].step + 1, "first": spoken(parted[0].token),
-        "winner": spoken(parted[1].token), "nodes": len(tree.nodes) - 1,
+        "width": WIDTH, "leads": leads, "steps": steps, "parts": first.step + 1, "first": spoken(first.token),
+        "winner": spoken(winner.token), "nodes": len(tree.nodes) - 1,
     }  # fmt: skip
     ranks = (Column(said("rank {rank}", rank=rank), language="de") for rank in range(1, WIDTH + 1))
     columns = (Column(said("step"), is_number=True), *ranks)
@@ -269,10 +276,10 @@ def widths(shipped: "Shipped", *, text: str, widths: list[int]) -> View:
     """The score of the winner of beams of several widths."""
     results = {width: _found(shipped, text, width, ALPHA) for width in widths}
     scores = np.array([node.score or 0.0 for _, node in results.values()])
+    worst = int(scores.argmin())
     found: dict[str, float | str] = {
         "falls": int((np.diff(scores) < -1e-6).sum()), "texts": len({own for own, _ in results.values()}),
-        "first": float(scores[0]), "least": float(scores.min()), "worst": widths[int(scores.argmin())],
-        "before_worst": widths[max(0, int(scores.argmin()) - 1)], "last": float(scores[-1]), "widest": widths[-1],
+        "worst": widths[worst], "before_worst": widths[max(0, worst - 1)],
     }  # fmt: skip
     found |= {f"width_{width}": own for width, (own, _) in results.items()}
     found["verdict"] = said("No") if found["falls"] else said("Yes")
@@ -309,15 +316,15 @@ def penalty(shipped: "Shipped", *, length: int) -> View:
 def alphas(shipped: "Shipped", *, text: str, percents: list[int]) -> View:
     """What a beam as wide as the paper's returns with several exponents of the length penalty."""
     results = {percent: _found(shipped, text, WIDTH, percent / 100) for percent in percents}
-    first = results[percents[0]][0]
+    first, *_, last = percents
+    (without, shorter), (_, longer) = results[first], results[last]
     found: dict[str, float | str] = {"width": WIDTH, "texts": len({own for own, _ in results.values()})}
     rows: list[tuple[str | Marked, ...]] = []
     for percent, (own, node) in results.items():
         found |= {f"text_{percent}": own, f"tokens_{percent}": node.step + 1, f"log_prob_{percent}": node.total}
-        shown = own if percent == percents[0] else differing(first, own)
+        shown = own if percent == first else differing(without, own)
         rows.append((f"{percent / 100:g}", shown, str(node.step + 1), *_numbers(node)))
-    is_longer = results[percents[-1]][1].step > results[percents[0]][1].step
-    found["verdict"] = said("Longer") if is_longer else said("Not longer")
+    found["verdict"] = said("Longer") if longer.step > shorter.step else said("Not longer")
     columns = (
         Column("α", is_number=True),
         Column(said("German"), language="de"),
@@ -327,7 +334,7 @@ def alphas(shipped: "Shipped", *, text: str, percents: list[int]) -> View:
     caption = said(
         "The winner of a beam of {width} with each exponent; differences from the first are marked.", width=WIDTH
     )
-    return View(Rows(columns, tuple(rows)), found, caption, _full(text, WIDTH, percents[0] / 100))
+    return View(Rows(columns, tuple(rows)), found, caption, _full(text, WIDTH, first / 100))
 
 
 @cached(max_entries=64)

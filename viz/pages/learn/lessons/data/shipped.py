@@ -109,14 +109,14 @@ class Shipped:
 def of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) -> dict[str, float | str]:
     """What a row of weights says: its largest, by tokens and by words, its sum, and over how many keys it spreads."""
     tokens = trace.axis_tokens(site)[1]
-    order = np.argsort(-weights)
+    first, second, *_ = np.argsort(-weights)
     entropy = float(-(weights * np.log2(np.maximum(weights, 1e-12))).sum())
     return {
-        "top": spoken(tokens[order[0]]),
-        "top_word": word_of_key(trace, site, int(order[0])),
-        "weight": float(weights[order[0]]),
-        "second": spoken(tokens[order[1]]),
-        "second_weight": float(weights[order[1]]),
+        "top": spoken(tokens[first]),
+        "top_word": word_of_key(trace, site, int(first)),
+        "weight": float(weights[first]),
+        "second": spoken(tokens[second]),
+        "second_weight": float(weights[second]),
         "sum": float(weights.sum()),
         "entropy": entropy,
         "keys_used": 2**entropy,
@@ -129,6 +129,11 @@ def word_of_key(trace: "Trace", site: str, key: int) -> str:
     words = texts.words(trace)
     at = words.at(key, is_source=not site.endswith("self") or site.startswith("encoder"))
     return spoken(trace.axis_tokens(site)[1][key]) if at is None else words.labels[at].strip(".,!?")
+
+
+def is_most(part: float, whole: float) -> bool:
+    """Whether a part is more than half of the whole."""
+    return part > whole / 2
 
 
 def _no_word(word: str, trace: "Trace") -> TraceError:

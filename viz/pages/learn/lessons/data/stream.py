@@ -12,6 +12,7 @@ from model.analysis.residual_stream.token_path import follow, layer_norm
 from model.decoding.cost import count_parameters
 from model.errors import TokenError
 from viz.access import texts
+from viz.pages.learn.lessons.data.shipped import is_most
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pages.learn.transformer.data import captured_run
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
@@ -32,14 +33,14 @@ _NAMES: Final = {"self": said("attention"), "feed_forward": said("feed-forward")
 def fired(shipped: "Shipped", *, text: str, word: str) -> View:
     """How many hidden units of each layer's feed-forward network are above 0 for one word."""
     path = _path(shipped, text, word)
-    counts = np.array([float((layer[-1].hidden > 0).sum()) for layer in path.layers if layer[-1].hidden is not None])
+    counts = np.array([float((part.hidden > 0).sum()) for *_, part in path.layers if part.hidden is not None])
     units = shipped.translator.config.d_ff
     found: dict[str, float | str] = {
         "word": word, "units": units, "d_model": shipped.translator.config.d_model,
         "most": float(counts.max()), "fewest": float(counts.min()), "share": float(counts.mean() / units),
     }  # fmt: skip
-    found["verdict"] = said("Fewer than half") if counts.max() * 2 < units else said("More than half")
-    labels = [said("layer {number}", number=number) for number in range(1, len(counts) + 1)]
+    found["verdict"] = said("More than half") if is_most(counts.max(), units) else said("Fewer than half")
+    labels = [said("layer {number}", number=number) for number, _ in enumerate(counts, 1)]
     number = said("active hidden units, of {units:,}", units=units)
     picture = Bars(labels=labels, series={said("units"): counts}, number=number, digits=0)
     caption = said("One bar per layer of the encoder: the hidden units that are active for “{word}”.", word=word)
@@ -55,11 +56,11 @@ def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
         captured_run(trace, shipped.translator).recorded(f"encoder.layers.{layer}.feed_forward.hook_hidden").numpy()
     )
     strongest = np.argsort(-hidden[at])[:UNITS]
-    values = hidden[:, strongest]
+    values, number = hidden[:, strongest], layer + 1
     together = (hidden > 0)[:, hidden[at] > 0]
     others = np.delete(together, at, axis=0)
     found: dict[str, float | str] = {
-        "word": word, "layer": layer + 1, "shown": len(strongest), "fired": int((hidden[at] > 0).sum()),
+        "word": word, "layer": number, "shown": len(strongest), "fired": int((hidden[at] > 0).sum()),
         "alone": int((~others.any(0)).sum()), "shared": float(others.mean() if others.size else 0.0),
         "largest": float(hidden[at].max()),
     }  # fmt: skip
@@ -69,11 +70,11 @@ def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
         row_tokens=trace.source_tokens,
         column_tokens=[str(unit + 1) for unit in strongest],
         scale=ColourScale.root(said("activation"), max(float(values.max()), 1e-6)),
-        title=said("Hidden units of layer {layer}", layer=layer + 1),
-        label=said(message, layer=layer + 1, word=word),
+        title=said("Hidden units of layer {layer}", layer=number),
+        label=said(message, layer=number, word=word),
         row_name=said("token"),
         column_name=said("hidden unit"),
-        file_name=file_name("hidden units", str(layer + 1), sentence=text),
+        file_name=file_name("hidden units", str(number), sentence=text),
     )
     caption = said(
         "Columns: the units that are most active for “{word}”. Rows: all tokens. Dark is exactly 0.", word=word
@@ -92,14 +93,15 @@ def additions(shipped: "Shipped", *, text: str, word: str) -> View:
             before.append(float(part.before.norm()))
             added.append(float(part.added.norm()))
             by_kind[part.kind] += added[-1]
+    *_, (*_, last) = path.layers
     smaller = sum(new < old for new, old in zip(added, before, strict=True))
     found: dict[str, float | str] = {
         "word": word, "parts": len(labels), "smaller": smaller, "begin": before[0],
-        "end": float(path.layers[-1][-1].summed.norm()), "deviation": path.deviation,
+        "end": float(last.summed.norm()), "deviation": path.deviation,
         "attention": by_kind["self"], "feed_forward": by_kind["feed_forward"],
         "share": float(np.mean(np.array(added) / np.array(before))),
     }  # fmt: skip
-    found["verdict"] = said("Mostly shorter") if smaller * 2 > len(labels) else said("Mostly longer")
+    found["verdict"] = said("Mostly shorter") if is_most(smaller, len(labels)) else said("Mostly longer")
     most = int(np.argmax(np.array(added) / np.array(before)))
     found |= {"most": labels[most], "most_added": added[most], "most_before": before[most]}
     found["larger"] = _NAMES["feed_forward" if by_kind["feed_forward"] > by_kind["self"] else "self"]
@@ -121,16 +123,15 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
     run = captured_run(trace, shipped.translator)
     before = run.norm_input(Sublayer("encoder", layer, "feed_forward"))
     after = layer_norm(before)
-    spreads = [values.std(-1, unbiased=False).numpy() for values in (before, after)]
+    wide, even = (values.std(-1, unbiased=False).numpy() for values in (before, after))
     found: dict[str, float | str] = {
-        "layer": layer + 1, "d_model": before.shape[-1], "widest": float(spreads[0].max()),
-        "narrowest": float(spreads[0].min()), "after": float(spreads[1].mean()), "tokens": len(before),
-        "mean_after": float(after.mean(-1).abs().max()),
+        "layer": layer + 1, "d_model": shipped.translator.config.d_model, "widest": float(wide.max()),
+        "narrowest": float(wide.min()), "after": float(even.mean()), "mean_after": float(after.mean(-1).abs().max()),
     }  # fmt: skip
-    series: dict[str, np.ndarray] = {said("before the norm"): spreads[0], said("after the norm"): spreads[1]}
+    series: dict[str, np.ndarray] = {said("before the norm"): wide, said("after the norm"): even}
     picture = Bars(labels=trace.source_tokens, series=series, number=said("standard deviation of a token's numbers"))
     message = "Each token has {d_model} numbers; each bar is their standard deviation. The norm sets it to 1."
-    caption = said(message, d_model=before.shape[-1])
+    caption = said(message, d_model=found["d_model"])
     return View(picture, found, caption, _follow(shipped, text, text.split()[0]))
 
 
@@ -181,7 +182,8 @@ def tokens(shipped: "Shipped", *, text: str) -> View:
     trace = shipped.trace(text)
     known = texts.words(trace)
     words = list(zip(known.labels, known.groups, strict=True))[: known.num_source]
-    end = tuple(range(words[-1][1][-1] + 1, len(trace.source_tokens)))
+    count, written = len(words), {at for _, group in words for at in group}
+    end = [at for at, _ in enumerate(trace.source_tokens) if at not in written]
     rows = tuple(
         (
             label,
@@ -190,16 +192,15 @@ def tokens(shipped: "Shipped", *, text: str) -> View:
         )
         for label, group in [*words, (said("end of the sentence"), end)]
     )
-    split = max(range(len(words)), key=lambda word: len(words[word][1]))
-    count = len(words)
+    (split, group), (_, pieces, _) = max(zip(words, rows, strict=False), key=lambda word: len(word[0][1]))
     found: dict[str, float | str] = {
         "words": count, "tokens": len(trace.source_tokens), "vocabulary": shipped.translator.config.vocab_size,
-        "split": words[split][0].strip(".,!?"), "count": len(words[split][1]), "pieces": rows[split][1],
+        "split": split.strip(".,!?"), "count": len(group), "pieces": pieces,
     }  # fmt: skip
     found["verdict"] = (
-        said("More than {words}", words=count)
-        if len(trace.source_tokens) > count
-        else said("Exactly {words}", words=count)
+        said("Exactly {words}", words=count)
+        if len(trace.source_tokens) == count
+        else said("More than {words}", words=count)
     )
     columns = (Column(said("word"), language="en"), Column(said("tokens")), Column(said("numbers in the vocabulary")))
     caption = said("Each row is a word as typed, with its tokens. ▁ marks the beginning of a word.")
@@ -237,17 +238,19 @@ def neighbours(shipped: "Shipped", *, word: str, other: str) -> View:
     own, its = _id(space, word), _id(space, other)
     nearest = space.neighbours(own, NEIGHBOURS)
     cosines = (space.directions @ space.directions[own]).numpy()
-    rank = int((cosines > cosines[its]).sum()) - 1
+    # The word itself is nearer than any other, so the nearest is the first.
+    rank = int((cosines > cosines[its]).sum())
+    first, *_, last = nearest
     found: dict[str, float | str] = {
-        "word": word, "other": other, "vocabulary": len(space.tokens), "nearest": spoken(nearest[0].token),
-        "cosine": nearest[0].cosine, "other_cosine": float(cosines[its]), "other_rank": rank + 1,
-        "last": nearest[-1].cosine, "chance": float((space.directions.mean(0) ** 2).sum()),
+        "word": word, "other": other, "vocabulary": len(space.tokens), "nearest": spoken(first.token),
+        "cosine": first.cosine, "other_cosine": float(cosines[its]), "other_rank": rank,
+        "last": last.cosine, "chance": float((space.directions.mean(0) ** 2).sum()),
     }  # fmt: skip
-    near = said("Yes, but not the nearest") if rank else said("Yes, the nearest")
-    found["verdict"] = near if rank < NEIGHBOURS else said("No")
+    near = said("Yes, the nearest") if rank == 1 else said("Yes, but not the nearest")
+    found["verdict"] = near if rank <= NEIGHBOURS else said("No")
     tokens = [*(one.token for one in nearest), space.tokens[its]]
     values = np.array([*(one.cosine for one in nearest), float(cosines[its])])
-    picture = Bars(labels=tokens, series={said("cosine"): values}, number=said("cosine"), marked=len(tokens) - 1)
+    picture = Bars(labels=tokens, series={said("cosine"): values}, number=said("cosine"), marked=len(nearest))
     caption = said(
         "The {count} tokens nearest to “{word}” in the matrix; the marked bar is “{other}”.",
         count=len(nearest), word=word, other=other,
@@ -271,10 +274,10 @@ def logits(shipped: "Shipped", *, text: str, word: str) -> View:
         rows.append(
             (display_token(candidate.token), f"{product:.2f}", f"{logit:.2f}", f"{np.exp(candidate.log_prob):.4f}")
         )
+    (best, logit), *_ = shown
     found: dict[str, float | str] = {
         "word": word, "d_model": translator.config.d_model, "vocabulary": len(space.tokens),
-        "best": spoken(path.candidates[0].token), "probability": float(np.exp(path.candidates[0].log_prob)),
-        "logit": path.logits[0], "miss": max(misses),
+        "best": spoken(best.token), "probability": float(np.exp(best.log_prob)), "logit": logit, "miss": max(misses),
     }  # fmt: skip
     columns = (
         Column(said("candidate")), Column(said("row · state"), is_number=True), Column("logit", is_number=True),
@@ -303,7 +306,7 @@ def shared(shipped: "Shipped") -> View:
     }
     found: dict[str, float | str] = {
         "vocabulary": config.vocab_size, "d_model": config.d_model, "once": once, "all": all_of_it,
-        "share": once / all_of_it, "saved": 2 * once, "shared": "one" if is_shared(shipped.translator) else "several",
+        "share": once / all_of_it, "shared": "one" if is_shared(shipped.translator) else "several",
     }  # fmt: skip
     picture = Bars(
         labels=list(parts), series={said("parameters"): np.array(list(parts.values()), float)},

@@ -12,7 +12,7 @@ from model.errors import CheckpointError, DataError
 from model.training.optimizer import learning_rate
 from model.training_record import TrainingLog, read_log
 from viz.access import models, traces
-from viz.pages.learn.lessons.data.search import differing
+from viz.pages.learn.lessons.data.search import differing, shortened
 from viz.pages.learn.lessons.data.shipped import PRESETS
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pages.learn.transformer.data import captured_run
@@ -40,11 +40,11 @@ _READINGS: "Final[Mapping[Reading | None, Message]]" = {
 def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
     """One sentence through several small models, the first of which the others are compared with."""
     written = [traces.trace(shipped.experiment(preset), text).translation for preset in presets]
-    shown = [one if len(one) <= _LONGEST else f"{one[:_LONGEST]} …" for one in written]
-    found: dict[str, float | str] = {"same": sum(one == written[0] for one in written[1:])}
-    for preset, own in zip(presets, shown, strict=True):
+    first, *others = [shortened(text, _LONGEST) for text in written]
+    found: dict[str, float | str] = {"same": sum(text == written[0] for text in written[1:])}
+    for preset, own in zip(presets, [first, *others], strict=True):
         found |= {preset.replace("-", "_"): own or said("nothing")}
-    texts: list[str | Marked] = [shown[0], *(differing(shown[0], other) for other in shown[1:])]
+    texts: list[str | Marked] = [first, *(differing(first, other) for other in others)]
     rows = tuple((PRESETS[preset], own) for preset, own in zip(presets, texts, strict=True))
     picture = Rows((Column(said("small model")), Column(said("German"), language="de")), rows)
     caption = said(
@@ -74,8 +74,8 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
             f"{name}_less": spread.mean - means[0],
             f"{name}_told": later.ablations_table.told_apart(measured, preset, sets) or "",
         }
-    order = np.argsort(means)
-    found |= {"best": PRESETS[presets[order[-1]]], "worst": PRESETS[presets[order[0]]]}
+    worst, *_, best = np.argsort(means)
+    found |= {"best": PRESETS[presets[best]], "worst": PRESETS[presets[worst]]}
     picture = Bars(
         labels=[PRESETS[preset] for preset in presets], series={"BLEU": np.array(means)},
         number=said("BLEU on {dev_set}", dev_set=dev_set), digits=1, spread=np.array(deviations), marked=0,
@@ -154,12 +154,10 @@ def schedule(shipped: "Shipped", *, others: list[int]) -> View:
         )
         for warmup in (WARMUP, *others)
     }
-    own, *rest = lines.values()
+    own, other, *_ = lines.values()
     found: dict[str, float | str] = {
         "warmup": WARMUP, "peak": float(own.max()), "peak_step": int(steps[own.argmax()]), "steps": STEPS,
-        "end": float(own[-1]), "d_model": D_MODEL, "share": float(own[-1] / own.max()),
-        "other": others[0], "other_peak": float(rest[0].max()), "first": float(own[0]),
-        "same_end": float(abs(rest[0][-1] - own[-1])),
+        "d_model": D_MODEL, "share": float(own[-1] / own.max()), "other": others[0], "other_peak": float(other.max()),
     }  # fmt: skip
     found["verdict"] = said("At step {step:,}", step=int(steps[own.argmax()]))
     picture = Curves(

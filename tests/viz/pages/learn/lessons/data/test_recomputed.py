@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from model.analysis.layer_kinds import Kind
 from viz.pages.learn.lessons.data import claims, heads, layer_kinds, positions, rows, search, stream
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View
 from viz.pages.learn.transformer.data import captured_run
+from viz.pictures.matrix_picture.component import MatrixData
 
 TEXT = "The animal didn't cross the street because it was too tired."
 TWIN = "The animal didn't cross the street because it was too wide."
@@ -90,6 +92,7 @@ def test_the_way_to_a_weight_is_recomputed_from_queries_and_keys(shipped: Shippe
     assert [float(str(row[3])) for row in view.picture.rows] == pytest.approx(own[order[:8]].tolist(), abs=6e-5)
     other = rows.unscaled(shipped, text=TEXT, head=HEAD, word="it").found
     agree(other, of_row(own, names_of(shipped)) | prefixed("raw", of_row(raw, names_of(shipped))))
+    agree(other, {"direction": "It grows" if raw.max() > own.max() else "It shrinks"})
 
 
 def test_what_a_head_hands_on_is_the_sum_of_weighted_values(shipped: Shipped) -> None:
@@ -123,7 +126,7 @@ def test_two_heads_overlap_by_the_smaller_of_their_weights_and_a_mean_is_over_al
     agree(view.found, of_row(one, names) | prefixed("other", of_row(two, names)) | {"other_head": "L1 H6"})
     agree(view.found, {"overlap": float(sum(map(min, one, two)))})
     found = rows.averaged(shipped, text=TEXT, head=HEAD, word="it").found
-    agree(found, prefixed("mean", of_row(every[3, :, at].mean(0), names)) | {"heads": HEADS, "layer": 4})
+    agree(found, prefixed("mean", of_row(every[3, :, at].mean(0), names)) | {"heads": HEADS})
 
 
 def test_without_the_mask_weight_lies_on_what_is_not_written_yet(shipped: Shipped) -> None:
@@ -145,7 +148,6 @@ def test_a_heads_picture_says_what_lies_beside_its_diagonal(shipped: Shipped) ->
     agree(heads.opened(shipped, text=TEXT, head=HEAD).found, {
         "rows": len(own), "keys": len(own), "previous": float(np.mean([own[i, i - 1] for i in range(1, len(own))])),
         "next": float(np.mean([own[i, i + 1] for i in range(len(own) - 1)])), "same": float(own.diagonal().mean()),
-        "later": max(float(own[i, j]) for i in range(len(own)) for j in range(i + 1, len(own))),
     })  # fmt: skip
 
 
@@ -158,7 +160,10 @@ def test_a_link_is_the_largest_of_all_heads(shipped: Shipped) -> None:
         "head": f"L{layer + 1} H{head + 1}", "above_half": sum(float(one) > 0.5 for one in own.ravel()),
         "even": 1 / len(names_of(shipped)),
     })  # fmt: skip
-    agree(claims.shares(shipped, text=TEXT, site="encoder.self", word="it", key="animal").found, {
+    view = claims.shares(shipped, text=TEXT, site="encoder.self", word="it", key="animal")
+    assert isinstance(view.picture, Bars)
+    assert view.picture.marked == [str(label) for label in view.picture.labels].index("mean of all 48")
+    agree(view.found, {
         "most": float(own.max()), "least": float(own.min()), "mean": float(own.mean()), "heads": LAYERS * HEADS,
         "largest_in": int((weights_of(shipped, "encoder.self")[:, :, at].argmax(-1) == key).sum()),
         "median": float(np.median(own)), "head": f"L{layer + 1} H{head + 1}", "even": 1 / len(names_of(shipped)),
@@ -190,6 +195,9 @@ def test_a_causal_mask_leaves_each_row_what_comes_before_it(shipped: Shipped) ->
         "seen_last": size, "seen_middle": middle + 1, "position": middle + 1,
     })  # fmt: skip
     length = len(names_of(shipped))
+    shown = positions.mask(shipped, text=TEXT, site="decoder.self")
+    assert isinstance(shown.picture, MatrixData)
+    assert shown.picture.values.tolist() == np.tril(np.ones((size, size))).tolist()
     agree(positions.mask(shipped, text=TEXT, site="encoder.self").found, {"forbidden": 0, "seen_first": length})
 
 
@@ -198,12 +206,20 @@ def test_what_is_written_is_read_one_row_later(shipped: Shipped) -> None:
     assert isinstance(picture, Rows)
     assert [row[0] for row in picture.rows] == [str(number) for number in range(1, len(picture.rows) + 1)]
     assert all(before[2] == after[1] for before, after in pairwise(picture.rows))
-    assert positions.shifted(shipped, text=TEXT).found["differing"] == 0
+    agree(positions.shifted(shipped, text=TEXT).found, {
+        "first": "<s>", "first_written": str(picture.rows[0][2]), "last_written": "</s>", "differing": 0,
+        "positions": len(picture.rows),
+    })  # fmt: skip
 
 
 def test_padding_is_what_the_longest_sentence_has_more(shipped: Shipped) -> None:
     texts = [TEXT, "Tom is late."]
     lengths = [len(names_of(shipped, text)) for text in texts]
+    picture = positions.padding(shipped, texts=texts).picture
+    assert isinstance(picture, MatrixData)
+    assert picture.values.sum(-1).tolist() == lengths
+    assert (picture.values[:, : min(lengths)] == 1).all()
+    assert picture.row_tokens[0] == "The animal didn't cross …"
     agree(positions.padding(shipped, texts=texts).found, {
         "longest": max(lengths), "shortest": min(lengths), "padded": max(lengths) - min(lengths), "same": 2,
     })  # fmt: skip
@@ -220,6 +236,9 @@ def test_candidates_are_those_of_the_step_that_is_counted_from_1(shipped: Shippe
         "second": second.token.removeprefix("▁"), "second_probability": math.exp(second.log_prob),
         "rest": 1 - sum(math.exp(one.log_prob) for one in step.candidates[:8]),
     })  # fmt: skip
+    steps = shipped.trace(TEXT).steps
+    assert search.candidates(shipped, text=TEXT, step=99).found["step"] == len(steps)
+    assert search.candidates(shipped, text=TEXT, step=len(steps) - 1).found["step"] == len(steps) - 1
 
 
 def test_the_rows_of_the_beam_are_what_it_keeps_after_each_step(shipped: Shipped) -> None:
@@ -249,15 +268,20 @@ def test_beams_of_several_widths_and_penalties_are_those_of_the_translator(shipp
     scores = [end.total / ((5 + end.step + 1) / 6) ** 0.6 for end in ends]
     found = search.widths(shipped, text=TEXT, widths=widths).found
     agree(found, {
-        "falls": sum(after < before - 1e-6 for before, after in pairwise(scores)), "first": scores[0],
-        "last": scores[-1], "least": min(scores), "worst": widths[scores.index(min(scores))], "widest": 4,
+        "falls": sum(after < before - 1e-6 for before, after in pairwise(scores)),
+        "worst": widths[scores.index(min(scores))], "before_worst": widths[max(scores.index(min(scores)), 1) - 1],
         "texts": len({translator.translate(TEXT, beam=width) for width in widths}),
     })  # fmt: skip
     for percent in (0, 100):
         end = translator.beam_tree(TEXT, 4, percent / 100).winner
         own = search.alphas(shipped, text=TEXT, percents=[0, 100]).found
         agree(own, {f"tokens_{percent}": end.step + 1, f"log_prob_{percent}": end.total})
-    agree(search.penalty(shipped, length=10).found, {
+    view = search.penalty(shipped, length=10)
+    assert isinstance(view.picture, Curves)
+    assert [(line[0], line[-1]) for line in (view.picture.x, *view.picture.lines.values())] == [
+        (1.0, 20.0), (1.0, 1.0), (1.0, pytest.approx((25 / 6) ** 0.6)), (1.0, pytest.approx(25 / 6)),
+    ]  # fmt: skip
+    agree(view.found, {
         "at": (15 / 6) ** 0.6, "at_double": (25 / 6) ** 0.6, "none": 1.0, "ratio": (25 / 15) ** 0.6, "double": 20,
     })  # fmt: skip
 
@@ -265,7 +289,7 @@ def test_beams_of_several_widths_and_penalties_are_those_of_the_translator(shipp
 # ---- layers, positions and functions ----
 
 
-def test_how_far_heads_look_is_counted_in_tokens(shipped: Shipped) -> None:
+def test_how_far_heads_look_is_counted_in_tokens(shipped: Shipped, monkeypatch: pytest.MonkeyPatch) -> None:
     own, names = weights_of(shipped, "encoder.self")[0], names_of(shipped)
     far = [[abs(int(row.argmax()) - at) for at, row in enumerate(head)] for head in own]
     most = [max(head) for head in far]
@@ -279,6 +303,9 @@ def test_how_far_heads_look_is_counted_in_tokens(shipped: Shipped) -> None:
     })  # fmt: skip
     assert isinstance(view.picture, Bars)
     assert [str(label) for label in view.picture.labels] == [f"L1 H{number}" for number in range(1, HEADS + 1)]
+    # A key at the edge of the window is not beyond it.
+    monkeypatch.setattr(layer_kinds, "WINDOW", 2 * max(most))
+    assert layer_kinds.looks_far(shipped, text=TEXT).found["far"] == 0
 
 
 def test_the_layers_of_table_1_are_counted_by_its_formulas(shipped: Shipped) -> None:
@@ -291,9 +318,34 @@ def test_the_layers_of_table_1_are_counted_by_its_formulas(shipped: Shipped) -> 
     short = float(found["short"])
     agree(found, {"attention": short**2 * d, "recurrent": short * d**2, "ratio": d / short})
     assert float(found["below"]) < d <= float(found["above"])
+    assert short == d / 8
+    assert layer_kinds.operations(shipped, width=100).found["short"] == 16
+    curves = layer_kinds.operations(shipped, width=d).picture
+    assert isinstance(curves, Curves)
+    assert curves.x.tolist() == [2.0**power for power in range(3, 14)]
     agree(layer_kinds.in_turn(shipped, text=TEXT).found, {
         "self_attention_steps": 1, "recurrent_steps": n, "convolution_steps": 1, "self_attention_layers": 1,
         "recurrent_layers": 1, "restricted_layers": math.ceil((n - 1) / 4),
+    })  # fmt: skip
+    table = layer_kinds.in_turn(shipped, text=TEXT).picture
+    assert isinstance(table, Rows)
+    orders = [(str(row[2]), str(row[4])) for row in table.rows]
+    assert orders[:3] == [("O(1)", "O(1)"), ("O(n)", "O(n)"), ("O(1)", "O(n/k)")]
+    assert orders[3:] == [("O(1)", "O(log_k n)"), ("O(1)", "O(n/r)")]
+
+
+@pytest.mark.parametrize(("kind", "layers"), [("convolution", 3), ("recurrent", 1)])
+def test_influence_is_read_off_its_picture(shipped: Shipped, kind: Kind, layers: int) -> None:
+    view = layer_kinds.influence(shipped, kind=kind, layers=layers)
+    assert isinstance(view.picture, MatrixData)
+    values, size = view.picture.values, len(view.picture.row_tokens)
+    assert list(view.picture.row_tokens) == list(view.picture.column_tokens) == [str(at) for at in range(1, size + 1)]
+    # Of the last output, what lies more than eight positions before it.
+    far = sum(values[size - 1, at] for at in range(size) if size - 1 - at > layer_kinds.NEAR)
+    reach = max(abs(row - column) for row, column in zip(*np.nonzero(values), strict=True))
+    agree(view.found, {
+        "reach": reach, "reach_1": reach if layers == 1 else 1, "positions": size, "last": size - 1,
+        "nonzero": np.count_nonzero(values) / size**2, "distant": far / values[size - 1].sum(),
     })  # fmt: skip
 
 
@@ -301,16 +353,42 @@ def test_dot_products_of_positions_are_sums_of_cosines_of_their_distance(shipped
     def product(distance: int) -> float:
         return sum(math.cos(distance / 10_000 ** (2 * pair / 256)) for pair in range(128))
 
-    found = positions.likeness(shipped, distance=20).found
+    likeness = positions.likeness(shipped, distance=20)
+    assert isinstance(likeness.picture, Curves)
+    np.testing.assert_allclose(likeness.picture.x, range(-20, 21))
+    np.testing.assert_allclose(
+        likeness.picture.lines["dot product"], [product(distance) for distance in range(-20, 21)], rtol=1e-4
+    )
+    found = likeness.found
     agree(found, {"self": 128.0, "one": product(1), "five": product(5), "ten": product(10), "far": product(20)})
     waves = [2 * math.pi * 10_000 ** (2 * pair / 256) for pair in range(128)]
     agree(positions.encodings(shipped, positions=40).found, {
         "shortest": waves[0], "longest": waves[-1], "slow": sum(wave > 40 for wave in waves), "pairs": 128,
         "length": math.sqrt(128), "largest": 1.0,
     })  # fmt: skip
-    agree(positions.shift(shipped, position=10, by=3).found, {
+    shift = positions.shift(shipped, position=10, by=3)
+    agree(shift.found, {
         "to": 13, "fastest": math.degrees(3) % 360, "slowest": math.degrees(3 * 2 * math.pi / waves[-1]), "pairs": 128,
     })  # fmt: skip
+    assert positions.shift(shipped, position=10, by=7).found["fastest"] == pytest.approx(math.degrees(7) - 360)
+    assert isinstance(shift.picture, Rows)
+    pairs = [int(str(row[0]).split(",")[0]) // 2 for row in shift.picture.rows]
+    assert (pairs[0], pairs[-1], len(pairs)) == (0, 127, positions.PAIRS)
+    for pair, row in zip(pairs, shift.picture.rows, strict=True):
+        rate = 2 * math.pi / waves[pair]
+        assert row[:2] == (f"{2 * pair}, {2 * pair + 1}", f"{math.degrees(3 * rate) % 360:.1f}°")
+        for at, cell in ((10, row[2]), (13, row[3]), (13, row[4])):
+            point = [float(number.replace("−", "-")) for number in str(cell).split(",")]
+            assert point == pytest.approx([math.sin(at * rate), math.cos(at * rate)], abs=1e-3)
+    drawn = positions.waves(shipped, pairs=[2, 40, 999], positions=30)
+    agree(drawn.found, {"wave_1": waves[2], "wave_2": waves[40], "wave_3": waves[127]})
+    assert drawn.full.choices["dimension"] == 4
+    assert isinstance(drawn.picture, Curves)
+    lines = drawn.picture.lines
+    assert list(lines) == ["dimension 4", "dimension 80", "dimension 254"]
+    for pair, line in zip((2, 40, 127), lines.values(), strict=True):
+        np.testing.assert_allclose(line, np.sin(drawn.picture.x * 2 * math.pi / waves[pair]), atol=1e-5)
+    assert drawn.picture.x.max() == pytest.approx(29, abs=1)
 
 
 def test_a_gradient_is_that_of_torch_s_softmax(shipped: Shipped) -> None:
