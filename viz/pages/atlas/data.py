@@ -214,7 +214,7 @@ def reads_english(languages: tuple[str, str]) -> bool:
 def share_held(atlas: Atlas, site: str) -> float:
     """Which part of the distances between heads of a site the map of them holds, from 0 to 1."""
     own, index = atlas.own(site), SITES.index(site)
-    places = atlas.map_positions[index].reshape(-1, 2)
+    places = np.concatenate(atlas.map_positions[index])
     return head_distance.share_held(atlas.divergences[index][np.ix_(own, own)], places[own])
 
 

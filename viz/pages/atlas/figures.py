@@ -112,21 +112,22 @@ def head_scatter(
     stays uncoloured. The nearest, by the distances, are named; the selected layer and head get a ring.
     """
     layers, heads = values.shape
-    flat = positions.reshape(-1, 2)
+    flat = positions.reshape(layers * heads, 2)
     names = [head_label(*head) for head in np.ndindex(layers, heads)]
     near = neighbours(distances, heads)
     every = zip(np.ndindex(layers, heads), shown, near, names, strict=True)
     custom = [[*head, text, others, label] for head, text, others, label in every]
-    there = np.flatnonzero(~np.isnan(flat[:, 0]))
+    there = np.flatnonzero(np.isfinite(flat).all(axis=1))
     chosen = selected[0] * heads + selected[1]
     first = int(np.searchsorted(there, chosen)) if chosen in there else 0
     flat, names, custom = flat[there], [names[at] for at in there], [custom[at] for at in there]
     places = name_places(flat, names, first=first)
+    across, up = flat.T
     low, high = ends
     marks = tuple(low + part * (high - low) for part in (0, 0.25, 0.5, 0.75, 1))
     points = go.Scatter(
-        x=flat[:, 0],
-        y=flat[:, 1],
+        x=across,
+        y=up,
         customdata=custom,
         # A head whose name has no room is named on hover.
         text=[label if place else "" for label, place in zip(names, places, strict=True)],
@@ -143,7 +144,7 @@ def head_scatter(
             # Below the points, which have the whole width of a phone.
             "colorbar": theme.colour_bar("", tuple((mark, f"{mark:.2f}") for mark in marks))
             | {"orientation": "h", "len": 0.5, "x": 0, "xanchor": "left", "y": 0, "yanchor": "top"},
-            "line": {"color": theme.HEAD_COLOURS[7], "width": 1},
+            "line": {"color": theme.GREY, "width": 1},
         },
         # A click is taken as a choice, not shown as a selection: the others do not fade.
         selected={"marker": {"opacity": 1}},
@@ -151,12 +152,11 @@ def head_scatter(
         hovertemplate=f"<b>%{{customdata[4]}}</b><br>{name} %{{customdata[2]}}<br>"
         f"{_('nearest: {heads}', heads='%{customdata[3]}')}<extra></extra>",
     )
-    ring_at = flat[first]
     ring = go.Scatter(
-        x=[ring_at[0]],
-        y=[ring_at[1]],
+        x=[across[first]],
+        y=[up[first]],
         mode="markers",
-        marker={"size": 19, "symbol": "circle-open", "color": theme.HEAD_COLOURS[1], "line": {"width": 3}},
+        marker={"size": 19, "symbol": "circle-open", "color": theme.ORANGE, "line": {"width": 3}},
         hoverinfo="skip",
     )
     axis = {"zeroline": False, "showticklabels": False, "showgrid": False, "ticks": ""}

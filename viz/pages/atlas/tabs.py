@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 def show_map_of_heads(atlas: "Atlas", view: View) -> None:
     """Heads as points, near ones of which look alike."""
     common = state.current().common
-    distances = data.distances(atlas, view.site)
+    distances, (layers, heads) = data.distances(atlas, view.site), view.shape
     name = file_name("atlas", "map of heads", view.site, view.read_off)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             frame.chart_of_heads(
                 head_scatter(
-                    atlas.map_positions[view.index, : view.shape[0], : view.shape[1]],
+                    atlas.map_positions[view.index, :layers, :heads],
                     view.values,
                     distances,
                     site=view.site,
@@ -70,7 +70,7 @@ def show_map_of_heads(atlas: "Atlas", view: View) -> None:
                 "its head."
             )
             frame.caption(message, share_held=data.share_held(atlas, view.site))
-            make = partial(head_panel.distances, distances, view.values.shape[1])
+            make = partial(head_panel.distances, distances, heads)
             controls.table_button(_("All distances (CSV)"), make, name)
         with st.container():
             head_panel.show(atlas, view)
@@ -104,10 +104,10 @@ def show(atlas: "Atlas") -> None:
 def _open_best(view: View) -> None:
     """Another metric opens on its best head, unless another head was chosen with it."""
     common, what = state.current().common, (view.site, view.name)
-    before = st.session_state.get(_LAST)
-    best = view.best(1)
-    if before is not None and before[0] != what and before[1] == (common.layer, common.head) and best:
-        state.change(layer=best[0][0], head=best[0][1])
+    before, head_before = st.session_state.get(_LAST, (what, None))
+    if before != what and head_before == (common.layer, common.head):
+        for layer, head in view.best(1):
+            state.change(layer=layer, head=head)
     common = state.current().common
     st.session_state[_LAST] = what, (common.layer, common.head)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
+from itertools import cycle
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import plotly.graph_objects as go
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 #: Part → its label and colour, in the order in which they are stacked: as data pass through them. Grey for what turns
 #: pieces into vectors and back, blue for the encoder, green for the bridge, warm for the decoder.
 PARTS: Final = {
-    "embedding": (said("Embedding"), theme.HEAD_COLOURS[7]),
-    "encoder_self_attention": (written.NAMES[written.ENCODER].label, theme.HEAD_COLOURS[0]),
-    "encoder_feed_forward": (said("Encoder feed-forward"), theme.HEAD_COLOURS[4]),
-    "decoder_self_attention": (written.NAMES[written.DECODER].label, theme.HEAD_COLOURS[3]),
-    "cross_attention": (said("Cross-attention"), theme.HEAD_COLOURS[2]),
-    "decoder_feed_forward": (said("Decoder feed-forward"), theme.HEAD_COLOURS[1]),
-    "norms": (said("Norm layers"), theme.HEAD_COLOURS[5]),
+    "embedding": (said("Embedding"), theme.GREY),
+    "encoder_self_attention": (written.NAMES[written.ENCODER].label, theme.BLUE),
+    "encoder_feed_forward": (said("Encoder feed-forward"), theme.SKY),
+    "decoder_self_attention": (written.NAMES[written.DECODER].label, theme.VERMILLION),
+    "cross_attention": (said("Cross-attention"), theme.GREEN),
+    "decoder_feed_forward": (said("Decoder feed-forward"), theme.ORANGE),
+    "norms": (said("Norm layers"), theme.PURPLE),
 }
 #: A share is written into its segment if it is at least this large.
 SMALLEST_LABEL: Final = 0.07
@@ -117,7 +118,7 @@ def training_curves(log: "TrainingLog") -> go.Figure | None:
         return None
     figure = make_subplots(rows=len(panels), cols=1, shared_xaxes=True, vertical_spacing=0.09)
     figure.update_layout(theme.figure_layout(PANEL_HEIGHT * len(panels)))
-    colours = iter(theme.HEAD_COLOURS * 2)
+    colours = cycle(theme.HEAD_COLOURS)
     for row, panel in enumerate(panels, start=1):
         for curve in panel.curves:
             figure.add_trace(_line(curve, panel, next(colours)), row=row, col=1)
@@ -128,7 +129,7 @@ def training_curves(log: "TrainingLog") -> go.Figure | None:
     figure.update_xaxes(title_text=_("step"), row=len(panels), col=1)
     # Below all, where as many lines as a narrow page needs lie over no panel.
     legend = {"orientation": "h", "x": 0, "y": -0.14, "yanchor": "top"}
-    figure.update_layout(showlegend=panels[-1].has_names, legend=legend)
+    figure.update_layout(showlegend=any(panel.has_names for panel in panels), legend=legend)
     return figure
 
 

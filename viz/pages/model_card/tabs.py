@@ -139,7 +139,7 @@ def _curves(selection: Selection) -> None:
     frame.chart(
         figure,
         "training-curves",
-        file_name("training curves", models.identity(selection.model)[0]),
+        file_name("training curves", models.name_of(selection.model)),
         _("Loss, learning rate and BLEU of each dev set over the training steps"),
     )
     frame.caption(
@@ -291,7 +291,7 @@ def _architecture(selection: Selection) -> None:
             frame.chart(
                 parameter_bars([name for name, _, _ in shapes], [counts for _, _, counts in shapes]),
                 "parameters",
-                file_name("parameters", shapes[0][0]),
+                file_name("parameters", models.name_of(selection.model)),
                 _("Parameters by part, one stacked bar per model: in millions, and as shares of the model"),
             )
     frame.caption(

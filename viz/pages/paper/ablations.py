@@ -77,7 +77,8 @@ def _show_side_by_side(trace: "Trace") -> None:
     state.propose(ablations=presets)
     with above:
         site, layer, head = _widgets(names, presets)
-    with st.grid(3 if len(presets) == 3 else 2, min_column_width=310 if len(presets) == 3 else 330, gap="medium"):
+    columns, width = (3, 310) if len(presets) == 3 else (2, 330)
+    with st.grid(columns, min_column_width=width, gap="medium"):
         for one in found.shown:
             with st.container(key=f"ablation-{one.output.preset}", gap="xsmall"):
                 _column(one, found, site, layer, head)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -38,11 +39,11 @@ class Line:
 
 
 HEIGHT, ERROR_HEIGHT = 400, 250
-CURVE, POINT, TRUE = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_COLOURS[7]
+CURVE, POINT, TRUE = theme.BLUE, theme.ORANGE, theme.GREY
 #: Pixels of a point that has no weight, and of one that has all.
 _SMALL, _LARGE = 5, 34
 ROW, REST = 24, 66
-SEED, PAPER = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[2]
+SEED, PAPER = theme.BLUE, theme.GREEN
 BAR_ROW, BAR_REST = 30, 66
 NAMES: "Final[Mapping[Kind, Message]]" = {
     "self-attention": said("Self-attention"),
@@ -52,14 +53,14 @@ NAMES: "Final[Mapping[Kind, Message]]" = {
     "restricted": said("Restricted att."),
 }
 COLOURS: "Final[Mapping[Kind, str]]" = {
-    "self-attention": theme.HEAD_COLOURS[0],
-    "recurrent": theme.HEAD_COLOURS[3],
-    "convolution": theme.HEAD_COLOURS[2],
-    "dilated": theme.HEAD_COLOURS[6],
-    "restricted": theme.HEAD_COLOURS[5],
+    "self-attention": theme.BLUE,
+    "recurrent": theme.VERMILLION,
+    "convolution": theme.GREEN,
+    "dilated": theme.YELLOW,
+    "restricted": theme.PURPLE,
 }
-#: Pixels of one heatmap, and between two; influences down to this share of the largest are told apart.
-SIDE, GAP = 165, 26
+#: Pixels of one heatmap, between two, and of the margins; influences down to this share of the largest are told apart.
+SIDE, GAP, SIDE_REST = 165, 26, 46
 LEAST: Final = 1e-5
 #: Where the smallest influence that is drawn begins on the scale; exactly none is at its dark end.
 _START: Final = 0.15
@@ -178,7 +179,7 @@ def bleu_bars(names: Sequence[str], bleu: Sequence[float], unchanged: Sequence[f
         x=list(bleu),
         y=list(names),
         orientation="h",
-        marker={"color": theme.HEAD_COLOURS[0], "line": {"width": 0}},
+        marker={"color": theme.BLUE, "line": {"width": 0}},
         text=[f"{value:.1f}" for value in bleu],
         textposition="outside",
         cliponaxis=False,
@@ -199,14 +200,13 @@ def shades(influence: Float[np.ndarray, "output input"]) -> Float[np.ndarray, "o
 def influence_maps(influences: Sequence[Float[np.ndarray, "output input"]], name: str) -> go.Figure:
     """Outputs down, inputs across, one heatmap for each number of layers, the first on top."""
     count = len(influences)
-    height = count * SIDE + (count - 1) * GAP + 46
-    layout = theme.figure_layout(height)
+    inner = count * (SIDE + GAP) - GAP
+    layout = theme.figure_layout(inner + SIDE_REST)
     layout["margin"] = layout["margin"] | {"t": 38}
     maps, notes = [], []
-    inner = height - 46
     for depth, influence in enumerate(influences):
         end = "" if depth == 0 else str(depth + 1)
-        top = 1 - depth * (SIDE + GAP) / inner
+        top = inner - depth * (SIDE + GAP)
         maps.append(
             go.Heatmap(
                 z=shades(influence),
@@ -222,7 +222,7 @@ def influence_maps(influences: Sequence[Float[np.ndarray, "output input"]], name
         )
         bare = axis() | {"showgrid": False, "showticklabels": False, "ticks": ""}
         layout[f"xaxis{end}"] = bare | {"anchor": f"y{end}"}
-        span = [max(0.0, top - SIDE / inner), top]
+        span = [(top - SIDE) / inner, top / inner]
         layout[f"yaxis{end}"] = bare | {"anchor": f"x{end}", "domain": span, "autorange": "reversed"}
         layers = plural("{count} layer", "{count} layers", depth + 1)
         text = f"<b>{name}</b><br>{layers}" if depth == 0 else layers
@@ -237,12 +237,7 @@ SCORES: Final[Mapping[str, tuple[Message, str]]] = {
     "additive": (said("Additive"), "v · tanh(q + k)"),
     "general": (said("Bilinear"), "q · W k"),
 }
-SCORE_COLOURS: Final = {
-    "dot": theme.HEAD_COLOURS[3],
-    "scaled": theme.HEAD_COLOURS[0],
-    "additive": theme.HEAD_COLOURS[2],
-    "general": theme.HEAD_COLOURS[5],
-}
+SCORE_COLOURS: Final = {"dot": theme.VERMILLION, "scaled": theme.BLUE, "additive": theme.GREEN, "general": theme.PURPLE}
 #: Of the rows of weights, of the curves, and of what is drawn of heads.
 ROWS_HEIGHT, CURVES_HEIGHT, HEADS_HEIGHT = 235, 280, 330
 #: Spreads of scores that an axis is labelled at.
@@ -313,7 +308,7 @@ def head_cloud(heads: Mapping[str, Heads]) -> go.Figure:
     traces = []
     for name, of_name in heads.items():
         labels = [head_label(layer, head, site) for site, layer, head in of_name.places]
-        about = np.stack((labels, [f"{value:.0%}" for value in of_name.evenness]), axis=-1)
+        about = [(label, f"{value:.0%}") for label, value in zip(labels, of_name.evenness, strict=True)]
         marker = {"color": SCORE_COLOURS[name], "size": 8, "opacity": 0.8}
         measured = _(
             "standard deviation of scores %{x:.2f}<br>gradient %{y:.2g}<br>entropy %{customdata[1]} of the maximum"
@@ -354,7 +349,7 @@ def head_row(weights: Mapping[str, Float[np.ndarray, "key"]], key_tokens: Sequen
         )
         for name, values in weights.items()
     ]
-    stride = max(1, -(-len(labels) // 40))
+    stride = ceil(len(labels) / 40)
     ticks = {"tickvals": positions[::stride], "ticktext": labels[::stride], "tickangle": -90}
     return go.Figure(
         bars,
@@ -387,7 +382,7 @@ def _medians(of_name: Sequence[Sample], quartiles: Sequence[Quartiles], text: st
 
 
 def _line(of_name: Sequence[Sample], values: Sequence[float], text: str, **more: Any) -> go.Scatter:
-    name = of_name[0].name
+    (name,) = {one.name for one in of_name}
     hover = f"{_(SCORES[name][0])}, d_k = %{{x}}<br>{text}"
     return line([one.width for one in of_name], list(values), SCORE_COLOURS[name], hover, **more)
 

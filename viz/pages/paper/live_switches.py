@@ -83,9 +83,8 @@ def _widgets(translator: "Translator") -> tuple[int | None, int]:
     with st.container(horizontal=True):
         names = {0: _("All layers")} | {number: _("Layer {number}", number=number) for number in range(1, layers + 1)}
         chosen = controls.dropdown("off_layer", _("Removed from"), names, width=150)
-        kept = controls.dropdown(
-            "kept_head", _("Head that remains"), {head: f"H{head + 1}" for head in range(heads)}, width=150
-        )
+        labels = {head: f"H{head + 1}" for head in range(heads)}
+        kept = controls.dropdown("kept_head", _("Head that remains"), labels, width=150)
     return (chosen - 1 if chosen else None), kept
 
 

@@ -4,6 +4,7 @@ Sliders redraw the encodings, so each figure is made in one piece: plotly takes 
 """
 
 from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,7 +21,7 @@ from viz.theme import PlotlySpec
 if TYPE_CHECKING:
     from model.analysis.positions import Likeness
 
-#: What may be said of a cell, by its code: bit 0 is the future, bit 1 padding. Lightness falls in the order of STATES.
+#: What may be said of a cell, by its code: bit 0 is the future, bit 1 padding. The future is dark, padding is warm.
 ALLOWED, FUTURE, PADDING, BOTH = range(4)
 STATES: Final = (
     said("may attend"),
@@ -32,20 +33,20 @@ COLOURS: Final = (theme.SEQUENTIAL[5], theme.SEQUENTIAL[1], theme.DIVERGING[8], 
 MASK_SCALE: Final = Scale("", COLOURS, ALLOWED, BOTH, ())
 #: Masks stand three to a row, so their rows are low: the cells are then nearly square.
 MASK_ROW_HEIGHT, MIN_MASK_HEIGHT, MAX_MASK_HEIGHT = 19, 150, 520
-#: Room for the tokens above a mask.
-LABEL_HEIGHT: Final = 90
+#: Room for the tokens above a mask, and for the numbers above a batch.
+LABEL_HEIGHT, BATCH_LABEL_HEIGHT = 90, 44
 #: So many tokens fit along a mask, and so many numbers along a batch; of more, every second, third … stands there.
 MAX_ROWS, MAX_COLUMNS, MAX_NUMBERS = 36, 20, 10
 CURVE_HEIGHT, CIRCLE_HEIGHT, LIKENESS_HEIGHT = 300, 400, 380
 #: A label at every so many dimensions; all of them would not be read.
 DIMENSION_LABELS: Final = 8
-#: Pixels from one row's label to the next.
-ROW_LABEL: Final = 13
+#: Pixels from one row's label to the next, and for the labels below them all.
+ROW_LABEL, DIMENSION_LABEL = 13, 40
 #: More points than these are thinned out evenly.
 MAX_POINTS: Final = 3_000
 #: Points of the arc for each radian.
 ARC_POINTS: Final = 12
-SINE, COSINE, GREEN, GREY = (theme.HEAD_COLOURS[i] for i in (0, 1, 2, 7))
+SINE, COSINE = theme.BLUE, theme.ORANGE
 UNIT_AXIS: Final[PlotlySpec] = {"range": [-1.1, 1.1], "tickvals": [-1, -0.5, 0, 0.5, 1]}
 
 
@@ -80,7 +81,7 @@ def mask_heatmap(
     height = len(codes) * MASK_ROW_HEIGHT + LABEL_HEIGHT
     figure.update_layout(
         height=min(MAX_MASK_HEIGHT, max(MIN_MASK_HEIGHT, height)),
-        xaxis=_ticks(token_labels(key_tokens), MAX_COLUMNS) | small | {"tickangle": -90},
+        xaxis=_ticks(token_labels(key_tokens), MAX_COLUMNS) | small,
         yaxis=_ticks(token_labels(query_tokens), MAX_ROWS) | small,
     )
     return figure
@@ -101,12 +102,12 @@ def batch_overview(real: Bool[np.ndarray, "sentence position"], tokens: Sequence
     )
     figure.data[0].showscale = False
     numbers = _ticks(labels, MAX_NUMBERS) | {"tickangle": 0, "tickfont": {"size": 12}}
-    figure.update_layout(height=sentences * ROW_HEIGHT + 44, xaxis=numbers)
+    figure.update_layout(height=sentences * ROW_HEIGHT + BATCH_LABEL_HEIGHT, xaxis=numbers)
     return figure
 
 
 def _ticks(labels: Sequence[str], limit: int) -> theme.PlotlySpec:
-    stride = max(1, -(-len(labels) // limit))
+    stride = ceil(len(labels) / limit)
     return {"tickvals": list(range(0, len(labels), stride)), "ticktext": list(labels[::stride])}
 
 
@@ -119,12 +120,13 @@ def position_labels(tokens: Sequence[str], count: int) -> list[str]:
 def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: Sequence[str]) -> go.Figure:
     """Heatmap of position by dimension; the sentence's tokens label its rows, further positions only numbers."""
     positions, dimensions = encoding.shape
+    columns = [str(dimension) for dimension in range(dimensions)]
     where = _("position {position}, dimension {dimension}", position="<b>%{y}</b>", dimension="<b>%{x}</b>")
     figure = matrix(
         encoding,
         encoding,
         position_labels(tokens, positions),
-        [str(dimension) for dimension in range(dimensions)],
+        columns,
         scale=signed_scale(_("value"), encoding, floor=1.0),
         hover=f"{where}<br>%{{z:+.4f}}",
     )
@@ -132,13 +134,12 @@ def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: 
     figure.data[0].customdata = None
     end = len(tokens) - 0.5
     edge = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": end, "y1": end}
-    ticks = list(range(0, dimensions, max(1, -(-dimensions // DIMENSION_LABELS))))
     figure.update_layout(
-        xaxis={"tickvals": ticks, "ticktext": [str(tick) for tick in ticks], "tickangle": 0},
+        xaxis=_ticks(columns, DIMENSION_LABELS) | {"tickangle": 0},
         yaxis={"tickfont": {"size": 12}},
         # So that every label stands below the one before.
-        height=min(positions, MAX_ROW_LABELS) * ROW_LABEL + 40,
-        shapes=[edge | {"line": {"color": GREEN, "width": 3}}] if len(tokens) < positions else [],
+        height=min(positions, MAX_ROW_LABELS) * ROW_LABEL + DIMENSION_LABEL,
+        shapes=[edge | {"line": {"color": theme.GREEN, "width": 3}}] if len(tokens) < positions else [],
     )
     return figure
 
@@ -180,7 +181,7 @@ def dimension_curve(
     """
     labels, last = position_labels(tokens, len(values)), len(values) - 1
     hover = _("position {position}", position="%{customdata}")
-    traces = [line(where, wave, GREY, width=1.2, showlegend=False)]
+    traces = [line(where, wave, theme.GREY, width=1.2, showlegend=False)]
     for shown, name, opacity in (
         (slice(len(tokens)), _("this sentence"), 1.0),
         (slice(len(tokens), None), _("beyond this sentence"), 0.4),
@@ -210,7 +211,7 @@ def likeness_over_distance(
     `curve` is the dot product of two encodings at the distances 0, 1, …; of more pairs than `MAX_POINTS`, evenly spaced
     ones are drawn.
     """
-    stride = max(1, -(-len(pairs.products) // MAX_POINTS))
+    stride = max(1, ceil(len(pairs.products) / MAX_POINTS))
     first, second = pairs.first[::stride], pairs.second[::stride]
     names = [f"<b>{label}</b> ({position})" for position, label in enumerate(token_labels(tokens))]
     distance, product = _distance(), _("dot product {number}", number="%{y:.2f}")
@@ -242,7 +243,7 @@ def shift_on_circle(
     where = _("position {position}", position="%{customdata}")
     numbers = _("cosine {number}", number="%{x:+.4f}"), _("sine {number}", number="%{y:+.4f}")
     hover = "<br>".join((where, *numbers))
-    faint = {"color": GREY, "size": 5, "opacity": 0.6}
+    faint = {"color": theme.GREY, "size": 5, "opacity": 0.6}
     others = dots(cosine, sine, faint, hover, customdata=np.arange(len(sine)), name=_("other positions"))
     ends = [
         line(
@@ -259,7 +260,7 @@ def shift_on_circle(
         for at, colour, name in ((position, SINE, "pos"), (position + shift, COSINE, "pos + k"))
     ]
     arc = _arc(float(np.arctan2(sine[position], cosine[position])), angle)
-    circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": GREY, "width": 1}}
+    circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": theme.GREY, "width": 1}}
     bounds = {"range": [-1.15, 1.15], "tickvals": [-1, 0, 1], "constrain": "domain"}
     x_axis, y_axis = axis(_("cosine")) | bounds, axis(_("sine")) | bounds | {"scaleanchor": "x"}
     return _chart(CIRCLE_HEIGHT, [others, arc, *ends], x_axis, y_axis, [circle])
@@ -271,7 +272,7 @@ def _means(pairs: "Likeness") -> go.Scatter:
     distances = np.flatnonzero(counts)
     hover = f"{_distance()}<br>{_('mean {number}', number='%{y:.2f}')}"
     means = sums[distances] / counts[distances]
-    return line(distances, means, GREEN, hover, width=2, dash="dash", name=_("mean of the pairs"))
+    return line(distances, means, theme.GREEN, hover, width=2, dash="dash", name=_("mean of the pairs"))
 
 
 def _distance() -> str:
@@ -283,7 +284,7 @@ def _arc(start: float, angle: float) -> go.Scatter:
     along = np.linspace(0.0, 1.0, max(2, int(angle * ARC_POINTS)))
     radius = 0.3 + 0.4 * along * min(1.0, angle / (4 * np.pi))
     turned = start + angle * along
-    return line(radius * np.cos(turned), radius * np.sin(turned), GREEN, width=2, name=_("rotation"))
+    return line(radius * np.cos(turned), radius * np.sin(turned), theme.GREEN, width=2, name=_("rotation"))
 
 
 def _chart(

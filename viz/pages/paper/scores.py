@@ -252,7 +252,8 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
                 file_name("scores", "cost", what, f"dk{width}"),
                 _(_ALTS[what]),
             )
-    last = [one for one in measured if one.size == max(other.size for other in measured)]
+    largest = max(one.size for one in measured)
+    last = [one for one in measured if one.size == largest]
     dots = {one.device: one.measured.seconds for one in last if one.name == "dot"}
     rows = []
     for one in last:
@@ -275,9 +276,9 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
         "where n doubles is n². Time is the minimum of several runs, memory the maximum held at once.{dashed} "
         "The additive function is computed for some rows at a time; otherwise its n · n · d_k values of tanh "
         "would need {memory} at once.",
-        size=last[0].size,
+        size=largest,
         dashed=dashed,
-        memory=memory(4 * last[0].size ** 2 * width),
+        memory=memory(4 * largest**2 * width),
     )
     say_unsteady(claims.unsteadiness(measured))
     controls.table_button(

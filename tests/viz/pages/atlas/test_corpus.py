@@ -2,6 +2,8 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -116,6 +118,7 @@ def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> N
     assert "2 read, 4 lines skipped" in said(app)
     listed = app.warning[0].value.replace("\\", "")
     assert all(f"Line {number}:" in listed for number in (3, 4, 5, 7))
+    assert "more." not in listed
     measured(app)
     assert "2 sentences read" in said(app)
     assert [button.label for button in sentences(app)]
@@ -178,3 +181,26 @@ def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
     assert sum(counted) == task.total == reading.work == 8
     # The pronoun sentences are read besides, and not counted.
     assert [count for count in counted if count] == [1] * 8
+
+
+def test_a_line_may_have_a_translation() -> None:
+    read, bad = data.read_sentences(b"a\tb\nc\nd\t\n\te\n", "t.txt")
+    assert list(read) == [("a", "b"), ("c", None), ("d", None)]
+    assert [line.number for line in bad] == [4]
+
+
+def test_a_model_reads_english_if_it_says_so_or_nothing() -> None:
+    languages = ("en", "de"), ("", ""), ("de", "en"), ("zh", "en")
+    assert [data.reads_english(pair) for pair in languages] == [True, True, False, False]
+
+
+def test_an_atlas_is_of_sentences_that_it_has_read_or_skipped_all() -> None:
+    reading = data.reading(tuple(CorpusSentence(text) for text in "abcd"), ())
+
+    def is_of(texts: str, skipped: int, metric: str = "aer_word_in", corpus: str = "") -> bool:
+        atlas: Any = SimpleNamespace(corpus=corpus, texts=tuple(texts), skipped={"long": skipped}, metrics={metric: 0})
+        return data._is_of(atlas, reading)
+
+    assert [is_of("abcd", 0), is_of("acd", 1), is_of("x", 9, "first", reading.digest)] == [True] * 3
+    for texts, skipped, metric in (("acd", 0, "aer_word_in"), ("abdc", 0, "aer_word_in"), ("acd", 1, "first")):
+        assert not is_of(texts, skipped, metric)

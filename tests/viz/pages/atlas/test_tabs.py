@@ -18,7 +18,7 @@ from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import maps, opened, sentences
 from tests.viz.sent import caught, sent_to, unpack
 from viz.access import models, texts, traces
-from viz.pages.atlas import tabs
+from viz.pages.atlas import data, tabs
 from viz.pages.atlas.layer_maps.tab import HeadMaps, head_maps
 from viz.pages.atlas.metric_texts import HeadMap
 from viz.pictures.head_grid.component import HeadChoice
@@ -35,6 +35,10 @@ def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: P
     position = atlas.map_positions[1, 1, 2]
     assert [ring["x"][0], ring["y"][0]] == pytest.approx(position.tolist())
     assert points["text"][6] == "L2 H3"
+    # Those that are named as most similar are the nearest of this head.
+    (near,) = [caption.value for caption in app.caption if caption.value.startswith("Most similar to")]
+    apart = np.sort(np.delete(data.distances(atlas, DECODER)[6], 6))[:3]
+    assert re.findall(r"\((\d\.\d\d)\)", near) == [f"{distance:.2f}" for distance in apart]
     np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.metrics["norm_same"][1].ravel())
 
 
@@ -150,8 +154,9 @@ def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
 
 
 def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
-    opened(app, atlas="Table", site="decoder.self")
+    opened(app, atlas="Table", site="decoder.self", layer=1, head=2)
     ((table, _),) = sent_to(app, "head_table")
+    assert table["selected"] == 6
     assert table["heads"] == [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3, 4)]
     columns = {column["title"]: column["numbers"] for column in table["columns"]}
     assert {"Induction", "Entropy"} <= set(columns)

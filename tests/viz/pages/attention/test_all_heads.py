@@ -1,21 +1,30 @@
 """The grid of all heads on its page: metrics, orders and filters, and which heads link two words."""
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from model import Trace
 from tests.viz.page_run import traced
 from tests.viz.sent import caught, sent_to
 from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
-from viz.pages.attention.all_heads.linked_heads import MOST
+from viz.access.texts import Link
+from viz.pages.attention.all_heads import linked_heads
+from viz.pages.attention.all_heads import tab as page
+from viz.pages.attention.all_heads.linked_heads import MOST, Question
+from viz.pages.attention.opened_head import captions, panel
 from viz.pictures.focus import FocusAxis
+from viz.selection import state
 from viz.selection.choices import METRICS
 from viz.selection.selection import Selection
 from viz.text.written import CROSS, DECODER, ENCODER, SITES, head_label
+from viz.ui import controls, finding, frame, present
 from viz.ui.words import KEY, NOTHING, Chosen, WordLine, Words, read_chosen, word_picker
 
 TEXT = Selection().common.text
@@ -198,7 +207,7 @@ def test_two_words_stay_chosen_in_an_attention_where_they_do_not_meet(app: AppTe
     assert {label.split()[0] for label in listed(app)} == {"encoder"}
     app.segmented_control(key="site").set_value(ENCODER).run()
     rows = texts.links(traced(TEXT, selection), (1,), (2,))[0]
-    assert app.query_params["token"] == str(rows.rows[0])
+    assert (app.query_params["token"], app.query_params["key_token"]) == (str(rows.rows[0]), str(rows.keys[0]))
     assert (app.query_params["from"], app.query_params["to"]) == ("1", "2")
 
 
@@ -272,3 +281,220 @@ def test_an_answer_says_which_choice_of_words_came_last(monkeypatch: pytest.Monk
     for serial in ("7", True, None, 7.5):
         assert answered({"looking": [], "lookedAt": [], "serial": serial}) == 6
     assert heard[:2] == [((1,), ()), ((), ())]
+
+
+@pytest.fixture
+def held(selection: Selection, monkeypatch: pytest.MonkeyPatch) -> list[Selection]:
+    """The selections that the page had, the one that it has last; without a session."""
+    stored = [selection]
+    monkeypatch.setattr(state, "current", lambda: stored[-1])
+    monkeypatch.setattr(state, "put", stored.append)
+    return stored
+
+
+def cell_of(held: list[Selection]) -> tuple[int | None, int | None]:
+    return held[-1].common.token, held[-1].common.key_token
+
+
+def trace_of(held: list[Selection]) -> Trace:
+    """The text with a translation of several words."""
+    return models.translator(held[0].model).trace(TEXT, "Das Tier war zu müde.")
+
+
+def test_a_click_on_words_keeps_a_row_a_key_or_the_head_and_the_cell_that_link_them_most(held: list[Selection]) -> None:
+    trace = trace_of(held)
+    known = texts.words(trace)
+    linked_heads.choose(trace, ((1,), ()))
+    assert cell_of(held) == (known.groups[1][0], None)
+    assert held[-1].common.head_chosen
+    written = next(word for word in range(known.num_source, len(known.groups)) if len(known.groups[word]) > 1)
+    held.append(held[-1].changed(whole_words=False))
+    for looking, looked_at in (((1,), (0,)), ((written,), (1,)), ((1, 2), (4,))):
+        linked_heads.choose(trace, (looking, looked_at))
+        links = texts.links(trace, looking, looked_at)
+        weights = {
+            (link, layer, head): float(texts.weights(trace, link)[layer, head])
+            for link in links for layer in range(2) for head in range(4)
+        }  # fmt: skip
+        link, layer, head = max(weights, key=lambda place: weights[place])
+        common = held[-1].common
+        assert (common.site, common.layer, common.head) == (link.site, layer, head)
+        of_head = trace.weights(link.site, layer)[head].numpy()
+        inside = of_head[np.ix_(link.rows, link.keys)]
+        assert common.token in link.rows
+        assert common.key_token in link.keys
+        assert of_head[common.token, common.key_token] == pytest.approx(inside.max(), abs=1e-6)
+        chosen = held[-1].attention
+        assert (chosen.from_words, chosen.to_words, chosen.metric) == (looking, looked_at, "kept")
+    linked_heads.choose(trace, ((), ()))
+    assert (cell_of(held), held[-1].attention.from_words) == ((None, None), ())
+
+
+def test_words_of_a_link_keep_their_cell_where_the_attention_has_them_and_nothing_else_is_kept(
+    held: list[Selection],
+) -> None:
+    trace = trace_of(held)
+    known = texts.words(trace)
+    many = next(word for word in range(known.num_source) if len(known.groups[word]) > 1)
+    chosen = held[0].changed(from_words=(many,), to_words=(many,))
+    for site, given, kept in (
+        (ENCODER, chosen, (known.groups[many][0],) * 2),
+        (CROSS, chosen, (None, None)),
+        (ENCODER, chosen.changed(to_words=()), (known.groups[many][0], None)),
+        (ENCODER, chosen.changed(key_token=7), (None, 7)),
+        (ENCODER, chosen.changed(from_words=(), to_words=()), (None, None)),
+    ):
+        held.append(given)
+        linked_heads.begin(trace, site)
+        assert cell_of(held) == kept, (site, kept)
+
+
+def test_only_a_head_of_another_attention_draws_the_controls_again(held: list[Selection]) -> None:
+    trace, drawn = trace_of(held), list[str]()
+    for site in (ENCODER, CROSS, CROSS):
+        linked_heads._press(trace, Link(site, ((1,),), (2,)), 1, 3, lambda site=site: drawn.append(site))  # type: ignore[misc]
+        assert (held[-1].common.site, held[-1].common.layer, held[-1].common.head) == (site, 1, 3)
+    assert drawn == [CROSS]
+
+
+def test_tiles_carry_the_row_that_is_kept_or_else_the_first(held: list[Selection]) -> None:
+    trace = trace_of(held)
+    word = texts.words(trace).num_source + 1
+    own, second = texts.links(trace, (word,), (1,))
+    chosen = held[0].changed(from_words=(word,), to_words=(1,), site=CROSS, whole_words=False)
+    for token, link in ((None, own), (own.rows[0], own), (second.rows[0], second)):
+        held.append(chosen.changed(token=token))
+        metric = linked_heads.tile_metric(trace, CROSS)
+        assert metric is not None
+        np.testing.assert_array_equal(metric.values, texts.weights(trace, link))
+        assert ("in the row that reads it" in str(metric.note)) == (link is second)
+    assert linked_heads.tile_metric(trace, ENCODER) is None
+
+
+def test_a_row_that_is_kept_alone_marks_its_word_and_one_beyond_the_text_none(held: list[Selection]) -> None:
+    trace = trace_of(held)
+    queries, _ = trace.axis_tokens(ENCODER)
+    known, last = texts.words(trace), len(queries) - 2  # the last but the end
+    held.append(held[0].changed(token=last, site=ENCODER))
+    assert linked_heads.marked(trace) == ((known.num_source - 1,), ())
+    for change in ({"token": len(queries)}, {"token": len(queries) - 1}, {"token": 99, "key_token": 1}):
+        held.append(held[0].changed(site=ENCODER, **change))
+        assert linked_heads.marked(trace) == ((), ())
+    # Neither does a cell of which one side is beyond it ask anything.
+    for token, key in ((99, 1), (1, 99)):
+        held.append(held[0].changed(site=ENCODER, token=token, key_token=key))
+        assert linked_heads.tile_metric(trace, ENCODER) is None
+
+
+def found(monkeypatch: pytest.MonkeyPatch, **link: Any) -> None:
+    """What is most worth seeing is this link."""
+    given = SimpleNamespace(pronoun="it", step=None, pronoun_row=0, **link)
+    monkeypatch.setattr(finding, "of", lambda trace: SimpleNamespace(link=given))
+
+
+def test_a_finding_of_a_decoder_looks_from_the_word_that_its_row_reads(
+    held: list[Selection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = trace_of(held)
+    known = texts.words(trace)
+    first, second = known.groups[known.num_source][0], known.groups[known.num_source + 1][0]
+    found(monkeypatch, site=DECODER, row=second, key=first)
+    assert linked_heads._found(trace) == ((known.num_source + 1,), (known.num_source,))
+    # A row of cross-attention looks for the word that it writes.
+    found(monkeypatch, site=CROSS, row=second - 1, key=known.groups[1][0])
+    assert linked_heads._found(trace) == ((known.num_source + 1,), (1,))
+    for kept in ({"token": 1}, {"key_token": 1}, {"head_chosen": True}):
+        held.append(held[0].changed(**kept))
+        assert linked_heads._found(trace) is None
+
+
+def test_a_pronoun_is_looked_from_where_it_is_read_and_where_it_is_written(
+    held: list[Selection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = trace_of(held)
+    monkeypatch.setattr(finding, "of", lambda trace: SimpleNamespace(link=SimpleNamespace(step=5, pronoun_row=3)))
+    read, written = Link(ENCODER, ((1, 2, 3),), (7,)), Link(CROSS, ((3, 4, 5),), (7,))
+    assert linked_heads._with_pronoun(trace, (read,)) == (read, Link(CROSS, ((5,),), (7,)))
+    assert linked_heads._with_pronoun(trace, (written,)) == (written, Link(ENCODER, ((3,),), (7,)))
+    # Of two words, or of another one, it is no pronoun.
+    for other in (Link(ENCODER, ((2,), (3,)), (7,)), Link(ENCODER, ((3, 4),), (7,)), Link(DECODER, ((3,),), (7,))):
+        assert linked_heads._with_pronoun(trace, (other,)) == (other,)
+
+
+@pytest.mark.parametrize(
+    ("words", "rows", "keys", "said"),
+    [
+        (((0,), (1,)), ((3,),), (5,), ""),
+        (((0,), (1,)), ((3, 4),), (5,), "For a word of several tokens"),
+        (((0,), (1,)), ((3,),), (5, 6), "For a word of several tokens"),
+        (((0, 2), (1,)), ((3,), (4,)), (5,), "Of several words the weights are summed."),
+        (((0,), (1, 2)), ((3,),), (5, 6), "Of several words the weights are summed."),
+    ],
+)
+def test_how_weights_are_taken_together_is_said_where_they_are(
+    held: list[Selection], monkeypatch: pytest.MonkeyPatch, words: Chosen, rows: Any, keys: Any, said: str
+) -> None:
+    monkeypatch.setattr(finding, "of", lambda trace: SimpleNamespace(link=SimpleNamespace(pronoun="it")))
+    question, link = Question(words, ("a", "b"), ()), Link(ENCODER, rows, keys)
+    trace: Any = None
+    for whole_words in (True, False):
+        held.append(held[0].changed(whole_words=whole_words))
+        how = linked_heads._how(trace, question, [link])
+        assert how.startswith(said) == (how != "" or not said)
+        assert bool(how) == bool(said)
+        assert ("one cell per token" in how) == (said.startswith("For") and not whole_words)
+    both = linked_heads._how(trace, question, [link, Link(CROSS, rows, keys, is_second_look=True)])
+    assert both.startswith("“it” attends where the encoder reads it")
+    assert "“a” has two rows" in both
+
+
+def test_why_no_head_links_two_words_is_said(held: list[Selection]) -> None:
+    trace = trace_of(held)
+    written = texts.words(trace).num_source
+    told = [
+        linked_heads._why_none(trace, Question(words, ("a", "b"), links))
+        for words, links in (
+            (((1,), (2,)), ()), (((written, 9), (written + 1,)), ()), (((1,), (written,)), ()), (((1,), (2,)), (LINK,))
+        )
+    ]  # fmt: skip
+    assert ["no self-attention" in one for one in told] == [True, True, False, False]
+    assert ["the text is read before" in one for one in told] == [False, False, True, False]
+    assert "written later" in told[3]
+
+
+LINK = Link(ENCODER, ((1,),), (2,))
+
+
+def test_words_that_change_a_control_draw_the_controls_again_and_others_the_pictures_alone(
+    held: list[Selection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[object] = []
+    monkeypatch.setattr(frame, "rerun", drawn.append)
+    monkeypatch.setattr(present, "is_on", lambda: False)
+    for change in ({"layer": 1}, {"site": CROSS}, {"metric": "kept"}, {"metric": "entropy"}, {"metric": "distance"}):
+        monkeypatch.setattr(linked_heads, "choose", lambda trace, chosen, change=change: state.change(**change))
+        page._choose(trace_of(held), ((), ()))
+    assert drawn == [page._show_pictures, page.show, page.show, page.show, page._show_pictures]
+
+
+def test_a_presentation_shows_the_grid_and_then_each_way_to_draw_the_open_head(
+    held: list[Selection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[tuple[str, ...]] = []
+    counted: list[int] = []
+    monkeypatch.setattr(controls, "fit_measure", lambda measures: None)
+    monkeypatch.setattr(captions, "show_headline", lambda trace: None)
+    monkeypatch.setattr(panel, "picture", lambda trace, site, drawn_as: drawn.append((drawn_as,)))
+    monkeypatch.setattr(page, "draw", lambda trace, site, measure: drawn.append(("grid", measure)))
+    monkeypatch.setattr(page, "send", lambda trace, site, measure: None)
+    trace = trace_of(held)
+
+    def steps(count: int, field: str) -> int:
+        counted.append(count)
+        return len(counted) - 1
+
+    monkeypatch.setattr(present, "steps", steps)
+    for _screen in range(3):
+        page._show_presented(trace)
+    assert drawn == [("grid", "weights"), ("Heatmap",), ("Heatmap",), ("Lines",)]
+    assert counted == [3] * 3

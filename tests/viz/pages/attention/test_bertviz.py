@@ -144,6 +144,7 @@ def test_the_colours_are_those_of_the_theme(dark: bool, theme: str, view: str) -
     assert f"color: {colours['textColor']}; background: {colours['backgroundColor']}" in style
     assert f"text {{ fill: {colours['textColor']}" in style
     assert f"color-scheme: {theme}" in style
+    assert [f".background {{ fill: {hover}; }}" in style for hover in ("#39425a", "#e2dfd4")] == [dark, not dark]
 
 
 @pytest.fixture
@@ -165,6 +166,7 @@ def test_the_link_says_which_view_of_which_attention_and_the_page_says_how_to_re
     iframe = frame_of(app.run())
     assert view == "Model view" or '"layer":2' in iframe.srcdoc, "it begins with the open layer"
     assert f"<title>{view} of attention" in iframe.srcdoc
+    assert "color-scheme: light" in iframe.srcdoc
     assert "up to 64 tokens, because" in " ".join(caption.value for caption in app.caption)
     other = BERTVIZ_VIEWS[1 - BERTVIZ_VIEWS.index(view)]
     assert (

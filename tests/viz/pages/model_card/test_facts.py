@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from model.config import PRESETS
-from model.decoding.cost import count_parameters
+from model.decoding.cost import ParameterCounts, count_parameters
 from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
 from tests.viz.page_run import traced
 from viz.access import models
@@ -72,10 +72,16 @@ def test_scores_of_a_set_stand_in_one_row_and_what_is_unknown_is_a_dash() -> Non
 
 
 def test_values_of_heads_are_apart_and_heads_count_from_1() -> None:
-    rows = (("best · layer", 0), ("best · head", 3), ("in · heads · 0 · 1", 0.5), ("best · of", "2 heads"))
+    rows = (
+        ("best · layer", 0), ("best · head", 3), ("in · heads · 0 · 1", 0.5), ("best · of", "2 heads"),
+        ("heads · 2 · 0", 0.25), ("2 · 0", 0.75), ("layer", "none"), ("set", "tatoeba_dev"), ("pairs", 1234),
+    )  # fmt: skip
     first, by_number = facts.measured(Measurement("x", rows))
-    assert first == [("best", "L1 H4"), ("best · of", "2 heads")]
-    assert by_number == [("in · L1 H2", "0.5")]
+    assert first == [
+        ("best", "L1 H4"), ("best · of", "2 heads"), ("2 · 0", "0.75"), ("layer", "none"),
+        ("set", "Tatoeba, dev set"), ("pairs", "1,234"),
+    ]  # fmt: skip
+    assert by_number == [("in · L1 H2", "0.5"), ("L3 H1", "0.25")]
     # Values whose names have the same parts share a table.
     named = [("set", "dev"), ("frames · both_right", "0.8"), ("best · layer", "1"), ("nouns · both_right", "0.3")]
     alone, shared = facts.tables(named)
@@ -89,7 +95,9 @@ def test_values_of_heads_are_apart_and_heads_count_from_1() -> None:
     [
         ("python -m model pronouns --json", "Pronouns"),
         ("python -m model align --data x", "Alignment"),
-        ("make scores", "Measured"),
+        ("python -m model copying", "Copying"),
+        ("python -m model", "Measured"),
+        ("make scores of pronouns", "Measured"),
         ("", "Measured"),
     ],
 )
@@ -120,11 +128,15 @@ def test_labels_of_a_figure_leave_plotly_no_markup() -> None:
 def test_curves_stand_in_three_panels_over_the_same_steps() -> None:
     steps = tuple(range(MAX_MARKED + 1))
     loss, rate = Curve("loss", steps, tuple(map(float, steps))), Curve("learning_rate", (5, 10), (0.1, 0.2))
-    figure = training_curves(TrainingLog(loss, rate, (Curve("a", (5,), (1.0,)), Curve("b", (5,), (2.0,)))))
+    many = [Curve(f"{number}", (5,), (2.0,)) for number in range(40)]
+    figure = training_curves(TrainingLog(loss, rate, (Curve("a", steps[1:], loss.values[1:]), *many)))
     assert figure is not None
-    assert [trace.yaxis for trace in figure.data] == ["y", "y2", "y3", "y3"]
-    assert [trace.mode for trace in figure.data] == ["lines"] + ["lines+markers"] * 3
-    assert [trace.showlegend for trace in figure.data] == [False, False, True, True]
+    assert [trace.yaxis for trace in figure.data] == ["y", "y2", *["y3"] * 41]
+    assert [trace.mode for trace in figure.data] == ["lines"] + ["lines+markers"] * 42
+    assert [trace.showlegend for trace in figure.data] == [False, False, *[True] * 41]
+    # Near ones can be told apart, and the names of all stand below the panels.
+    assert len({trace.line.color for trace in figure.data[:16]}) == 16
+    assert figure.layout.legend.y < 0
     assert figure.layout.xaxis.matches == figure.layout.xaxis2.matches == "x3"
     assert [figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3")] == [
         "loss",
@@ -172,6 +184,13 @@ def test_bars_hold_every_part_twice_in_millions_and_as_a_share() -> None:
     assert [sum(bar.x[i] for bar in below) for i in (0, 1)] == pytest.approx([1, 1])
     assert figure.layout.barmode == "stack"
     assert tuple(figure.layout.yaxis.range) == (1.5, -0.5)
+    assert [bar.showlegend for bar in figure.data] == [True, False] * len(PARTS)
+    assert len({bar.marker.color for bar in above}) == len(PARTS)
+    # A share is written where it has room: from 7 % on.
+    counts = ParameterCounts(**dict(zip(PARTS, (60, 20, 7, 6, 5, 2, 0), strict=True)))
+    drawn = parameter_bars(["x"], [counts]).data
+    assert [bar.text[0] for bar in drawn[1::2]] == ["60%", "20%", "7%", *[""] * 4]
+    assert {bar.text[0] for bar in drawn[0::2]} == {""}
     # Models of the same name keep two bars.
     figure = parameter_bars(["base", "base"], COUNTS)
     assert list(figure.layout.yaxis.tickvals) == [0, 1]

@@ -10,18 +10,20 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.analysis.ablations import outputs
 from model.analysis.ablations.outputs import OTHERS, Repetition, SharedWords
+from model.analysis.ablations.results import AblationResults, RunResult
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.paper.opening import at, said, until
 from tests.viz.sent import charts, sent_to
 from viz.access import models
+from viz.pages.paper import ablations as page
 from viz.pages.paper import wording
 from viz.pages.paper.data import ablations
 from viz.pages.paper.data.ablations import Measured, Output, Row, SetResult
 from viz.pages.paper.figures import seed_points
-from viz.selection import catalogue
+from viz.selection import catalogue, state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.server.background_jobs import Progress
-from viz.ui import long_work
+from viz.ui import controls, long_work
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +53,8 @@ def test_it_opens_on_the_full_model_and_the_one_that_is_farthest_and_leaves_the_
     text = said(app)
     assert "exactly the same" in text if "no-positions" in shown else "least similar to it" in text
     assert "compared with it" in text
+    assert "Differences from the full model are" in text
+    assert "The sentence:" not in text
     maps = sent_to(app, "matrix_picture")
     assert len(maps) == 2
     assert "rows give one key a weight of 0.99 or more" in text
@@ -188,8 +192,8 @@ def test_the_surest_head_gives_one_key_the_most(translator: Translator) -> None:
 
 
 def test_hard_rows_are_those_that_give_one_key_nearly_all() -> None:
-    weights = np.array([[0.995, 0.005], [0.98, 0.02], [0.0, 1.0]], np.float32)
-    assert ablations.OpenHead(0, 0, weights, ("a", "b", "c"), ("a", "b")).hard_rows == 2
+    weights = np.array([[0.995, 0.005], [0.98, 0.02], [0.0, 1.0], [ablations.HARD, 0.01]])
+    assert ablations.OpenHead(0, 0, weights, tuple("abcd"), ("a", "b")).hard_rows == 3
 
 
 def test_a_layer_and_a_head_that_are_asked_for_are_opened_or_there_is_none(translator: Translator) -> None:
@@ -197,7 +201,7 @@ def test_a_layer_and_a_head_that_are_asked_for_are_opened_or_there_is_none(trans
     found = ablations.open_head(trace, "encoder.self", 1, 2)
     assert found is not None
     assert (found.layer, found.head) == (1, 2)
-    assert ablations.open_head(trace, "encoder.self", 7, None) is None
+    assert ablations.open_head(trace, "encoder.self", trace.layers_of("encoder.self"), None) is None
     assert ablations.open_head(trace, "encoder.self", None, 7) is None
 
 
@@ -211,6 +215,7 @@ def test_rows_have_means_over_seeds_and_the_paper_s(
     assert list(rows) == ["full", "single-head", "no-positions", "no-residual", "unscaled"]
     of_set = rows["no-positions"].sets["tatoeba_dev"]
     assert (of_set.bleu[0], of_set.chrf[0], of_set.differences) == (10.5, 21.0, {0: -11.0, 1: -10.0})
+    assert (len(of_set.bleu), len(of_set.chrf), rows["no-positions"].runs) == (2, 2, 2)
     assert of_set.difference == pytest.approx((-10.5, 0.5**0.5))
     assert (rows["single-head"].paper, rows["no-positions"].paper) == (-0.9, None)
     assert rows["full"].sets["tatoeba_dev"].difference is None
@@ -249,6 +254,15 @@ def test_numbers_of_sentences_are_those_that_are_measured() -> None:
 )
 def test_shared_words_are_told_with_their_order(words: SharedWords, said: str) -> None:
     assert wording.findings(replace(SOUND, words=words), "full") == said
+    if words.shared:
+        same = wording.findings(replace(SOUND, output=Output("x", "y", 100.0), words=words), "gru")
+        assert same == "It writes what the model “gru” wrote, word for word."
+
+
+@pytest.mark.parametrize(("times", "is_told"), [(3, False), (4, True)])
+def test_a_token_counts_as_repeated_from_four_times_on(times: int, is_told: bool) -> None:
+    told = wording.findings(replace(SOUND, repetition=Repetition("▁a", times)), "full")
+    assert (f"“a” {times} times in a row" in told) == is_told
 
 
 def test_what_is_broken_is_told_and_nothing_else() -> None:
@@ -274,6 +288,7 @@ def test_differences_smaller_than_their_spread_are_named() -> None:
         row("full", None),
         row("gru", (-0.5, 0.6)),
         row("additive", (-2.0, 0.6)),
+        row("relu", (-0.6, 0.6)),
         row("post-norm", (0.1, float("nan"))),
     ]
     assert wording.within_spread(rows, "dev") == ("gru",)
@@ -297,3 +312,69 @@ def test_each_seed_is_a_point_and_the_first_model_is_on_top() -> None:
     assert (list(paper.x), list(paper.y)) == ([-1.2], ["no dropout"])
     assert list(figure.layout.yaxis.categoryarray) == ["no dropout", "no positions"]
     assert "seed 1: −7.0" in seeds.customdata
+
+
+DEV = SetResult((20.04, 1.0), (40.0, 1.5), {0: -1.0}, (-1.0, 0.5))
+
+
+def test_a_row_of_the_table_has_three_cells_a_set_its_speed_and_the_paper_s_number() -> None:
+    known = Row("no-dropout", 2, {"dev": DEV}, 12_345.6, -1.2)
+    assert page._row(known, ("dev", "other")) == [
+        "no\u00a0dropout", "20.0 ± 1.0", "−1.0 ± 0.5", "40.0 ± 1.5", "–", "–", "–", "12,346", "−1.2"
+    ]  # fmt: skip
+    full = Row("full", 2, {"dev": replace(DEV, difference=None)}, None, None)
+    assert page._row(full, ("dev",)) == ["full", "20.0 ± 1.0", "", "40.0 ± 1.5", "–", page.PAPER_FULL]
+
+
+def results(*presets: str) -> AblationResults:
+    runs = [RunResult(preset, 0, "", 500_000 * (1 + at), 1.0, ()) for at, preset in enumerate(presets)]
+    return AblationResults(tuple(runs), {})
+
+
+def test_what_the_table_shows_is_said_with_its_seeds() -> None:
+    def of(preset: str, runs: int, bleu: float = 20.0, difference: float = -0.2) -> Row:
+        return Row(preset, runs, {"dev": replace(DEV, bleu=(bleu, 1.0), difference=(difference, 0.5))}, None, None)
+
+    one, two = results("full"), results("full", "gru")
+    for rows, seeds in (
+        ([of("full", 1)], "over 1 seed;"), ([of("full", 2), of("gru", 2)], "over 2 seeds;"),
+        ([of("full", 1), of("gru", 3)], "over 1 to 3 seeds;"),
+    ):  # fmt: skip
+        told = page._worth_in_words(two, rows, ("dev",))
+        assert seeds in told
+        assert "at most 1.00 M parameters" in told
+        assert "has 65 times as many parameters" in told
+        assert ("With a single seed" in told) == ("1 seed;" in seeds)
+    assert "**larger than the difference** on dev for full, gru; on other for no model." in page._noise(
+        [of("full", 1), of("gru", 2), of("relu", 2, difference=-0.9)], ("dev", "other")
+    )
+    assert page._unscaled([of("unscaled", 1, 19.0), of("single-head", 1, 20.5)], ("dev", "x")).endswith("−1.5 on dev.")
+    assert page._unscaled([of("unscaled", 1)], ("dev",)) == page._unscaled([of("single-head", 1)], ("dev",)) == ""
+    for rows, leads in (([of("full", 1, 21), of("gru", 1)], False), ([of("full", 1, 19), of("gru", 1)], True)):
+        concluded = page._conclusion(one, rows, ("dev",))
+        assert concluded.startswith("These models have at most 0.50 M parameters")
+        assert ("The GRU leads" in concluded) == leads
+
+
+@pytest.mark.parametrize(("asked", "number"), [(0, None), (1, 0), (3, 2), (4, None)])
+def test_a_layer_that_is_asked_for_is_counted_from_one_and_one_that_is_not_there_is_the_sharpest(
+    monkeypatch: pytest.MonkeyPatch, asked: int, number: int | None
+) -> None:
+    values = {"ablation_layer": asked}
+    monkeypatch.setattr(state, "value", lambda field, kind: values[field])
+
+    def dropdown(field: str, name: str, labels: dict[int, str], width: int) -> int:
+        assert list(labels.values()) == [page.SUREST, "1", "2", "3"]
+        return values[field]
+
+    monkeypatch.setattr(controls, "dropdown", dropdown)
+    monkeypatch.setattr(state, "change", lambda **new: values.update(new))
+    assert page._number("ablation_layer", "Layer", 3) == number
+
+
+def test_positions_are_added_before_the_first_layer_and_other_parts_are_of_one() -> None:
+    offs = ablations.parts_off(1, 2)
+    assert {off.part: off.layer for off in offs} == {
+        "positions": None, "scaling": 1, "heads": 1, "residuals": 1, "norms": 1
+    }  # fmt: skip
+    assert {off.kept_head for off in offs} == {2}

@@ -52,6 +52,7 @@ def until_refused(app: AppTest) -> None:
 def test_the_page_opens_on_the_papers_width_where_the_dot_product_is_saturated(app: AppTest) -> None:
     (concluded,) = bold_lines(at(app, "Scores"))
     assert "less than a tenth of the gradient is left" in concluded
+    assert all(name in said(app) for name in ("Dot product", "Scaled", "Additive", "Bilinear"))
     dot, scaled = weights_of(app, 0), weights_of(app, 1)
     assert app.select_slider(key="score_width").value == 64
     assert dot[0] > 4 * scaled[0]
@@ -109,6 +110,13 @@ def test_it_opens_on_the_width_with_the_smallest_error(app: AppTest) -> None:
     healthy(app.slider(key="pooling_width").set_value(0.02).run())
     assert "a hard look-up" in said(app)
     assert app.query_params["sigma"] == "2"
+    # The query is where it says it is, on both pictures, and so is the width.
+    curve, rows, error = charts(app)
+    query = app.slider(key="pooling_query").value
+    assert isinstance(query, float)
+    assert curve["layout"]["shapes"][0]["x0"] == query == curve["data"][3]["x"][0]
+    assert rows["layout"]["shapes"][0]["y0"] == round(query * 10) - 0.5
+    assert error["layout"]["shapes"][0]["x0"] == 0.02 == figure_values(error["data"][0]["x"])[0]
     weights = numbers_of(charts(app)[1]["data"][0])
     assert (weights.max(1) > 0.7).mean() > 0.8
 
@@ -189,7 +197,9 @@ def test_the_sentence_is_translated_without_each_part_of_any_layer(app: AppTest)
 
 
 def test_a_layer_and_a_head_that_are_not_there_become_the_first(app: AppTest) -> None:
-    opened(app, without=99, kept=99)
+    # Of two layers and four heads.
+    opened(app, without=3, kept=4)
+    assert app.selectbox(key="off_layer").options == ["All layers", "Layer 1", "Layer 2"]
     assert (app.selectbox(key="off_layer").value, app.selectbox(key="kept_head").value) == (0, 0)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from plotly.graph_objects import Layout
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
@@ -40,13 +41,30 @@ def test_every_cell_says_whether_it_is_allowed_or_why_not_in_a_colour_of_its_own
     assert heatmap.customdata.tolist() == [[STATES[code] for code in row] for row in codes]
     for part in ("%{y}", "%{x}", "%{customdata}"):
         assert part in heatmap.hovertemplate
-    heatmap = mask_heatmap(np.zeros((3, 2), np.uint8), "abc", "de").data[0]
-    assert STATES[ALLOWED] in heatmap.hovertemplate
-    assert heatmap.customdata.dtype == np.uint8
+    for state in (ALLOWED, PADDING):
+        heatmap = mask_heatmap(np.full((3, 2), state, np.uint8), "abc", "de").data[0]
+        assert STATES[state] in heatmap.hovertemplate
+        assert heatmap.customdata.dtype == np.uint8
     heatmap = mask_heatmap(np.array([[0, 1], [2, 3]], np.uint8), "ab", "cd").data[0]
     at = {round(position * (heatmap.zmax - heatmap.zmin)): colour for position, colour in heatmap.colorscale}
     assert tuple(at[code] for code in range(4)) == COLOURS
     assert heatmap.showscale is False
+
+
+def test_rows_of_a_mask_can_be_told_apart_and_its_tokens_have_room_until_the_screen_is_full() -> None:
+    def layout(rows: int, columns: int = 2) -> Layout:
+        return mask_heatmap(np.zeros((rows, columns), np.uint8), ["q"] * rows, ["k"] * columns).layout
+
+    heights = [layout(rows).height for rows in (1, 12, 13, 300)]
+    assert heights[2] - heights[1] >= 15
+    assert heights[1] - 12 * (heights[2] - heights[1]) >= 80
+    assert 100 <= heights[0] < heights[1] < heights[2] < heights[3] <= 600
+    # Of more tokens than fit, every second one is named, then every third; upright, for columns are narrow.
+    for rows, columns, named in ((36, 20, (36, 20)), (37, 21, (19, 11)), (73, 41, (25, 14))):
+        axes = layout(rows, columns).yaxis, layout(rows, columns).xaxis
+        assert tuple(len(axis.tickvals) for axis in axes) == named
+        assert [axis.tickvals[0] for axis in axes] == [0, 0]
+    assert layout(3, 4).xaxis.tickangle == -90
 
 
 def test_the_overview_holds_a_row_a_sentence_and_its_padding() -> None:
@@ -56,6 +74,12 @@ def test_the_overview_holds_a_row_a_sentence_and_its_padding() -> None:
     np.testing.assert_array_equal(heatmap.z == PADDING, ~real)
     assert list(figure.layout.yaxis.ticktext) == ["Sentence 1", "Sentence 2"]
     assert heatmap.customdata.tolist()[1] == ["d", "&lt;pad&gt;", "&lt;pad&gt;"]
+    assert (heatmap.showscale, list(figure.layout.xaxis.ticktext)) == (False, ["0", "1", "2"])
+    of_three = batch_overview(np.ones((3, 11), bool), ["abcdefghijk"] * 3).layout
+    assert (list(of_three.xaxis.tickvals), of_three.xaxis.tickangle) == ([0, 2, 4, 6, 8, 10], 0)
+    # Every sentence has a row of its own height, and the numbers stand above them.
+    assert of_three.height - figure.layout.height >= 20
+    assert figure.layout.height - 2 * (of_three.height - figure.layout.height) >= 30
 
 
 def test_the_parts_of_each_mask_make_up_the_one_the_run_recorded(translator: Translator) -> None:
@@ -102,7 +126,10 @@ def test_the_share_of_padding_on_the_page_is_that_of_the_tokens(app: AppTest, tr
 
 def test_each_sentence_of_the_batch_can_be_looked_at(app: AppTest) -> None:
     at(app, "Masks", companion="Hi.\nYes.")
-    assert len(app.selectbox(key="batch_member").options) == 3
+    chosen = app.selectbox(key="batch_member")
+    assert [option[:4] for option in chosen.options] == ["1 · ", "2 · ", "3 · "]
+    # It opens on the first sentence that is padded beside the one on the left.
+    assert chosen.value == 1
     before = charts(app)
     healthy(app.selectbox(key="batch_member").set_value(2).run())
     assert charts(app)[:5] == before[:5]

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from plotly.graph_objects import Layout
 from streamlit.testing.v1 import AppTest
 
 from model import Transformer, TransformerConfig
 from model.analysis.positions import Likeness
 from model.checkpoint import save_checkpoint
 from model.config import Positions
+from model.nn.layers import sinusoidal_encoding
 from model.tokenizer import Tokenizer
 from tests.viz.page_run import healthy, traced
 from tests.viz.pages.paper.opening import at_positions
@@ -29,6 +31,7 @@ from viz.pages.paper.mask_figures import (
 from viz.pages.paper.positions import MIN_POSITIONS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
+from viz.text.written import scientific
 from viz.ui.controls import BASES
 
 SENTENCE = "The animal was tired."
@@ -52,6 +55,9 @@ def test_the_matrix_holds_the_recorded_rows_and_the_page_says_so(app: AppTest, s
     at_positions(app, text=SENTENCE, side=side)
     assert "what the model added" in app.success[0].value
     recorded = traced(SENTENCE, Selection().changed(checkpoint="en-de")).positional[side].numpy()
+    formula = sinusoidal_encoding(len(recorded), OWN_WIDTH, base=float(OWN_BASE)).numpy()
+    assert f"the {len(recorded)} rows of this sentence" in app.success[0].value
+    assert f"largest difference {scientific(float(np.abs(formula - recorded).max()))}." in app.success[0].value
     shown = decoded(charts(app)[0]["data"][0], "z")
     assert shown.shape == (MIN_POSITIONS, OWN_WIDTH)
     np.testing.assert_array_equal(shown[: len(recorded)], recorded)
@@ -84,6 +90,13 @@ def test_all_pairs_of_the_sentence_lie_on_the_curve(app: AppTest) -> None:
     points, curve = charts(app)[3]["data"]
     expected = decoded(curve, "y")[decoded(points, "x").astype(int)]
     np.testing.assert_allclose(decoded(points, "y"), expected, atol=1e-4)
+    # The other picture is of what the first layer reads: embedding and position together.
+    trace = traced(Selection().common.text, Selection().changed(checkpoint="en-de"))
+    read = (trace.embedding["source"] + trace.positional["source"]).numpy()
+    points, curve, *_ = charts(app)[4]["data"]
+    first, second = np.triu_indices(len(read), 1)
+    assert sorted(decoded(points, "y")) == pytest.approx(sorted((read[first] * read[second]).sum(1)), abs=1e-3)
+    assert len(decoded(curve, "y")) == len(read)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +135,12 @@ def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:
     equation = app.latex[2].value
     for number in (np.cos(angle), np.sin(angle), -np.sin(angle)):
         assert f"{number:.4f}" in equation
+    # The pair at position 14 is what that at position 10 becomes.
+    after, _, before = equation.partition("=")
+    for at, side in ((14, after), (10, before)):
+        assert rf"{np.sin(at * angle / 4):.4f} \\ {np.cos(at * angle / 4):.4f}" in side
+    circle = charts(app)[3]["data"]
+    assert len(decoded(circle[0], "x")) == MIN_POSITIONS + 4
 
 
 def test_the_matrix_has_a_row_a_position_with_the_tokens_of_the_sentence_and_a_line_below_them() -> None:
@@ -130,7 +149,22 @@ def test_the_matrix_has_a_row_a_position_with_the_tokens_of_the_sentence_and_a_l
     np.testing.assert_array_equal(figure.data[0].z, encoding)
     assert list(figure.layout.yaxis.ticktext) == ["0  a", "1  &lt;b&gt;", "2"]
     assert list(figure.layout.xaxis.ticktext) == ["0", "1", "2", "3"]
-    assert [shape.y0 for shape in figure.layout.shapes] == [1.5]
+    assert [(shape.x0, shape.x1, shape.y0, shape.y1) for shape in figure.layout.shapes] == [(0, 1, 1.5, 1.5)]
+    # The colour is the number: it is sent once.
+    assert figure.data[0].customdata is None
+    assert list(encoding_heatmap(encoding, list("abcde")).layout.yaxis.ticktext) == ["0  a", "1  b", "2  c"]
+
+
+def test_rows_of_the_matrix_have_room_for_their_labels_and_some_dimensions_are_named() -> None:
+    def layout(positions: int, dimensions: int) -> Layout:
+        return encoding_heatmap(np.zeros((positions, dimensions), np.float32), ["a"]).layout
+
+    for positions, labels in ((3, 3), (64, 64), (65, 33)):
+        assert len(layout(positions, 4).yaxis.ticktext) == labels
+        assert layout(positions, 4).height - 12 * labels > 30
+    assert layout(200, 4).height == layout(64, 4).height > layout(63, 4).height
+    assert list(layout(3, 8).xaxis.tickvals) == list(range(8))
+    assert list(layout(3, 9).xaxis.ticktext) == ["0", "2", "4", "6", "8"]
 
 
 def test_the_matrix_of_a_sentence_that_fills_it_has_no_line() -> None:
@@ -147,11 +181,24 @@ def test_sines_and_cosines_of_a_position_are_two_curves() -> None:
     assert (list(cosine.x), list(cosine.y), cosine.name) == ([2, 3], [0.3, 0.4], "cosine (second half)")
 
 
-@pytest.mark.parametrize(("wavelength", "bands"), [(2.5, [2.5]), (3.5, [])])
+@pytest.mark.parametrize(("wavelength", "bands"), [(2.5, [2.5]), (3.0, [3.0]), (3.5, [])])
 def test_one_wavelength_is_marked_where_it_fits(wavelength: float, bands: list[float]) -> None:
     figure = dimension_curve(np.arange(4.0), np.zeros(4), np.array([0.0, 1.0, 0.0, -1.0]), ["a"], wavelength)
     assert [shape.x1 for shape in figure.layout.shapes] == bands
     assert [list(trace.x) for trace in figure.data[1:]] == [[0], [1, 2, 3]]
+    assert [list(trace.customdata) for trace in figure.data[1:]] == [["0  a"], ["1", "2", "3"]]
+
+
+def test_all_of_a_curve_is_within_its_picture() -> None:
+    figure = dimension_curve(np.arange(64.0), np.zeros(64), np.zeros(64), ["a"], 6.28)
+    low, high = figure.layout.xaxis.range
+    # As much room before the first position as after the last.
+    assert low < -1 < 0 < -low == pytest.approx(high - 63)
+    bottom, top = figure.layout.yaxis.range
+    assert (-1.3 < bottom < -1, 1 < top < 1.3) == (True, True)
+    assert list(figure.layout.yaxis.tickvals) == [-1, -0.5, 0, 0.5, 1]
+    (band,) = figure.layout.shapes
+    assert (band.x0, band.y0, band.y1) == (0, bottom, top)
 
 
 def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover() -> None:
@@ -165,11 +212,19 @@ def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover() -> None:
     assert (list(means.x), list(means.y)) == ([1, 2], [6, 3])
 
 
+def test_a_sentence_of_one_token_has_no_pairs_and_no_means() -> None:
+    none = np.zeros(0, int)
+    figure = likeness_over_distance(np.array([9.0]), Likeness(none, none, none + 0.5, None), ["a"], shows_means=True)
+    assert [len(trace.x) for trace in figure.data] == [0, 1]
+
+
 def test_of_very_many_pairs_evenly_spaced_ones_are_drawn() -> None:
     first, second = np.triu_indices(300, 1)
     pairs = Likeness(first, second, np.zeros(len(first)), None)
     figure = likeness_over_distance(np.zeros(300), pairs, ["a"] * 300, shows_means=True)
-    assert len(figure.data[0].x) <= MAX_POINTS
+    # Every fifteenth of 44,850.
+    assert len(figure.data[0].x) == 2_990 <= MAX_POINTS
+    assert list(figure.data[0].x[:2]) == [1, 16]
     assert len(figure.data[2].x) == 299
 
 
@@ -180,6 +235,23 @@ def test_the_arc_leads_from_the_position_to_the_shifted_one() -> None:
     assert np.arctan2(arc.y[0], arc.x[0]) == pytest.approx(np.arctan2(start.y[1], start.x[1]))
     assert np.arctan2(arc.y[-1], arc.x[-1]) == pytest.approx(np.arctan2(end.y[1], end.x[1]))
     assert (start.name, end.name) == ("pos = 4", "pos + k = 7")
+    (circle,) = figure.layout.shapes
+    assert (circle.x0, circle.x1, circle.y0, circle.y1) == (-1, 1, -1, 1)
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        assert (axis.range[0], list(axis.tickvals)) == (-axis.range[1], [-1, 0, 1])
+        assert 1.05 < axis.range[1] < 1.3
+
+
+@pytest.mark.parametrize(("angle", "fewest"), [(0.01, 2), (2.1, 20), (4 * np.pi, 100), (40 * np.pi, 1_000)])
+def test_an_arc_goes_outwards_within_the_circle_and_is_round(angle: float, fewest: int) -> None:
+    arc = shift_on_circle(np.zeros(3), np.ones(3), 0, 2, angle).data[1]
+    radius = np.hypot(arc.x, arc.y)
+    assert len(radius) >= fewest
+    assert (len(radius) == 2) == (angle < 0.1)
+    assert (np.diff(radius) > 0).all()
+    assert 0.2 < radius[0] < radius[-1] < 0.9
+    # From two turns on, it needs all the room that it may have.
+    assert (radius[-1] - radius[0] == pytest.approx(0.4)) == (angle >= 4 * np.pi)
 
 
 def with_model(

@@ -51,7 +51,7 @@ class LinkQuestion:
     asked: Sequence[str] | None  #: what both sides are called in the question; None where nothing is chosen
     how: str  #: what a person can click
     heard: int  #: the last choice of words to which this answers
-    kept_colour: str = theme.HEAD_COLOURS[1]
+    kept_colour: str = theme.ORANGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def _marked(trace: "Trace", site: str, question: Question | None) -> Chosen:
         return question.words
     row, key = finding.kept(trace)
     chosen = chosen_in(trace)
-    if any(chosen) or row is None or key is not None or row >= len(trace.axis_tokens(site)[0]):
+    if any(chosen) or row is None or key is not None:
         return chosen
     return _words_of_cell(trace, site, row, 0)[0], ()
 
@@ -213,12 +213,13 @@ def _question(trace: "Trace", site: str) -> Question | None:
         return Question(chosen, (looking, looked_at), _links(trace, *chosen))
     row, key = finding.kept(trace)
     queries, keys = _axes(trace, site)
-    at = None if row is None else queries.index_of(row), None if key is None else keys.index_of(key)
-    if row is None or key is None or at[0] is None or at[1] is None:
+    at_row, at_key = None if row is None else queries.index_of(row), None if key is None else keys.index_of(key)
+    if row is None or key is None or at_row is None or at_key is None:
         return None
-    names = [display_token(name.replace("▁", "") or name) for name in (queries.labels[at[0]], keys.labels[at[1]])]
-    links = _with_pronoun(trace, (Link(site, (queries.groups[at[0]],), keys.groups[at[1]]),))
-    return Question(_words_of_cell(trace, site, row, key), (names[0], names[1]), links)
+    names = queries.labels[at_row], keys.labels[at_key]
+    looking, looked_at = (display_token(name.replace("▁", "") or name) for name in names)
+    links = _with_pronoun(trace, (Link(site, (queries.groups[at_row],), keys.groups[at_key]),))
+    return Question(_words_of_cell(trace, site, row, key), (looking, looked_at), links)
 
 
 def _axes(trace: "Trace", site: str) -> tuple["Axis", "Axis"]:

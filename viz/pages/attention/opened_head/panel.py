@@ -349,7 +349,7 @@ class PictureData:
     query: int  #: the token whose row is drawn
     file_name: str = "picture"  #: of saved pictures, without their ending
     stops: tuple[str, ...] = theme.SEQUENTIAL
-    query_colour: str = theme.HEAD_COLOURS[1]
+    query_colour: str = theme.ORANGE
 
     def __post_init__(self) -> None:
         count = self.first_patch + self.rows * self.columns

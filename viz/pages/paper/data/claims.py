@@ -319,7 +319,7 @@ def masks_in_use(trace: Trace, site: str) -> list[MaskInUse]:
         by_rule.setdefault(rule_of(inputs.mask), []).append(layer)
     masks = []
     for rule, of_rule in by_rule.items():
-        position, padding = (part.rows()[0].numpy() for part in trace.inputs[site][of_rule[0]].mask.parts())
+        position, padding = (part.rows()[0].numpy() for part in trace.inputs[site][min(of_rule)].mask.parts())
         masks.append(MaskInUse(tuple(of_rule), position, padding, rule))
     return masks
 

@@ -113,7 +113,7 @@ class FilmView(CellCode):
     stops: Sequence[str] = theme.SEQUENTIAL
     ticks: Sequence[float] = theme.SQRT_TICKS
     marks: Sequence[tuple[float, str]] = ColourScale.root("", 1.0).marks
-    kept_colour: str = theme.HEAD_COLOURS[1]
+    kept_colour: str = theme.ORANGE
 
     def derived(self) -> dict[str, object]:
         """What rows and columns are; the jobs in words, at each frame; what the metric is."""
@@ -155,14 +155,13 @@ def cut(text: str, most: int = MOST_TEXT) -> str:
 def kept_frames(count: int, weights: int) -> tuple[int, ...]:
     """Choose which of `count` frames of this many weights are sent: evenly spaced, first and last included."""
     kept = max(1, min(count, MOST_SENT // weights))
-    return tuple(
-        dict.fromkeys(np.linspace(count - 1 if kept == 1 else 0, count - 1, kept).round().astype(int).tolist())
-    )
+    frames = np.linspace(count - 1 if kept == 1 else 0, count - 1, kept).round().astype(int)
+    return tuple(dict.fromkeys(frames.tolist()))
 
 
 def is_too_large(weights: UInt8[np.ndarray, "frame layer head query key"]) -> bool:
     """Whether a single frame is more than is sent."""
-    return bool(weights[0].size > MOST_SENT)
+    return weights.size // len(weights) > MOST_SENT
 
 
 def pack_view(
@@ -176,8 +175,8 @@ def pack_view(
 ) -> FilmView:
     """Code and compress one attention on one sentence, with the jobs, and a metric ("" for none), at each frame."""
     weights = sentence.weights[site]
-    layers, heads = weights.shape[1:3]
-    frames = kept_frames(len(film.steps), weights[0].size)
+    _frames, layers, heads, *_tokens = weights.shape
+    frames = kept_frames(len(film.steps), weights.size // len(weights))
     chosen = list(frames)
     cells = _CELLS[weights[chosen]]
     planes = np.stack([cells & 255, cells >> 8]).astype(np.uint8)

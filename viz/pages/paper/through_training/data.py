@@ -140,7 +140,7 @@ class OpenFilm:
 
     def shape(self, site: str) -> tuple[int, int]:
         """Layers and heads of an attention."""
-        layers, heads = self.film.sentences[0].weights[site].shape[1:3]
+        _frames, layers, heads, *_tokens = self.film.sentences[0].weights[site].shape
         return layers, heads
 
 
@@ -167,7 +167,7 @@ def read(content: bytes, name: str) -> OpenFilm:
     """The film in bytes called `name`. Raises a DataError if it is none, damaged, or larger than this page reads."""
     film = read_film(BytesIO(content), name)
     shapes = [weights.shape for sentence in film.sentences for weights in sentence.weights.values()]
-    weights, heads = sum(map(prod, shapes)), max(shape[1] * shape[2] for shape in shapes)
+    weights, heads = sum(map(prod, shapes)), max(layers * heads for _, layers, heads, *_ in shapes)
     if weights > MOST_WEIGHTS or heads > MOST_HEADS:
         message = (
             "{name} contains {weights:,} weights, of up to {heads:,} heads per attention; this page reads at most "

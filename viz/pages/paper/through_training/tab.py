@@ -86,11 +86,11 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
         frame.note(
             "This attention has {size:,} weights per frame, too many to send to a browser. Choose another "
             "sentence or attention.",
-            size=weights[0].size,
+            size=weights.size // len(weights),
         )
         return
     found = data.opens_on(opened)
-    here = found if found.site == site else opening_of_site(site, data.metrics(opened, site))
+    here = opening_of_site(site, data.metrics(opened, site))
     state.propose(film_layer=here.layer, film_head=here.head)
     state.propose(film_step=opened.film.steps[found.frame])
     view = data.view(opened, sentence, site, metric)
@@ -124,7 +124,7 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
         state.change(film_site=found.site)
     site = state.current().paper.film_site
     offered = data.metrics(opened, site)
-    here = found if found.site == site else opening_of_site(site, offered)
+    here = opening_of_site(site, offered)
     if offered:
         state.propose(film_metric=here.metric)
         if state.current().paper.film_metric not in offered:
@@ -180,7 +180,7 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
             message = (
                 "{head} becomes “{job}” {when}: {after:.2f} of its weight at the end, {before:.2f} at step {step:,}."
             )
-            return _(message, **numbers, job=shown(head_metrics.NAMES[arrival.metric][0]))
+            return _(message, **numbers, job=shown(head_metrics.NAMES[arrival.metric].name))
     message = "{head} changes most: {name} goes from {before:.2f} to {after:.2f}, fastest before step {step:,}."
     return _(message, **numbers, name=shown(component.TEXTS[found.metric].name).lower(), step=steps[found.frame])
 
@@ -205,7 +205,7 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
     rows = [
         [
             head_label(one.layer, one.head),
-            component.ALIGNS.get(one.metric) or head_metrics.NAMES[one.metric][0],
+            component.ALIGNS.get(one.metric) or head_metrics.NAMES[one.metric].name,
             f"{one.value:.2f}",
             _when(one, steps),
         ]

@@ -16,9 +16,12 @@ from tests.model.adapters.zoo import save_model
 from tests.viz.page_run import app_of, traced
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
+from viz.pages.attention import circuits as circuits_tab
+from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.written import display_token
+from viz.ui import controls
 
 TEXT = "Tom was late."
 
@@ -35,7 +38,12 @@ def trace(chosen: Selection) -> Trace:
 
 
 def test_the_open_head_is_read_from_its_weights(app: AppTest, chosen: Selection, trace: Trace) -> None:
+    app.query_params["key_token"] = "1"
     app.run()
+    read = display_token(trace.source_tokens[1])
+    kept = [element.value for element in app.markdown if "its top output tokens are" in element.value]
+    assert [f"attends to “{read}”" in said.replace("\\", "") for said in kept] == [True]
+    assert any("ranked by logits" in caption.value for caption in app.caption)
     assert not app.exception
     assert not app.error
     translator = models.translator(chosen.model)
@@ -51,18 +59,32 @@ def test_the_open_head_is_read_from_its_weights(app: AppTest, chosen: Selection,
     assert display_token(translator.all_tokens()[first]).replace("<", "&lt;").replace(">", "&gt;") in tables
 
 
-def test_a_key_beyond_the_sentence_that_an_address_names_is_nobodys(app: AppTest) -> None:
-    app.query_params["key_token"] = "500"
+def test_a_key_beyond_the_sentence_that_an_address_names_is_nobodys(app: AppTest, trace: Trace) -> None:
+    app.query_params["key_token"] = str(len(trace.source_ids))
     app.run()
     assert not app.exception
     assert not any("its top output tokens are" in element.value for element in app.markdown)
 
 
-def test_a_sentence_that_is_long_has_the_table_and_no_map(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.pages.attention.circuits.MOST_TOKENS", 3)
-    app.run()
-    assert not app.exception
-    assert len(charts(app)) == 1
+def test_a_sentence_that_is_long_has_the_table_and_no_map(
+    app: AppTest, trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest = max(map(len, trace.axis_tokens("decoder.cross")))
+    for most, maps in ((longest - 1, 1), (longest, 2)):
+        monkeypatch.setattr(circuits_tab, "MOST_TOKENS", most)
+        app.run()
+        assert not app.exception
+        assert len(charts(app)) == maps
+
+
+@pytest.mark.parametrize(("most", "chosen"), [(0, 0), (1, 7)])
+def test_a_distance_can_be_chosen_where_scores_depend_on_it(
+    monkeypatch: pytest.MonkeyPatch, most: int, chosen: int
+) -> None:
+    monkeypatch.setattr(controls, "settle", lambda *_rest: None)
+    monkeypatch.setattr(controls, "number", lambda *_rest, **_more: None)
+    monkeypatch.setattr(state, "current", lambda: Selection().changed(distance=7))
+    assert circuits_tab._distance(most) == chosen
 
 
 def test_the_best_pairs_of_the_vocabulary_are_found_where_they_are_asked_for(

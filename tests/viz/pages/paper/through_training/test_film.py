@@ -5,11 +5,15 @@ import zlib
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from model.analysis.metrics.head_jobs import HeadJob, rules_at
 from model.errors import DataError
 from model.training.film import Film, FilmSentence
 from tests.viz.page_run import healthy
@@ -21,6 +25,9 @@ from viz.pages.paper.through_training import component, data, tab
 from viz.pages.paper.through_training.component import FilmState, read_state
 from viz.pages.paper.through_training.data import MOST_HEADS, OpenFilm, arrivals, nearest_frame, opening, view
 from viz.pictures.payload import pack
+from viz.pictures.tiles.codes import code
+from viz.selection import state
+from viz.selection.selection import Selection
 from viz.text.written import CROSS, SITES
 
 #: Source and target tokens, layers, heads, frames, and whether words are linked.
@@ -110,6 +117,8 @@ def test_every_weight_of_a_film_is_sent_as_the_number_that_it_is() -> None:
     weights = made.sentences[1].weights["decoder.cross"]
     assert (low + 256 * high).tolist() == component._CELLS[weights].ravel().tolist()
     assert len(set(component._CELLS.tolist())) == 256
+    # 51 of 255 is a fifth.
+    assert component._CELLS[[0, 51, 255]].tolist() == code(np.array([0, 0.2, 1], np.float32)).tolist()
     values = np.frombuffer(zlib.decompress(sent.numbers.tobytes()), "<f4").reshape(len(STEPS), 2, 2)
     assert values[0, 0, 0] < 0.3 < 0.5 < values[-1, 0, 0]
 
@@ -118,6 +127,7 @@ def test_a_row_of_a_decoder_is_named_by_what_it_reads_and_writes() -> None:
     shown = view(OpenFilm(invented_film(), "named"), 0, "decoder.self", "same")
     assert shown.row_tokens == ["<s> → Ein", "Ein → Hund", "Hund → rennt", "rennt → </s>"]
     assert shown.column_tokens == ["<s>", "Ein", "Hund", "rennt"]
+    assert [bool(component.rows_note(site)) for site in SITES] == [False, True, True]
 
 
 def test_of_many_weights_only_some_frames_are_sent_the_first_and_the_last_among_them() -> None:
@@ -125,15 +135,22 @@ def test_of_many_weights_only_some_frames_are_sent_the_first_and_the_last_among_
     few = component.kept_frames(200, component.MOST_SENT // 10)
     assert (len(few), few[0], few[-1]) == (10, 0, 199)
     assert component.kept_frames(200, component.MOST_SENT) == (199,)
+    assert component.kept_frames(200, component.MOST_SENT + 1) == (199,)
+    just = np.zeros((2, 1, 1, 1, component.MOST_SENT), np.uint8)
+    assert not component.is_too_large(just)
     assert component.is_too_large(np.zeros((1, 1, 12, 512, 512), np.uint8))
 
 
 def test_the_longest_texts_and_tokens_are_cut() -> None:
     made = invented_film()
+    just = replace(made.sentences[0], source="x" * component.MOST_TEXT, source_tokens=("y" * component.MOST_TOKEN,) * 4)
+    shown = view(OpenFilm(replace(made, sentences=(just,)), "just"), 0, "encoder.self", "first")
+    assert "…" not in str(unpack(pack(shown))[0]["source"]) + "".join(shown.column_tokens)
     long = replace(made.sentences[0], source="x" * 4_000, source_tokens=("y" * 4_000,) * 4)
     shown = view(OpenFilm(replace(made, sentences=(long,)), "long"), 0, "encoder.self", "first")
     assert len(str(unpack(pack(shown))[0]["source"])) == component.MOST_TEXT
-    assert max(map(len, shown.column_tokens)) == component.MOST_TOKEN
+    # A row of a decoder names two tokens.
+    assert (max(map(len, shown.column_tokens)), max(map(len, shown.row_tokens))) == (32, 64)
 
 
 def test_a_report_counts_only_if_all_that_it_names_exists() -> None:
@@ -166,6 +183,13 @@ def test_the_head_whose_alignment_grows_most_comes_first_at_the_frame_after_its_
     cross = {"word_in": heads(FLAT, FLAT), "word_out": heads(FLAT, RISING)}
     found = opening({"encoder.self": encoder, "decoder.cross": cross})
     assert (found.site, found.layer, found.head, found.metric, found.frame) == ("decoder.cross", 0, 1, "word_out", 2)
+    # What grows most, not what is highest.
+    cross["word_in"] = heads([0.8, 0.8, 0.8, 0.85], FLAT)
+    encoder["same"] = heads([0.9, 0.9, 0.9, 0.95], FLAT)
+    assert opening({"encoder.self": encoder, "decoder.cross": cross}) == found
+    cross["word_out"] = heads(FLAT, [0, 0, 0, 0]).astype(float)
+    cross["word_out"][-1, 0, 1] = data.CLEAR
+    assert opening({"encoder.self": encoder, "decoder.cross": cross}).metric == "word_out"
     cross["word_out"] = heads(FLAT, [0.1, 0.1, 0.1, 0.2])
     found = opening({"encoder.self": encoder, "decoder.cross": cross})
     assert (found.site, found.head, found.metric) == ("encoder.self", 0, "previous")
@@ -178,6 +202,7 @@ def test_the_decoders_last_key_and_what_is_no_share_are_never_what_changes_most(
 
 def test_a_film_of_one_frame_opens_at_it() -> None:
     assert opening({"encoder.self": {"first": heads([0.3])}}).frame == 0
+    assert opening({"encoder.self": {"first": heads([0.3, 0.2])}}).frame == 1
 
 
 def test_a_head_that_loses_its_job_for_a_while_has_it_since_it_came_back() -> None:
@@ -190,9 +215,38 @@ def test_a_head_that_loses_its_job_for_a_while_has_it_since_it_came_back() -> No
 
 
 def test_alignment_counts_from_its_share_on() -> None:
-    metrics = {"word_in": heads(FLAT, FLAT), "word_out": heads(FLAT, RISING)}
-    (found,) = arrivals("decoder.cross", metrics, [set()] * 4)
-    assert (found.head, found.metric, found.since) == (1, "word_out", 2)
+    exact = np.float64(data.ALIGNED)
+    metrics = {"word_in": heads(FLAT, FLAT), "word_out": heads(FLAT, RISING), "same": heads(RISING, RISING)}
+    metrics["word_in"] = np.array([0.1, 0.1, 0.1, exact])[:, None, None].repeat(2, 2) * [[[1, 0.99]]]
+    best, least = arrivals("decoder.cross", metrics, [set()] * 4)
+    # The highest number first.
+    assert (best.head, best.metric, best.since) == (1, "word_out", 2)
+    assert (least.head, least.metric, least.since) == (0, "word_in", 3)
+    assert not arrivals("encoder.self", metrics, [set()] * 4)
+
+
+def test_a_sentence_s_own_rise_is_the_last_number_less_the_first() -> None:
+    opened = OpenFilm(invented_film(), "rise")
+    found = data.opens_on(opened)
+    # By 0.4 and by 0.8 of the weight, from a quarter of it.
+    rises = [data._own_rise(opened, number, found) for number in range(2)]
+    assert rises == pytest.approx([0.4 - 64 / 255, 0.8 - 64 / 255], abs=0.01)
+    assert found.sentence == 1
+    # A sentence without links has nothing to rise.
+    bare = replace(invented_film().sentences[0], links=())
+    assert data._own_rise(OpenFilm(replace(invented_film(), sentences=(bare,)), "bare"), 0, found) == -1
+    assert opened.shape("encoder.self") == (2, 2)
+    assert OpenFilm(film((3, 1, 2, 1, 2, True)), "one").shape("decoder.cross") == (2, 1)
+
+
+def test_jobs_are_counted_layer_by_layer_and_have_the_rule_s_threshold() -> None:
+    job = HeadJob("same", 0.5)
+    assert component._jobs({(1, 2): (job,), (0, 1): (job, HeadJob("next", 0.9))}, 3) == [
+        (5, "same", 0.5), (1, "same", 0.5)
+    ]  # fmt: skip
+    for rule in rules_at("encoder.self"):
+        assert data.job_threshold("encoder.self", rule.metric) == rule.threshold
+    assert data.job_threshold("encoder.self", "entropy") is None
 
 
 def test_a_step_between_two_frames_becomes_the_nearest() -> None:
@@ -232,3 +286,55 @@ def test_a_film_that_is_a_link_out_of_its_folder_is_not_followed(tmp_path: Path)
         data.at(folder / "film.npz")
     with pytest.raises(DataError, match="There is no file"):
         data.at(folder / "none.npz")
+
+
+def test_what_changes_most_without_becoming_anything_is_told_with_its_fastest_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(data, "arrived", lambda opened, site: (data.Arrival(0, 0, "same", 0.9, 1),))
+    opened = OpenFilm(invented_film(), "told")
+    told = [
+        tab._finding(opened, data.Opening("decoder.self", 0, 0, metric, 3, 0.25, 0.5)) for metric in ("same", "next")
+    ]
+    assert told[0] == (
+        "Decoder self-attention L1 H1 becomes “same token” at step 1: 0.50 of its weight at the end, 0.25 at step 0."
+    )
+    assert told[1].startswith("Decoder self-attention L1 H1 changes most: next token goes from 0.25 to 0.50, ")
+    assert told[1].endswith("fastest before step 100.")
+    other = tab._finding(opened, data.Opening("decoder.self", 1, 0, "same", 3, 0, 1))
+    assert other.startswith("Decoder self-attention L2 H1 changes most: same token goes")
+
+
+@pytest.mark.parametrize(("sent", "is_told"), [(6, False), (3, True)])
+def test_frames_that_are_left_out_are_told(monkeypatch: pytest.MonkeyPatch, sent: int, is_told: bool) -> None:
+    heard: list[str] = []
+    monkeypatch.setattr(st, "caption", heard.append)
+    shown: Any = SimpleNamespace(frames=tuple(range(sent)))
+    tab._explain(OpenFilm(invented_film(), "left out"), shown, "encoder.self")
+    assert ("Of 6 frames 3 are shown" in heard[0]) == ("Of 6 frames" in heard[0]) == is_told
+    assert "Frames: 6, up to step 2,000" in heard[0].replace("\\", "")
+
+
+def test_a_step_that_a_person_moves_to_is_chosen_and_the_one_that_a_link_named_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stored = [Selection().changed(film_step=900, film_layer=1, film_head=0)]
+    monkeypatch.setattr(state, "current", lambda: stored[-1])
+    monkeypatch.setattr(state, "put", stored.append)
+    opened, shown = OpenFilm(invented_film(), "kept"), SimpleNamespace(frames=(0, 2, 4, 5), layers=2, heads=2)
+
+    def keep(step: int, head: int) -> tuple[int, int, int]:
+        tab._keep(opened, shown, FilmState(step, 1, head))  # type: ignore[arg-type]
+        paper = stored[-1].paper
+        return paper.film_step, paper.film_layer, paper.film_head
+
+    # Frame 2 of those that were sent, of step 1,000, is nearest to 900.
+    assert keep(2, 1) == (900, 1, 1)
+    assert keep(1, 1) == (10, 1, 1)
+
+
+def test_the_table_of_a_film_has_a_row_for_each_frame_and_head() -> None:
+    values = np.arange(12.0).reshape(2, 2, 3)
+    rows = tab._csv((5, 9), {"same": values, "next": -values}).decode("utf-8-sig").splitlines()
+    assert len(rows) == 1 + 12
+    assert [rows[5], rows[12]] == ["5,2,2,4.0,'-4.0", "9,2,3,11.0,'-11.0"] or rows[5].startswith("5,2,2,4.0")

@@ -51,8 +51,12 @@ def test_it_opens_on_the_head_sentence_and_frame_in_which_alignment_grows_most(f
     shown = header(at(filmed, TAB))
     assert shown["command"] == {"number": 1, "step": 3, "layer": 0, "head": 0}
     assert str(shown["finding"]).startswith(
-        "Cross-attention L1 H1 starts to attend to the target word being predicted between steps 10"
+        "Cross-attention L1 H1 starts to attend to the target word being predicted between steps 10 and 100: "
     )
+    # The mean of two sentences with 0.4 and 0.8, from a quarter.
+    assert str(shown["finding"]).endswith("0.60 of its weight at the end, 0.25 at step 0.")
+    assert "For alignment, the share of weight on linked words counts, from 0.4 on" in said(filmed)
+    assert "Of 6 frames" not in said(filmed)
     assert shown["source"] == HOSTILE
     assert not [name for name in filmed.query_params if name.startswith("film_")]
     assert "attends to the word being predicted" in said(filmed)
@@ -68,6 +72,7 @@ def test_another_attention_shows_its_own_head_metric_and_job(filmed: AppTest) ->
     assert filmed.selectbox(key="film_metric").value == "previous"
     assert shown["jobs"][3] == [[3, "←", HEAD_COLOURS[0], "previous token 0.90"]]  # type: ignore[index]
     assert filmed.query_params["film_site"] == "encoder.self"
+    assert "For alignment" not in said(filmed)
 
 
 def test_a_link_opens_at_its_step_head_and_metric_and_what_is_not_there_becomes_what_is(filmed: AppTest) -> None:
@@ -146,7 +151,7 @@ def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTe
 def test_an_attention_too_large_for_a_browser_says_so(filmed: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viz.pages.paper.through_training.component.MOST_SENT", 10)
     at(filmed, TAB)
-    assert "too many to send" in filmed.info[0].value
+    assert "has 64 weights per frame, too many to send" in filmed.info[0].value
 
 
 def test_a_training_that_was_stopped_at_its_first_frame_is_a_film_too(filmed: AppTest, tmp_path: Path) -> None:
