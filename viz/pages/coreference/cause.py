@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from model.analysis.interventions.edit_comparison import EditComparison
     from model.word_choice import Chooser
 
-LETTERS: Final = "AB"
 #: Of a model with more bytes of weights, its heads are pointed only when that is asked for: each at each token.
 LARGEST_POINTED: Final = 1 << 27
 #: Pixels of the three cards, and of what is above and below the maps.
@@ -264,7 +263,7 @@ def _texts(asked: Question, known: EveryHead) -> None:
     preferred = asked.tokens if known.prefers_right else asked.tokens[::-1]
     lines = []
     marks = pair_controls.own_marks(asked.texts)
-    for letter, text, value, own in zip(LETTERS, asked.texts, odds, marks, strict=False):
+    for letter, text, value, own in zip(heads_together.LETTERS, asked.texts, odds, marks, strict=False):
         case = None if own.is_guess else marked_case(text, own.marks)
         spans = {} if case is None else dict(zip(MARKS, case.spans, strict=True))
         said_there, other = preferred if value >= 0 else preferred[::-1]

@@ -19,10 +19,12 @@ from viz.text.written import NAMES, display_token, head_label, head_numbers, lay
 if TYPE_CHECKING:
     from model.analysis.metrics.head_metrics import HeadName
 
-#: Pixels of a layer where all attentions are in one map, and of the largest such map.
-EVERY_LAYER_HEIGHT, MAX_EVERY_HEAD = 17, 720
-#: Pixels of a layer, of the smallest map, and of a bar.
-LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 22
+#: Pixels of a layer where all attentions are in one map, of what is beside its layers, and of the largest such map.
+EVERY_LAYER_HEIGHT, BESIDE_EVERY_LAYER, MAX_EVERY_HEAD = 17, 100, 720
+#: Pixels of a layer, of what is beside the layers, of the smallest map, and of a bar.
+LAYER_HEIGHT, BESIDE_LAYERS, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 60, 220, 22
+#: Pixels of what is beside the rows of a map of groups, and of the smallest such map.
+BESIDE_GROUPS, MIN_GROUPS_HEIGHT = 90, 190
 #: With more heads than this, numbers no longer fit into the cells.
 MAX_NUMBERED: Final = 12
 HEIGHT: Final = 330
@@ -34,10 +36,10 @@ BUTTONS_HEIGHT: Final = 24
 MARGIN_FLOOR: Final = 0.01
 #: The baselines by name, with their colours and dashes.
 LINES: Final[Mapping[str, tuple[str, str]]] = {
-    NEAREST: (theme.HEAD_COLOURS[1], "solid"),
-    FIRST: (theme.HEAD_COLOURS[3], "dash"),
-    CHANCE: (theme.HEAD_COLOURS[7], "dot"),
-    MEAN_OF_HEADS: (theme.HEAD_COLOURS[5], "dashdot"),
+    NEAREST: (theme.ORANGE, "solid"),
+    FIRST: (theme.VERMILLION, "dash"),
+    CHANCE: (theme.GREY, "dot"),
+    MEAN_OF_HEADS: (theme.PURPLE, "dashdot"),
 }
 #: With more cells than this, marks that can be clicked would make the picture slow.
 MOST_CELLS: Final = 2_500
@@ -80,8 +82,8 @@ def movement_map(
     heatmap.update(hoverinfo="skip", hovertemplate=None)
     figure.add_trace(_cells(values, parts, names, number))
     layer, head = opened
-    frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[1], "width": 3})
-    figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
+    frame_cells(figure, (layer, layer), (head, head), {"color": theme.ORANGE, "width": 3})
+    figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + BESIDE_LAYERS), xaxis_tickangle=0)
     if not averaged:
         charts.spots(figure, heads=charts.head_cells(site, values.shape))
     return figure
@@ -109,7 +111,7 @@ def _cells(
 
 def _marks(shape: tuple[int, ...], custom: list[list[object]], hover: str, *, size: int) -> go.Scatter:
     """A transparent mark on each cell of a map: plotly reports clicks on points, not on cells."""
-    rows, columns = np.indices(shape).reshape(2, -1).tolist()
+    rows, columns = zip(*np.ndindex(shape), strict=True)
     return go.Scatter(
         x=columns,
         y=rows,
@@ -126,7 +128,7 @@ def _marks(shape: tuple[int, ...], custom: list[list[object]], hover: str, *, si
 
 def every_head_height(layers: int) -> int:
     """Pixels of the map of every head, of so many layers of all attentions."""
-    return min(MAX_EVERY_HEAD, max(MIN_MAP_HEIGHT, layers * EVERY_LAYER_HEIGHT + 100))
+    return min(MAX_EVERY_HEAD, max(MIN_MAP_HEIGHT, layers * EVERY_LAYER_HEIGHT + BESIDE_EVERY_LAYER))
 
 
 def every_head_map(
@@ -152,17 +154,18 @@ def every_head_map(
     """
     rows = list(dict.fromkeys((head.site, head.layer) for head in heads))
     table = np.full((len(rows), 1 + max(head.head for head in heads)), np.nan)
-    custom: list[list[object]] = [[] for _cell in range(table.size)]
+    custom: dict[tuple[int, int], list[object]] = {cell: [] for cell in np.ndindex(table.shape)}
     crosses = np.full(table.shape, "", dtype=object)
     for number, head in enumerate(heads):
         cell = rows.index((head.site, head.layer)), head.head
         table[cell] = values[number]
         crosses[cell] = "×" if flips is not None and flips[number] else ""
         name, key = head_label(head.layer, head.head, head.site), keys[number] if keys else ""
-        custom[cell[0] * table.shape[1] + cell[1]] = [
+        custom[cell] = [
             *head, name, signed(float(values[number]), 2), f" → {escape(display_token(key))}" if key else "",
         ]  # fmt: skip
-    begins = [number for number, (site, _layer) in enumerate(rows) if number == 0 or rows[number - 1][0] != site]
+    of_row = [site for site, _layer in rows]
+    begins = [of_row.index(site) for site in dict.fromkeys(of_row)]
     labels = [
         f"{_(NAMES[site].short)} L{layer + 1}" if number in begins and len(begins) > 1 else f"L{layer + 1}"
         for number, (site, layer) in enumerate(rows)
@@ -171,19 +174,20 @@ def every_head_map(
         table,
         table,
         labels,
-        [str(number + 1) for number in range(table.shape[1])],
+        [str(number + 1) for number in range(len(table.T))],
         scale=signed_scale(title, table[~np.isnan(table)], floor=bound),
         hover="",
     )
     figure.data[0].update(hoverinfo="skip", hovertemplate=None, text=crosses, texttemplate="%{text}")
     hover = f"<b>%{{customdata[3]}}</b>%{{customdata[5]}}<br>{shown(title)} %{{customdata[4]}}"
-    figure.add_trace(_marks(table.shape, custom, hover, size=14))
+    figure.add_trace(_marks(table.shape, [*custom.values()], hover, size=14))
     charts.spots(figure, heads=((head, charts.cell(rows.index((head.site, head.layer)), head.head)) for head in heads))
     for begin in begins[1:]:
         figure.add_hline(begin - 0.5, line={"color": theme.CHART_TEXT, "width": 1})
     if framed is not None:
-        row = rows.index(framed[:2])
-        frame_cells(figure, (row, row), (framed[2], framed[2]), {"color": theme.HEAD_COLOURS[2], "width": 3})
+        site, layer, column = framed
+        row = rows.index((site, layer))
+        frame_cells(figure, (row, row), (column, column), {"color": theme.GREEN, "width": 3})
     # Below the map the bar leaves its cells the width of a third of the page.
     bar = {"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "len": 1.0, "thickness": 8}
     figure.update_traces(colorbar=bar | {"title": {"side": "top"}}, selector={"type": "heatmap"})
@@ -203,7 +207,7 @@ def form_bars(probabilities: Mapping[str, float], written: str, places: Sequence
             x=list(probabilities.values()),
             y=list(range(len(forms))),
             orientation="h",
-            marker={"color": [theme.HEAD_COLOURS[0 if form == written else 7] for form in forms]},
+            marker={"color": [theme.BLUE if form == written else theme.GREY for form in forms]},
             text=[
                 _("{value:.3f} (written)", value=value) if form == written else f"{value:.3f}"
                 for form, value in probabilities.items()
@@ -257,7 +261,7 @@ def head_ladder(
         x=ranked,
         y=value[order],
         mode="markers",
-        marker={"size": 8, "color": theme.HEAD_COLOURS[0]},
+        marker={"size": 8, "color": theme.BLUE},
         error_y={
             "type": "data",
             "symmetric": False,
@@ -265,7 +269,7 @@ def head_ladder(
             "arrayminus": (value - low)[order],
             "thickness": 1.5,
             "width": 3,
-            "color": theme.HEAD_COLOURS[4],
+            "color": theme.SKY,
         },
         customdata=[[names[i], low[i], high[i]] for i in order],
         hovertemplate=_(
@@ -327,7 +331,7 @@ def group_map(
     # Of categories plotly names as many as have room beside one another.
     categories = {"type": "category", "tickmode": "auto", "tickvals": None, "ticktext": None}
     figure.update_traces(x=names, selector={"type": "heatmap"})
-    height = max(190, len(groups) * ROW_HEIGHT + 90)
+    height = max(MIN_GROUPS_HEIGHT, len(groups) * ROW_HEIGHT + BESIDE_GROUPS)
     figure.update_layout(height=height, xaxis=categories | {"categoryarray": names}, xaxis2=categories)
     charts.spots(figure, heads=((head, charts.column_of(column, len(groups))) for column, head in enumerate(heads)))
     return figure
@@ -336,11 +340,10 @@ def group_map(
 def margin_bars(margins: Float[np.ndarray, "row"], sentences: Sequence[str]) -> go.Figure:
     """How far the model prefers the right pronoun in each sentence, from the least to the most; wrong ones orange."""
     order = np.argsort(margins, kind="stable")
-    right, wrong = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1]
     bars = go.Bar(
         x=np.arange(1, len(order) + 1),
         y=margins[order],
-        marker={"color": [right if margins[i] > 0 else wrong for i in order]},
+        marker={"color": [theme.BLUE if margins[i] > 0 else theme.ORANGE for i in order]},
         customdata=[escape(_cut(sentences[i]), quote=False) for i in order],
         hovertemplate=_("{sentence}<br>log-odds {margin} nats", sentence="%{customdata}", margin="%{y:+.2f}")
         + "<extra></extra>",
@@ -390,18 +393,19 @@ def distance_map(
         x=[column for _, column in matching],
         y=[row for row, _ in matching],
         mode="markers",
-        marker={"size": 6, "color": theme.HEAD_COLOURS[1], "line": {"width": 1, "color": theme.NIGHT}},
+        marker={"size": 6, "color": theme.ORANGE, "line": {"width": 1, "color": theme.NIGHT}},
         hoverinfo="skip",
         xaxis="x2",
         yaxis="y2",
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
+    row, column = opened
     ring = go.Scatter(
-        x=[opened[1]],
-        y=[opened[0]],
+        x=[column],
+        y=[row],
         mode="markers",
-        marker={"size": 17, "symbol": "circle-open", "color": theme.HEAD_COLOURS[2], "line": {"width": 3}},
+        marker={"size": 17, "symbol": "circle-open", "color": theme.GREEN, "line": {"width": 3}},
         hoverinfo="skip",
         xaxis="x2",
         yaxis="y2",
@@ -422,8 +426,8 @@ def _distance_cells(
     columns: Sequence[str],
 ) -> go.Scatter:
     custom: list[list[object]] = [
-        [first[at[0]].layer, first[at[0]].head, float(distances[at]), rows[at[0]], columns[at[1]]]
-        for at in np.ndindex(distances.shape)
+        [first[i].layer, first[i].head, float(distances[i, j]), rows[i], columns[j]]
+        for i, j in np.ndindex(distances.shape)
     ]
     return _marks(
         distances.shape, custom, _hover("%{customdata[3]}", "%{customdata[4]}", "%{customdata[2]:.3f}"), size=16

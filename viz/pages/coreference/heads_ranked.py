@@ -13,7 +13,7 @@ from viz.access.head_verdict import Question, all_heads
 from viz.pages.coreference import tables
 from viz.pages.coreference.data import causes, curated, scores_task
 from viz.pages.coreference.figures import every_head_map
-from viz.pages.coreference.heads_together import chosen_words, named
+from viz.pages.coreference.heads_together import LETTERS, chosen_words, named
 from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.selection import state
 from viz.selection.choices import CauseBy
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from model.analysis.metrics.head_metrics import HeadName
     from model.word_choice import Chooser
 
-LETTERS: Final = "AB"
 #: Log-odds of A and B that are closer together, in nats, say little about what carries the choice.
 SMALL_GAP: Final = 0.25
 BY: Final[dict[CauseBy, str]] = {
@@ -93,8 +92,7 @@ def show(reader: "Chooser", asked: Sequence[Question], of_set: Sequence[Question
 
 
 def _map(values: Float[np.ndarray, "head"], heads: "tuple[HeadName, ...]", title: str, bound: float, by: str) -> None:
-    most = max(bound, float(np.nanmax(np.abs(values))))
-    figure = every_head_map(values, heads, title=title, bound=most)
+    figure = every_head_map(values, heads, title=title, bound=bound)
     alt = _("{metric} of each head, layers by heads", metric=title)
     frame.chart(figure, "cause-ranked-map", file_name("heads", by), alt)
     frame.small_print(_READ[by])  # type: ignore[index]

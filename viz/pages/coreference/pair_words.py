@@ -21,7 +21,7 @@ from viz.selection import state
 from viz.server.caches import cached
 from viz.text.html import literal
 from viz.text.messages import Message, _, said
-from viz.theme import HEAD_COLOURS
+from viz.theme import BLUE, GREEN, VERMILLION
 from viz.ui import sentence, trace_tables, words
 from viz.ui.sentence import Line, with_rare_words
 from viz.ui.words import WordHeads, WordLine, WordMark, Words
@@ -51,9 +51,9 @@ class Role:
 
 
 ROLES: Final[Mapping[str, Role]] = {
-    "pronoun": Role(said("pronoun"), said("Pronoun"), HEAD_COLOURS[0], "double", "dot"),
-    "antecedent": Role(said("antecedent"), said("Antecedent"), HEAD_COLOURS[2], "solid", "solid"),
-    "distractor": Role(said("distractor"), said("Distractor"), HEAD_COLOURS[3], "dashed", "dash"),
+    "pronoun": Role(said("pronoun"), said("Pronoun"), BLUE, "double", "dot"),
+    "antecedent": Role(said("antecedent"), said("Antecedent"), GREEN, "solid", "solid"),
+    "distractor": Role(said("distractor"), said("Distractor"), VERMILLION, "dashed", "dash"),
 }
 
 

@@ -255,10 +255,11 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     rows = [
         data.opened_row(s.trace, reader, s.case, site, layer, s.rows, measure=read, whole_words=whole) for s in sides
     ]
+    ours, theirs = rows
     top = 1.0 if measure.is_share else max(float(row.values.max(initial=0.0)) for row in rows) or 1.0
     marked = head if measure.is_per_head else None
     names = [
-        head_metrics.row_name(site, layer, each if measure.is_per_head else None) for each in range(len(rows[0].values))
+        head_metrics.row_name(site, layer, each if measure.is_per_head else None) for each in range(len(ours.values))
     ]
     with st.grid(2, min_column_width=430, gap="medium"):
         for side, row in zip(sides, rows, strict=True):
@@ -281,10 +282,10 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     name = file_name(f"rows {shown}", sentence=first.text)
     controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, rows), name)
     st.subheader(_("Difference"), anchor=False)
-    alignment = align(*(row.labels for row in rows))
+    alignment = align(ours.labels, theirs.labels)
     if alignment.first:
-        difference = row_difference(rows[0].values, rows[1].values, alignment)
-        shared = [rows[0].labels[position] for position in alignment.first]
+        difference = row_difference(ours.values, theirs.values, alignment)
+        shared = [ours.labels[position] for position in alignment.first]
         figure = difference_heatmap(difference, shared, names, bound=top)
         both = [row.at(columns) for row, columns in zip(rows, (alignment.first, alignment.second), strict=True)]
         pair_words.tell(figure, sides, sides, both, site, layer if measure.is_per_head else None)
@@ -294,15 +295,14 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
 
 
 def _explain_difference(rows: Sequence[Row], alignment: Alignment) -> None:
-    keys = [row.labels for row in rows]
     frame.small_print(
         "Warm: the second sentence gives the key more weight; cold: the first does. Only keys that occur in both "
         "sentences, in the same order, are compared, so a row need not sum to zero. These occur in one sentence "
         "only:"
     )
     named = [
-        _(only_in, tokens="  ".join(display_token(tokens[i]) for i in left) or said("none"))
-        for only_in, tokens, left in zip(_ONLY_IN, keys, (alignment.only_first, alignment.only_second), strict=True)
+        _(only_in, tokens="  ".join(display_token(row.labels[i]) for i in left) or said("none"))
+        for only_in, row, left in zip(_ONLY_IN, rows, (alignment.only_first, alignment.only_second), strict=True)
     ]
     st.text("    ".join(named))
 

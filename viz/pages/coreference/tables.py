@@ -25,7 +25,7 @@ def movements(
 ) -> bytes:
     """A row for each head: what its pronouns' rows give to antecedent and distractor, and how far it moves."""
     layers, heads = values.shape
-    flat = digits(np.concatenate([parts.reshape(layers * heads, -1), values.reshape(-1, 1)], axis=1))
+    flat = digits(np.concatenate([parts.reshape(values.size, 4), values.reshape(values.size, 1)], axis=1))
     titles = ("antecedent_a", "distractor_a", "antecedent_b", "distractor_b", "movement")
     indices = np.ndindex(layers, heads)
     rows = ((layer, head if heads > 1 else "", *row) for (layer, head), row in zip(indices, flat, strict=True))
@@ -177,8 +177,7 @@ def summary(scores: "CoreferenceScores") -> list[tuple[str, str, str]]:
         (_(line), *(percent(of[name]) if of else ABSENT for of in named)) for name, line in _BASELINE_LINES.items()
     ]
     for half in (0, 1):
-        cells = [_held_out(site, half) for site in sites]
-        lines.append((_(_BEST_OF_HALF[half]), *cells))
+        lines.append((_(_BEST_OF_HALF[half]), *(_held_out(site, half) for site in sites)))
     own = ABSENT if scores.contrast is None else interval(scores.contrast.accuracy)
     lines.append((_("The model prefers the right German pronoun"), own, own))
     return [(title, encoder, cross) for title, encoder, cross in lines]

@@ -109,8 +109,8 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
     rows = []
     for name, trace in zip(names, read, strict=True):
         total = sum(step.log_prob for step in trace.steps)
-        mean = total / max(1, len(trace.steps))
-        rows.append((name, str(len(trace.steps)), signed(total), signed(mean, 3)))
+        count = len(trace.steps)
+        rows.append((name, str(count), signed(total), signed(total / count, 3)))
     numbers = [html.Column(title, is_number=True) for title in (_("Tokens"), _("log p"), _("log p per token"))]
     st.html(
         html.table((html.Column(_("Model")), *numbers), rows, label=_("How probable each model finds its own text"))
@@ -137,15 +137,15 @@ def _heads(
     column = int(values[row].argmin())
     first, second = found.first[row], found.second[column]
     labels = (written.head_label(first.layer, first.head), written.head_label(second.layer, second.head))
-    name = file_name("two models", both[0], *names)
-    with columns[0]:
+    name, (picture, words) = file_name("two models", both[0], *names), columns
+    with picture:
         figure = figures.distance_map(values, found.first, found.second, matching=matching, opened=(row, column))
         figure.update_layout(
             yaxis={"title": {"text": plain_title(names[0])}}, xaxis={"title": {"text": plain_title(names[1])}}
         )
         alt = _("Distance of each head of {first} from each head of {second}", first=names[0], second=names[1])
         frame.chart_of_heads(figure, f"{_MAP}-{row}", name, alt)
-    with columns[1]:
+    with words:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             controls.layer(1 + max(head.layer for head in found.first))
             controls.head(1 + max(head.head for head in found.first if head.layer == first.layer))

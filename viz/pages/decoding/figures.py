@@ -42,11 +42,11 @@ class Written:
 #: What can be said of the keys and values of one position in one layer, by its code.
 LATER, REUSED, COMPUTED = range(3)
 STATES: Final = (said("not there yet"), said("reused from the cache"), said("computed in this step"))
-COLOURS: Final = (f"{theme.HEAD_COLOURS[7]}33", theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1])
+COLOURS: Final = (f"{theme.GREY}33", theme.BLUE, theme.ORANGE)
 _SCALE: Final = Scale("", COLOURS, LATER, COMPUTED, ())
 #: The two ways to decode, by their names and colours.
 CACHED, RECOMPUTED = said("with the cache"), said("recomputed")
-WAY_COLOURS: Final = {CACHED: theme.HEAD_COLOURS[0], RECOMPUTED: theme.HEAD_COLOURS[1]}
+WAY_COLOURS: Final = {CACHED: theme.BLUE, RECOMPUTED: theme.ORANGE}
 LABEL_HEIGHT: Final = 84
 HEIGHT: Final = 330
 
@@ -56,8 +56,8 @@ def probability_curves(shown: Written, other: Written, leaves_at: int | None) ->
     figure = go.Figure(layout=theme.figure_layout(CURVES_HEIGHT))
     at_step = _("step {step}, probability {probability}", step="%{x}", probability="%{y:.4f}")
     for written, colour, dash, symbol in (
-        (other, theme.HEAD_COLOURS[1], "dot", "circle-open"),
-        (shown, theme.HEAD_COLOURS[0], "solid", "circle"),
+        (other, theme.ORANGE, "dot", "circle-open"),
+        (shown, theme.BLUE, "solid", "circle"),
     ):
         figure.add_trace(
             go.Scatter(
@@ -72,7 +72,7 @@ def probability_curves(shown: Written, other: Written, leaves_at: int | None) ->
             )
         )
     if leaves_at is not None:
-        figure.add_vline(x=leaves_at + 0.5, line={"color": theme.HEAD_COLOURS[7], "width": 1, "dash": "dash"})
+        figure.add_vline(x=leaves_at + 0.5, line={"color": theme.GREY, "width": 1, "dash": "dash"})
     most = max(len(shown.tokens), len(other.tokens))
     figure.update_xaxes(whole_numbers(most), title_text=_("step"), zeroline=False, showgrid=False)
     figure.update_yaxes(title_text=_("probability"), range=[-0.03, 1.03], zeroline=False)

@@ -125,7 +125,7 @@ def grouped(drawn: "Sequence[SampledTranslation]") -> list[list[int]]:
 def why_derailing(steps: "Sequence[DecodingStep]", vocab_size: int) -> str:
     """Why translations that are sampled from all tokens derail, in numbers of these steps; "" where they do not."""
     listed = max(len(step.candidates) for step in steps)
-    outside = [max(0.0, 1 - sum(exp(candidate.log_prob) for candidate in step.candidates)) for step in steps]
+    outside = [1 - sum(exp(candidate.log_prob) for candidate in step.candidates) for step in steps]
     mean, derailed = sum(outside) / len(outside), 1 - prod(1 - mass for mass in outside)
     if listed >= vocab_size or derailed < LEAST_DERAILED:
         return ""
@@ -251,7 +251,7 @@ def _which(group: list[int]) -> str:
 
 def card_html(card: Card, language: str) -> str:
     """What a card says without its steps; what was not drawn has a coloured edge."""
-    edge = "" if card.filtered_log_probs else f"border-left:3px solid {theme.HEAD_COLOURS[0]};padding-left:0.7rem"
+    edge = "" if card.filtered_log_probs else f"border-left:3px solid {theme.BLUE};padding-left:0.7rem"
     numbers = "".join(
         f'<dt style="{_MUTED};font-weight:400">{literal(name)}</dt>'
         f'<dd style="margin:0;text-align:end;{_NUMBERS}">{literal(value)}</dd>'

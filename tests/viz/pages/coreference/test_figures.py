@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,21 @@ from model.analysis.coreference.measure import CoreferenceScores
 from model.analysis.metrics.head_metrics import HeadName
 from viz.pages.coreference import figures, tables
 from viz.pages.coreference.data import Row
-from viz.pages.coreference.figures import BAR_HEIGHT, every_head_map, form_bars, mark_columns, movement_map
-from viz.text.written import DECODER, ENCODER
+from viz.pages.coreference.figures import (
+    BAR_HEIGHT,
+    EVERY_LAYER_HEIGHT,
+    LAYER_HEIGHT,
+    LONGEST_BAR,
+    MAX_EVERY_HEAD,
+    every_head_height,
+    every_head_map,
+    form_bars,
+    mark_columns,
+    movement_map,
+)
+from viz.pictures.figures.heads import ROW_HEIGHT
+from viz.pictures.focus import Place
+from viz.text.written import CROSS, ENCODER
 
 
 def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
@@ -23,41 +37,106 @@ def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
     cells = figure.data[2]
     assert list(zip(cells.x, cells.y, strict=True)) == [(h, layer) for layer in range(2) for h in range(3)]
     assert tuple(cells.customdata[3]) == (1, 0, "L2 H1", "−1.5000", "0.1200", "0.1300", "0.1400", "0.1500")
-    frame = figure.layout.shapes[0]
+    (frame,) = figure.layout.shapes
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
 
 
-@pytest.mark.parametrize(
-    ("sites", "labels"),
-    [([ENCODER], ("L1", "L2")), ([ENCODER, DECODER], ("encoder L1", "L2", "decoder self L1", "L2"))],
-)
-def test_layers_are_called_by_their_attention_where_there_are_several(
-    sites: list[str], labels: tuple[str, ...]
+@pytest.mark.parametrize(("layers", "heads", "numbered"), [(1, 12, True), (12, 13, False)])
+def test_every_layer_of_the_map_has_its_height_and_numbers_stand_where_cells_have_room(
+    layers: int, heads: int, numbered: bool
 ) -> None:
-    heads = [HeadName(site, layer, head) for site in sites for layer in (0, 1) for head in (0, 1)]
-    figure = every_head_map(np.arange(len(heads)) / 4, heads, title="change", bound=1.0)
-    assert figure.layout.yaxis.ticktext == labels
+    values = np.zeros((layers, heads), np.float32)
+    figure = movement_map(
+        values, np.zeros((layers, heads, 2, 2), np.float32), ["x"] * values.size, site=ENCODER, number="weight",
+        averaged=False, opened=(0, 0), bound=2.0,
+    )  # fmt: skip
+    assert figure.layout.height >= max(200, layers * LAYER_HEIGHT + 40)
+    assert (figure.data[0].text is not None) == numbered
+
+
+#: Two layers of three heads, and one of two.
+UNEQUAL = [
+    *(HeadName(ENCODER, layer, head) for layer in (0, 1) for head in (0, 1, 2)),
+    *(HeadName(CROSS, 0, head) for head in (0, 1)),
+]
+
+
+def test_every_head_of_unequal_attentions_stands_in_its_cell_with_its_number_its_cross_and_its_key() -> None:
+    values = np.array([0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, np.nan])
+    keys = [f"k{number}" for number in range(8)]
+    figure = every_head_map(
+        values, UNEQUAL, title="change", bound=1.5, flips=np.arange(8) == 4, keys=keys, framed=(ENCODER, 1, 2)
+    )
+    heatmap, _labels, cells = figure.data
+    np.testing.assert_array_equal(heatmap.z, [[0.1, -0.2, 0.3], [-0.4, 0.5, -0.6], [0.7, np.nan, np.nan]])
+    assert heatmap.text.tolist() == [["", "", ""], ["", "×", ""], ["", "", ""]]
+    assert (heatmap.zmin, heatmap.zmax) == (-1.5, 1.5)
+    assert (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext) == (
+        ("encoder L1", "L2", "cross L1"),
+        ("1", "2", "3"),
+    )
+    places = [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (0, 2), (1, 2)]
+    shown = {(x, y): row for x, y, row in zip(cells.x, cells.y, cells.customdata, strict=True) if row}
+    assert {place: tuple(row[:3]) for place, row in shown.items()} == dict(zip(places, UNEQUAL, strict=True))
+    assert tuple(shown[0, 1][3:]) == ("encoder L2 H1", "−0.40", " → k3")
+    spots = [[*head, x - 0.5, x + 0.5, y - 0.5, y + 0.5] for head, (x, y) in zip(UNEQUAL, places, strict=True)]
+    assert figure.layout.meta["heads"] == spots
+    # A line between the attentions; a frame around the head that is open.
+    line, frame = figure.layout.shapes
+    assert (line.y0, line.y1) == (1.5, 1.5)
+    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
+    # The bar is below the map, not over its last row.
+    assert heatmap.colorbar.y < 0
+
+
+def test_layers_of_a_single_attention_are_not_called_by_it_and_all_layers_have_their_height_up_to_the_largest() -> None:
+    figure = every_head_map(np.arange(6) / 4, UNEQUAL[:6], title="change", bound=1.0)
+    assert figure.layout.yaxis.ticktext == ("L1", "L2")
+    assert not figure.layout.shapes
+    assert {row[5] for row in figure.data[2].customdata} == {""}
+    assert figure.layout.height == every_head_height(2) >= 200
+    # With the names of the heads above and the bar below.
+    assert 20 * EVERY_LAYER_HEIGHT + 80 <= every_head_height(20) < every_head_height(24) <= MAX_EVERY_HEAD
+    assert every_head_height(200) == MAX_EVERY_HEAD
 
 
 def test_bars_say_which_pronoun_is_written() -> None:
-    figure = form_bars({"er": 0.25, "<b>": 0.5}, "<b>")
-    assert list(figure.data[0].text) == ["0.250", "0.500 (written)"]
-    assert list(figure.layout.yaxis.ticktext) == ["er", "<b>&lt;b&gt;</b>"]
+    figure = form_bars({"er": 0.25, "<b>": 0.5, "es": 0.125}, "<b>", [Place("target", (3,))])
+    assert list(figure.data[0].text) == ["0.250", "0.500 (written)", "0.125"]
+    assert list(figure.layout.yaxis.ticktext) == ["er", "<b>&lt;b&gt;</b>", "es"]
+    # One is told from the others by its colour, and its bar alone stands for the word, over its whole width.
+    first, dark, last = figure.data[0].marker.color
+    assert first == last
+    assert sum(bytes.fromhex(dark[1:])) < sum(bytes.fromhex(first[1:]))
+    assert figure.layout.meta["words"] == [[[{"side": "target", "tokens": [3]}], 0, LONGEST_BAR, 0.5, 1.5]]
+    # Bars fill the picture from above, each a row of its height.
+    assert list(figure.layout.yaxis.range) == [2.5, -0.5]
     # The number of the first bar begins below the buttons, which are 22 pixels high.
     assert figure.layout.margin.t >= 22
-    assert figure.layout.height - figure.layout.margin.t - figure.layout.margin.b == 2 * BAR_HEIGHT
+    assert figure.layout.height - figure.layout.margin.t - figure.layout.margin.b == 3 * BAR_HEIGHT
     # Neighbouring columns share a frame.
     figure = form_bars({"er": 1.0}, "er")
     mark_columns(figure, (1, 2, 5), rows=4, colour="#000000", dash="dash")
     assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(0.5, 2.5), (4.5, 5.5)]
+    assert {(shape.y0, shape.y1) for shape in figure.layout.shapes} == {(-0.5, 3.5)}
 
 
 def test_a_ladder_puts_the_most_accurate_head_first_with_its_interval_and_the_baselines() -> None:
     values = np.array([0.4, 0.9, 0.6])
+    heads = [(ENCODER, 0, head) for head in range(3)]
     figure = figures.head_ladder(
-        ["L1 H1", "L1 H2", "L1 H3"], values, values - 0.1, values + 0.05, {"chance": 0.5, "nearest candidate": 0.45}
-    )
+        ["L1 H1", "L1 H2", "L1 H3"], values, values - 0.1, values + 0.05, {"chance": 0.5, "nearest candidate": 0.45},
+        heads,
+    )  # fmt: skip
     (points,) = figure.data
+    # Whoever points at an interval points at its head.
+    ends = [[0.8, 0.95], [0.5, 0.65], [0.3, 0.45]]
+    for place, (head, spot) in enumerate(zip((1, 2, 0), figure.layout.meta["heads"], strict=True)):
+        assert spot == [ENCODER, 0, head, place - 0.5, place + 0.5, *map(pytest.approx, ends[place])]
+    # Names stand upright, and no point is cut off at a side, nor has much room to it.
+    assert figure.layout.xaxis.tickangle == -90
+    left, right = figure.layout.xaxis.range
+    assert -1 < left < -0.5 < 2.5 < right < 3
     assert list(points.x) == list(figure.layout.xaxis.categoryarray) == ["L1 H2", "L1 H3", "L1 H1"]
     # A list of ticks would be drawn whole, one label over the other where the page is narrow.
     assert figure.layout.xaxis.tickvals is None
@@ -69,9 +148,59 @@ def test_a_ladder_puts_the_most_accurate_head_first_with_its_interval_and_the_ba
     figure = figures.head_ladder(["L1 H1"], one, one, one, {"chance": 0.5, "nearest candidate": 0.45})
     assert [(line.xref, line.x0, line.x1) for line in figure.layout.shapes] == [("paper", 0, 1)] * 2
     assert [(line.y0, line.y1) for line in figure.layout.shapes] == [(0.5, 0.5), (0.45, 0.45)]
-    # Sentences in a hover are not read as HTML.
-    figure = figures.margin_bars(np.array([1.0]), ["<b>it</b>"])
-    assert figure.data[0].customdata[0] == "&lt;b&gt;it&lt;/b&gt;"
+
+
+def test_sentences_stand_from_the_least_margin_to_the_most_and_the_caption_calls_the_right_ones_blue() -> None:
+    long = "x" * 120
+    (bars,) = figures.margin_bars(np.array([1.0, -2.0, 0.0, 0.5]), ["<b>it</b>", long, "tie", f"{long}y"]).data
+    assert (list(bars.x), list(bars.y)) == ([1, 2, 3, 4], [-2.0, 0.0, 0.5, 1.0])
+    # Not read as HTML, and no wider than a page.
+    assert list(bars.customdata) == [long, "tie", f"{long[:119]}…", "&lt;b&gt;it&lt;/b&gt;"]
+    wrong, tie, right, blue = (int(colour[1:3], 16) < int(colour[5:], 16) for colour in bars.marker.color)
+    assert (wrong, tie, right, blue) == (False, False, True, True), "of red and blue the larger part"
+
+
+@pytest.mark.parametrize("count", [1, 10])
+def test_every_group_of_sentences_has_its_row_of_heads_and_its_height(count: int) -> None:
+    groups = {f"<{number}>": np.array([[0.0, 0.5, 1.0], [0.25, 0.75, number / 10]]) for number in range(count)}
+    names, heads = [f"h{number}" for number in range(6)], [(ENCODER, *cell) for cell in np.ndindex(2, 3)]
+    figure = figures.group_map(groups, names, heads)
+    assert figure.data[0].z.shape == (count, 6)
+    assert list(figure.data[0].z[-1]) == [0.0, 0.5, 1.0, 0.25, 0.75, (count - 1) / 10]
+    assert figure.layout.yaxis.ticktext[0] == "&lt;0&gt;"
+    assert figure.layout.meta["heads"][4] == [ENCODER, 1, 1, 3.5, 4.5, -0.5, count - 0.5]
+    assert figure.layout.height >= max(190, count * ROW_HEIGHT + 60)
+
+
+def heads_of(layers: int, heads: int) -> list[HeadName]:
+    return [HeadName(ENCODER, *cell) for cell in np.ndindex(layers, heads)]
+
+
+def test_the_nearer_two_heads_are_the_lighter_and_a_click_on_a_cell_means_its_heads() -> None:
+    distances = np.array([[0.0, 0.2, 0.8, 0.4], [0.3, 0.1, 0.6, 0.5]])
+    first, second = heads_of(2, 1), heads_of(2, 2)
+    figure = figures.distance_map(distances, first, second, matching=[(1, 3), (0, 0)], opened=(1, 2))
+    heatmap, _labels, dots, ring, cells = figure.data
+    np.testing.assert_array_equal(heatmap.z, -distances)
+    assert (heatmap.zmin, heatmap.zmax) == (-0.8, 0)
+    assert (heatmap.colorbar.tickvals[-1], heatmap.colorbar.ticktext[-1]) == (-0.8, "0.80")
+    assert (list(dots.x), list(dots.y)) == ([3, 0], [1, 0])
+    assert (list(ring.x), list(ring.y)) == ([2], [1])
+    assert dots.marker.color != ring.marker.color
+    assert (cells.x[6], cells.y[6]) == (2, 1)
+    assert tuple(cells.customdata[6]) == (1, 0, 0.6, "L2 H1", "L2 H1")
+    assert tuple(cells.customdata[5][3:]) == ("L2 H1", "L1 H2")
+    # Heads that are nearly the same are not made to look far apart.
+    figure = figures.distance_map(distances / 100, first, second, matching=[], opened=(0, 0))
+    assert figure.data[0].zmin == -0.05
+
+
+@pytest.mark.parametrize(("columns", "clicked"), [(50, True), (51, False)])
+def test_a_picture_of_very_many_cells_has_none_that_can_be_clicked(columns: int, clicked: bool) -> None:
+    assert figures.MOST_CELLS == 50 * 50
+    distances = np.ones((50, columns))
+    figure = figures.distance_map(distances, heads_of(50, 1), heads_of(columns, 1), matching=[], opened=(0, 0))
+    assert (len(figure.data) == 5) == clicked
 
 
 def read(content: bytes) -> list[dict[str, str]]:
@@ -86,7 +215,12 @@ def test_tables_give_back_the_accuracies_their_intervals_and_the_margins(scores:
         head = int(row["layer (from 1)"]) - 1, int(row["head (from 1)"]) - 1
         found = [float(row[name]) for name in ("accuracy", "accuracy_low", "accuracy_high")]
         assert found == list(site.accuracy.at(*head))
-    # The table of sentences gives back the accuracy of a head.
+    # Of an average of heads there is none to count.
+    assert {row["head (from 1)"] for row in read(tables.heads(replace(scores, measure="rollout")))} == {""}
+    # The table of sentences has every head, and gives back the accuracy of one.
+    assert len(read(tables.rows(scores))) == sum(
+        of.accuracy.value.numel() * len(of.cases) for of in scores.sites.values()
+    )
     of_head = {"site": "encoder.self", "layer (from 1)": "2", "head (from 1)": "3"}
     rows = [row for row in read(tables.rows(scores)) if of_head.items() <= row.items()]
     site = scores.sites["encoder.self"]
@@ -104,7 +238,14 @@ def test_tables_count_from_one_and_name_sentences_and_roles() -> None:
     values, parts = np.array([[0.5, 1]], np.float32), np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2)
     lines = list(csv.reader(io.StringIO(tables.movements(values, parts).decode("utf-8-sig"))))
     assert lines[2] == ["1", "2", "4.0", "5.0", "6.0", "7.0", "1.0"]
+    # An average of a layer's heads has no number of a head.
+    lines = list(csv.reader(io.StringIO(tables.movements(values.T, parts.reshape(2, 1, 2, 2)).decode("utf-8-sig"))))
+    assert [line[:3] for line in lines[1:]] == [["1", "", "0.0"], ["2", "", "4.0"]]
     row = Row(np.array([[0.25, 0.75]], np.float32), ("=it", "b"), ((0,), (1,)), {"pronoun": (0,)})
     lines = list(csv.reader(io.StringIO(tables.pair_rows(3, [row, row]).decode("utf-8-sig"))))
     assert lines[1] == ["A", "4", "", "1", "'=it", "pronoun", "0.25"]
     assert len(lines) == 1 + 2 * 2
+    row = Row(np.array([[0.25, 0.75], [0.5, 0.5]], np.float32), ("it", "b"), ((0,), (1,)), {"distractor": (1,)})
+    lines = list(csv.reader(io.StringIO(tables.pair_rows(3, [row, row]).decode("utf-8-sig"))))
+    assert lines[4] == ["A", "4", "2", "2", "b", "distractor", "0.5"]
+    assert [line[0] for line in lines[1:]] == ["A"] * 4 + ["B"] * 4

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from inspect import unwrap
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +14,23 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import CoreferenceScores
+from model.analysis.coreference.pronoun_rows import Measure
 from model.analysis.metrics.head_metrics import LayerHead
 from model.checkpoint import write_manifest
 from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.page_run import app_of
 from tests.viz.sent import charts, numbers_of, unlinked
+from viz.access import models
 from viz.pages.coreference import data, tables
+from viz.pages.coreference.figures import LINES
+from viz.pages.coreference.measured import tab
 from viz.pictures.figures.heads import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import PAIR_SETS
+from viz.selection.selection import Selection
+from viz.text.messages import said as message
+from viz.ui import controls, frame, long_work
 
 
 @pytest.fixture
@@ -52,6 +60,8 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
         app.session_state[f"measured-{part}"] = True
     measured(opened(app))
     assert not app.error
+    assert [one.value for one in app.subheader] == ["Encoder self-attention: the row of the pronoun"]
+    assert not any("The set that ships is in English" in one.value for one in app.info)
     shown = [one.value for one in app.markdown]
     for site in scores.sites.values():
         assert tables.verdict(site) in shown
@@ -60,6 +70,13 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     site = scores.sites["encoder.self"]
     figure = head_map(site.accuracy.value.numpy(), title="accuracy", centre=0.5, floor=0.1)
     assert charts(app)[0]["data"][0]["z"] == json.loads(figure.to_json())["data"][0]["z"]
+    # The ladder names its heads, whoever points at one is shown it, and its lines are told by their colours.
+    ladder = charts(app)[2]
+    assert sorted(ladder["data"][0]["x"]) == [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3, 4)]
+    assert len(ladder["layout"]["meta"]["heads"]) == 8
+    html = "".join(one.proto.body for one in app.get("html"))
+    for colour, _dash in LINES.values():
+        assert f"background:{colour}" in html.replace(" ", "")
     # What was found is said first.
     (said,) = (place for place, text in enumerate(shown) if tables.first_sentence(scores) in text)
     assert said < min(shown.index(tables.verdict(site)) for site in scores.sites.values())
@@ -109,22 +126,89 @@ def test_a_head_that_was_taught_to_follow_the_pronoun_is_not_taken_for_found(
     assert [text.startswith("**L2 H3 was taught") for text in said] == ([True] if taught else [])
 
 
-@pytest.mark.parametrize(("low", "said"), [(0.02, "A head beats"), (-0.01, "No head reliably beats")])
-def test_the_verdict_follows_the_interval_of_the_gain(scores: CoreferenceScores, low: float, said: str) -> None:
+@pytest.mark.parametrize(
+    ("lows", "said", "better"),
+    [
+        ((0.02, 0.02), "A head beats the nearest candidate, whichever", 2),
+        ((0.02, -0.01), "in only one of the two halves", 1),
+        ((-0.01, -0.01), "No head reliably beats", 0),
+    ],
+)
+def test_the_verdict_follows_the_interval_of_the_gain(
+    scores: CoreferenceScores, lows: tuple[float, float], said: str, better: int
+) -> None:
     site = scores.sites["encoder.self"]
     sure = [
-        replace(one, gain=replace(one.gain, value=torch.tensor(0.1), low=torch.tensor(low))) for one in site.held_out
+        replace(one, gain=replace(one.gain, value=torch.tensor(0.1), low=torch.tensor(low)))
+        for one, low in zip(site.held_out, lows, strict=True)
     ]
-    assert site.held_out
     verdict = tables.verdict(replace(site, held_out=tuple(sure)))
     assert said in verdict
-    assert ("so they are not equally good" in verdict) == (low > 0)
+    assert verdict.count("so they are not equally good") == better
+    # In points of 100.
+    assert verdict.count("+10.0 points (+2.0 to") == better
 
 
 def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:
     site = scores.sites["encoder.self"]
     assert tables.head_name(site, *LayerHead(1, 2)) == "L2 H3"
     assert tables.head_name(replace(site, measure="rollout"), 1, 0) == "L2, all heads"
+
+
+@pytest.mark.parametrize(("measure", "what"), [("raw", "heads has an interval"), ("rollout", "layers has an interval")])
+def test_heads_above_chance_are_those_whose_interval_lies_above_it(
+    scores: CoreferenceScores, measure: Measure, what: str
+) -> None:
+    site = scores.sites["encoder.self"]
+    low = torch.full((2, 4), 0.25)
+    low[0, 1], low[1, 2] = site.baselines.chance, site.baselines.chance + 0.1
+    said = tables.luck(replace(site, measure=measure, accuracy=replace(site.accuracy, low=low)))
+    # 2.5 % of eight.
+    assert f"1 of 8 {what} above chance; if all were guessing, about 0.2 would" in said
+
+
+@pytest.mark.parametrize(
+    ("language", "chosen_set", "noted", "start"),
+    [
+        ("fr", "curated", True, False), ("en-GB", "curated", False, True), ("en", "curated", False, True),
+        ("fr", "file", False, False),
+    ],
+)  # fmt: skip
+def test_the_english_set_is_measured_unasked_for_a_model_that_reads_english(
+    chosen: Selection, few: PronounCases, monkeypatch: pytest.MonkeyPatch,
+    language: str, chosen_set: str, noted: bool, start: bool,
+) -> None:  # fmt: skip
+    notes: list[str] = []
+    starts: list[bool] = []
+    monkeypatch.setattr(st, "session_state", {"selection": chosen.changed(pair_set=chosen_set)})
+    monkeypatch.setattr(models, "languages", lambda _choice: (language, "de"))
+    monkeypatch.setattr(models, "is_english_german", lambda _choice: True)
+    monkeypatch.setattr(tab, "_case_set", lambda: data.CaseSet("few", few, "few"))
+    monkeypatch.setattr(controls, "segmented", lambda *_given, **_more: None)
+    monkeypatch.setattr(controls, "measure", lambda *_given: None)
+    monkeypatch.setattr(frame, "note", lambda message, **_values: notes.append(message))
+    monkeypatch.setattr(long_work, "outcome", lambda _task, _label, *, key, start: starts.append(start))
+    unwrap(tab.show)()
+    assert (len(notes), starts) == (int(noted), [start])
+
+
+@pytest.mark.parametrize(("groups", "drawn"), [(1, 0), (2, 1)])
+def test_groups_are_drawn_where_there_are_several(
+    scores: CoreferenceScores, monkeypatch: pytest.MonkeyPatch, groups: int, drawn: int
+) -> None:
+    charts: list[object] = []
+    monkeypatch.setattr(frame, "chart", lambda figure, *_about: charts.append(figure))
+    site = scores.sites["encoder.self"]
+    cases = tuple(replace(case, group=str(number % groups)) for number, case in enumerate(site.cases))
+    tab._groups(replace(site, cases=cases), "name")
+    assert len(charts) == drawn
+
+
+def test_at_most_eight_reasons_for_what_was_passed_over_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(frame, "caption", lambda _sentence, reasons, count: said.append(reasons))
+    tab._skipped({f"reason {number}": number for number in range(1, 10)}, message("{reasons}"))
+    assert said[0].split("; ") == [f"{number} × reason {number}" for number in range(1, 9)]
 
 
 def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None:
@@ -136,6 +220,15 @@ def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None
         head = f"L{one.head.layer + 1} H{one.head.head + 1}"
         share = f"{100 * float(one.accuracy.value):.1f}%"
         assert lines[f"Best head of the {half} half, on the other half"][0].startswith(f"{head}: {share}")
+    # What reads and what writes have a column each; of a decoder alone there is the row that reads.
+    site = scores.sites["encoder.self"]
+    other = replace(site, baselines=replace(site.baselines, nearest=0.125))
+    for sites, shown in (
+        ({"encoder.self": site, "decoder.cross": other}, [f"{100 * nearest:.1f}%", "12.5%"]),
+        ({"decoder.self": other}, ["12.5%", tables.ABSENT]),
+    ):
+        of_sites = {what: columns for what, *columns in tables.summary(replace(scores, sites=sites))}
+        assert of_sites["Nearest candidate"] == shown
     assert scores.contrast is not None
     accuracy = float(scores.contrast.accuracy.value)
     assert lines["The model prefers the right German pronoun"][0].startswith(f"{100 * accuracy:.1f}%")

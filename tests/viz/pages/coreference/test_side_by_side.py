@@ -13,7 +13,8 @@ from model.analysis.metrics.head_metrics import HeadName
 from tests.paths import ROOT
 from tests.shipped import TAUGHT
 from tests.viz.page_run import app_of, healthy, opened
-from tests.viz.sent import charts, sent_to, unlinked
+from tests.viz.sent import charts, numbers, sent_to, unlinked
+from viz.pages.coreference.data import curated_pairs
 from viz.pages.coreference.pair_words import twins
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
@@ -63,7 +64,7 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
     assert marked(app, "antecedent")[:2] == ["animal", "street"]
     assert marked(app, "distractor")[:2] == ["street", "animal"]
     shipped = Translator.load(ROOT / "checkpoints" / "en-de", device="cpu")
-    moved = np.zeros(())
+    moved, of_animal, rows = np.zeros(()), list[np.ndarray](), list[int]()
     for text, pronoun, sign in ((FIRST, "▁es", 1), (SECOND, "▁sie", -1)):
         trace = shipped.trace(text)
         row = [step.token for step in trace.steps].index(pronoun)
@@ -71,7 +72,13 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
         layers = range(trace.layers_of("decoder.cross"))
         weights = np.stack([trace.weights("decoder.cross", layer).numpy()[:, row] for layer in layers])
         moved = moved + sign * (weights[..., animal] - weights[..., street])
+        of_animal += [weights[..., animal], weights[..., street]]
+        rows.append(row)
     (cells,) = maps(app)
+    # The antecedent of the first sentence is the animal, that of the second the street.
+    candidates = np.stack([of_animal[i] for i in (0, 1, 3, 2)], axis=-1)
+    for layer, head, _name, _value, *parts in cells:
+        assert [float(part) for part in parts] == pytest.approx(candidates[layer, head], abs=6e-5)
     shown = {(layer, head): float(value.replace("−", "-")) for layer, head, _, value, *_ in cells}
     assert shown == {head: pytest.approx(moved[head], abs=6e-5) for head in np.ndindex(moved.shape)}
     for text, pronoun, chart in zip((FIRST, SECOND), ("▁es", "▁sie"), charts(app)[1:3], strict=True):
@@ -84,9 +91,19 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
         ["target", "other target"],
         ["other target", "target"],
     ]
-    rows = next(meta for meta in said if meta.get("words") and meta["heads"])
-    assert rows["query"]["side"] == "target"
-    assert [place["side"] for place in rows["words"][1][0]] == ["source", "other source"]
+    # A row writes the token after it.
+    assert [spot[0][0]["tokens"] for (spot,) in written] == [[row + 1] for row in rows]
+    shown_rows = next(meta for meta in said if meta.get("words") and meta["heads"])
+    assert shown_rows["query"] == {"side": "target", "tokens": [rows[0] + 1]}
+    assert [place["side"] for place in shown_rows["words"][1][0]] == ["source", "other source"]
+    # Warm is what the second sentence has more of.
+    *_others, own, other, difference = (numbers(chart["data"][0]["customdata"]) for chart in charts(app))
+    assert difference[:, :2] == pytest.approx(other[:, :2] - own[:, :2], abs=1e-6)
+    assert abs(difference[:, :2]).max() > 0
+    said_below = [caption.value for caption in app.caption]
+    assert any("Frames around columns" in text for text in said_below)
+    assert not any("their rows are averaged" in text for text in said_below), "each pronoun is one token"
+    assert [named(header, header["resting"]) for header in words_of(app)] == [["es"], ["sie"]]
 
 
 def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> None:
@@ -94,6 +111,8 @@ def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> Non
     assert marked(app, "antecedent")[:2] == ["the armchair", "the door"]
     assert FIRST.split() not in [line["words"] for line in lines(app)]
     assert app.text_area(key="text").value == FIRST
+    of_group = [pair for pair in curated_pairs().values() if pair.group == "it"]
+    assert len(app.selectbox(key="pair").options) == len(of_group)
     before = maps(app)
     mine = next(button for button in app.button if button.label == "Edit a copy")
     healthy(mine.click().run())
@@ -188,9 +207,9 @@ def test_where_no_head_moves_none_is_named_and_a_single_head_is_not_ranked() -> 
 
 
 def test_a_pair_or_a_word_that_does_not_exist_gets_a_sentence_and_nothing_is_lost(tiny: None) -> None:
-    app = comparing(pair="<b>", pronoun=99)
+    app = comparing(pair="<b>", pronoun=11)
     assert "no pair “\\<b\\>”" in app.info[0].value
-    assert "no word 100; the sentence has 11" in app.info[1].value
+    assert "no word 12; the sentence has 11" in app.info[1].value
     assert dict(app.query_params) == {}
     assert len(maps(app)) == 1
 

@@ -107,6 +107,7 @@ def test_two_branches_are_compared_by_text_probability_and_attention() -> None:
     curves = charts(app)[0]
     assert [curve["name"] for curve in curves["data"]] == ["Branch 1", "Branch 2"]
     assert curves["data"][0]["y"][:6] == pytest.approx(curves["data"][1]["y"][:6])
+    assert app.selectbox(key="compared_branch").options == ["The model’s own", "Branch 1"]
     healthy(app.selectbox(key="compared_branch").set_value(0).run())
     assert charts(app)[0]["data"][0]["name"] == "The model’s own"
     assert app.query_params["against"] == "0"
@@ -205,6 +206,9 @@ def test_a_branch_goes_with_its_children_and_undo_computes_nothing(advances: lis
     before, ids = viewer.selection, viewer.ids
     viewer.run(lambda: tab.remove(1))
     assert (viewer.selection.decoding.branches, viewer.selection.decoding.branch) == ((), 0)
+    # Where it left the model's own, that has a step.
+    assert viewer.selection.common.step == 3
+    assert viewer.notices[0].startswith("Removed: branch 1 and 1 branch that started from it.")
     advances.clear()
     viewer.run(lambda: state.undo(1))
     assert viewer.selection == before
@@ -220,6 +224,7 @@ def test_when_another_branch_is_removed_the_one_shown_stays() -> None:
     viewer.run(lambda: tab.remove(1))
     assert viewer.selection.decoding.branch == 1
     assert viewer.ids == ids
+    assert viewer.notices == ["Removed: branch 1. Undo restores it."]
 
 
 @pytest.mark.parametrize(

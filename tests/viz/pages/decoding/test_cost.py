@@ -23,7 +23,7 @@ from viz.pages.decoding.figures import (
     target_states,
 )
 from viz.selection.selection import Selection
-from viz.text.written import amount
+from viz.text.written import amount, display_token
 
 
 @pytest.fixture
@@ -55,7 +55,9 @@ def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, 
     tables = " ".join(element.value for element in app.html)
     assert f"{sum(cost.cached.total for cost in costs):,}" in tables
     assert f"{costs[3].recomputed.total:,}" in tables
-    assert any("Step 4 reads" in element.value for element in app.caption)
+    read, written = (display_token(token) for token in (trace.target_tokens[3], trace.steps[3].token))
+    said = " ".join(element.value for element in app.caption).replace("\\", "")
+    assert f"Step 4 reads **{read}** and writes **{written}**" in said
     app.select_slider(key="step").set_value(0).run()
     assert app.query_params["step"] == "0"
     assert charts(app)[2] != bars

@@ -5,6 +5,8 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from inspect import unwrap
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
+from model.translator import EarlierTranslator
 from tests.viz import page_run
 from tests.viz.sent import caught, unpack
+from viz.access import attention
 from viz.pages.decoding import translations
 from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.film.component import (
@@ -34,7 +38,9 @@ from viz.pages.decoding.film.component import (
 )
 from viz.pages.decoding.film.data import film as film_of
 from viz.pictures.component import Command
+from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import encoded
+from viz.ui import frame
 
 CANDIDATES = tuple(PlayerCandidate(100 + i, f"c{i}", -0.5 * (i + 1)) for i in range(20))
 STEPS = (
@@ -51,7 +57,7 @@ SPREAD = PlayerSpread(
 
 
 CROSS = np.full((2, 3, 3, 2), 0.25, np.float32)
-SELF = np.tril(np.full((2, 3, 3, 3), 0.5, np.float32))
+SELF = np.tril(np.linspace(0.01, 0.99, 54, dtype=np.float32).reshape(2, 3, 3, 3))
 
 
 @pytest.fixture
@@ -159,6 +165,7 @@ def test_what_does_not_exist_becomes_the_nearest(data: PlayerData) -> None:
     assert clamp(far, data) == PlayerState(2, 1, 2, (1,), 20, 500, 500, 100)
     low = PlayerState(-1, -5, candidates=0, temperature=0, top_p=0)
     assert clamp(low, data) == PlayerState(0, 0, candidates=1, temperature=10, top_p=1)
+    assert clamp(PlayerState(0, head=2, also=(0, -1, 1, 3)), data).also == (0, 1)
 
 
 def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data: PlayerData) -> None:
@@ -167,6 +174,8 @@ def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data
     report = {**encoded(state), "digest": "abc", "command": 3}
     read = partial(read_state, data)
     assert command.answer(report, read) == state
+    # Of 500 tokens as many as there are.
+    assert command.answer(report | {"topK": 500}, read) == replace(state, top_k=500)
     wrong = (
         *({"digest": "abd"}, {"command": 2}, {"step": 3}, {"layer": -1}, {"step": "2"}, {"step": None}, {"step": True}),
         *({"head": 3}, {"also": [0]}, {"also": [7]}, {"also": None}, {"also": ["1"]}),
@@ -184,12 +193,13 @@ def test_a_wish_counts_only_if_it_can_be_fulfilled(data: PlayerData) -> None:
     assert read_wish(force, data) == Force(1, 107)
     draw = {"kind": "draw", "step": 2, "temperature": 50, "topK": 0, "topP": 100, "digest": data.digest}
     assert read_wish(draw, data) == Draw(2, 50, 0, 100)
+    assert read_wish(draw | {"topK": 500}, data) == Draw(2, 50, 500, 100)
     changes: tuple[dict[str, object], ...] = (
         {"step": 3}, {"step": True}, {"step": None}, {"digest": "abc"}, {"tokenId": 5}, {"tokenId": "107"},
     )  # fmt: skip
     for change in changes:
         assert read_wish(force | change, data) is None, change
-    changes = ({"temperature": 0}, {"topK": None}, {"topP": 101}, {"topK": 2.0})
+    changes = ({"temperature": 0}, {"topK": None}, {"topP": 101}, {"topK": 2.0}, {"topK": 501})
     for change in changes:
         assert read_wish(draw | change, data) is None, change
     assert read_wish(None, data) is None
@@ -206,6 +216,30 @@ def test_the_payload_stays_the_same_while_only_the_player_moves(
     session["player"] = {"view": {**encoded(moved), "digest": data.digest, "command": 1}}
     decode_player(data, moved, key="player", name="film")
     assert shown[0].header == shown[1].header
+
+
+@pytest.mark.parametrize(("step", "answer"), [(0, None), (2, None), (3, PlayerState(2))])
+def test_what_does_not_exist_is_answered_with_what_is_shown_instead(
+    data: PlayerData, monkeypatch: pytest.MonkeyPatch, step: int, answer: PlayerState | None
+) -> None:
+    monkeypatch.setattr(st, "session_state", {})
+    caught(monkeypatch)
+    assert decode_player(data, PlayerState(step), key="player", name="film") == answer
+
+
+@pytest.mark.parametrize(("source", "target"), [("abc", "abcde"), ("abcde", "abc")])
+def test_of_a_long_text_the_longer_side_is_told(monkeypatch: pytest.MonkeyPatch, source: str, target: str) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(attention, "is_long", lambda _trace, _site: True)
+    monkeypatch.setattr(frame, "note", lambda _message, short, length: told.append(length))
+    trace: Any = SimpleNamespace(sites=("decoder.cross",), source_tokens=source, target_tokens=target)
+    unwrap(film.show)(trace)
+    assert told == [5]
+
+
+def test_a_translation_of_a_single_token_is_a_film() -> None:
+    made = PlayerData.of(("▁it",), ("<s>",), STEPS[:1], CROSS[:, :, :1, :1], SELF[:, :, :1, :1], spread_of(1))
+    assert (made.layers, made.heads, len(made.steps)) == (2, 3, 1)
 
 
 def test_the_player_is_told_what_heads_are_for(data: PlayerData, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,6 +335,20 @@ def test_the_film_of_a_translation_has_both_its_attentions(translator: Translato
     np.testing.assert_array_equal(made.cross, by_hand.cross)
     np.testing.assert_array_equal(made.own, by_hand.own)
     assert made.titles == by_hand.titles
+    # A step stands for the token that it writes, which comes after the one that it reads.
+    assert made.axes == (FocusAxis("target", ahead=1), FocusAxis("source"), FocusAxis("target"))
+
+
+def test_the_film_of_a_decoder_that_looks_at_its_source_alone_has_one_strip(
+    earlier_translators: dict[str, EarlierTranslator],
+) -> None:
+    reader = earlier_translators["recurrent"]
+    made = film_of(reader.trace("Tom was late."), reader)
+    assert made.titles == ("Cross-attention to the source", "")
+    # Of a decoder's own weights there are none: a cell of each row and key is empty.
+    own = np.frombuffer(zlib.decompress(made.own.tobytes()), np.uint8)
+    assert not own.any()
+    assert len(own) == 2 * made.layers * made.heads * len(made.steps) ** 2
 
 
 def test_what_does_not_fit_together_is_a_mistake() -> None:

@@ -53,7 +53,7 @@ def test_the_page_shows_the_table_and_proves_its_last_row(app: AppTest, chosen: 
     header = sent_to(app, "lens_table")[0][0]
     trace = traced(TEXT, chosen)
     assert header["step"] == 2
-    assert len(header["cells"][0]) == len(trace.steps)
+    assert len(header["cells"][0]) == len(header["read"]) == len(trace.steps)
     assert header["name"] == "headlight-logit-lens-tom-was-late"
     assert "last layer = the model's output" in app.markdown[0].value
     assert not app.info

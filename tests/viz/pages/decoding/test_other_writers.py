@@ -1,8 +1,10 @@
 """Other people's models that write, on the decoding page: their own ends, what they must not write, their scores."""
 
 import json
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -14,6 +16,8 @@ from tests.viz.sent import charts, numbers, numbers_of
 from viz.access import models, traces
 from viz.pages.decoding.data import branches, searches
 from viz.pages.decoding.figures import COMPUTED
+from viz.pages.decoding.film.component import _cells
+from viz.pages.decoding.film.data import film
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.ui import long_work
@@ -110,6 +114,24 @@ def test_the_words_of_a_decoder_are_explained_but_for_the_one_that_writes(app: A
     ends = {round(numbers(line["y"])[-1], 4) for line in lines["data"][1:]}
     assert len(ends) == 1
     assert len(numbers(lines["data"][2]["y"])) == len(shown) + 1
+
+
+def test_the_film_of_a_decoder_has_its_text_where_a_source_would_stand(app: AppTest) -> None:
+    writer = models.writer(Selection().changed(checkpoint="ending").model)
+    trace = traces.written(writer, "Tom was very late")
+    made, before = film(trace, writer), trace.rows_before
+    assert before > 1
+    assert (made.source_tokens, made.target_tokens) == (trace.target_tokens[:before], trace.target_tokens[before:])
+    # A step stands for the token after the one that it reads.
+    assert [axis.ahead for axis in made.axes] == [before + 1, 0, before]
+    weights = np.stack([trace.weights("decoder.self", layer).numpy()[:, before:] for layer in range(made.layers)])
+    assert made.cross.tolist() == _cells(weights[..., :before]).tolist()
+    assert made.own.tolist() == _cells(weights[..., before:]).tolist()
+    # Of a text of one token there is nothing but what was written.
+    alone = film(traces.written(writer, "a"), writer)
+    assert alone.source_tokens == ("∅",)
+    assert not any(zlib.decompress(alone.cross.tobytes()))
+    assert alone.axes[1].groups == ((),)
 
 
 def test_the_first_step_of_a_decoder_computes_its_whole_text(app: AppTest) -> None:

@@ -144,6 +144,10 @@ def test_why_all_tokens_derail_is_computed_from_the_steps() -> None:
     assert "the other 7,980 have 10% together" in said
     assert "65% contain" in said
     assert why_derailing(steps, 20) == ""
+    # One token in a hundred is nothing to be told of, ten are.
+    for share, told in ((0.048, False), (0.044, True)):
+        one = replace(steps[0], candidates=tuple(Candidate(i, "x", log(share)) for i in range(20)))
+        assert bool(why_derailing([one], 8_000)) == told
 
 
 CARD = Card(

@@ -26,6 +26,7 @@ def test_the_table_holds_the_tree() -> None:
     assert len(lines) == 9
     assert (lines[0]["parent"], lines[0]["returned_rank"], lines[0]["score"]) == ("", "", "")
     assert [line["returned_rank"] for line in lines if line["returned_rank"]] == ["1", "2"]
+    assert [line["rank"] for line in lines] == ["1", "1", "2", "3", "1", "2", "3", "4", "5"]
     assert (lines[7]["fate"], lines[7]["fate_step (from 1)"], float(lines[7]["score"])) == ("outscored", "3", -9.0)
 
 

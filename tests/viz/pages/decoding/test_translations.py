@@ -182,6 +182,7 @@ def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown(
     viewer = Viewer(branches="0-2-t40.0-4-t99999.2-6-t41", branch="3")
     assert viewer.selection.decoding.branches == ("0-2-t40",)
     assert viewer.selection.decoding.branch == 0
+    assert "“0-4-t99999”" in viewer.notices[0]
 
 
 def test_another_text_forgets_the_branches() -> None:

@@ -84,12 +84,10 @@ def show() -> None:
     case_set = _case_set()
     if case_set is None:
         return
-    measure = state.current().common.measure
-    controls_count = sum(case.is_control for case in case_set.cases.cases)
     about = _(
         DROPPED if any(case.is_dropped for case in case_set.cases.cases) else CONTROLS,
         count=len(case_set.cases.cases),
-        controls=controls_count,
+        controls=sum(case.is_control for case in case_set.cases.cases),
     )
     if _translates() and not models.is_english_german(state.current().model):
         message = "Measured in the row that reads the pronoun. {not_german}"
@@ -103,7 +101,7 @@ def show() -> None:
             "on English sentences say little about it."
         )
         frame.note(message, language=NAMES.get(source, controls.plain(source)))
-    task = data.scores_task(case_set, models.reader(state.current().model), measure)
+    task = data.scores_task(case_set, models.reader(state.current().model), state.current().common.measure)
     start = is_curated and _translates() and is_readable
     scores = long_work.outcome(task, _("Measure"), key="measured", start=start)
     if scores is None:

@@ -146,9 +146,9 @@ def _how_it_ended(tree: "BeamTree", index: int) -> str:
 MAX_WIDTH, MAX_PENALTY = 12, 500
 _COMPONENT: Final = Component("pages/decoding/beam/beam_picture.js", "pages/decoding/beam/beam_picture.css")
 _COLOURS: Final = {
-    "winner": theme.HEAD_COLOURS[0],
-    "rival": theme.HEAD_COLOURS[1],
-    "dropped": theme.HEAD_COLOURS[7],
+    "winner": theme.BLUE,
+    "rival": theme.ORANGE,
+    "dropped": theme.GREY,
     "dark": theme.NIGHT,
     "pale": theme.LIGHT,
 }

@@ -22,7 +22,7 @@ from viz.text import written
 from viz.text.html import word_changes
 from viz.text.messages import _, plural, said, said_plural
 from viz.text.written import ENCODER, display_token, file_name, head_name, times_less
-from viz.theme import HEAD_COLOURS
+from viz.theme import BLUE, ORANGE
 from viz.ui import frame
 from viz.ui.controls import plain
 
@@ -338,8 +338,8 @@ class BranchTree:
     step: int  #: of the branch shown
     name: str  #: of saved pictures, without their ending
     text_language: str = ""  #: of the texts, as HTML names it; "" if unknown
-    shown_colour: str = HEAD_COLOURS[0]
-    against_colour: str = HEAD_COLOURS[1]
+    shown_colour: str = BLUE
+    against_colour: str = ORANGE
 
     def derived(self) -> dict[str, object]:
         """The branches in the order in which they are drawn."""

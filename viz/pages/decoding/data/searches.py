@@ -1,6 +1,6 @@
 """What is computed on demand: beams, samples, costs of steps, what layers would say, the head that a branch changes."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from viz.selection.choices import DecodingChoices
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.messages import said
-
-if TYPE_CHECKING:
-    from model import Trace
 
 MAX_NODES, MAX_LENSES = 12, 32
 #: The hover of a lens names so many tokens.
@@ -99,7 +96,7 @@ MAX_KEPT: Final = 128
 
 
 @cached(max_entries=MAX_KEPT)
-def most_changed_head(first: "Trace", second: "Trace") -> tuple[str, int, int] | None:
+def most_changed_head(first: Trace, second: Trace) -> tuple[str, int, int] | None:
     """Site, layer and head whose weights differ most between shared tokens; None if none do, or the text is long."""
     most, found = 0.0, None
     for site in first.sites:

@@ -59,6 +59,10 @@ def test_the_head_that_flips_a_choice_is_named_or_that_none_does_and_many_are_co
     assert "cross L2 H2 flips the choice: A from “es” to “sie”" in said
     assert "B from" not in said
     assert "No other head does" in said
+    # Of several, the one that moves it most comes first.
+    said = sweep(effects({(0, 1): -4.5, (0, 21): -6.0, (0, 6): -4.25}), [ES, SIE])
+    assert "cross L2 H2 flips the choice" in said
+    assert "So do encoder L1 H2, encoder L2 H3." in said
     # That no head flips the choice is said with the one that moves it most.
     said = sweep(effects({(0, 4): -3.0, (1, 4): -1.0}), [ES, SIE])
     assert "Switched off alone, no head of 24 flips the choice" in said
@@ -81,11 +85,29 @@ def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
     sentence = unlinked(heads_ranked.patching_sentence(patched(values), HEADS))
     assert "cross L2 H4 carries most of it: 75%" in sentence
     assert "+2.00 reading A, −2.00 reading B" in sentence
+    assert "distinguish" not in sentence
 
 
-@pytest.mark.parametrize(("a", "said"), [(2.0, "No single head"), (-2.0, "too close together")])
-def test_the_sentence_says_when_nothing_is_carried(a: float, said: str) -> None:
+@pytest.mark.parametrize(
+    ("half", "said"),
+    [
+        (-2.0, "does not distinguish A and B here"), (0.0625, "hardly distinguishes A and B here"),
+        (0.125, "carries most of it: 75% of the way from A to B.**"),
+    ],
+)  # fmt: skip
+def test_the_sentence_says_how_far_a_and_b_are_apart(half: float, said: str) -> None:
+    values = np.zeros((3, 2, 4), dtype=np.float32)
+    values[2, 1, 3] = 0.75
+    assert said in heads_ranked.patching_sentence(patched(values, a=half, b=-half), HEADS)
+
+
+@pytest.mark.parametrize(
+    ("a", "most", "said"),
+    [(2.0, -0.5, "No single head"), (2.0, 0.0, "No single head"), (-2.0, -0.5, "too close together")],
+)
+def test_the_sentence_says_when_nothing_is_carried(a: float, most: float, said: str) -> None:
     none = np.full((3, 2, 4), -0.5, dtype=np.float32)
+    none[0, 0, 0] = most
     assert said in heads_ranked.patching_sentence(patched(none, a=a), HEADS)
 
 
@@ -98,3 +120,8 @@ def test_rankings_that_agree_correlate_and_sites_are_told_apart() -> None:
     assert rows[0][2:] == ("+1.00", "−1.00", "+1.00")
     _, rows = heads_ranked.correlations(columns | {"attention_accuracy": attention.ravel()}, HEADS)
     assert rows[1][1:] == ("+1.00", "+1.00", "–", "–")
+    # Of two sites each has its column; of one, all heads are those of the site.
+    for count, titles in ((8, ["Rankings", "All"]), (16, ["Rankings", "All", "Encoder", "Decoder self"])):
+        shown, rows = heads_ranked.correlations({name: of[:count] for name, of in columns.items()}, HEADS[:count])
+        assert [column.title for column in shown] == titles
+        assert len(rows[0]) == len(titles)

@@ -32,6 +32,7 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
         assert signed(intact) in html(app)
         assert signed(without - intact) in html(app)
     assert any("2 of 24 heads** are off: encoder L1 H2, cross L2 H3." in unlinked(one.value) for one in app.markdown)
+    assert "Most probable, every head" in html(app)
     assert "without these" in html(app) or any("the translation stays" in one.value for one in app.caption)
 
 
@@ -50,6 +51,7 @@ def test_a_head_of_the_grid_is_switched_off_and_on_again_and_one_that_is_not_doe
         off="c-99-1.x-0-0.e-0-0.--", site="encoder.self", layer="0", head="0", scope="all", instead="nothing"
     )
     assert any("1 of 24 heads** is off: encoder L1 H1." in unlinked(one.value) for one in app.markdown)
+    assert app.pills(key="off-e-0").options == ["1", "2", "3", "4"]
     settled(app.pills(key="off-e-0").set_value([HeadName("encoder.self", 0, 3)]).run())
     assert "e-0-3" in app.session_state["selection"].coreference.heads_off
     settled(app.button(key="off-none").click().run())
@@ -92,6 +94,8 @@ def test_all_but_the_chosen_heads_are_all_others(translator: Translator) -> None
     kept = causes.strongest_of_each_layer(all_heads(translator.abilities.heads), importance.ravel())
     assert [(head.site, head.layer) for head in kept] == [(s, layer) for s in SITES for layer in range(2)]
     assert {HeadName("encoder.self", 1, 2), HeadName("decoder.cross", 0, 3)} <= set(kept)
+    # Where none is stronger, its first.
+    assert [head.head for head in kept] == [0, 2, 0, 0, 3, 0]
 
 
 @pytest.mark.parametrize(("others_of", "count"), [("model", 22), ("attention", 14), ("layer", 6)])
@@ -115,6 +119,7 @@ def test_mean_ablation_puts_in_the_mean_and_not_nothing(saved: Translator) -> No
         for instead in ("zero", "mean")
     )
     assert zero.intact.tolist() == mean.intact.tolist()
+    assert zero.removed.tolist() == remove_heads(saved, causes.choices(of_set[:1]), off).removed.tolist()
     assert zero.removed.tolist() != mean.removed.tolist()
 
 
@@ -136,6 +141,7 @@ def test_bleu_without_heads_is_told_beside_that_with_all(saved: Translator) -> N
     pairs, of_set = (SentencePair("Tom was late.", "Tom war spät."),), causes.pronoun_questions(saved)[:1]
     done = Progress(9, "sentences")
     off = frozenset(all_heads(saved.abilities.heads))
-    intact, _ = causes.bleu_change(saved, pairs, of_set, "zero", off).compute(done)
-    assert done.done == 2
+    task = causes.bleu_change(saved, pairs, of_set, "zero", off)
+    intact, _ = task.compute(done)
+    assert done.done == task.total == 2
     assert causes.bleu_change(saved, pairs, of_set, "zero", frozenset()).compute(done) == (intact, intact)

@@ -157,7 +157,9 @@ def test_a_head_whose_loss_flips_the_choice_is_worth_more_than_one_whose_swap_do
 
 
 def test_a_sentence_alone_is_asked_too_and_what_cannot_be_done_is_said(chosen: Selection) -> None:
-    app = asked_of(other=TEXT)
+    # A step beyond the last word is the last word's.
+    app = asked_of(other=TEXT, step="999")
+    assert app.selectbox(key="step").value == len(app.selectbox(key="step").options) - 1
     assert "There is no other sentence to take its output from." in html(app)
     assert len(charts(app)) == 2
 
@@ -181,6 +183,8 @@ def test_every_pair_of_the_set_asks_one_question_with_opposite_answers(saved: Tr
         assert each.texts == tuple(case.sentence for case in pair.cases)
         assert each.b is not None
         assert (each.a.right, each.a.wrong) == (each.b.right, each.b.wrong)
+        right, wrong = each.tokens
+        assert causes.words([each]) == [(right, wrong), (wrong, right)]
         answers = []
         for case in pair.cases:
             assert case.german is not None
@@ -201,6 +205,8 @@ def test_an_edit_changes_what_is_written_as_the_models_own_comparison_says(saved
     shown = shown.replace("−", "-")
     assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
     assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005
+    before, after = (steps[5].token_id for steps in (compared.original_steps, compared.edited_steps))
+    assert ("It is still what the model writes." in shown) == (before == after)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.two_models import head_distances
@@ -14,9 +17,11 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.any_model import opened
 from tests.viz.sent import charts, numbers_of
-from viz.pages.coreference import data, tables
+from viz.access import models
+from viz.pages.coreference import data, tables, two_models
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
+from viz.ui import frame
 from viz.ui.long_work import in_this_thread
 
 TEXT = EXAMPLES[0].text
@@ -56,11 +61,77 @@ def test_any_two_models_have_their_distances_and_two_heads_beside_each_other(
     assert -np.array(drawn).reshape(found.distances.shape) == pytest.approx(found.distances.numpy(), abs=1e-4)
     nearest = found.matching()[0]
     common = app.session_state["selection"].common
+    titles = [shown[0]["layout"][axis]["title"]["text"] for axis in ("yaxis", "xaxis")]
+    assert titles == [name, other]
+    assert ("site" in [each.key for each in app.segmented_control]) == (len(sites) > 1)
+    # The heads that can be chosen are those of the first model.
+    layers, heads = (max(places) + 1 for places in zip(*(head[1:] for head in found.first), strict=True))
+    assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [layers, heads]
+    assert any("words of this text that both" in one.value for one in app.caption)
+    # Below, the head of the first model beside the nearest of the second, between the words of the text.
+    row = found.first.index((site, common.layer, common.head))
+    both = found.first[row][1:], found.second[int(found.distances[row].argmin())][1:]
+    read = data.read_by_both(first, second, TEXT)
+    for chart, trace, of_site, head in zip(shown[1:], read, (site, sites[site]), both, strict=True):
+        expected = data.head_picture(trace, of_site, *head).weights
+        assert numbers_of(chart["data"][0]) ** 2 == pytest.approx(expected, abs=1e-4)
     if not params:
         assert (common.site, common.layer, common.head) == (site, *found.first[nearest[0]][1:])
     if name == "en-de":
         labels = "".join(json.dumps(one["layout"]) for one in shown[1:])
         assert "animal" in labels
+
+
+@pytest.mark.parametrize(("rows", "columns", "drawn"), [(60, 3, 2), (3, 60, 2), (61, 3, 0), (3, 61, 0)])
+def test_two_heads_are_drawn_beside_each_other_up_to_sixty_words(
+    monkeypatch: pytest.MonkeyPatch, rows: int, columns: int, drawn: int
+) -> None:
+    shown: list[object] = []
+    monkeypatch.setattr(frame, "chart", lambda figure, *_about: shown.append(figure))
+    axes = (SimpleNamespace(labels=["w"] * count) for count in (rows, columns))
+    picture = SimpleNamespace(
+        weights=np.full((rows, columns), 0.25), **dict(zip(("queries", "keys"), axes, strict=True))
+    )
+    monkeypatch.setattr(data, "head_picture", lambda *_given: picture)
+    pictures(("decoder.self", "decoder.self"))
+    assert len(shown) == drawn
+
+
+@pytest.mark.parametrize(
+    ("sites", "forced"),
+    [
+        (("decoder.self", "decoder.self"), True),
+        (("encoder.self", "decoder.self"), False),
+        (("decoder.self", "encoder.self"), False),
+    ],
+)
+def test_that_both_decoders_read_the_same_is_said_of_two_decoders(
+    monkeypatch: pytest.MonkeyPatch, sites: tuple[str, str], forced: bool
+) -> None:
+    said: list[str] = []
+    words = SimpleNamespace(labels=["w"] * 2)
+    picture = SimpleNamespace(weights=np.full((2, 2), 0.25), queries=words, keys=words)
+    monkeypatch.setattr(frame, "chart", lambda *_about: None)
+    monkeypatch.setattr(st, "caption", said.append)
+    monkeypatch.setattr(data, "head_picture", lambda *_given: picture)
+    pictures(sites)
+    assert ("Both decoders read what the first model wrote." in said[-1]) == forced
+
+
+def pictures(sites: tuple[str, str]) -> None:
+    """Draw two heads of translators."""
+    trace: Any = SimpleNamespace(sites=("encoder.self", "decoder.self", "decoder.cross"))
+    two_models._pictures((trace, trace), sites, ((0, 1), (1, 0)), ("L1 H2", "L2 H1"), ("one", "other"))
+
+
+def test_each_model_is_asked_for_the_language_that_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    trace: Any = SimpleNamespace(text="Das ist ein Satz.")
+    choices: Any = ("de-en", "en-de")
+    monkeypatch.setattr(models, "languages", lambda choice: tuple(choice.split("-")))
+    monkeypatch.setattr(two_models, "in_another_language", lambda text, language: asked.append((text, language)))
+    two_models._cautions((trace, trace), ("one", "other"), choices)
+    assert asked == [(trace.text, "de"), (trace.text, "en")]
 
 
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")

@@ -13,11 +13,12 @@ from model.analysis.attribution.methods import METHODS, attribute, choice_run
 from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.sent import charts, numbers
-from viz.access import attribution, models, texts
+from viz.access import attribution, models, texts, traces
 from viz.access.attribution import Explained
 from viz.selection.choices import ALONE
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
+from viz.text.written import display_token
 from viz.ui.attribution import NAMES
 from viz.ui.attribution import numbers as numbers_table
 
@@ -76,8 +77,15 @@ def test_the_page_explains_the_token_of_the_step_against_the_one_that_is_chosen(
     assert [line["name"] for line in lines["data"][2:]] == words["layout"]["yaxis"]["ticktext"][1:]
     rivals = app.selectbox(key="rival")
     # The page has proposed another token; a person may ask for none.
-    assert rivals.value != ALONE
-    assert any("rather than" in element.value for element in app.markdown)
+    other = traces.rival(trace, STEP)
+    assert other is not None
+    assert rivals.value == other.token_id + 1 != ALONE
+    assert rivals.options == [
+        "nothing: how probable it is",
+        *(f"rather than {display_token(each.token)}" for each in trace.steps[STEP].candidates[1:]),
+    ]
+    both = f"“{display_token(trace.steps[STEP].token)}” rather than “{display_token(other.token)}”"
+    assert any(both in element.value.replace("\\", "") for element in app.markdown)
     rivals.set_value(ALONE).run()
     assert app.query_params["than"] == "0"
     assert not any("rather than" in element.value for element in app.markdown)
