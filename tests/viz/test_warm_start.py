@@ -75,8 +75,11 @@ def test_a_large_model_and_one_of_other_people_wait_until_somebody_asks(
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     assert models.is_small_and_ours(Selection().model)
-    monkeypatch.setattr(models, "LARGEST_UNASKED", 1)
-    assert not models.is_small_and_ours(Selection().model)
+    assert 200e6 < models.LARGEST_UNASKED < 300e6
+    size = models.weights_bytes(Selection().model)
+    for most, is_loaded in ((size, True), (size - 1, False)):
+        monkeypatch.setattr(models, "LARGEST_UNASKED", most)
+        assert models.is_small_and_ours(Selection().model) == is_loaded
     monkeypatch.undo()
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     (tmp_path / "en-de" / "manifest.json").unlink()

@@ -338,7 +338,7 @@ def window(trace: "Trace", reader: "Reader", site: str, layer: int, start: int, 
     rows = _run(start, length, len(queries.labels))
     # As far along the keys as the window is along the queries.
     along = rows.start / max(1, len(queries.labels) - length)
-    columns = _run(round(along * max(0, len(keys.labels) - length)), length, len(keys.labels))
+    columns = _run(round(along * (len(keys.labels) - length)), length, len(keys.labels))
     values = np.stack(
         [_head_matrix(trace, reader, site, layer, head, view).part(rows, columns).numpy() for head in heads]
     )

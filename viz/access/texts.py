@@ -288,7 +288,7 @@ def _num_given(trace: "Trace") -> int:
 def _cut(parts: list[ChatPart], most: int) -> tuple[ChatPart, ...]:
     kept = []
     for part in parts:
-        kept.append(ChatPart(part.role, part.words[:most]) if len(part.words) > most else part)
+        kept.append(ChatPart(part.role, part.words[:most]))
         most -= len(part.words)
         if most <= 0:
             break

@@ -109,7 +109,7 @@ def shipped() -> Iterator[Exhibit]:
             small = ModelChoice(name)
             yield _exhibit(_SMALL, small, traces.trace(models.reader(small), _CAPTION), _SMALL_NOTE)
     if "induction" in catalogue.server_models():
-        yield own("induction", [_LETTERS], _OTHERS, _INDUCTION)[0]
+        yield from own("induction", [_LETTERS], _OTHERS, _INDUCTION)
     if (path := catalogue.experiments_root() / FILE).is_file():
         yield _training(path)
 
@@ -169,6 +169,7 @@ def _training(path: Path) -> Exhibit:
     _drawing, text, weights = training.training_of(path)
 
     def sections() -> Iterator[Section]:
-        yield "", training.training_of(path)[0]
+        drawing, *_known = training.training_of(path)
+        yield "", drawing
 
     return Exhibit(_OTHERS, None, text, "", _TRAINING, weights, sections)

@@ -21,5 +21,5 @@ def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"
     threshold = training_data.job_threshold(found.site, found.metric)
     packed = begun(view, state, name="training", finding="", threshold=threshold)
     sentence = opened.film.sentences[found.sentence]
-    weights = sentence.weights[found.site][-1, found.layer, found.head] / np.float32(255)
+    weights = sentence.frame(-1, found.site)[found.layer, found.head]
     return Drawing([Part(training_film.COMPONENT, packed)], view.heads, sentence.source), sentence.source, weights

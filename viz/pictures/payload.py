@@ -211,7 +211,7 @@ def _encoder(hint: object) -> _Encode:
     if origin in (Union, UnionType):
         (inner,) = {_encoder(arm) for arm in given if arm is not NoneType}
         return lambda value: None if value is None else inner(value)
-    if origin is tuple and given[-1] is not Ellipsis:
+    if origin is tuple and Ellipsis not in given:
         encoders = tuple(map(_encoder, given))
         return lambda value: [encode(part) for encode, part in zip(encoders, value, strict=True)]
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -289,7 +289,7 @@ def _fits(part: object, hint: object, allowed: Container[Any] | None) -> bool:
     if origin is tuple:
         if not isinstance(part, list):
             return False
-        hints = [given[0]] * len(part) if given[-1] is Ellipsis else given
+        hints = [given[0]] * len(part) if Ellipsis in given else given
         return len(part) == len(hints) and all(map(_fits, part, hints, repeat(allowed)))
     assert hint is bool or allowed is not None, f"the values that a field of type {hint} may have must be said"
     # A boolean is an int to Python, but no number.

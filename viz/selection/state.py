@@ -88,7 +88,7 @@ class History:
 
     def page_from(self, before: Self) -> str:
         """The page on which the choice was made that has been undone, or done again, since `before`."""
-        return self.choices[self.at if self.at > before.at else min(self.at + 1, before.at)].page
+        return self.choices[self.at if self.at > before.at else self.at + 1].page
 
 
 def remembered(sentences: tuple[str, ...], text: str) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from viz.server import limits, viewers
 from viz.text.messages import _, plural, said, shown
 
 #: Long jobs that compute at once.
-MAX_LONG: Final = max(2, os.cpu_count() or 1)
+MAX_LONG: Final = limits.MAX_RUNS
 #: Seconds between two checks whether a waiting job should stop.
 INTERVAL: Final = 0.2
 #: Seconds that a job computes while others wait.

@@ -64,7 +64,7 @@ if _watch not in gc.callbacks:
 #: Least seconds between two calls: 100 MB take 15 ms, in which no other thread gets memory.
 INTERVAL: Final = 10.0
 
-_last = -INTERVAL
+_last = 0.0
 
 
 def hand_back(interval: float = INTERVAL) -> None:

@@ -13,7 +13,7 @@ from unicodedata import category
 
 from viz.text.messages import Message, _, shown, template
 from viz.text.written import NamedHead, display_token
-from viz.theme import HEAD_COLOURS
+from viz.theme import BLUE, ORANGE
 
 if TYPE_CHECKING:
     from model.analysis.word_diff import WordSpan
@@ -22,11 +22,11 @@ _LINE: Final = "border-bottom:1px solid color-mix(in srgb,currentColor 18%,trans
 _CELL: Final = "padding:0.35rem 1.1rem 0.35rem 0;vertical-align:baseline;overflow-wrap:break-word"
 _HEAD: Final = "font-size:0.8rem;font-weight:600;opacity:0.75;vertical-align:bottom;white-space:normal"
 _MARK: Final = (
-    f"color:inherit;background:color-mix(in srgb,{HEAD_COLOURS[1]} 24%,transparent);"
-    f"border-bottom:2px solid {HEAD_COLOURS[1]};border-radius:2px;padding:0 2px;overflow-wrap:anywhere"
+    f"color:inherit;background:color-mix(in srgb,{ORANGE} 24%,transparent);"
+    f"border-bottom:2px solid {ORANGE};border-radius:2px;padding:0 2px;overflow-wrap:anywhere"
 )
-_GONE: Final = f"text-decoration:line-through 2px {HEAD_COLOURS[1]};opacity:0.85"
-_NEW: Final = f"text-decoration:underline 3px {HEAD_COLOURS[0]};text-underline-offset:0.2em;font-weight:600"
+_GONE: Final = f"text-decoration:line-through 2px {ORANGE};opacity:0.85"
+_NEW: Final = f"text-decoration:underline 3px {BLUE};text-underline-offset:0.2em;font-weight:600"
 _NUMBER: Final = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
 #: Names of rows that are as short as these, such as "L2 H1", stay on one line.
 _SHORT: Final = 12

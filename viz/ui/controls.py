@@ -29,7 +29,9 @@ _ADDRESS: Final = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[\w-])", re.IGNORECAS
 MAX_SEED: Final = 999_999
 #: The widths and bases that the formula of the positions can be tried with.
 MAX_WIDTH: Final = 512
-BASES: Final = tuple(digit * 10**power for power in range(6) for digit in (1, 2, 5) if digit * 10**power > 1)
+BASES: Final = (
+    2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
+)  # fmt: skip
 
 
 def site(offered: Sequence[str]) -> str:

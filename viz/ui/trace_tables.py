@@ -110,7 +110,7 @@ def _blocks_of_rows(
     """The weights of one head, some rows at a time."""
     queries = len(trace.axis_tokens(site)[0])
     for first in range(0, queries, ROWS_AT_ONCE):
-        rows = slice(first, min(queries, first + ROWS_AT_ONCE))
+        rows = slice(first, first + ROWS_AT_ONCE)
         yield rows, trace.weights(site, layer, [head], rows)[0].numpy()
 
 

@@ -86,7 +86,7 @@ class Words:
     heads: Annotated[WordHeads | None, CHOSEN] = None
     is_single: bool = False  #: whether one word can be chosen, and no second one
     how: Text = _HOW  #: what a person can do with a word
-    kept_colour: str = theme.HEAD_COLOURS[1]
+    kept_colour: str = theme.ORANGE
 
 
 @dataclass(frozen=True, slots=True)

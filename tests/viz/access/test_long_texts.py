@@ -5,6 +5,7 @@ What counts as long is set low, so that a tiny model and a short sentence show i
 
 import time
 import zlib
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -88,7 +89,10 @@ def test_overview_and_tiles_are_those_of_the_whole_head(
     head = attention.long_head(trace, reader, site, 1, 2, view)
     tall, wide = head.block
     assert head.overview.shape == (-(-whole.shape[0] // tall), -(-whole.shape[1] // wide))
-    assert max(head.overview.shape) <= 9
+    # No block is larger than it has to be, so that the overview is as fine as it may be.
+    assert head.block == tuple(ceil(count / 9) for count in whole.shape)
+    row = attention.long_row(trace, reader, site, 1, 2, 3, view)
+    np.testing.assert_allclose(row, whole[3:4], atol=1e-6)
     for row, column in np.ndindex(head.overview.shape):
         block = whole[row * tall : (row + 1) * tall, column * wide : (column + 1) * wide]
         assert head.overview[row, column] == pytest.approx(block.max(), abs=1e-6)
@@ -153,6 +157,47 @@ def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str)
     first = max(0, min(3, count - 16))
     assert rows == list(range(first, min(first + 16, count)))
     np.testing.assert_allclose(part.values, whole.values[:, rows][:, :, columns], atol=1e-6)
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_the_keys_of_a_window_lie_as_far_along_as_its_queries_and_end_with_them(
+    selection: Selection, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = traced(TEXT, selection)
+    reader, view = models.reader(selection.model), MatrixView("weights", whole_words=False, special_tokens=True)
+    queries, keys = map(len, trace.axis_tokens(site))
+    assert attention.num_queries(trace, site, view) == queries
+    for length in (queries, queries - 1, 5):
+        monkeypatch.setattr(attention, "window_length", {4: length}.__getitem__)
+        for start in (0, 2, 10**6):
+            part = attention.window.__wrapped__(trace, reader, site, 1, start, view)  # type: ignore[attr-defined]
+            rows, columns = ([group[0] for group in axis.groups] for axis in (part.queries, part.keys))
+            assert len(rows) == length
+            assert len(columns) == min(length, keys)
+            first = min(start, queries - length)
+            assert rows[0] == first
+            if queries > length and keys > length:
+                assert abs(columns[0] / (keys - length) - first / (queries - length)) <= 0.5 / (keys - length) + 1e-9
+            else:
+                assert columns[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("start", "length", "count", "run"),
+    [(0, 4, 10, (0, 4)), (3, 4, 10, (3, 7)), (6, 4, 10, (6, 10)), (7, 4, 10, (6, 10)), (2, 12, 10, (0, 10))],
+)
+def test_a_run_lies_within_what_there_is(start: int, length: int, count: int, run: tuple[int, int]) -> None:
+    assert attention._run(start, length, count) == slice(*run)
+
+
+def test_a_text_is_long_beyond_the_limit_and_not_at_it(selection: Selection, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = traced(TEXT, selection)
+    queries, keys = map(len, trace.axis_tokens("decoder.cross"))
+    assert queries != keys
+    monkeypatch.setattr(attention, "SHORT", max(queries, keys))
+    assert not attention.is_long(trace, "decoder.cross")
+    monkeypatch.setattr(attention, "SHORT", max(queries, keys) - 1)
+    assert attention.is_long(trace, "decoder.cross")
 
 
 def test_many_heads_have_a_shorter_window() -> None:

@@ -1,5 +1,9 @@
 """Rare words, twins of a sentence, and which rows and keys join two words."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -61,6 +65,24 @@ def test_no_everyday_word_number_or_letter_is_rare(shipped_tokenizer: Tokenizer,
     assert not rare_in(text, shipped_tokenizer).pieces
 
 
+@pytest.mark.parametrize(
+    ("pieces", "is_rare"),
+    [
+        (("▁long", "pie", "ces", "of"), False),
+        (("▁long", "pie", "ces", "of", "it"), True),
+        (("▁ab", "cd", "ef"), False),
+        (("▁ab", "cd", "e"), True),
+        (("▁a", "b"), False),
+    ],
+)
+def test_a_word_is_rare_from_five_pieces_on_or_from_three_of_fewer_than_two_letters_each(
+    pieces: tuple[str, ...], is_rare: bool
+) -> None:
+    found = rare_words((*pieces, "</s>"), [False] * (len(pieces) + 1), SPECIAL_TOKENS).pieces
+    assert found == ({"".join(pieces).removeprefix("▁"): len(pieces)} if is_rare else {})
+    assert rare_words(("▁a", "Ã©", "</s>"), [False, True, False], SPECIAL_TOKENS).pieces == {"aÃ©": 2}
+
+
 CHANGE = (("tired",), ("wide",))
 
 
@@ -78,6 +100,16 @@ def test_examples_and_pairs_of_the_set_know_their_twins_both_ways() -> None:
         (EXAMPLES[0].text, EXAMPLES[0].twin, CHANGE),
         ("It was too tired.", "It was far too wide.", (("too", "tired"), ("far", "too", "wide"))),
         ("It ran.", "It ran.", None),
+        ("Tom ran.", "She ran.", (("Tom",), ("She",))),
+        ("It ran so.", "It slept.", (("ran", "so"), ("slept",))),
+        (
+            "It saw a very old dog.",
+            "It met my quite new dog.",
+            (("saw", "a", "very", "old"), ("met", "my", "quite", "new")),
+        ),
+        ("It ran.", "It ran home.", None),
+        ("It saw a very old dog.", "He met my quite new dog.", None),
+        ("a b c d e f g h", "a x c d e f y h", None),
         ("Tom saw a very old dog today.", "Everything else is new.", None),
         ("", "It ran.", None),
     ],
@@ -90,9 +122,14 @@ def test_the_same_words_are_changed_in_another_sentence_once_or_not_at_all() -> 
     assert texts.changed("The dog was tired, it slept.", CHANGE) == "The dog was wide, it slept."
     assert texts.changed("The dog slept.", CHANGE) == ""
     assert texts.changed("A tired dog and a tired cat.", CHANGE) == ""
+    assert texts.changed("Was it too tired?", (("too", "tired"), ("far", "too", "wide"))) == "Was it far too wide?"
+    assert texts.changed("Tom ran.", (("Tom",), ("She",))) == "She ran."
+    assert texts.changed("他很累。", (("累",), ("高", "大"))) == "他很高大。"
     assert texts.shared_words(EXAMPLES[0].text, EXAMPLES[0].twin) == (10, 11)
     shared, count = texts.shared_words("Tom was late.", EXAMPLES[0].twin)
     assert shared * 2 < count
+    for longer in (("Tom was late.", "tom was very late today"), ("Tom was very late today.", "Tom was late")):
+        assert texts.shared_words(*longer) == (3, 5)
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +151,13 @@ def test_words_are_those_of_both_sentences_without_special_tokens(trace: Trace) 
     assert known.num_source == 4
     sides = [trace.source_tokens] * 4 + [trace.target_tokens] * 4
     assert [spelled(*of) for of in zip(sides, known.groups, strict=True)] == list(known.labels)
+
+
+def test_words_are_as_typed_where_the_model_has_as_many(trace: Trace) -> None:
+    known = texts.words(trace)
+    typed = texts.as_typed(replace(trace, text="Ein  Hund war da!"))
+    assert typed.labels == ("Ein", "Hund", "war", "da!", *known.labels[4:])
+    assert texts.as_typed(replace(trace, text="Ein Hund!")) == known
 
 
 def test_a_written_word_looks_from_the_rows_that_wrote_it_and_again_from_those_that_read_it(trace: Trace) -> None:
@@ -153,3 +197,26 @@ def test_a_cell_belongs_to_the_word_that_its_row_writes(trace: Trace) -> None:
         for row in link.rows:
             assert texts.words_of_cell(trace, CROSS, row, link.keys[-1]) == (written, dog)
     assert texts.words_of_cell(trace, ENCODER, len(trace.source_tokens) - 1, 0)[0] is None
+
+
+def test_a_decoder_alone_writes_only_behind_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Token 0 begins; 1 and 2 are the word given, 3 and 4 the one written.
+    monkeypatch.setattr(texts, "words", lambda trace: texts.Words(("given", "wrote"), ((1, 2), (3, 4)), 0))
+    decoder: Any = SimpleNamespace(rows_before=2, shapes={DECODER: (1, 1)})
+    assert texts.links(decoder, (1,), (0,)) == (
+        Link(DECODER, ((2, 3),), (1, 2)), Link(DECODER, ((3, 4),), (1, 2), is_second_look=True),
+    )  # fmt: skip
+    assert texts.links(decoder, (0,), (0,)) == (Link(DECODER, ((1, 2),), (1, 2)),)
+    assert [texts.words_of_cell(decoder, DECODER, row, 3) for row in range(5)] == [
+        (None, 1), (0, 1), (1, 1), (1, 1), (1, 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("most", "kept"), [(1, ["a"]), (3, ["abc"]), (4, ["abc", "d"]), (5, ["abc", "d", "e"]), (9, ["abc", "d", "ef"])]
+)
+def test_of_a_long_chat_so_many_words_are_shown(most: int, kept: list[str]) -> None:
+    parts = [texts.ChatPart(role, tuple(words)) for role, words in (("user", "abc"), ("", "d"), ("assistant", "ef"))]
+    shown = texts._cut(parts, most)
+    assert ["".join(part.words) for part in shown] == kept
+    assert [part.role for part in shown] == [part.role for part in parts[: len(kept)]]

@@ -2,11 +2,14 @@
 
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from model import Trace, Translator
+from model import Candidate, Trace, Translator
 from model.errors import InputTextError
 from model.opening import open_reader
 from tests.model.adapters import zoo
@@ -78,6 +81,15 @@ def test_tiles_and_figures_are_made_once_for_all_viewers(selection: Selection) -
     assert attention.head_metrics(first, SITES[0]) is attention.head_metrics(again, SITES[0])
 
 
+def test_a_head_is_plain_where_its_weights_between_all_tokens_are_shown(selection: Selection) -> None:
+    trace = traced(TEXT, selection)
+    views = [("weights", False, True), ("norms", False, True), ("weights", False, False), ("weights", True, True)]
+    assert [
+        attention.is_plain(trace, SITES[0], attention.MatrixView(measure, words, special))  # type: ignore[arg-type]
+        for measure, words, special in views
+    ] == [True, False, False, False]
+
+
 def test_another_sentence_has_other_addresses(selection: Selection) -> None:
     assert len({attention.tiles_key(traced(text, selection), site) for text in ("a", "b") for site in SITES}) == 6
     assert len({attention.tiles_key(traced(OPENING, selection), SITES[0], measure) for measure in MEASURE_NAMES}) == 3
@@ -113,12 +125,77 @@ def test_its_progress_rises_to_the_end(translator: Translator) -> None:
     seen: list[tuple[int, int]] = []
     progress = Progress(task.total, task.unit, lambda: seen.append((progress.done, progress.total)))
     task.compute(progress)
+    # One for each method at first.
+    assert [done for done, _ in seen[:3]] == [1, 2, 3]
     shares = [done / total for done, total in seen if total]
     assert shares == sorted(shares)
     assert len(set(shares)) > 6
     assert 0 < shares[0] < 0.5
     assert shares[-1] == 1
     assert shares.count(1) == 1
+
+
+def test_a_rival_is_more_than_the_same_token_in_capitals_where_there_is_another() -> None:
+    def rival(*candidates: str) -> str | None:
+        found = [Candidate(number, token, -float(number + 1)) for number, token in enumerate(candidates)]
+        step: Any = SimpleNamespace(token_id=0, token=candidates[0], candidates=found)
+        of: Any = SimpleNamespace(steps=[None, step])
+        best = traces.rival(of, 1)
+        return None if best is None else best.token
+
+    assert rival("▁It", "▁it", "▁She", "▁He") == "▁She"
+    assert rival("▁It", "▁it") == "▁it"
+    assert rival("▁It") is None
+
+
+def test_outputs_are_proved_of_texts_up_to_a_length_and_a_file_holds_weights_up_to_a_size(
+    selection: Selection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, trace = models.reader(selection.model), traced(TEXT, selection)
+    # A file that a browser can take.
+    assert 200e6 < traces.MAX_WEIGHT_BYTES < 300e6
+    monkeypatch.setattr(traces, "LONGEST_PROVED", 5)
+    assert [traces.extras(reader, text) for text in ("x" * 5, "x" * 6)] == [{traces.OUTPUTS}, set()]
+    weights = sum(trace.weights(site, layer).numpy().nbytes for site in trace.sites for layer in range(2))
+    monkeypatch.setattr(traces, "MAX_WEIGHT_BYTES", weights)
+    assert traces.has_weights(trace)
+    with_weights = traces.size(trace)
+    monkeypatch.setattr(traces, "MAX_WEIGHT_BYTES", weights - 1)
+    assert not traces.has_weights(trace)
+    assert with_weights - traces.size(trace) == weights
+    assert traces.num_bytes(trace) == traces.size(trace)
+    # Of a model whose queries and keys are not known the weights are kept beside.
+    monkeypatch.setattr(Trace, "knows_inputs", False)
+    assert traces.num_bytes(trace) == with_weights
+
+
+@pytest.mark.parametrize(("heads", "fit"), [((2, 2), True), ((3, 2), False)])
+def test_weights_of_all_layers_are_one_array_where_they_have_as_many_heads(heads: tuple[int, ...], fit: bool) -> None:
+    layers = [torch.full((count, 3, 4), float(layer)) for layer, count in enumerate(heads)]
+    trace: Any = SimpleNamespace(layers_of=lambda site: len(layers), weights=lambda site, layer: layers[layer])
+    if fit:
+        assert attention.all_weights(trace, SITES[0])[:, 1, 2, 3].tolist() == [0, 1]
+    else:
+        with pytest.raises(ValueError, match="different numbers of heads"):
+            attention.all_weights(trace, SITES[0])
+
+
+def test_the_row_that_scaling_changes_most_is_found(translator: Translator) -> None:
+    trace = translator.trace("The dog was tired.", "Der Hund war müde.")
+    queries, keys = trace.axis_tokens(SITES[2])
+    assert len(queries) != len(keys)
+    found = []
+    for head in range(4):
+        apart = [
+            np.abs(np.subtract(*(
+                attention.derived_row(trace, SITES[2], 1, head, row, scaled=scaled, masked=True).weights.numpy()
+                for scaled in (True, False)
+            ))).sum()
+            for row in range(len(queries))
+        ]  # fmt: skip
+        found.append(attention.row_that_scaling_changes(trace, SITES[2], 1, head))
+        assert apart[found[-1]] == pytest.approx(max(apart))
+    assert len(set(found)) > 1
 
 
 def test_the_least_sure_step_has_the_closest_best_other_token() -> None:

@@ -30,6 +30,8 @@ def test_every_link_leads_to_a_file_of_the_site_and_to_a_heading_of_it(folder: P
     for page, text in pages.items():
         links = re.findall(r'href="([^"]+)"', text)
         assert len(links) > 10
+        # Every document is named by its title.
+        assert '<a href="numbers.html">How each number is computed</a>' in text
         for link in links:
             name, _, anchor = link.partition("#")
             target = (folder / name).resolve() if name else page
@@ -65,6 +67,9 @@ def test_the_api_page_holds_docstrings_and_the_glossary_its_terms(folder: Path) 
     text = text_of(folder / "api.html")
     for item in (model.Translator, model.AttentionInputs, model.open_reader, notebook.heads):
         assert (item.__doc__ or "").strip().splitlines()[0] in text
-    assert "weights()" in text
+    first_line = (model.Trace.weights.__doc__ or "").strip().partition("\n")[0]
+    assert f"weights() – {first_line}" in text
+    assert "(self" not in text
+    assert "attention_weights(query, key, *, scale" in text
     terms = text_of(folder / "glossary.html")
     assert all(term.text in terms for term in glossary.terms("en"))

@@ -108,6 +108,9 @@ def test_pictures_of_one_text_know_each_others_tokens_and_those_of_another_do_no
     drawn = [(grid, 0), (grid, 2), (film(one, translator), 0)]
     assert len({tuple(sides(picture, part)[:2]) for picture, part in drawn}) == 1
     assert sides(heads(other, "decoder.cross"), 2)[1] != sides(grid, 2)[1]
+    # Of the same text read along with another translation only the source is the same.
+    rows, columns = sides(heads(translator.trace(TEXT, "Ein Hund."), "decoder.cross"), 2)
+    assert (rows != sides(grid, 2)[0], columns) == (True, sides(grid, 2)[1])
     assert unpack(parts(heads(np.ones((1, 1, 1, 1)), queries=["a"]))[2][1][0])[0]["focus"] is None
 
 
@@ -127,10 +130,19 @@ def test_what_does_not_fit_is_refused_with_a_reason(
         heads(weights)
     with pytest.raises(ValueError, match=r"3 queries, 3 keys\], got \[1, 2, 2, 2\]"):
         heads(weights, queries=["a", "b", "c"])
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        heads(weights * 9, queries=["a", "b"])
+    for wrong in (weights * 3, weights - 0.6, weights * np.nan):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            heads(wrong, queries=["a", "b"])
+    # One key may have all weight, and others none.
+    assert heads(np.eye(2)[None, None], queries=["a", "b"])
+    with pytest.raises(ValueError, match="Lines of 65 heads cannot be told apart"):
+        lines(np.ones((65, 1, 1)), queries=["a"])
+    assert lines(np.ones((64, 1, 1)), queries=["a"])
+    size = sum(map(len, heads(trace).payloads))
     with monkeypatch.context() as patched:
-        patched.setattr(widgets, "MOST_BYTES", 1_000)
+        patched.setattr(widgets, "MOST_BYTES", size)
+        assert heads(trace).payloads == heads(trace, "encoder.self").payloads
+        patched.setattr(widgets, "MOST_BYTES", size - 1)
         with pytest.raises(ValueError, match="fewer layers or a shorter text"):
             heads(trace, "encoder.self")
     # Lines name the axes that they were given.

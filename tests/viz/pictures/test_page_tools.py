@@ -8,7 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.sent import caught, sent_to, unpack
+from viz.pictures import offline
 from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
+from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import colours, offline_page, script_json
 from viz.pictures.page_tools import HeadPlace, Undone, head_tools, present_steps
 from viz.pictures.payload import pack, read
@@ -75,11 +77,29 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
     for number in (0, 2, 3, -1, True, "1", None, 1.0):
         shown[0].answers["step"]({"to": number})
         shown[1].answers["present"]({"to": number})
+    shown[1].answers["present"]({"to": 1})
     assert steps == [0, 2]
-    assert presented == [False]
+    assert presented == [False, True]
     for site, layer in ((CROSS, 1), ("x", 1), (CROSS, -1), (CROSS, "1")):
         shown[1].answers["head"]({"site": site, "layer": layer, "head": 0})
     assert opened == [HeadPlace(CROSS, 1, 0)]
+
+
+def test_an_offline_page_has_every_head_in_its_order_and_the_open_one_first() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(5), (2, 3, 4)).astype(np.float32)
+    drawing = offline.all_heads(weights, tuple("abcd"), tuple("vwxyz"), "Here", (1, 2), kept=Kept(3, 1))
+    counts = [part["count"] for part in drawing.plan()["parts"]]  # type: ignore[attr-defined]
+    assert counts == [1, 1, 1 + 6]
+    (frame, _), (grid, _), *matrices = map(unpack, drawing.payloads())
+    assert (frame["layers"], frame["heads"], grid["selected"], drawing.heads) == (2, 3, [1, 2], 3)
+    assert frame["address"] == grid["address"]
+    for place, (header, (numbers,)) in zip([(1, 2), *np.ndindex(2, 3)], matrices, strict=True):
+        np.testing.assert_array_equal(numbers.reshape(4, 5), weights[place])
+        assert f"L{place[0] + 1} H{place[1] + 1}" in header["title"]
+    assert [header["kept"] for header, _ in matrices] == [[3, 1], *[[None, None]] * 6]
+    only = offline.all_heads(weights, tuple("abcd"), tuple("vwxyz"), "Here", (1, 2), only_opened=True)
+    assert len(only.payloads()) == 3
+    assert offline.drawn_grid(weights, tuple("abcd"), tuple("vwxyz"), "Here", (1, 2)).heads == 3
 
 
 METRIC = TileMetric("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")

@@ -2,14 +2,16 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
 
 from tests.viz.sent import unpack
 from viz.pictures.component import Command, Exchange, next_command
+from viz.pictures.head_grid.component import Grid, HeadChoice, Ranking, TileJobs, TileMetric
+from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.pictures.payload import (
     ANYTHING,
     CHOSEN,
@@ -54,6 +56,11 @@ class Content:
 
 
 @dataclass(frozen=True)
+class Opened:
+    opened: Annotated[tuple[Inner, ...], CHOSEN]
+
+
+@dataclass(frozen=True)
 class Sized:
     values: np.ndarray
 
@@ -89,6 +96,9 @@ def test_the_digest_follows_all_but_what_is_chosen() -> None:
     first, chosen, other = (unpack(pack(of))[0]["digest"] for of in (content(), content(5), content(name="b")))
     assert first == chosen
     assert first != other
+    # What is chosen is packed as everything else.
+    header, _ = unpack(pack(Opened((Inner(("\u202e", 0.5)),))))
+    assert header["opened"] == [{"bothEnds": ["\\u202e", 0.5], "logProb": None}]
 
 
 def test_a_payload_is_header_length_header_and_arrays_row_by_row() -> None:
@@ -117,7 +127,7 @@ def test_three_decimals_of_every_weight_survive() -> None:
     stored = sqrt_uint16(weights)
     assert stored.dtype == np.uint16
     assert np.abs((stored / FULL) ** 2 - weights).max() < 2e-5
-    assert sqrt_uint16(np.array([-1e-7, 0.0, 1.0, 1.0 + 1e-6])).tolist() == [0, 0, FULL, FULL]
+    assert sqrt_uint16(np.array([-1e-7, 0.0, 1.0, 1.0 + 1e-4])).tolist() == [0, 0, FULL, FULL]
 
 
 @dataclass(frozen=True)
@@ -201,6 +211,42 @@ def test_a_page_that_follows_its_player_never_sends_it_back_and_one_that_asks_is
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_3, AT_7, "abc") == Command(2, AT_3, "abc")
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, None, "xyz") == Command(2, AT_7, "xyz")
     assert next_command(Exchange(FIRST, None, None), AT_5, None, "abc") == Command(2, AT_5, "abc")
+
+
+def test_what_stands_under_tiles_is_the_highest_number_first_and_none_that_is_not_above_zero() -> None:
+    values = np.array([[0.25, np.nan, 0.5], [0.0, 0.5, 0.125]], np.float32)
+    metric = TileMetric("x", values, 2, "", "note", num_best=5)
+    assert metric.best() == [2, 4, 0, 5]
+    assert replace(metric, num_best=1).best() == [2]
+    assert metric.bars() == [0.5, 0.0, 1.0, 0.0, 1.0, 0.25]
+    assert TileMetric("x", np.zeros((1, 2), np.float32), 2, "", "").bars() == [0, 0]
+    ranking = Ranking((HeadChoice(1, 2), HeadChoice(0, 1)), "the order")
+    grid = Grid(address="here", shape=(2, 3), metric=metric, ranking=ranking)
+    assert grid.derived() == {"ranked": [5, 1], "notes": ["note", "the order"]}
+    jobs = TileJobs(*(("",) * 5,) * 4)
+    with pytest.raises(AssertionError, match="one metric"):
+        Grid(address="here", shape=(3, 2), metric=metric)
+    with pytest.raises(AssertionError, match="one job"):
+        Grid(address="here", shape=(2, 3), jobs=jobs)
+
+
+def test_a_colour_bar_is_labelled_from_end_to_end_and_a_pooled_matrix_has_a_number_for_each_block() -> None:
+    scale = ColourScale.signed("difference", 0.5)
+    assert (scale.low, scale.high) == (-0.5, 0.5)
+    assert scale.marks == ((0, "−0.5"), (0.25, "−0.25"), (0.5, "0"), (0.75, "+0.25"), (1, "+0.5"))
+    given: dict[str, Any] = {
+        "row_tokens": "abcde",
+        "column_tokens": "xyz",
+        "scale": ColourScale.root("weight", 1.0),
+        "title": "",
+        "label": "",
+    }
+    pooled = MatrixData(values=np.zeros((3, 2)), block=(2, 2), **given)
+    assert pooled.is_pooled
+    assert not MatrixData(values=np.zeros((5, 3)), **given).is_pooled
+    for shape in ((2, 2), (3, 1), (5, 3)):
+        with pytest.raises(AssertionError, match="values have shape"):
+            MatrixData(values=np.zeros(shape), block=(2, 2), **given)
 
 
 def test_only_what_was_reported_after_a_command_answers_it() -> None:

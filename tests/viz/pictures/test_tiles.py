@@ -10,15 +10,18 @@ import streamlit as st
 
 from tests.viz.sent import Shown, caught, unpack
 from viz.pictures.payload import pack
+from viz.pictures.tiles import codes as codes_module
 from viz.pictures.tiles.codes import (
     FIRST_CELL,
     FIRST_THOUSANDTH,
+    MAX_LEVEL,
     MAX_TILES,
     TILE_SIDE,
     Answer,
     Frame,
     GridSpec,
     LayerTiles,
+    Request,
     Source,
     Tile,
     Tiles,
@@ -30,6 +33,7 @@ from viz.pictures.tiles.codes import (
     pack_decimals,
     pool,
     tile_server,
+    wanted_tiles,
 )
 
 
@@ -72,6 +76,9 @@ def test_what_fits_is_not_pooled(shape: tuple[int, int, int, int]) -> None:
         # 24 × 16 heads: √(10⁶ / 384) = 51 is the narrower limit.
         ((24, 16, 100, 100), (51, 51), (2, 2)),
         ((1000, 2000, 5, 5), (1, 1), (5, 5)),
+        # Blocks of 16 are not large yet; and no tile has less than a pixel.
+        ((6, 8, 512, 512), (128, 128), (4, 4)),
+        ((500, 500, 1000, 1000), (1, 1), (1000, 1000)),
     ],
 )
 def test_a_tile_has_as_many_pixels_as_tokens_or_as_the_limits_allow(
@@ -80,6 +87,7 @@ def test_a_tile_has_as_many_pixels_as_tokens_or_as_the_limits_allow(
     spec = GridSpec.of(shape)
     assert (spec.rows, spec.columns) == tile
     assert (spec.block_queries, spec.block_keys) == block
+    assert spec.is_pooled
 
 
 @pytest.mark.parametrize(("count", "blocks"), [(7, 3), (129, 128), (512, 128), (5, 5)])
@@ -100,8 +108,12 @@ def test_pooling_keeps_the_maximum_of_every_block_and_its_place() -> None:
         assert maxima[row, column] == block.max() == block[down, across]
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (2, 3, 300, 200)])
-def test_tiles_arrive_as_they_were(shape: tuple[int, int, int, int]) -> None:
+@pytest.mark.parametrize(("shape", "side"), [((2, 3, 4, 5), 128), ((2, 3, 300, 200), 128), ((2, 3, 70, 80), 4)])
+def test_tiles_arrive_as_they_were(
+    shape: tuple[int, int, int, int], side: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With so few blocks they are so large that a place in one takes two bytes.
+    monkeypatch.setattr(codes_module, "MAX_SIDE", side)
     weights = attention(*shape)
     tiles = Tiles.of(shape, iter(weights))
     planes = np.frombuffer(zlib.decompress(tiles.deflated), np.uint8).astype(int)
@@ -114,6 +126,7 @@ def test_tiles_arrive_as_they_were(shape: tuple[int, int, int, int]) -> None:
         np.testing.assert_array_equal(joined[0], code(maxima))
         if spec.is_pooled:
             np.testing.assert_array_equal(joined[1], offsets)
+            assert side > 4 or offsets.max() > 255
 
 
 def test_shade_and_third_decimal_are_exact_and_order_is_kept() -> None:
@@ -127,7 +140,7 @@ def test_shade_and_third_decimal_are_exact_and_order_is_kept() -> None:
 
 
 def test_tiny_weights_are_told_from_zero_other_weights_by_their_digest_and_shapes_by_a_mistake() -> None:
-    assert code(np.array([0.0, -1e-7, 1e-12, 1.0, 1.0 + 1e-6], np.float32)).tolist() == [0, 0, 1, 1128, 1128]
+    assert code(np.array([0.0, -1e-7, 1e-12, 1.0, 1.01], np.float32)).tolist() == [0, 0, 1, 1128, 1128]
     weights = attention(2, 2, 3, 3)
     assert Tiles.of(weights.shape, weights).digest == Tiles.of(weights.shape, weights.copy()).digest
     assert Tiles.of(weights.shape, weights).digest != Tiles.of(weights.shape, weights[::-1]).digest
@@ -178,6 +191,9 @@ def test_four_decimals_are_exact_and_a_tiny_number_is_told_from_zero() -> None:
 def test_large_numbers_have_fewer_decimals_and_still_fit(top: float, decimals: int) -> None:
     assert decimals_for(top) == decimals
     assert int(codes(np.array([top]), decimals)[0]) <= 65_535
+    # What lies beyond by a rounding error is cut off on both sides.
+    beyond = np.array([-0.6, 0.0, 65_534, 65_536]) / 10**decimals
+    assert codes(beyond, decimals).tolist() == [0, 0, 65_535, 65_535]
 
 
 ROWS, COLUMNS = 700, 300
@@ -250,6 +266,21 @@ def test_whatever_else_the_browser_sends_brings_no_tiles_and_it_learns_whose_the
 def tiles_of(*shape: *tuple[int, int, int, int]) -> Tiles:
     weights = np.random.default_rng(0).random(shape, dtype=np.float32)
     return Tiles.of(shape, weights / weights.sum(-1, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("tiles", "exist"),
+    [
+        ([(0, 0, 0)], True), ([(0, 0, 0)] * MAX_TILES, True), ([(0, 1, 0), (0, 0, 1)], True), ([(0, 2, 0)], False),
+        ([(0, 0, 2)], False), ([(MAX_LEVEL, 0, 0)], True), ([(MAX_LEVEL + 1, 0, 0)], False), ([(1, 0, 0)], True),
+        ([(1, 1, 0)], False), ([], False), ([(0, 0, 0)] * (MAX_TILES + 1), False),
+    ],
+)  # fmt: skip
+def test_a_tile_exists_if_it_begins_within_the_matrix(tiles: list[tuple[int, int, int]], exist: bool) -> None:
+    source = Source("here", (2 * TILE_SIDE, TILE_SIDE + 1), 4, pooled)
+    assert Tile(1, 2, 3).slices() == (slice(4 * TILE_SIDE, 6 * TILE_SIDE), slice(6 * TILE_SIDE, 8 * TILE_SIDE))
+    found = wanted_tiles(Request(1, tuple(tiles)), source)
+    assert found == (tuple(Tile(*numbers) for numbers in tiles) if exist else None)
 
 
 def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read() -> None:

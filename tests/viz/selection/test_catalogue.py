@@ -97,6 +97,7 @@ def test_an_added_folder_is_known_to_its_session_alone(root: Path, monkeypatch: 
     assert catalogue.add(root / "checkpoints" / "tiny") == "tiny"
     assert catalogue.add(root / "mine" / "tiny") == "tiny (2)"
     assert catalogue.add(root / "mine" / "tiny") == "tiny (2)"
+    assert catalogue.add(root / "yours" / "tiny") == "tiny (3)"
     # A full list drops the oldest.
     for number in range(catalogue.MAX_ADDED + 1):
         catalogue.add(root / f"model-{number}")
@@ -109,6 +110,9 @@ def test_a_model_in_a_cache_of_the_hub_has_its_name_there(root: Path) -> None:
     snapshot = root / "models--org--name" / "snapshots" / "abc"
     snapshot.mkdir(parents=True)
     assert catalogue.display_name(snapshot) == "org/name"
+    # The folder around one whose name says nothing has the name, unless that is the folder of all models.
+    assert catalogue.display_name(root / "mine" / "model") == "mine"
+    assert catalogue.display_name(root / "checkpoints" / "model") == "model"
 
 
 def served(monkeypatch: pytest.MonkeyPatch, address: str | None, hosts: list[str]) -> None:
@@ -141,6 +145,16 @@ def test_where_others_reach_the_server_no_folder_may_be_named(
     assert catalogue.folders_to_add_from() == ()
     monkeypatch.setenv(catalogue.FOLDERS_VARIABLE, os.pathsep.join(["/srv/models", "/srv/more"]))
     assert catalogue.folders_to_add_from() == (Path("/srv/models"), Path("/srv/more"))
+
+
+def test_models_are_fetched_only_where_that_is_allowed_and_then_can_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    served(monkeypatch, "0.0.0.0", ["localhost"])
+    for value, is_allowed in (("", False), ("0", False), ("1", True)):
+        monkeypatch.setenv(catalogue.DOWNLOADS_VARIABLE, value)
+        assert (catalogue.downloads_allowed(), catalogue.can_add()) == (is_allowed, is_allowed)
+    monkeypatch.setenv(catalogue.DOWNLOADS_VARIABLE, "")
+    served(monkeypatch, "127.0.0.1", ["localhost"])
+    assert (catalogue.downloads_allowed(), catalogue.can_add()) == (False, True)
 
 
 def test_named_folders_bind_also_on_ones_own_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,7 @@ def test_a_field_is_described_by_its_type() -> None:
     assert (known["count"].kind, known["count"].param, known["count"].options) == (int | None, "count", ())
     assert (known["name"].max_length, known["name"].in_address) == (3, True)
     assert not known["secret"].in_address
+    assert [FIELDS["token"].can_be(value) for value in (0, 1, None, -1)] == [True, True, True, False]
 
 
 @dataclass(frozen=True)
@@ -218,8 +219,17 @@ def test_a_slider_that_moves_is_one_choice_and_heads_clicked_as_fast_are_several
         slid = slid.noted(START.changed(threshold=10 + number), "", 5 + number * SECONDS / 2)
     assert slid.now.selection.attention.threshold == 14
     assert slid.moved(-1).now.selection == START
+    # Just so many seconds after the last change it is a choice of its own.
+    last = slid.now.seconds
+    for seconds, before in ((last + SECONDS - 0.01, START), (last + SECONDS, slid.now.selection)):
+        assert slid.noted(START.changed(threshold=80), "", seconds).moved(-1).now.selection == before
     later = slid.noted(START.changed(threshold=90), "", 99.0)
     assert later.moved(-1).now.selection.attention.threshold == 14
+    # What was chosen before the slider moved can still be undone.
+    history = of(2)
+    for threshold, seconds in ((10, 20.0), (11, 20.1)):
+        history = history.noted(START.changed(head=2, threshold=threshold), "", seconds)
+    assert [choice.selection.common.head for choice in history.choices] == [0, 2, 2]
     clicked = History.begun(START, "")
     for head in (1, 2, 3):
         clicked = clicked.noted(START.changed(head=head), "", 5 + head * SECONDS / 9)
@@ -232,6 +242,7 @@ def test_the_page_is_that_of_the_choice_which_is_undone_or_done_again() -> None:
     assert undone.page_from(history) == "decode"
     assert undone.moved(-1).page_from(undone) == "attention"
     assert undone.moved(1).page_from(undone) == "decode"
+    assert history.moved(-2).page_from(history) == "attention"
 
 
 def test_sentences_are_remembered_once_the_newest_first() -> None:
@@ -252,6 +263,7 @@ def test_there_are_ten_examples_that_differ_from_their_twins_in_a_word_or_two() 
         words, others = example.text.split(), example.twin.split()
         assert 1 <= sum(word != other for word, other in zip(words, others, strict=True)) <= 2
     assert len({example.text for example in EXAMPLES}) == 10
+    assert START.common.text == EXAMPLES[0].text
     for example in EXAMPLES:
         assert len([sign for sign in example.look_for if sign in ".?!"]) == 1, example.look_for
         assert example.look_for[-1] in ".?"

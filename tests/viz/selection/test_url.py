@@ -7,6 +7,7 @@ import zlib
 import pytest
 
 from model.errors import SessionError
+from viz.selection import url
 from viz.selection.branch_codes import (
     MAX_BRANCHES,
     MAX_PIECES,
@@ -14,16 +15,18 @@ from viz.selection.branch_codes import (
     Draw,
     EditHead,
     Write,
+    deed,
     origin_of,
     path_of,
     read_code,
     read_codes,
+    summary,
     without,
     write_code,
 )
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import PAGES, Section, Selection
-from viz.selection.url import MAX_CAPTION, MAX_PINS, Pin, decode, encode, fits, parse, pin_of, to_params
+from viz.selection.url import MAX_CAPTION, MAX_DIGITS, MAX_PINS, Pin, decode, encode, fits, parse, pin_of, to_params
 
 DEFAULT = Selection().changed(checkpoint="en-de")
 CHANGED = Selection().changed(
@@ -82,6 +85,7 @@ def test_a_link_brings_back_every_choice() -> None:
 def test_defaults_are_left_out_of_the_link() -> None:
     assert to_params(Selection()) == {}
     assert to_params(Selection().changed(threshold=2)) == {"threshold": "2"}
+    assert url.with_head({"layer": "3", "head": "1"}) == {"head": "L4H2"}
     # What a page proposes is left out of the link, and what a person chose is not.
     proposed = Selection().proposed(site="decoder.cross", layer=3, head=1, step=9)
     assert to_params(proposed) == {}
@@ -111,6 +115,13 @@ def test_unknown_parameters_are_ignored_repeated_heads_kept_once_and_long_texts_
     params = to_params(long)
     assert "text" not in params
     assert parse(params, long) == long
+    # A text that just fits is written, so an address without it means the usual one.
+    fitting = DEFAULT.changed(text="x" * MAX_TEXT_IN_URL)
+    assert parse(to_params(fitting), Selection()).common.text == fitting.common.text
+    assert parse({}, fitting).common.text == Selection().common.text
+    assert parse({"seed": "9" * MAX_DIGITS}, Selection()).model_card.example_seed == 10**MAX_DIGITS - 1
+    assert parse({"seed": "1" + "0" * MAX_DIGITS}, Selection()) == Selection()
+    assert parse({"pair": "x" * 60}, Selection()).coreference.pair == "x" * 60
 
 
 HEAD = Selection().changed(text="She read.", site="decoder.cross", layer=3, head=1, beam_size=7, presented="1")
@@ -152,7 +163,7 @@ def test_what_is_no_collection_is_an_empty_one(code: str) -> None:
     assert decode(code) == ()
 
 
-def test_parameters_that_are_none_of_the_page_are_left_out_and_captions_cut() -> None:
+def test_parameters_that_are_none_of_the_page_are_left_out_and_captions_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     hostile = {"layer": "2", "head": 3, "pins": "x", "present": "1", "beam": "9", "__class__": "x", "text": ["x"]}
     (pin,) = decode(coded([["attention", hostile, "c" * 999]]))
     assert pin.params == (("layer", "2"),)
@@ -165,6 +176,9 @@ def test_parameters_that_are_none_of_the_page_are_left_out_and_captions_cut() ->
     long = [Pin("attention", (("text", text),)) for text in texts]
     assert len(encode(long)) > MAX_TEXT_IN_URL
     assert not fits(long)
+    for room in (0, -1):
+        monkeypatch.setattr(url, "MAX_TEXT_IN_URL", len(encode([VIEW])) + room)
+        assert fits([VIEW]) == (room == 0)
 
 
 def test_only_the_tab_of_the_collection_carries_it_in_its_address() -> None:
@@ -190,6 +204,9 @@ CODES = {
     "0-0-point-c-2-7-4": Choice(0, 0, EditHead("point", "decoder.cross", 2, 7, 4)),
     "0-2-point-e-2-7-4": Choice(0, 2, EditHead("point", "encoder.self", 2, 7, 4)),
     "0-5-draw-80-40-95-7": Choice(0, 5, Draw(80, 40, 95, 7)),
+    "0-5-draw-1-0-1-0": Choice(0, 5, Draw(1, 0, 1, 0)),
+    "0-5-draw-10000-0-100-0": Choice(0, 5, Draw(10_000, 0, 100, 0)),
+    "-".join(["0-5", *["t1"] * MAX_PIECES]): Choice(0, 5, Write((1,) * MAX_PIECES)),
 }
 HOSTILE = [
     "", "-", "0", "0-5", "0-5-", "0-5-t", "0-5-t٣", "0-5-t1-", "0-5-t1-x", "0-05-t1", "0--5-t1", "-1-5-t1",
@@ -232,6 +249,7 @@ def test_a_code_that_means_nothing_takes_along_only_the_branches_that_leave_it()
     reading = read_codes(["0-1-t5"] * (MAX_BRANCHES + 3))
     assert len(reading.choices) == MAX_BRANCHES
     assert str(MAX_BRANCHES) in reading.problems[0]
+    assert read_codes(["0-1-t5"] * MAX_BRANCHES).problems == ()
 
 
 def test_without_a_branch_its_children_are_gone_and_the_others_find_their_parents() -> None:
@@ -241,6 +259,26 @@ def test_without_a_branch_its_children_are_gone_and_the_others_find_their_parent
     three = (Choice(0, 1, Write((5,))), Choice(0, 2, Write((6,))), Choice(1, 3, Write((7,))))
     assert path_of(three, 3) == ((1, Write((5,))), (3, Write((7,))))
     assert path_of(three, 0) == ()
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        (Write((1, 2, 3)), "wrote “b c token 3”"),
+        (Draw(80, 0, 100, 7), "sampled at temperature 0.8, seed 7"),
+        (Draw(80, 40, 99, 7), "sampled at temperature 0.8, top-k 40, top-p 0.99, seed 7"),
+        (EditHead("off", "decoder.cross", 0, 2), "cross L1 H3 switched off"),
+        (EditHead("uniform", "decoder.self", 1, 0, once=True), "decoder self L2 H1 made uniform, this step only"),
+        (EditHead("point", "decoder.cross", 0, 0, 1), "cross L1 H1 pointed at token 2 “y”"),
+        (EditHead("point", "decoder.cross", 0, 0, 2), "cross L1 H1 pointed at token 3"),
+        (EditHead("point", "decoder.self", 0, 0, 1), "decoder self L1 H1 pointed at token 2"),
+    ],
+)
+def test_what_was_done_is_said_with_tokens_that_exist_and_numbers_from_one(
+    action: Draw | EditHead | Write, said: str
+) -> None:
+    assert deed(action, ("a", "b", "c"), ("x", "y")) == said
+    assert summary(3, Choice(0, 4, action), ("a", "b", "c"), ("x", "y")) == f"Branch 3 · step 5: {said}"
 
 
 OFF = EditHead("off", "decoder.cross", 0, 0)
@@ -264,3 +302,6 @@ def test_an_action_before_a_branch_begins_is_one_on_the_branch_that_it_left(
     own: Choice, step: int, action: Draw | EditHead | Write, origin: int
 ) -> None:
     assert origin_of((own,), 1, step, action) == origin
+    # Of a branch of a branch it is looked for from the last one back.
+    two = (own, Choice(1, 9, Write((3,))))
+    assert [origin_of(two, 2, at, Write((4,))) for at in (10, 8)] == [2, 1]

@@ -26,6 +26,8 @@ def test_what_was_used_longest_ago_leaves_when_bytes_or_entries_run_out() -> Non
     store.put("c", 3, 40)
     assert left == ["b"]
     assert store.size == 80
+    store.put("d", 4, 20)
+    assert (left, store.size) == (["b"], 100)
     # What was used longest ago leaves when entries run out.
     of_two: BoundedCache[str, int] = BoundedCache(2)
     of_two.put("a", 1)
@@ -67,6 +69,7 @@ def test_what_could_not_be_made_holds_nobody_up() -> None:
     with pytest.raises(ZeroDivisionError):
         store.get_or_make("a", lambda: 1 // 0, lambda one: 0)
     assert store.get_or_make("a", lambda: 7, lambda one: 0) == 7
+    assert not store._key_locks
     # Room is made before something large is made.
     left: list[str] = []
     small: BoundedCache[str, int] = BoundedCache(10, 100, left.append)

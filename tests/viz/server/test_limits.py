@@ -1,5 +1,6 @@
 """What a server allows: slots to compute, time on a shared one, and what its environment says."""
 
+import runpy
 import threading
 import time
 from collections.abc import Callable
@@ -77,6 +78,14 @@ def test_a_page_whose_work_waits_lets_another_compute_and_takes_a_slot_again() -
     assert in_thread(waited) < 0.2
 
 
+@pytest.mark.parametrize(("cores", "most"), [(None, 2), (1, 2), (2, 2), (3, 3), (8, 8)])
+def test_as_many_pages_compute_as_there_are_cores_and_two_at_least(
+    cores: int | None, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    assert runpy.run_path(limits.__file__)["MAX_RUNS"] == most
+
+
 def hours() -> float:
     """A clock on which an hour passes between two looks."""
     global _now
@@ -116,7 +125,8 @@ def test_a_server_is_not_shared_unless_it_says_so(environment: dict[str, str]) -
 
 def test_a_shared_server_bounds_time_folders_disk_and_files_unless_it_says_otherwise() -> None:
     assert read({"HEADLIGHT_SHARED": "1"}).seconds == 120
-    assert read({"HEADLIGHT_SHARED": "1", "HEADLIGHT_SHARED_SECONDS": "7"}).seconds == 7
+    for asked, seconds in (("7", 7), ("1", 1), ("86400", 86_400), ("000000120", 120)):
+        assert read({"HEADLIGHT_SHARED": "1", "HEADLIGHT_SHARED_SECONDS": asked}).seconds == seconds
     own, shared = read({}), read({"HEADLIGHT_SHARED": "1"})
     assert (own.names_folders, own.keeps_files) == (True, True)
     assert (shared.names_folders, shared.keeps_files) == (False, False)
@@ -130,7 +140,7 @@ def test_any_other_word_is_refused_so_that_nobody_believes_to_be_safe(said: str)
         read({"HEADLIGHT_SHARED": said})
 
 
-@pytest.mark.parametrize("said", ["0", "-1", "1.5", "inf", "nan", "two", "86401", "9" * 5_000, "٣"])
+@pytest.mark.parametrize("said", ["0", "-1", "1.5", "inf", "nan", "two", "86401", "0000000120", "9" * 5_000, "٣"])
 def test_seconds_that_cannot_be_are_refused(said: str) -> None:
     with pytest.raises(ConfigError, match="whole number of seconds from 1 to 86,400"):
         read({"HEADLIGHT_SHARED": "1", "HEADLIGHT_SHARED_SECONDS": said})

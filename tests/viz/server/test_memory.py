@@ -6,8 +6,10 @@ import sys
 import types
 import weakref
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -60,6 +62,32 @@ def test_what_made_a_collection_slow_is_frozen_at_the_end_of_the_next_run(
     memory.freeze_kept()
     # What else goes meanwhile is a few objects.
     assert gc.get_freeze_count() >= before + 0.9 * len(kept)
+
+
+@pytest.mark.parametrize(
+    ("generation", "most", "is_slow"), [(2, 0.0, True), (2, 60.0, False), (1, 0.0, False), (0, 0.0, False)]
+)
+def test_only_a_whole_collection_can_be_slow(
+    thawed: None, monkeypatch: pytest.MonkeyPatch, generation: int, most: float, is_slow: bool
+) -> None:
+    monkeypatch.setattr(memory, "_began", -1e9)
+    monkeypatch.setattr(memory, "SLOW", most)
+    for phase in ("start", "stop"):
+        memory._watch(phase, {"generation": generation} if generation < 2 or phase == "stop" else {"generation": 2})
+    assert memory._is_slow == (is_slow if generation == 2 else False)
+
+
+def test_everything_is_collected_after_so_many_freezes(thawed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+    names = ("unfreeze", "collect", "freeze")
+    collector = SimpleNamespace(**{name: partial(called.append, name) for name in names})
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "gc", collector)
+        for _ in range(2 * memory.MAX_FREEZES):
+            patch.setattr(memory, "_is_slow", True)
+            memory.freeze_kept()
+    once = ["collect", "freeze"]
+    assert called == 2 * [*(memory.MAX_FREEZES - 1) * once, "unfreeze", *once]
 
 
 @pytest.mark.long
@@ -144,3 +172,8 @@ def test_it_is_not_done_after_every_run(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(done) == 1
     memory.hand_back(0.0)
     assert len(done) == 2
+    began = memory._last
+    for seconds, count in ((memory.INTERVAL - 0.1, 2), (memory.INTERVAL, 3)):
+        monkeypatch.setattr(memory, "monotonic", lambda seconds=seconds: began + seconds)
+        memory.hand_back()
+        assert len(done) == count

@@ -1,6 +1,7 @@
 """Modules are joined in the order of their imports and served under a name of their content."""
 
 import base64
+import json
 import re
 import subprocess
 import zlib
@@ -14,6 +15,7 @@ from starlette.testclient import TestClient
 from tests.scripts.node import NODE
 from viz.server import scripts
 from viz.server.scripts import BundleError
+from viz.text import messages
 
 VIZ = Path(scripts.__file__).parents[1]
 ENTRIES = [path for path in sorted(VIZ.rglob("*.js")) if "export default" in path.read_text(encoding="utf-8")]
@@ -180,6 +182,20 @@ def test_a_served_script_is_the_bundle_and_may_be_kept_for_ever(client: TestClie
 @pytest.mark.parametrize("name", ["tile_keeper.js", "..%2f..%2fapp.py", "tile_keeper-0000000000000000.js"])
 def test_any_other_name_is_refused(client: TestClient, name: str) -> None:
     assert client.get(f"/headlight-scripts/{name}").status_code == 404
+
+
+def test_a_script_is_sent_all_its_texts_in_a_language_those_with_a_number_in_each_form() -> None:
+    for entry, kind in (("pictures/head_grid/head_grid.js", str), ("pictures/words/word_picker.js", tuple)):
+        texts = set(scripts.texts_in(scripts.bundle(entry).encode()))
+        assert kind in map(type, texts)
+        with messages.speaking("zh"):
+            sent = json.loads(scripts.language_of(entry))
+            assert sent["code"] == "zh"
+            for text in texts:
+                said = sent["texts"].pop(text if isinstance(text, str) else text[0])
+                assert said == (messages.template(text) if isinstance(text, str) else messages.plural_forms(*text))
+        assert not sent["texts"]
+        assert scripts.language_of(entry) == ""
 
 
 def test_below_a_base_path_the_address_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,15 +31,28 @@ def test_shares_small_numbers_and_chances_are_written_as_people_say_them() -> No
     assert times_less(log(0.0004), log(0.92)) == "2,300 × less"
     assert times_less(log(0.9), log(0.3)) == "3 × more"
     assert times_less(log(0.5), log(0.49)) == times_less(-inf, 0.0) == ""
-    assert times_less(-30.0, 0.0) == "> 1 million × less"
+    assert times_less(-30.0, 0.0) == times_less(-1_000.0, 0.0) == "> 1 million × less"
 
 
 @pytest.mark.parametrize(
     ("count", "shown"),
-    [(3, "1 kB"), (292_000, "292 kB"), (4_900_000, "4.9 MB"), (123_400_000, "123 MB"), (1_340_000_000, "1,340 MB")],
-)
+    [
+        (3, "1 kB"), (1_600, "2 kB"), (292_000, "292 kB"), (949_999, "950 kB"), (950_000, "0.9 MB"),
+        (4_900_000, "4.9 MB"), (9_999_999, "10.0 MB"), (10_000_000, "10 MB"), (123_400_000, "123 MB"),
+        (1_340_000_000, "1,340 MB"),
+    ],
+)  # fmt: skip
 def test_sizes_are_rounded_as_people_say_them(count: int, shown: str) -> None:
     assert byte_count(count) == shown
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(999, "999"), (1_000, "1.00 k"), (9_994, "9.99 k"), (9_995, "10.0 k"), (99_900, "99.9 k"), (99_950, "100 k"),
+     (1e6, "1.00 M"), (1e9, "1.00 G"), (2.5e12, "2.50 T")],
+)  # fmt: skip
+def test_a_count_has_three_digits_on_both_sides_of_every_step(count: float, shown: str) -> None:
+    assert written.amount(count) == shown
 
 
 def test_sites_are_the_models_with_names_of_their_own_and_heads_count_from_one() -> None:
@@ -47,6 +60,7 @@ def test_sites_are_the_models_with_names_of_their_own_and_heads_count_from_one()
     assert written.head_label(3, 1) == "L4 H2"
     assert written.head_label(3, 1, written.CROSS) == "cross L4 H2"
     assert written.head_label(3, None) == "L4, all heads"
+    assert (written.layer_labels(2), written.head_numbers(3)) == (["L1", "L2"], ["H1", "H2", "H3"])
     for kind in ("label", "phrase", "short", "tag"):
         assert len({getattr(names, kind) for names in written.NAMES.values()}) == len(written.SITES)
 
@@ -56,6 +70,9 @@ def test_a_name_says_what_is_in_the_file() -> None:
     assert name == "headlight-decoder-cross-l2h3-the-animal-didnt-cross-the"
     assert file_name("x", sentence="Die Straße für Élise") == "headlight-x-die-strasse-fur-elise"
     assert file_name("x", sentence="החתול ישן 😀") == "headlight-x"
+    # As many characters as fit, and no hyphen at the end.
+    assert file_name("w" * 999) == f"headlight-{'w' * 80}"
+    assert file_name("w" * 79, "and") == f"headlight-{'w' * 79}"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Tokens that can be seen, words that are marked, languages and terms."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +10,7 @@ from tests.viz.pages.coreference.test_side_by_side import ANIMAL, IT, STREET
 from viz.pages.coreference.data import marked_case
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.examples import EXAMPLES
-from viz.text import glossary, messages
+from viz.text import glossary, language, messages
 from viz.text.language import other_language
 from viz.text.marks import Marks, guessed, last_word, word_spans
 from viz.text.written import display_token, display_word
@@ -23,7 +24,7 @@ from viz.text.written import display_token, display_word
         ("\u202eevil", "\\u202eevil"), ("\u2066x\u2069", "\\u2066x\\u2069"), ("\u200b", "\\u200b"),
         ("\ufeff", "\\ufeff"), ("\u2028", "\\u2028"), ("\ud800", "\\ud800"), ("\ue000", "\\ue000"),
         ("\U000e0041", "\\U000e0041"), ("\u3164", "\\u3164"), ("\u0301", "◌\u0301"), ("\ufe0f", "\\ufe0f"),
-        ("❤\ufe0f", "❤\ufe0f"), ("", "∅"),
+        ("❤\ufe0f", "❤\ufe0f"), ("\ufe0fab", "\\ufe0fab"), ("\uffff", "\\uffff"), ("", "∅"),
     ],
 )  # fmt: skip
 def test_every_character_of_a_token_is_visible_and_none_reorders_the_text(token: str, shown: str) -> None:
@@ -68,6 +69,8 @@ FIRST, SECOND = EXAMPLES[0].text, EXAMPLES[0].twin
     [
         (FIRST, False, (IT, ANIMAL, STREET)),
         (SECOND, True, (IT, STREET, ANIMAL)),
+        ("A cat and a dog saw the bird, and it flew.", False, (9, 1, 4)),
+        ("A cat and a dog saw the bird, and it flew.", True, (9, 4, 1)),
         ("It's late.", False, (0, None, None)),
         ("Her dog ran.", False, (0, None, None)),
         ("The cat saw a mouse.", False, (None, None, None)),
@@ -100,6 +103,7 @@ def test_words_leave_signs_out_and_split_what_is_joined_to_a_pronoun() -> None:
     [
         ("Die Katze schläft auf dem Bett.", "German"),
         ("Wir gehen nach Hause, weil es regnet.", "German"),
+        ("Buongiorno amici", "Italian"),
         ("Le chat dort sur le lit.", "French"),
         ("猫在床上睡觉。", "Chinese"),
         ("Кошка спит на кровати.", "Russian"),
@@ -130,6 +134,21 @@ def test_english_and_what_could_be_any_language_is_left_alone(text: str) -> None
 
 def test_german_is_no_other_language_where_german_is_expected() -> None:
     assert other_language("Die Katze schläft auf dem Bett.", "de") == ""
+
+
+@pytest.mark.parametrize(
+    ("german", "english", "name"),
+    [
+        (0.9, 0.02, "German"), (0.89, 0.02, ""), (0.9, 0.021, ""), (0.55, 0.0005, "German"), (0.54, 0.0005, ""),
+        (0.55, 0.0006, ""),
+    ],
+)  # fmt: skip
+def test_a_language_is_named_from_a_likelihood_on_and_not_below(
+    german: float, english: float, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranked = SimpleNamespace(rank=lambda text: [("en", english), ("de", german), ("fr", 0.001)])
+    monkeypatch.setattr(language, "_identifier", lambda: ranked)
+    assert other_language.__wrapped__("Zwei Worte", "en") == name
 
 
 LANGUAGES = list(messages.languages())

@@ -98,6 +98,37 @@ def test_no_method_that_is_no_better_than_random_orders_is_named() -> None:
     assert "ALTI" not in chance
 
 
+@pytest.mark.parametrize(
+    ("fall", "by_chance", "is_better"),
+    [
+        (2.0, 1.9, True),
+        (2.0, 2.0, False),
+        (2.0, 2.1, False),
+        (0.1, -1.0, True),
+        (0.0, -1.0, False),
+        (-0.5, -1.0, False),
+    ],
+)
+def test_an_order_is_better_than_chance_where_the_choice_falls_and_more_than_in_random_orders(
+    fall: float, by_chance: float, is_better: bool
+) -> None:
+    given = explained((1, 3, 0, 2), losses=(0.1, 2.0, 0.0, 5.0), said=(1, 1, 1, 2))
+    own, chance = (Deletion((1, 3, 0, 2), np.array([0.0, *[-each] * 4])) for each in (fall, by_chance))
+    said = answer(replace(given, deletions={"alti": own}, random=(chance,)), NAMED, "“es”")
+    assert ("the order of **ALTI** lowers the choice most" in said) == is_better
+    assert ("no method is better than chance" in said) != is_better
+    # A random order that does as well is not beaten.
+    assert replace(given, deletions={"alti": own}, random=(chance, own, chance)).beaten("alti") == 2 * (
+        fall > by_chance
+    )
+
+
+def test_words_that_cost_nothing_are_neither_said_to_cost_nor_to_be_named_late() -> None:
+    said = answer(explained((3, 1, 0, 2), losses=(0.0,) * 4, said=(1, 1, 1, 1)), NAMED, "“es”")
+    assert "none of them costs anything" in said
+    assert "costs most" not in said
+
+
 def test_what_integrated_gradients_miss_is_said_with_the_points_that_were_taken() -> None:
     close = integration_sentence(Integration(gained=8.0, missing=0.1, at_zero=0.0, points=144))
     assert "144 points" in close

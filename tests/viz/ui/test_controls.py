@@ -15,7 +15,7 @@ from viz.selection import state, url
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.messages import language, speaking
-from viz.ui import downloads, present
+from viz.ui import controls, downloads, present
 from viz.ui.controls import plain
 from viz.ui.present import MAX_LENGTH, picture
 
@@ -43,6 +43,110 @@ def test_an_address_is_not_what_markdown_makes_a_link_of(text: str) -> None:
 def test_half_a_character_can_be_sent_and_letters_of_any_script_stay() -> None:
     assert plain("a\ud800b") == "a\\?b"
     assert plain("Grüße שלום 你好 x1") == "Grüße שלום 你好 x1"
+
+
+class Widgets:
+    """What the page shows, in place of Streamlit: each widget shows its value, and what it was given is kept."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.given: dict[str, Any] = {}
+        self.options: list[Any] = []
+        self.said: list[str] = []
+        self.session: dict[str, Any] = {}
+        monkeypatch.setattr(st, "session_state", self.session)
+        for name in ("slider", "select_slider", "selectbox", "number_input"):
+            monkeypatch.setattr(st, name, self.drawn)
+        monkeypatch.setattr(st, "info", lambda text, **_settings: self.said.append(text))
+        state.put(Selection())
+
+    def drawn(self, _label: str, *options: Any, **given: Any) -> object:
+        self.options, self.given = list(options), given
+        return self.session[given["key"]] if "key" in given else None
+
+
+@pytest.fixture
+def widgets(monkeypatch: pytest.MonkeyPatch) -> Widgets:
+    return Widgets(monkeypatch)
+
+
+@pytest.mark.parametrize(("asked", "shown"), [(0, 1), (1, 1), (2, 2), (5, 5), (6, 5)])
+def test_a_number_beyond_its_limits_becomes_the_nearest_and_only_then_a_sentence_says_so(
+    widgets: Widgets, asked: int, shown: int
+) -> None:
+    state.change(beam_size=asked)
+    controls.settle("beam_size", 1, 5, "Beam width")
+    assert state.value("beam_size", int) == shown
+    told = f"Beam width {asked} is out of range (1 to 5); {shown} is shown."
+    assert widgets.said == ([] if asked == shown else [told])
+    state.change(beam_size=asked)
+    assert controls.slider("beam_size", "Beam width", 1, 5) == state.value("beam_size", int) == shown
+
+
+@pytest.mark.usefixtures("widgets")
+@pytest.mark.parametrize(("chosen", "shown"), [(None, 3), (0, 0), (1, 1), (7, 7), (8, 7)])
+def test_a_window_lies_within_the_text(chosen: int | None, shown: int) -> None:
+    state.change(window_start=chosen)
+    assert controls.window(7, 3) == shown
+    assert controls.window(7, 9) == (7 if chosen is None else shown)
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "shown", "kept"),
+    [
+        (32, 0, 32, 0), (32, 32, 32, 0), (32, 1, 2, 2), (32, 2, 2, 2), (32, 7, 6, 6), (32, 512, 512, 512),
+        (32, 514, 512, 512), (768, 767, 766, 766), (768, 900, 768, 0),
+    ],
+)  # fmt: skip
+def test_the_formula_has_an_even_width_up_to_the_models_own_or_512(
+    widgets: Widgets, own: int, asked: int, shown: int, kept: int
+) -> None:
+    state.change(width=asked)
+    assert controls.width(own) == shown
+    assert state.current().paper.width == kept
+    assert widgets.options == [2, max(512, own)]
+    # What a person chooses is kept, unless it is the model's own.
+    for chosen in (own, 64):
+        widgets.session["width"] = chosen
+        widgets.given["on_change"](*widgets.given["args"])
+        assert state.current().paper.width == (0 if chosen == own else chosen)
+
+
+@pytest.mark.usefixtures("widgets")
+@pytest.mark.parametrize(("asked", "shown"), [(1, 2), (2, 2), (3, 2), (7, 5), (10_000, 10_000), (999_999, 500_000)])
+def test_a_base_becomes_the_nearest_of_the_steps_by_its_ratio(asked: int, shown: int) -> None:
+    state.change(base=asked)
+    assert controls.base(10_000) == state.value("base", int) == shown
+    assert [base for base in controls.BASES if base < 60] == [2, 5, 10, 20, 50]
+    assert controls.BASES[-1] == 500_000
+    state.change(base=asked % 2)
+    assert controls.stepped("base", "Base", (1, 2, 5)) == 1
+
+
+def test_another_draw_has_the_next_seed_and_after_the_last_one_the_first(widgets: Widgets) -> None:
+    for seed, following in ((0, 1), (998_998, 998_999), (999_998, 999_999), (999_999, 0)):
+        state.change(example_seed=seed)
+        controls._next_seed()
+        assert state.value("example_seed", int) == following
+    state.change(temperature=150)
+    controls.hundredths_slider("temperature", "Temperature", 10, 250, help_text="")
+    assert (widgets.options, widgets.session["temperature"]) == ([0.1, 2.5], 1.5)
+    assert controls.hundredths(5) == "0.05"
+    widgets.session["temperature"] = 0.29
+    state.take("temperature", widgets.given["args"][1])
+    assert state.value("temperature", int) == 29
+
+
+@pytest.mark.parametrize(
+    ("count", "numbers"), [(4, []), (5, [4]), (8, [4]), (9, [4, 8]), (16, [4, 8]), (17, [4, 8, 16])]
+)
+def test_fewer_heads_can_be_shown_than_there_are_and_layers_count_from_one(
+    widgets: Widgets, count: int, numbers: list[int]
+) -> None:
+    state.change(max_heads=8)
+    assert controls.max_heads(count) == (8 if 8 in numbers else 0)
+    assert widgets.options == [[0, *numbers]]
+    controls.layer(3)
+    assert [widgets.given["format_func"](layer) for layer in widgets.options[0]] == ["1", "2", "3"]
 
 
 MEGABYTE = 1024**2
@@ -105,6 +209,7 @@ def test_a_link_says_what_of_the_view_it_cannot_carry(monkeypatch: pytest.Monkey
     always, lacking = downloads.link_needs(given.changed(checkpoint="vit", picture_digest="0123"))
     assert always == {"checkpoint": "vit"}
     assert "picture" in lacking
+    assert downloads.link_needs(given.changed(text="x" * MAX_TEXT_IN_URL))[1] == ""
     always, lacking = downloads.link_needs(given.changed(text="x" * (MAX_TEXT_IN_URL + 1)))
     assert always == {"checkpoint": "gpt2"}
     assert "too long" in lacking
@@ -127,11 +232,39 @@ def test_a_view_that_no_address_can_carry_is_not_pinned_and_the_collection_stays
     assert "cannot be pinned" in sentence
 
 
+def test_a_view_is_pinned_and_unpinned_by_itself_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "toast", said.append)
+    monkeypatch.setattr(state, "page", lambda: "")
+    monkeypatch.setattr(url, "MAX_PINS", 3)
+    monkeypatch.setattr("viz.access.models.kind", lambda choice: "decoder")
+    state.put(Selection().changed(checkpoint="en-de"))
+    # A link has its text even where that is the usual one, which may be another elsewhere.
+    texts = [Selection().common.text, *(f"Sentence {number}." for number in range(3))]
+    for number, text in enumerate(texts, start=1):
+        state.change(text=text)
+        assert not present._is_pinned()
+        present._pin()
+        assert present._is_pinned() == (number <= 3)
+    assert ["full" in sentence for sentence in said] == [False, False, False, True]
+    assert [f"Pinned: {number} in the collection" in said[number - 1] for number in (1, 2, 3)] == [True] * 3
+    state.change(text=texts[1])
+    present._pin()
+    assert "no longer" in said[-1]
+    monkeypatch.setattr(state, "undo", lambda by: False)
+    for by in (1, -1):
+        present._undo(by)
+    assert said[-2:] == ["Nothing to undo.", "Nothing to redo."]
+    assert [dict(pin.params)["text"] for pin in url.decode(state.current().learn.pins)] == [texts[0], texts[2]]
+
+
 def test_every_address_that_fits_a_screen_has_a_code_of_its_own() -> None:
     codes = {picture(f"http://a.b/?layer={layer}") for layer in range(3)}
     assert len(codes) == 3
     assert all(code.startswith("data:image/svg+xml") for code in codes)
     assert picture("x" * MAX_LENGTH)
+    assert picture("x")
     assert picture("x" * (MAX_LENGTH + 1)) == ""
     assert picture("") == ""
     assert picture("http://a.b/?text=Grüße 😀 <script>")

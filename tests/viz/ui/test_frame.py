@@ -1,6 +1,9 @@
 """What stands around every figure, and on a projector."""
 
 import re
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import plotly.graph_objects as go
 import pytest
@@ -10,10 +13,11 @@ from streamlit.testing.v1 import AppTest
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, opened
 from viz import theme
+from viz.selection import state
 from viz.selection.selection import Selection
 from viz.selection.url import parse
 from viz.text.messages import speaking, template
-from viz.ui import frame
+from viz.ui import frame, present
 from viz.ui.frame import chart_config
 from viz.ui.present import CHART_HEIGHT, SMALLEST_LETTERS, ZOOM, enlarged
 
@@ -22,6 +26,21 @@ def test_a_chart_config_changes_nothing_but_the_camera(monkeypatch: pytest.Monke
     monkeypatch.setattr("viz.selection.state.current", lambda: Selection().changed(picture_format="PNG"))
     assert chart_config("a")["toImageButtonOptions"] == {"format": "png", "filename": "a", "scale": 2}
     assert chart_config("a")["displaylogo"] is False
+    # Shapes stay as large as they are: pixels are twice as many.
+    for chosen in ("SVG", "PDF"):
+        monkeypatch.setattr(
+            "viz.selection.state.current", lambda chosen=chosen: Selection().changed(picture_format=chosen)
+        )
+        assert chart_config("a")["toImageButtonOptions"] == {"format": "svg", "filename": "a", "scale": 1}
+
+
+def test_what_a_model_lacks_is_a_sentence_that_begins_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(st, "info", lambda text, **_settings: said.append(text.replace("\\", "")))
+    abilities: Any = SimpleNamespace(lacks={"lens": "it has no words."})
+    assert frame.lacking(abilities, "lens", "Choose another.")
+    assert not frame.lacking(abilities, "film", "Choose another.")
+    assert said == ["It has no words. Choose another."]
 
 
 def test_all_axes_of_a_chart_have_the_strongest_grey_and_keep_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,8 +60,21 @@ def test_all_axes_of_a_chart_have_the_strongest_grey_and_keep_their_size(monkeyp
     [
         ([1, 2, "x", "y"], {"layer": 1, "head": 2}),
         ({"0": 0, "1": 3}, {"layer": 0, "head": 3}),
-        (["decoder.cross", 1, 2, "x"], {"site": "decoder.cross", "layer": 1, "head": 2}),
-        *((custom, None) for custom in ([], [0, -1], ["a", 0], ["x", 0, 1], {"0": 1}, {"0": True, "1": 0.5}, "12")),
+        (["decoder.cross", 0, 2, "x"], {"site": "decoder.cross", "layer": 0, "head": 2}),
+        (["decoder.cross", 1, 0], {"site": "decoder.cross", "layer": 1, "head": 0}),
+        *(
+            (custom, None)
+            for custom in (
+                [],
+                [0, -1],
+                ["decoder.cross", 0, -1],
+                ["a", 0],
+                ["x", 0, 1],
+                {"0": 1},
+                {"0": True, "1": 0.5},
+                "12",
+            )
+        ),
     ],
 )
 def test_a_point_opens_its_head_if_it_names_one(
@@ -78,9 +110,74 @@ def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen()
         shown.layout.yaxis.title.font.size,
     ]
     assert min(sizes) >= SMALLEST_LETTERS
+    # Those that are large enough grow with the page; of a smaller chart the height stays.
+    assert (sizes[0], sizes[2]) == (14 * ZOOM, 13 * ZOOM)
+    assert enlarged(Figure(Bar(textfont={"size": 8}))).data[0].textfont.size == SMALLEST_LETTERS
+    assert enlarged(Figure(layout={"height": CHART_HEIGHT - 9})).layout.height == CHART_HEIGHT - 9
+    # An axis of powers of ten has neither small digits between them nor small exponents.
+    axes = {"xaxis": {"type": "log"}, "yaxis": {"exponentformat": "power"}, "yaxis2": {"exponentformat": "SI"}}
+    powers = enlarged(Figure(layout=axes)).layout
+    assert (powers.xaxis.dtick, powers.yaxis.dtick) == (1, None)
+    assert [axis.exponentformat for axis in (powers.xaxis, powers.yaxis, powers.yaxis2)] == ["SI", "e", "SI"]
     assert layout.height == CHART_HEIGHT
     assert list(shown.data[0].y) == [2]
     assert figure.layout.font.size == 12
+
+
+@pytest.mark.parametrize(("asked", "shown"), [(0, 1), (1, 1), (3, 3), (4, 4), (5, 4)])
+def test_a_presentation_moves_over_its_steps_and_says_them_as_its_field_counts(
+    asked: int, shown: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved: list[tuple[int, int]] = []
+    chosen: list[dict[str, object]] = []
+
+    def drawn(step: int, count: int, *, on_step: Callable[[int], None]) -> None:
+        moved.append((step, count))
+        on_step(2)
+
+    monkeypatch.setattr(st, "session_state", {})
+    state.put(Selection().changed(lesson_step=asked, presented="1"))
+    monkeypatch.setattr(present, "present_steps", drawn)
+    monkeypatch.setattr(state, "choose", lambda **values: chosen.append(values))
+    assert present.steps(4, "lesson_step", first=1) == shown
+    assert moved == [(shown - 1, 4)]
+    assert chosen == [{"lesson_step": 3}]
+
+
+@pytest.mark.parametrize(
+    ("path", "params", "cookies", "url", "story"),
+    [
+        ("", {}, {}, "http://a.b", 1), ("", {"lang": "zh"}, {}, "http://a.b", 1),
+        ("", {"text": "A"}, {}, "http://a.b", 0),
+        ("", {"lang": "zh", "text": "A"}, {}, "http://a.b", 0), ("decode", {}, {}, "http://a.b", 0),
+        ("", {}, {present.STORY_COOKIE: present.STORY_CLOSED}, "http://a.b", 0), ("", {}, {}, None, 0),
+    ],
+)  # fmt: skip
+def test_the_story_opens_once_for_who_opens_the_first_page_itself_and_has_not_closed_it(
+    path: str,
+    params: dict[str, str],
+    cookies: dict[str, str],
+    url: str | None,
+    story: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[bool] = []
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", params)
+    monkeypatch.setattr(st, "context", SimpleNamespace(url=url, cookies=cookies))
+    monkeypatch.setattr(present, "head_tools", lambda *, has_story, **_others: given.append(has_story))
+    monkeypatch.setattr(present, "_is_pinned", bool)
+    state.put(Selection())
+    opened: Any = SimpleNamespace(url_path=path)
+    present.begin_story(opened)
+    assert state.current().common.story == story
+    for number in (story, 0, 2):
+        state.change(story=number)
+        present.show()
+    assert given == [story > 0, False, True]
+    state.change(story=0)
+    present.begin_story(opened)
+    assert state.current().common.story == 0
 
 
 def test_python_reckons_with_the_zoom_of_the_style_sheet() -> None:

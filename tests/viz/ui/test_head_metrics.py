@@ -1,6 +1,7 @@
 """What people read about metrics, jobs and measures of heads."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,6 +102,9 @@ def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: py
     assert row_name(CROSS, 0, 1) == "L1 H2 · ↪"
     assert titles(CROSS, (1, 2)) == ("L1 H1", title(CROSS, 0, 1))
     assert title(CROSS, 0, None) == "L1, all heads"
+    # A head that was taught is called so, before what it is measured to do.
+    monkeypatch.setattr("viz.access.models.taught_head", lambda choice, site: (0, 1) if site == ENCODER else None)
+    assert titles(ENCODER, (1, 2)) == ("L1 H1", "L1 H2 · taught · follows antecedents 0.72")
 
 
 def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measured() -> None:
@@ -122,6 +126,21 @@ def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measur
     measured = HeadJobs({(0, 1): MEASURED.of_heads[0, 1], (1, 0): aligns, (1, 1): aligns}, 200)
     assert signs_said(measured).endswith(": ↪ follows antecedents · ⇇ aligns token read.")
     assert signs_said(HeadJobs({}, 200)) == signs_said(None) == ""
+
+
+@pytest.mark.parametrize(("head", "is_said"), [((0, 1), True), ((1, 0), False), ((1, 1), False)])
+def test_of_the_head_that_was_taught_that_is_said_and_of_no_other(
+    head: tuple[int, int], is_said: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(head_metrics, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
+    monkeypatch.setattr("viz.access.models.taught_head", lambda choice, site: (0, 1))
+    monkeypatch.setattr("viz.access.findings.of_model", lambda choice, site: None)
+    monkeypatch.setattr("viz.access.attention.is_long", lambda trace, site: True)
+    monkeypatch.setattr(head_metrics, "show_taught", said.append)
+    trace: Any = None
+    head_metrics.show(trace, ENCODER, *head)
+    assert said == [ENCODER] * is_said
 
 
 @pytest.mark.parametrize("name", MEASURES)

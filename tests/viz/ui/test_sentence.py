@@ -1,12 +1,18 @@
 """Text of people on the page: shown as typed, never read as HTML; what differs is marked; where a page begins."""
 
+from contextlib import nullcontext
 from re import sub
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from model import Translator
 from model.analysis.word_diff import word_diff
-from viz.access.texts import RareWords
+from model.languages import Offered
+from viz.access.texts import ChatPart, RareWords
+from viz.selection.selection import Selection
+from viz.server.background_jobs import Task
 from viz.ui import sentence, token_labels
 from viz.ui.sentence import MAX_SHOWN, Line, lines_html
 from viz.ui.token_labels import default_row, first_of, row_labels
@@ -38,7 +44,47 @@ def test_a_line_has_its_language_and_direction_and_its_text_is_shown_whole_and_v
     html = both("a\x00b\nc", "d")
     assert "a␀b c" in html
     assert "👩‍👧" in both("👩‍👧", "x")
-    assert "x" * MAX_SHOWN + " …" in both("x" * 10_000, "y")
+    assert "x" * MAX_SHOWN + " …" in both("x" * (MAX_SHOWN + 1), "y")
+    assert "…" not in both("x" * MAX_SHOWN, "y")
+
+
+def test_a_chat_scrolls_down_alone_and_sideways_beside_its_answer_and_few_words_have_room_for_their_role() -> None:
+    chats = [
+        Line("CHAT", "", "", chat=(ChatPart(role, tuple("abc")[:count]),))
+        for role, count in (("user", 2), ("assistant", 3))
+    ]
+    assert "data-scrolls-sideways" not in lines_html(chats[:1])
+    assert lines_html(chats).count("data-scrolls-sideways") == 2
+    assert ["min-width" in lines_html([chat]) for chat in chats] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("writes", "chosen", "asked", "text", "warns"),
+    [
+        (("fra", "deu"), ("", ""), "", "A dog.", True), (("fra",), ("", ""), "", "A dog.", False),
+        (("fra", "deu"), ("eng", ""), "", "A dog.", True), (("fra", "deu"), ("", "deu"), "", "A dog.", False),
+        (("fra", "deu"), ("", ""), "deu", "A dog.", False), (("fra", "deu"), ("", ""), "", ">>fra<< A dog.", False),
+    ],
+)  # fmt: skip
+def test_a_model_of_several_languages_asks_for_one_until_it_is_named(
+    writes: tuple[str, ...],
+    chosen: tuple[str, str],
+    asked: str,
+    text: str,
+    warns: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(
+        sentence, "lines_of", lambda trace: [Line("TEXT", "", text), Line("WRITTEN", "", "", RareWords({"x": 5}))]
+    )
+    monkeypatch.setattr("viz.access.texts.why_no_roles", lambda trace, choice: "")
+    monkeypatch.setattr("viz.access.models.offered", lambda choice: Offered(writes=writes, chosen=chosen))
+    monkeypatch.setattr("viz.selection.state.current", lambda: Selection().changed(writes=asked))
+    head: Any = SimpleNamespace(caption=said.append)
+    trace: Any = SimpleNamespace(text=text)
+    sentence.show_cautions(trace, head)
+    assert ["This model writes 2 languages" in caution for caution in said] == [True] * warns
 
 
 def test_a_rare_word_is_underlined_and_its_text_cannot_leave_it() -> None:
@@ -47,6 +93,11 @@ def test_a_rare_word_is_underlined_and_its_text_cannot_leave_it() -> None:
     assert 'title="9 tokens">&lt;b&gt;' in html
     assert html.count("<mark ") == 1
     assert "<b>" not in html
+    # Of a part of the line, the part of the word that is in it.
+    line = Line("EN", "en", "A qzxv sleeps.", RareWords({"qzxv": 9}))
+    for begin, end, shown in ((0, None, "A [qzxv] sleeps."), (3, 5, "[zx]"), (0, 3, "A [q]"), (5, None, "[v] sleeps.")):
+        html = sentence.with_rare_words(line, begin, end)
+        assert sub("</mark>", "]", sub("<mark [^>]*>", "[", html)) == shown
 
 
 @pytest.mark.parametrize(
@@ -62,6 +113,27 @@ def test_a_text_of_rare_words_is_never_read_without_a_word_of_warning(
 ) -> None:
     cautions = sentence.cautions(Line("EN", "en", text, RareWords({"x": 5}, are_most)))
     assert [any(part in caution for part in says) for caution in cautions] == [True]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "unit"),
+    [
+        ("encoder-decoder", sentence.WRITING, "tokens"), ("decoder", sentence.READING, "layers"),
+        ("encoder", sentence.READING, "layers"),
+    ],
+)  # fmt: skip
+def test_whoever_waits_is_told_of_tokens_that_are_written_or_of_layers_that_are_read(
+    kind: str, text: str, unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks: list[Task[Any]] = []
+    monkeypatch.setattr("viz.access.models.kind", lambda choice: kind)
+    monkeypatch.setattr("viz.selection.state.current", Selection)
+    monkeypatch.setattr("viz.ui.frame.loading", lambda otherwise: nullcontext())
+    for name in ("container", "skeleton"):
+        monkeypatch.setattr(f"streamlit.{name}", lambda **_settings: nullcontext(), raising=False)
+    monkeypatch.setattr("viz.ui.long_work.awaited", lambda task, *, key: tasks.append(task))
+    sentence.read("A dog.")
+    assert [(task.progress_text, task.unit) for task in tasks] == [(text, unit)]
 
 
 def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown() -> None:
@@ -106,6 +178,7 @@ def test_it_is_found_as_a_whole_word_split_or_not_and_before_other_pronouns() ->
     assert first_of(("▁sits",), (("it",), ("he",))) is None
     assert first_of(("▁", "it", "▁is"), (("it",),)) == 1
     assert first_of(("▁er", "lebt", "▁er", "."), (("er",),)) == 2
+    assert first_of(("▁it", "s.", "▁it"), (("it",),)) == 2
     # Nothing stands before the first, whatever is last.
     assert first_of(("it", "▁is", "▁"), (("it",),)) is None
 
@@ -138,3 +211,8 @@ def test_a_page_begins_with_a_pronoun_of_the_language_or_else_with_the_first_tok
         row = default_row(trace, site, languages)
         assert tokens[row].removeprefix("▁") == word if word else row == 0
     assert default_row(translator.trace("Tom sleeps.", "Tom."), "encoder.self", languages) == 0
+    # A decoder alone: the first token sees nothing but itself, so the last is the one to begin with.
+    tokens = ("▁Tom", "▁saw", "▁it", "▁run")
+    for number, row in ((4, 2), (2, 1)):
+        alone: Any = SimpleNamespace(sites=("decoder.self",), target_tokens=tokens[:number])
+        assert default_row(alone, "decoder.self", ("en", "")) == row

@@ -72,12 +72,21 @@ def test_a_file_of_tokens_is_utf_8_and_has_their_ids(trace: Trace) -> None:
     assert [row[0] for row in rows].count("source") == len(trace.source_tokens)
 
 
-def test_the_open_head_and_all_heads_come_back_bit_by_bit_each_with_its_place(trace: Trace) -> None:
+def test_the_open_head_and_all_heads_come_back_bit_by_bit_each_with_its_place(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = read(trace_tables.open_head(trace, "decoder.cross", 1, 2))
     assert rows[0] == ["", *trace.source_tokens]
     assert [row[0] for row in rows[1:]] == list(trace.row_names("decoder.cross"))
     again = np.array([row[1:] for row in rows[1:]], np.float32)
     assert (again == trace.weights("decoder.cross", 1)[2].numpy()).all()
+    # Also where not all rows are taken at once, and as an array.
+    monkeypatch.setattr(trace_tables, "ROWS_AT_ONCE", 3)
+    titles, *parts = read(trace_tables.open_head(trace, "decoder.cross", 1, 2))
+    assert [titles, *([row[0]] for row in parts)] == [rows[0], *([row[0]] for row in rows[1:])]
+    array = np.load(io.BytesIO(trace_tables.open_head_array(trace, "decoder.cross", 1, 2)))
+    for found in (np.array([row[1:] for row in parts], np.float32), array):
+        np.testing.assert_allclose(found, again, rtol=1e-5)
     # All heads come back bit by bit, each with its place.
     found = pd.read_csv(
         io.BytesIO(trace_tables.all_heads(trace, "decoder.self")), dtype={"weight": np.float32}, keep_default_na=False
@@ -94,6 +103,12 @@ def test_the_open_head_and_all_heads_come_back_bit_by_bit_each_with_its_place(tr
     assert {row[0] for row in read(trace_tables.all_heads(uneven, "decoder.self"))[1:]} == {"1", "2"}
 
 
+def test_a_table_fits_a_spreadsheet_and_that_of_a_head_some_sixty_megabytes() -> None:
+    # Excel has 1,048,576 rows, of which the titles take one.
+    assert trace_tables.MAX_ROWS + 1 == 1_048_576
+    assert 45e6 < trace_tables.MAX_HEAD_NUMBERS * len("0.33333334,") < 75e6
+
+
 def test_a_step_says_what_was_read_written_and_weighed(trace: Trace) -> None:
     found = pd.read_csv(io.BytesIO(trace_tables.steps(trace)), keep_default_na=False)
     assert list(found["token_read"]) == list(trace.target_tokens)
@@ -102,6 +117,12 @@ def test_a_step_says_what_was_read_written_and_weighed(trace: Trace) -> None:
     assert np.allclose(found["entropy_nats"], [step.entropy for step in trace.steps], rtol=1e-12)
     assert list(found["candidate_20"]) == [step.candidates[19].token for step in trace.steps]
     assert (found["candidate_probability_1"] >= found["candidate_probability_2"]).all()
+    # What was read before the first step is no part of it, and steps may know more or fewer candidates.
+    fewer = tuple(replace(step, candidates=step.candidates[: step.index]) for step in trace.steps[2:])
+    titles, *rows = read(trace_tables.steps(replace(trace, steps=fewer)))
+    assert [row[1] for row in rows] == list(trace.target_tokens[2:])
+    assert titles[-1] == f"candidate_probability_{fewer[-1].index}"
+    assert [len(row) - 6 for row in rows] == [2 * step.index for step in fewer]
 
 
 @pytest.mark.parametrize("side", ["source", "target"])

@@ -125,7 +125,7 @@ def note(text: str, x: float, y: float, side: str, above: int) -> PlotlySpec:
 
 def upright(x: float) -> PlotlySpec:
     """A dotted line across a chart, at a value of its x axis."""
-    line = {"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"}
+    line = {"color": theme.GREY, "width": 1.5, "dash": "dot"}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 

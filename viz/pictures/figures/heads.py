@@ -16,7 +16,7 @@ from viz.pictures.figures.charts import LEGEND, column_axis, full_axis, row_axis
 from viz.pictures.figures.traces import line
 from viz.text.messages import _, said, shown
 from viz.text.written import decimal, head_label, head_numbers, layer_labels, signed
-from viz.theme import HEAD_COLOURS
+from viz.theme import ORANGE
 
 if TYPE_CHECKING:
     from model.analysis.attribution.methods import Method
@@ -132,7 +132,7 @@ def head_rows(
         hover=_looks_at(number),
     )
     if marked is not None:
-        _frame_row(figure, marked, len(key_tokens))
+        frame_cells(figure, (marked, marked), (0, len(key_tokens) - 1), {"color": ORANGE, "width": 2})
     return figure
 
 
@@ -140,12 +140,6 @@ def _looks_at(number: str) -> str:
     """What stands on hover: the query, the key, and the number that is called so."""
     message = "<b>{query}</b> attends to <b>{key}</b><br>{number} {value}"
     return _(message, query="%{y}", key="%{x}", number=number, value="%{customdata:.4f}")
-
-
-def _frame_row(figure: go.Figure, row: int, columns: int) -> None:
-    figure.add_shape(
-        type="rect", x0=-0.5, x1=columns - 0.5, y0=row - 0.5, y1=row + 0.5, line={"color": HEAD_COLOURS[1], "width": 2}
-    )
 
 
 def short_names(layers: int, heads: int, *, averaged: bool = False) -> list[str]:
@@ -187,7 +181,7 @@ def head_map(
     )
     if marked is not None:
         layer, head = marked
-        frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[2], "width": 3})
+        frame_cells(figure, (layer, layer), (head, head), {"color": theme.GREEN, "width": 3})
     if site and not averaged:
         charts.spots(figure, heads=charts.head_cells(site, values.shape))
     # A colour bar with five labels needs some height, however few layers there are.
@@ -286,11 +280,10 @@ def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice
     """The choice over the number of words hidden: a line a method, and the range of random orders."""
     random = np.stack([drawn.values for drawn in explained.random])
     hidden = list(range(random.shape[1]))
-    grey = theme.HEAD_COLOURS[7]
     around = [*random.max(0), *random.min(0)[::-1]]
-    there_and_back, shade = [*hidden, *reversed(hidden)], f"{grey}2e"
-    band = line(there_and_back, around, grey, width=0, fill="toself", fillcolor=shade, showlegend=False)
-    mean = _hiding(random.mean(0), _("random orders, mean"), grey, width=2, dash="dot")
+    there_and_back, shade = [*hidden, *reversed(hidden)], f"{theme.GREY}2e"
+    band = line(there_and_back, around, theme.GREY, width=0, fill="toself", fillcolor=shade, showlegend=False)
+    mean = _hiding(random.mean(0), _("random orders, mean"), theme.GREY, width=2, dash="dot")
     lines = [
         _hiding(deletion.values, names[method], colour, width=3.5 if method == explained.best else 1.75)
         for colour, (method, deletion) in zip(theme.HEAD_COLOURS, explained.deletions.items(), strict=False)

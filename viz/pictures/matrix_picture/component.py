@@ -147,7 +147,7 @@ class MatrixData:
 
 def choices(kept: Kept, preview: Preview = NO_PREVIEW) -> dict[str, object]:
     """What the payload of a matrix has besides the matrix: what is kept, and what a grid may announce."""
-    return {"kept": [kept.row, kept.column], "kept_colour": theme.HEAD_COLOURS[1], **payload.encoded(preview)}
+    return {"kept": [kept.row, kept.column], "kept_colour": theme.ORANGE, **payload.encoded(preview)}
 
 
 def matrix_picture(
