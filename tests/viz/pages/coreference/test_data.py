@@ -11,9 +11,10 @@ import pytest
 import streamlit as st
 
 from model import Translator
-from model.analysis.coreference.case_files import PronounCases
+from model.analysis.coreference.case_files import PronounCase, PronounCases
 from model.errors import DataError
-from viz.access import models
+from model.opening import open_reader
+from viz.access import models, texts
 from viz.access.texts import RareWords
 from viz.pages.coreference import data, pair_controls, pair_words
 from viz.pages.coreference.data import Side, curated_pairs
@@ -89,6 +90,19 @@ def test_every_pair_of_the_set_has_two_sentences_and_a_group_of_its_own() -> Non
     assert len({pair.group for pair in pairs.values()}) >= 6
     assert {pair.is_control for pair in pairs.values() if pair.group == "control"} == {True}
     assert all(not case.overlapping for pair in pairs.values() for case in pair.cases)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_the_words_of_a_case_are_found_in_a_text_that_is_read_or_continued(folders: Path, name: str) -> None:
+    sentence = "The dog saw the cat because it was late."
+    case = PronounCase(sentence, pronoun=(28, 30), antecedent=(4, 7), distractor=(16, 19))
+    reader = open_reader(folders / name)
+    trace = reader.trace(sentence)
+    found = data.words_of_case(trace, reader, case)
+    labels = texts.words(trace).labels
+    assert {labels[word]: role for word, role in found.items()} == {
+        "it": "pronoun", "dog": "antecedent", "cat": "distractor",
+    }  # fmt: skip
 
 
 def test_the_english_set_is_the_one_that_needs_no_name_of_a_language() -> None:

@@ -24,14 +24,14 @@ from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened, run_page, traced
 from tests.viz.pages.any_model import MODELS
 from tests.viz.pages.any_model import opened as opened_with
-from tests.viz.sent import charts, sent_to
+from tests.viz.sent import charts, numbers, sent_to
 from viz.access import models, traces
 from viz.pages.learn.transformer import data, walk, walk_file
 from viz.pages.learn.transformer.walk_payload import MOST, WalkState
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.text.written import DECODER, display_tokens
+from viz.text.written import DECODER, decimal, display_tokens
 from viz.ui import finding
 
 TAB = {"learn": "The Transformer"}
@@ -251,7 +251,10 @@ def test_norms_and_neighbours_are_computed_where_they_are_unfolded(monkeypatch: 
     trace, at = trace_of(app), header_of(app)["at"]
     (neighbours,) = (one.value for one in app.subheader if one.value.startswith("Neighbours of"))
     assert trace.source_tokens[at["row"]].removeprefix("▁") in neighbours
-    assert f"layer {at['layer'] + 1} reads" in " ".join(one.value for one in app.caption)
+    said = " ".join(one.value for one in app.caption)
+    assert f"layer {at['layer'] + 1} reads" in said
+    first, *_others = numbers(figure["data"][0]["z"]).T
+    assert f"over all tokens, mean {decimal(first.mean())} and standard deviation {decimal(first.std())}." in said
     assert "English" in " ".join(one.value for one in app.html)
     assert "**True" in " ".join(one.value for one in app.markdown)
     healthy(app.text_input(key="sum_plus").set_value("![x](https://evil.example) queen of hearts").run())
