@@ -86,6 +86,7 @@ def assert_saved(page: Page, frame: FrameLocator, folder: Path) -> None:
     page.wait_for_function(f"window.printed === '{saved['SVG'].stem}'")
 
 
+@pytest.mark.long
 def test_every_layer_of_an_attention_can_be_seen_whatever_the_others_have(page: Page, serve: Serve) -> None:
     # Of the first layers and heads are fewer, of the second more.
     site = "decoder.cross"

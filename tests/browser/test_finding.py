@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import visit
@@ -9,6 +10,7 @@ from tests.shipped import link_of
 from viz.text.written import head_label
 
 
+@pytest.mark.long
 def test_which_word_it_stands_for_and_its_head_take_no_click_and_the_root_of_d_k_one(
     page: Page, shipped_url: str
 ) -> None:

@@ -92,6 +92,7 @@ def test_the_contents_say_how_far_one_is_and_lead_to_a_lesson(page: Page, app_as
     expect(page).to_have_url(re.compile("lesson=positions"))
 
 
+@pytest.mark.long
 def test_a_lesson_is_walked_by_keyboard(page: Page, app_as_shipped: str) -> None:
     opened(page, app_as_shipped, "look-up", 1)
     following = page.locator(".st-key-lesson-next button")

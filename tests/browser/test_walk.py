@@ -457,6 +457,7 @@ COVERED = """() => {
 }"""
 
 
+@pytest.mark.long
 def test_the_head_of_the_page_covers_what_scrolls_under_it(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 480})
     walk(page, url)
