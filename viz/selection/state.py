@@ -87,7 +87,7 @@ class History:
         return replace(self, at=min(max(0, self.at + by), len(self.choices) - 1))
 
     def page_from(self, before: Self) -> str:
-        """The page on which the choice was made that has been undone, or done again, since `before`."""
+        """The page on which the choice was made that has been undone, or done again, since `before`: another place."""
         return self.choices[self.at if self.at > before.at else self.at + 1].page
 
 
