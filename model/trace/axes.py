@@ -40,10 +40,10 @@ class Axis:
         return Axis(tuple(self.labels[i] for i in kept), tuple(self.groups[i] for i in kept))
 
     def named_by_what_follows(self, read: "Axis", written: Sequence[str]) -> "Axis":
-        """The rows of a decoder, each named by what it reads and what it writes: "weil → es".
+        """The rows of a decoder alone, each named by what it reads, and by what it writes: "weil → es".
 
-        A row writes what the next one reads; the row of a word, the word after it. `read` has all tokens or words, also
-        those without a row here; `written` is of the last rows: those before, of a given text, keep their names.
+        `read` has all tokens or words, also those without a row here; `written` is of the last rows: those before, of a
+        given text, keep their names.
         """
         if not written:
             return self
@@ -56,15 +56,19 @@ class Axis:
         )
         return Axis(tuple(names), self.groups)
 
-    def writing(self) -> "Axis":
-        """The same labels of a decoder, each with the rows that write the word after it.
+    def as_rows_that_write(self, target: "Axis") -> "Axis":
+        """The rows that write these tokens or words, each named by them and by what it reads first: "die → Straße".
 
-        They begin with the row that reads the last token of the label's own word and end with the one that writes the
-        last token of the next: cross-attention looks for a word in all of these.
+        The row that writes a token reads the one before it. `target` has all of the translation, also what is not to
+        have a row here; no row writes the token that begins it.
         """
-        ends = {group[0]: group[-1] for group in self.groups}
-        rows = (range(group[-1], ends.get(group[-1] + 1, group[-1] + 1)) for group in self.groups)
-        return Axis(self.labels, tuple(map(tuple, rows)))
+        before = {group[-1]: label for label, group in zip(target.labels, target.groups, strict=True)}
+        rows = [
+            (label, tuple(position - 1 for position in group if position))
+            for label, group in zip(self.labels, self.groups, strict=True)
+        ]
+        names = (row_name(before.get(group[0], target.labels[0]), label) for label, group in rows if group)
+        return Axis(tuple(names), tuple(group for _, group in rows if group))
 
     def part(self, indices: slice) -> "Axis":
         """A part of the axis, with the same positions."""

@@ -30,7 +30,8 @@ from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import Edit
 from model.nn.masks import AttentionMask, Rows
 from model.tokenizer import SPECIAL_TOKENS, Tokenizer
-from model.trace.axes import check_roles, single_tokens
+from model.trace import axes
+from model.trace.axes import Axis, check_roles, single_tokens
 from model.trace.row_blocks import row_slices
 from model.trace.steps import DecodingStep, Spread
 
@@ -52,6 +53,9 @@ SiteLayers = Mapping[str, tuple[AttentionInputs | WeightsOnly, ...]]
 
 Recorded = dict[str, list[Any]]
 """Full hook name → the values of one call of the model, as `hooks.listen` yields them."""
+
+UNKNOWN: Final = "…"
+"""What a row writes, where nobody knows it."""
 
 ROUNDING: Final = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
 """Type of number → the share of the largest head output by which rounding moves any of them at most."""
@@ -182,15 +186,48 @@ class Trace:
         own = self.source_names or self.source_tokens
         return own if queries is self.source_tokens else queries, own if keys is self.source_tokens else keys
 
+    def rows_write(self, site: str) -> bool:
+        """Whether the query rows of a site stand for the tokens that they write, not for those that they read.
+
+        They do where an encoder–decoder writes its translation: what a translated word attends to is what the model
+        attended to when it wrote that word. In every other model a row stands for the token that it reads. Columns
+        always do.
+        """
+        self._check_site(site)
+        return site.startswith("decoder") and "decoder.cross" in self.inputs
+
     def written_tokens(self, site: str) -> tuple[str, ...]:
         """The tokens that the last so many query rows of a site wrote; none in an encoder, which writes nothing."""
         self._check_site(site)
-        return () if site.startswith("encoder") else tuple(step.token for step in self.steps)
+        if site.startswith("encoder"):
+            return ()
+        steps = tuple(step.token for step in self.steps)
+        # A model without a vocabulary of its own read its target, and nobody knows what the last row would write.
+        return steps or (*self.target_tokens[1:], UNKNOWN) if self.rows_write(site) else steps
+
+    def axes(self, site: str, *, whole_words: bool = False, special_tokens: bool = True) -> tuple[Axis, Axis]:
+        """The query rows and the key columns of a site: tokens or whole words, with special tokens or without.
+
+        Rows of a decoder are named by what they read and write, "die → Straße". They are grouped by words written
+        where rows stand for what they write (`rows_write`), else by words read, as columns are.
+        `model.trace.axes.between` averages weights over the rows of a word, and sums them over its columns.
+        """
+        read, keys = (
+            axes.whole_words(tokens, self.special_tokens) if whole_words else single_tokens(tokens)
+            for tokens in (self.axis_tokens(site) if whole_words else self.axis_names(site))
+        )
+        written, is_written = self.written_tokens(site), self.rows_write(site)
+        if is_written:
+            target = (*self.target_tokens, written[-1])
+            read = axes.whole_words(target, self.special_tokens) if whole_words else single_tokens(target)
+        rows = read
+        if not special_tokens:
+            rows, keys = (axis.without_special_tokens(self.special_tokens) for axis in (rows, keys))
+        return rows.as_rows_that_write(read) if is_written else rows.named_by_what_follows(read, written), keys
 
     def row_names(self, site: str) -> tuple[str, ...]:
         """What the query rows of a site are called: the token, and in a decoder also what it writes, "weil → es"."""
-        tokens = single_tokens(self.axis_names(site)[0])
-        return tokens.named_by_what_follows(tokens, self.written_tokens(site)).labels
+        return self.axes(site)[0].labels
 
     def attention(self, site: str, layer: int) -> AttentionInputs:
         """What this site and layer computed its weights from."""

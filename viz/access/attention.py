@@ -17,13 +17,14 @@ import streamlit as st
 from jaxtyping import Float
 
 from model import later
+from viz.pictures import focus
 from viz.pictures.payload import fingerprint
 from viz.pictures.tiles.codes import GridSpec, LayerTiles, Source, Tiles, decimals_for, edges
 from viz.selection.choices import Common, Measure
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache, cache_key, cached
 from viz.text.messages import _, said
-from viz.text.written import CROSS, signed
+from viz.text.written import signed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -90,16 +91,12 @@ def _measured(
 @cached(max_entries=MAX_AXES)
 def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Axis"]:
     """The rows and the columns: tokens or words, with or without special tokens."""
-    own = trace.special_tokens
-    if view.whole_words:
-        queries, keys = (later.axes.whole_words(tokens, own) for tokens in trace.axis_tokens(site))
-    else:
-        queries, keys = map(later.axes.single_tokens, trace.axis_names(site))
-    rows, columns = queries, keys
-    if not view.special_tokens:
-        rows, columns = (axis.without_special_tokens(own) for axis in (queries, keys))
-    named = rows.named_by_what_follows(queries, trace.written_tokens(site))
-    return named.writing() if site == CROSS else named, columns
+    return trace.axes(site, whole_words=view.whole_words, special_tokens=view.special_tokens)
+
+
+def focus_axes(trace: "Trace", site: str) -> focus.Axes:
+    """By which tokens pictures know the rows and the columns of a site."""
+    return focus.axes(site, rows_write=trace.rows_write(site))
 
 
 def is_plain(trace: "Trace", site: str, view: MatrixView) -> bool:
@@ -376,8 +373,6 @@ def _head_matrix(trace: "Trace", reader: "Reader", site: str, layer: int, head: 
 
 @cached(max_entries=MAX_HEADS)
 def _long_head(trace: "Trace", reader: "Reader", site: str, layer: int, head: int, view: MatrixView) -> LongHead:
-    from viz.pictures.payload import fingerprint
-
     matrix = _head_matrix(trace, reader, site, layer, head, view)
     shape = len(matrix.queries.labels), len(matrix.keys.labels)
     block = -(-shape[0] // OVERVIEW_SIDE), -(-shape[1] // OVERVIEW_SIDE)

@@ -2,8 +2,8 @@
 
 Several words can stand on either side: their weights are summed.
 
-A word of the text looks in the rows that read it. A word that was written looks in the rows that wrote it, where the
-model had to know what it stands for, and again in the rows that read it.
+As a query a word has the rows that stand for it (`Trace.rows_write`): of an encoder–decoder's translation those that
+write it, else those that read it. As a key it has its columns.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,13 +20,13 @@ from model import later
 from model.unspaced import has_unspaced
 from viz.access import attention, models
 from viz.access.findings import set_of
-from viz.pictures.focus import AXES, Run
+from viz.pictures.focus import Run
 from viz.selection.choices import ModelChoice
 from viz.selection.examples import ALL_EXAMPLES
 from viz.server.caches import cached
 from viz.text.marks import word_spans
 from viz.text.messages import _
-from viz.text.written import CROSS, DECODER, ENCODER
+from viz.text.written import CROSS, DECODER, ENCODER, display_token
 
 if TYPE_CHECKING:
     from model import Trace
@@ -61,7 +61,6 @@ class Link:
     site: str  #: which attention
     looking: tuple[tuple[int, ...], ...]  #: the rows of each word that looks; within a word their weights are averaged
     keys: tuple[int, ...]  #: of all words that are looked at; their weights are summed
-    is_second_look: bool = False  #: whether these rows read words that other rows wrote
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -86,40 +85,51 @@ def as_typed(trace: "Trace") -> Words:
     return Words(typed + known.labels[known.num_source :], known.groups, known.num_source)
 
 
-def links(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> tuple[Link, ...]:
-    """Every place where an attention of this model can join words of `words`; none from text to translation.
+def name_of(trace: "Trace", word: int) -> str:
+    """What a word is called; with whose it is where both texts have a word spelled so."""
+    known = words(trace)
+    spelling, label = known.labels[word], display_token(known.labels[word])
+    if not (spelling in known.labels[: known.num_source] and spelling in known.labels[known.num_source :]):
+        return label
+    if known.is_source(word):
+        return _("{word} (source)", word=label)
+    return _("{word} (translation)", word=label)
+
+
+def link(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> Link | None:
+    """Where an attention of this model joins words of `words`; None where none does, as from text to translation.
 
     The words that look are of one side, and so are those looked at.
     """
     known = words(trace)
-    rows = tuple(known.groups[word] for word in looking)
-    keys = tuple(chain(*(known.groups[word] for word in looked_at)))
-    if known.is_source(looking[0]):
-        return (Link(ENCODER, rows, keys),) if known.is_source(looked_at[0]) and ENCODER in trace.shapes else ()
-    site = CROSS if known.is_source(looked_at[0]) else DECODER
-    if site not in trace.shapes:
+    sides = known.is_source(looking[0]), known.is_source(looked_at[0])
+    site = {(True, True): ENCODER, (False, True): CROSS, (False, False): DECODER}.get(sides)
+    if site is None or site not in trace.shapes:
+        return None
+    rows = tuple(rows_of_word(trace, site, word) for word in looking)
+    return Link(site, rows, tuple(chain(*(known.groups[word] for word in looked_at)))) if all(rows) else None
+
+
+def rows_of_word(trace: "Trace", site: str, word: int) -> tuple[int, ...]:
+    """The query rows of a site that stand for a word; none where it has no rows of the word's side."""
+    known, (rows, _keys) = words(trace), attention.focus_axes(trace, site)
+    if known.is_source(word) != (rows.side == "source"):
         return ()
-    written = (tuple(position - 1 for position in word if position > trace.rows_before) for word in rows)
-    writing = tuple(word for word in written if word)
-    own = [Link(site, writing, keys)] if writing else []
-    return (*own, Link(site, rows, keys, is_second_look=bool(writing)))
+    return tuple(position - rows.ahead for position in known.groups[word] if position >= rows.ahead)
 
 
 def words_of_cell(trace: "Trace", site: str, row: int, key: int) -> tuple[int | None, int | None]:
-    """The words that a row and a key belong to; of a decoder's row the word that it writes, if it writes one."""
-    known, reads_source = words(trace), site == ENCODER
-    wrote = None if reads_source or row < trace.rows_before else known.at(row + 1, is_source=False)
-    looking = known.at(row, is_source=reads_source) if wrote is None else wrote
-    return looking, known.at(key, is_source=site != DECODER)
+    """The words that a row and a key stand for; None for a special token."""
+    known, (rows, keys) = words(trace), attention.focus_axes(trace, site)
+    looking = known.at(row + rows.ahead, is_source=rows.side == "source")
+    return looking, known.at(key, is_source=keys.side == "source")
 
 
 def cell_of_word(trace: "Trace", site: str, word: int) -> tuple[int | None, int | None]:
-    """The row of a site that stands for a word; where it has none, the key of the word; None for what there is not."""
-    known = words(trace)
-    side = "source" if known.is_source(word) else "target"
-    position = known.groups[word][0]
-    rows, keys = AXES[site]
-    return (position - rows.ahead, None) if side == rows.side else (None, position if side == keys.side else None)
+    """The first row of a site that stands for a word; where it has none, its first key; None for what there is not."""
+    rows, known = rows_of_word(trace, site, word), words(trace)
+    is_key = known.is_source(word) == (attention.focus_axes(trace, site)[1].side == "source")
+    return (rows[0], None) if rows else (None, known.groups[word][0] if is_key else None)
 
 
 def weights(trace: "Trace", link: Link) -> Float[np.ndarray, "layer head"]:

@@ -74,9 +74,9 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
         ) from error
     rows, keys = trace.row_names(site), trace.axis_names(site)[1]
     only_opened = weights.nbytes > MOST_BYTES
-    title, kept = written.label(site), Kept(row=query)
-    grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, focus=any_head(site), kept=kept)
-    layers = [lines_data(weights[layer], rows, keys, layer, title, any_head(site)) for layer in range(len(weights))]
+    title, kept, head = written.label(site), Kept(row=query), any_head(site, attention.focus_axes(trace, site))
+    grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, focus=head, kept=kept)
+    layers = [lines_data(weights[layer], rows, keys, layer, title, head) for layer in range(len(weights))]
     choices = [] if only_opened else list(np.ndindex(weights.shape[:2]))
     first, *others = (
         begun(layers[layer], LinesView((head,), query if not number else None), number + 1)

@@ -193,10 +193,10 @@ def _weights(
         site = site or trace.sites[0]
         if site not in trace.sites:
             raise ValueError(f"There is no site {site!r} in this trace; it has {', '.join(trace.sites)}.")
-        rows, columns = trace.axis_names(site)
-        head = any_head(site)
+        rows, columns = trace.row_names(site), trace.axis_names(site)[1]
+        head = any_head(site, attention.focus_axes(trace, site))
         focus = replace(head, rows=_of_text(head.rows, trace), columns=_of_text(head.columns, trace))
-        return attention.all_weights(trace, site), tuple(rows), tuple(columns), written.label(site), focus
+        return attention.all_weights(trace, site), rows, columns, written.label(site), focus
     if queries is None:
         raise ValueError("Give the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")
     rows = _tokens("queries", queries)

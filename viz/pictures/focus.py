@@ -1,7 +1,8 @@
 """Name what pictures show by tokens: what a person points at in one is then found in all others (`focus.js`).
 
-A row of self-attention stands for the tokens that it reads, one of cross-attention for those that it writes: what a
-translated word looks at is what the model looked at to write it.
+A row of an encoder–decoder's translation stands for the token that it writes: what a translated word attends to is what
+the model attended to when it wrote that word. In every other model a row stands for the token that it reads
+(`Trace.rows_write`). A column always stands for the token that is read.
 Labels are also named by the role of a chat that they are of (`chat_roles.js`).
 """
 
@@ -47,12 +48,19 @@ def beside(axis: FocusAxis) -> FocusAxis:
     return of_text(axis, "other")
 
 
-#: The queries and the keys of each site.
-AXES: Final[Mapping[str, tuple[FocusAxis, FocusAxis]]] = {
-    ENCODER: (FocusAxis("source"), FocusAxis("source")),
-    DECODER: (FocusAxis("target"), FocusAxis("target")),
-    CROSS: (FocusAxis("target", ahead=1), FocusAxis("source")),
+_SIDES: Final[Mapping[str, tuple[Side, Side]]] = {
+    ENCODER: ("source", "source"),
+    DECODER: ("target", "target"),
+    CROSS: ("target", "source"),
 }
+#: The queries and the keys of an attention.
+Axes = tuple[FocusAxis, FocusAxis]
+
+
+def axes(site: str, *, rows_write: bool) -> Axes:
+    """The queries and the keys of a site, whose rows stand for what they write or for what they read."""
+    queries, keys = _SIDES[site]
+    return FocusAxis(queries, ahead=int(rows_write)), FocusAxis(keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +74,14 @@ class FocusHead:
     columns: FocusAxis
 
 
-def any_head(site: str) -> FocusHead:
+def any_head(site: str, of: Axes) -> FocusHead:
     """What all heads of an attention share; each is called something else."""
-    return FocusHead(site, "", *AXES[site])
+    return FocusHead(site, "", *of)
 
 
-def head(name: str, site: str, rows: Groups, columns: Groups) -> FocusHead:
+def head(name: str, site: str, of: Axes, rows: Groups, columns: Groups) -> FocusHead:
     """A head of an attention, by the positions of each of its rows and columns."""
-    return FocusHead(
-        site, name, *(grouped(axis, groups) for axis, groups in zip(AXES[site], (rows, columns), strict=True))
-    )
+    return FocusHead(site, name, *(grouped(axis, groups) for axis, groups in zip(of, (rows, columns), strict=True)))
 
 
 def grouped(axis: FocusAxis, groups: Groups) -> FocusAxis:

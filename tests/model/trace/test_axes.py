@@ -100,13 +100,18 @@ def test_the_row_of_a_word_is_named_with_the_word_after_it() -> None:
 
 
 def test_the_rows_that_write_a_word_are_those_before_each_of_its_tokens() -> None:
-    tokens = ("<s>", "▁Ti", "er", "▁war", "▁mü", "de")
-    writing = whole_words(tokens).writing()
-    assert writing.labels == ("<s>", "Tier", "war", "müde")
-    assert writing.groups == ((0, 1), (2,), (3, 4), (5,))
-    # Without special tokens as with them, and a token alone is written by the row before it.
-    assert whole_words(tokens).without_special_tokens().writing().groups == writing.groups[1:]
-    assert single_tokens(tokens).writing() == single_tokens(tokens)
+    target = whole_words(("<s>", "▁Ti", "er", "▁war", "▁mü", "de", "</s>"))
+    rows = target.as_rows_that_write(target)
+    assert rows.labels == ("<s> → Tier", "Tier → war", "war → müde", "müde → </s>")
+    assert rows.groups == ((0, 1), (2,), (3, 4), (5,))
+    # Without special tokens the first word keeps its row, and the end has none.
+    shown = target.without_special_tokens().as_rows_that_write(target)
+    assert (shown.labels, shown.groups) == (rows.labels[:-1], rows.groups[:-1])
+
+
+def test_a_token_that_begins_a_text_without_being_special_has_no_row_either() -> None:
+    target = whole_words(("▁a", "b", "▁c"))
+    assert target.as_rows_that_write(target) == Axis(("ab → ab", "ab → c"), ((0,), (1,)))
 
 
 SINGLE = tuple((i,) for i in range(6))

@@ -366,12 +366,10 @@ def _all_heads(trace: "Trace") -> Snippet:
         of_site = line("trace.attention({0}, {1}).values(), reader.output_projection({0}, {1})", site, layer)
         imports["analysis.metrics.measures"] = "value_weighted_norms"
         values = line("values = value_weighted_norms(trace.weights({}, {}), ", site, layer) + f"{of_site})"
-    axis = "whole_words({}, trace.special_tokens)" if common.whole_words else "single_tokens({})"
-    imports["trace.axes"] = "between, whole_words" if common.whole_words else "between, single_tokens"
-    axis += "" if common.special_tokens else ".without_special_tokens(trace.special_tokens)"
-    queries, keys = (axis.format(line("trace.axis_tokens({})[{}]", site, side)) for side in (0, 1))
-    queries += ".writing()" if site == written.CROSS else ""
-    return of_text(trace, imports, values, f"shown = between(values, {queries}, {keys})[{head}]  # [query, key]")
+    imports["trace.axes"] = "between"
+    axes = line("rows, columns = trace.axes({}", site)
+    axes += ", whole_words=True" * common.whole_words + ", special_tokens=False" * (not common.special_tokens) + ")"
+    return of_text(trace, imports, values, axes, f"shown = between(values, rows, columns)[{head}]  # [query, key]")
 
 
 def _circuits(trace: "Trace") -> Snippet:

@@ -16,7 +16,7 @@ from viz.access import attention, models, texts
 from viz.pages.coreference import data
 from viz.pages.coreference.data import MAX_PAIRS, Row, Side
 from viz.pictures.figures import charts
-from viz.pictures.focus import AXES, FocusAxis, Place, beside
+from viz.pictures.focus import FocusAxis, Place, beside
 from viz.selection import state
 from viz.server.caches import cached
 from viz.text.html import literal
@@ -197,7 +197,7 @@ def tell(
         rows: what it shows of each of these, column by column.
         layer: whose heads; None where they are averaged.
     """
-    looking, keys = AXES[site]
+    looking, keys = attention.focus_axes(sides[0].trace, site)
     heads, columns = rows[0].values.shape
     words = (
         (
@@ -218,8 +218,7 @@ def tell(
 
 def _words_of(trace: "Trace", site: str, row: int) -> list[int]:
     """The word that a row of an attention stands for, if it stands for one."""
-    rows = AXES[site][0]
-    word = texts.words(trace).at(row + rows.ahead, is_source=rows.side == "source")
+    word = texts.words_of_cell(trace, site, row, 0)[0]
     return [] if word is None else [word]
 
 
@@ -254,7 +253,7 @@ def _heads(side: Side, site: str) -> WordHeads | None:
 
 
 def _send_tiles(side: Side, site: str) -> None:
-    rows, columns = AXES[site]
+    rows, columns = attention.focus_axes(side.trace, site)
     axes = (rows, columns) if side.number == 0 else (beside(rows), beside(columns))
     trace_tables.send(side.trace, models.reader(state.current().model), site, axes, key=f"tiles-{side.number}")
 

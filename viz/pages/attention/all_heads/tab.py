@@ -15,7 +15,6 @@ from viz.access import attention, models, texts
 from viz.access.findings import of_model
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.opened_head import captions, panel
-from viz.pictures.focus import AXES
 from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
 from viz.selection import state
 from viz.selection.choices import DRAWN_AS, KEPT, ORDERS, Measure
@@ -48,7 +47,7 @@ def measure_of(trace: "Trace", site: str) -> Measure:
 def send(trace: "Trace", site: str, measure: Measure) -> None:
     """Send the tiles of an attention to the browser, where the grid waits for them."""
     reader = models.reader(state.current().model)
-    trace_tables.send(trace, reader, site, AXES[site], key=f"tiles-{site}", measure=measure)
+    trace_tables.send(trace, reader, site, attention.focus_axes(trace, site), key=f"tiles-{site}", measure=measure)
 
 
 def draw(
@@ -122,7 +121,7 @@ def _fill(trace: "Trace", site: str, grid: attention.Grid, job: Job[None] | None
             _show_progress(job)
     # Nothing of these is seen, and no room may lie between them: of 32 layers it would be 500 pixels.
     with st.container(gap=None):
-        trace_tables.send_computed(trace, site, grid, AXES[site], key=f"tiles-{site}")
+        trace_tables.send_computed(trace, site, grid, attention.focus_axes(trace, site), key=f"tiles-{site}")
     if job is not None and job.finished and interval is not None:
         # Once more, and no longer every second.
         st.rerun()

@@ -129,7 +129,7 @@ def _draw_short(
     top = 1.0 if measure.is_share else float(opened.values.max()) or 1.0
     if drawn_as == "Heatmap":
         head = selection.common.head if measure.is_per_head else 0
-        data = _matrix_data(opened.values[head], opened.queries, opened.keys, site, measure, top)
+        data = _matrix_data(trace, opened.values[head], opened.queries, opened.keys, site, measure, top)
         _heatmap(trace, data, opened, addresses)
     else:
         _lines(trace, opened, finding.kept(trace), site, measure, top)
@@ -158,7 +158,8 @@ def _draw_long(
         with st.spinner(_("Computing the overview …")):
             opened = attention.long_head(trace, reader, site, layer, selection.common.head, view)
         sides = opened.queries, opened.keys
-        data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
+        source = opened.source.address
+        data = _matrix_data(trace, opened.overview, *sides, site, measure, opened.top, opened.block, source)
         _heatmap(trace, data, opened, addresses)
         _serve(opened.source)
         st.caption(captions.of_overview(opened, measure))
@@ -190,6 +191,7 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
 
 
 def _matrix_data(
+    trace: "Trace",
     values: Float[np.ndarray, "row column"],
     queries: "Axis",
     keys: "Axis",
@@ -216,15 +218,15 @@ def _matrix_data(
         file_name=file_name(name, common.measure, sentence=common.text),
         block=block,
         address=address,
-        focus=_focus(queries, keys, site, measure),
+        focus=_focus(trace, queries, keys, site, measure),
     )
 
 
-def _focus(queries: "Axis", keys: "Axis", site: str, measure: Measure) -> focus.FocusHead:
+def _focus(trace: "Trace", queries: "Axis", keys: "Axis", site: str, measure: Measure) -> focus.FocusHead:
     """How the page's other pictures know the rows and columns of the open head."""
     common = state.current().common
     name = written.head_label(common.layer, common.head if measure.is_per_head else None)
-    return focus.head(name, site, queries.groups, keys.groups)
+    return focus.head(name, site, attention.focus_axes(trace, site), queries.groups, keys.groups)
 
 
 def _heatmap(trace: "Trace", data: MatrixData, opened: Opened, addresses: Mapping[str, str]) -> None:
@@ -248,7 +250,7 @@ def _sides(trace: "Trace", site: str) -> PreviewSides | None:
     if attention.is_plain(trace, site, view):
         return None
     queries, keys = attention.shown_axes(trace, site, view)
-    sides = focus.head("", site, queries.groups, keys.groups)
+    sides = focus.head("", site, attention.focus_axes(trace, site), queries.groups, keys.groups)
     return PreviewSides(queries.labels, keys.labels, sides.rows, sides.columns)
 
 
@@ -276,7 +278,7 @@ def _lines(trace: "Trace", opened: attention.OpenedLayer, cell: Cell, site: str,
         query_roles=texts.chat_spans(trace, opened.queries),
         key_roles=texts.chat_spans(trace, opened.keys),
         file_name=file_name(f"{site} L{common.layer + 1}", common.measure, sentence=common.text),
-        focus=_focus(opened.queries, opened.keys, site, measure),
+        focus=_focus(trace, opened.queries, opened.keys, site, measure),
     )
     query, key = _kept(opened, cell)
     # A person who has kept both sees the lines of the query; the key is not forgotten.

@@ -15,9 +15,9 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from viz import theme
-from viz.pictures import payload
+from viz.pictures import focus, payload
 from viz.pictures.component import Component, play, reported_state
-from viz.pictures.focus import AXES, FocusAxis
+from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import ANYTHING, LOCAL, LogProb, Text, Token, Tokens, read
 from viz.pictures.tiles.codes import CellCode, code
 from viz.text.messages import said
@@ -172,7 +172,7 @@ class PlayerData(CellCode):
         self_: Float[np.ndarray, "layer head step target"],
         spread: PlayerSpread,
         titles: tuple[str, str] = TWO_ATTENTIONS,
-        axes: tuple[FocusAxis, FocusAxis, FocusAxis] = (*AXES[CROSS], FocusAxis("target")),
+        axes: tuple[FocusAxis, FocusAxis, FocusAxis] = (*focus.axes(CROSS, rows_write=True), FocusAxis("target")),
     ) -> Self:
         """Code and compress a decoding; `titles` are what both attentions are called, `axes` as of the class."""
         rows, sources = len(steps), len(source_tokens)

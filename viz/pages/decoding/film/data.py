@@ -6,7 +6,7 @@ import numpy as np
 
 from viz.access import attention
 from viz.pages.decoding.film import component
-from viz.pictures.focus import AXES, FocusAxis
+from viz.pictures.focus import FocusAxis
 from viz.server.caches import cached
 from viz.text.written import CROSS, DECODER
 
@@ -22,7 +22,8 @@ MAX_FILMS: Final = 48
 def film(trace: "Trace", writer: "Writer") -> component.PlayerData:
     """Every step of a trace with all its weights and its distribution, ready to be sent."""
     before = trace.rows_before
-    titles, of_source = (component.TWO_ATTENTIONS if CROSS in trace.sites else component.ONE_ATTENTION), AXES[CROSS][1]
+    titles = component.TWO_ATTENTIONS if CROSS in trace.sites else component.ONE_ATTENTION
+    of_source = FocusAxis("source")
     if DECODER not in trace.sites:
         titles, sources, cross = component.SOURCE_ALONE, trace.source_tokens, attention.all_weights(trace, CROSS)
         own = np.zeros((*cross.shape[:3], cross.shape[2]), np.float32)
