@@ -21,6 +21,10 @@ WORD_BEGIN: Final = "▁"
 #: A line's end, as tokenizers that keep it show it, is a label of its own.
 LINE_END: Final = "⏎"
 _BEGINS: Final = (WORD_BEGIN, LINE_END)
+#: Characters of the longest word, and of an ordinary one.
+LONGEST_WORD, USUAL_WORD = 40, 15
+#: Tokens of a word that has few.
+FEW: Final = 5
 
 
 @dataclass(frozen=True)
@@ -93,16 +97,41 @@ def whole_words(tokens: Sequence[str], special: Collection[str] = SPECIAL_TOKENS
     """An axis with every word: a word begins at a piece with "▁" in front; a special token is a word of its own.
 
     So a word is what white space separates, as in `words.word_spans`, and punctuation and byte tokens stay with it.
-    Chinese and Japanese, which have no spaces, are parted as `unspaced` says.
+    Chinese and Japanese, which have no spaces, are parted as `unspaced` says. Where no words are found, as in DNA,
+    formulas of molecules and code (`has_runs`), each token stays alone.
     """
+    words: list[tuple[str, tuple[int, ...]]] = []
+    for group, is_word in _found(tokens, special):
+        if is_word:
+            words.append((spelled([tokens[position] for position in group]), tuple(group)))
+        else:
+            words += ((tokens[position].removeprefix(WORD_BEGIN) or WORD_BEGIN, (position,)) for position in group)
+    return Axis(tuple(label for label, _group in words), tuple(group for _label, group in words))
+
+
+def has_runs(tokens: Sequence[str], special: Collection[str] = SPECIAL_TOKENS) -> bool:
+    """Whether tokens that no white space separates are no word: these are too long, or hardly anything separates any.
+
+    A word has at most `LONGEST_WORD` characters; where runs have more than `FEW` tokens and more than `USUAL_WORD`
+    characters on average, at most `USUAL_WORD`. Up to `FEW` tokens are a word in any case.
+    """
+    return not all(is_word for _group, is_word in _found(tokens, special))
+
+
+def _found(tokens: Sequence[str], special: Collection[str]) -> list[tuple[list[int], bool]]:
+    """The tokens that white space or `unspaced` parts, each run with whether it is a word."""
     groups: list[list[int]] = []
     for position, (before, token) in enumerate(pairwise(("", *tokens))):
         if not groups or token.startswith(_BEGINS) or token in special or before in special:
             groups.append([])
         groups[-1].append(position)
     parted = [part for group in groups for part in _parted(group, tokens)]
-    labels = (spelled([tokens[position] for position in group]) for group in parted)
-    return Axis(tuple(labels), tuple(map(tuple, parted)))
+    lengths = [len(spelled([tokens[position] for position in group])) for group in parted]
+    words = [at for at, group in enumerate(parted) if tokens[group[0]] not in special]
+    is_split = sum(len(parted[at]) for at in words) > FEW * len(words)
+    is_long = sum(lengths[at] for at in words) > USUAL_WORD * len(words)
+    longest = USUAL_WORD if is_split and is_long else LONGEST_WORD
+    return [(group, len(group) <= FEW or length <= longest) for group, length in zip(parted, lengths, strict=True)]
 
 
 def _parted(group: list[int], tokens: Sequence[str]) -> list[list[int]]:

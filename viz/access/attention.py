@@ -110,6 +110,11 @@ def has_words_of_several(trace: "Trace", site: str) -> bool:
     return not is_plain(trace, site, MatrixView("weights", whole_words=True, special_tokens=True))
 
 
+def has_runs(trace: "Trace", site: str) -> bool:
+    """Whether a side of a site has tokens that no white space separates and are no word, and so stay apart."""
+    return any(later.axes.has_runs(tokens, trace.special_tokens) for tokens in trace.axis_tokens(site))
+
+
 @dataclass(frozen=True, eq=False)
 class MeasuredTiles:
     """The tiles of a site by a measure, as parts of its largest number."""

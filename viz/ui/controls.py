@@ -82,6 +82,14 @@ def switch(field: str, label: str, help_text: str | None = None) -> bool:
     return st.toggle(text_shown(label), help=help_text and text_shown(help_text), **state.bound(field))
 
 
+def whole_words(has_words: bool, has_runs: bool, help_text: str | None = None) -> None:
+    """Whether the tokens of a word are joined, where some word has several; that runs without spaces are not."""
+    if has_words:
+        switch("whole_words", _("Whole words"), help_text)
+    if has_runs and state.current().common.whole_words:
+        st.caption(_("Where no spaces separate words, as in this text, tokens are not joined."))
+
+
 def sentences(field: str, label: str) -> str:
     """Several sentences, one a line."""
     typed = st.text_area(

@@ -4,7 +4,17 @@ import pytest
 import torch
 
 from model.tokenizer import Tokenizer
-from model.trace.axes import Axis, RoleRun, between, check_roles, role_runs, single_tokens, spelled, whole_words
+from model.trace.axes import (
+    Axis,
+    RoleRun,
+    between,
+    check_roles,
+    has_runs,
+    role_runs,
+    single_tokens,
+    spelled,
+    whole_words,
+)
 from tests.conftest import SENTENCES
 
 TOKENS = ("<s>", "▁Tom", "▁sch", "läft", ".", "▁", "<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>", "!", "</s>")
@@ -32,6 +42,48 @@ def test_words_of_a_text_are_what_white_space_separates(tokenizer: Tokenizer, te
     words = whole_words(tokens)
     assert list(words.labels) == text.split()
     assert [position for group in words.groups for position in group] == list(range(len(tokens)))
+
+
+FORMULA = ("▁CC", "(", "=", "O", ")", "OC", "1", "=", "CC", "=", "CC", "=", "C1", "C", "(", "=", "O", ")", "O")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        FORMULA,
+        ("▁ATG", "CG", "TAC", "G", "TTA", "GCCA"),
+        tuple("for(i=0;i<n;i++)a[i]=0;"),
+        ("▁ATG", "CG", "TAC", "G", "TTA", "GCCA") * 9,
+    ],
+)
+def test_tokens_that_no_white_space_separates_are_no_word(run: tuple[str, ...]) -> None:
+    words = whole_words((*run, "</s>"))
+    assert words.groups == tuple((position,) for position in range(len(run) + 1))
+    assert "".join(words.labels) == "".join(run).replace("▁", "") + "</s>"
+    assert has_runs(run)
+
+
+def test_a_long_run_among_words_stays_tokens_and_the_words_are_joined() -> None:
+    run = (*FORMULA, *FORMULA[1:])
+    words = whole_words(("▁The", "▁gen", "e", *run, "▁co", "des", "."))
+    assert [len(group) for group in words.groups] == [1, 2, *(1 for _token in run), 3]
+    assert words.labels[1] == "gene"
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        TOKENS,
+        ("▁G", "esch", "wind", "igkeit"),
+        ("▁the", "▁Ver", "sicher", "ungs", "ver", "trag", "s", "gesetz"),
+        ("▁", *"Die", "▁", *"Straßen", "▁", *"der", "▁", *"Stadt"),
+        ("▁", "<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>"),
+    ],
+)
+def test_long_words_of_a_text_with_words_and_words_in_bytes_are_joined(tokens: tuple[str, ...]) -> None:
+    begins = sum(token.startswith("▁") for token in tokens)
+    assert len(whole_words(tokens).without_special_tokens().labels) == begins
+    assert not has_runs(tokens)
 
 
 def test_broken_bytes_become_a_replacement_and_a_lone_space_stays() -> None:

@@ -1,5 +1,6 @@
 """What people read about metrics, jobs and measures of heads."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from model.analysis.metrics.head_jobs import HeadJob
 from viz.access.findings import HeadJobs
 from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.selection.choices import KEPT, METRICS
+from viz.text.messages import speaking
 from viz.text.written import CROSS, DECODER, ENCODER, SITES
 from viz.ui import head_metrics
 from viz.ui.head_metrics import (
@@ -105,6 +107,14 @@ def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: py
     # A head that was taught is called so, before what it is measured to do.
     monkeypatch.setattr("viz.access.models.taught_head", lambda choice, site: (0, 1) if site == ENCODER else None)
     assert titles(ENCODER, (1, 2)) == ("L1 H1", "L1 H2 · taught · follows antecedents 0.72")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_sentence_of_jobs_says_a_word_twice_in_a_row(language: str) -> None:
+    alone = HeadJobs({(0, 0): (HeadJob("antecedent", 0.5),)}, 0)
+    with speaking(language):
+        told = [sentence(measured, 0, head) for measured in (MEASURED, alone) for head in range(2)]
+    assert not [said for said in told if re.search(r"([^\W\d]{2,}) ?\1", said)]
 
 
 def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measured() -> None:

@@ -245,11 +245,10 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = controls.layer(first.layers_of(site))
         head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
-        has_words = any(attention.has_words_of_several(side.trace, site) for side in sides)
-        if has_words:
-            controls.switch(
-                "whole_words", _("Whole words"), _("For a key word of several tokens, their weights are summed.")
-            )
+        has_words, has_runs = (
+            any(ask(side.trace, site) for side in sides) for ask in (attention.has_words_of_several, attention.has_runs)
+        )
+        controls.whole_words(has_words, has_runs, _("For a key word of several tokens, their weights are summed."))
     reader, common = models.reader(state.current().model), state.current().common
     read, whole = common.measure, common.whole_words
     rows = [

@@ -149,6 +149,17 @@ def test_hidden_special_tokens_and_joined_words_are_said(app: AppTest, drawn: st
     assert (app.query_params["special"], app.query_params["words"]) == ("False", "False")
 
 
+def test_a_text_without_spaces_is_shown_in_tokens_and_a_sentence_says_so(app: AppTest) -> None:
+    reason = "Where no spaces separate words"
+    assert reason not in captions(opened(app, site="encoder.self"))
+    app = opened(app_of(text="CC(=O)OC1=CC=CC=C1C(=O)O"), site="encoder.self")
+    selection = Selection().changed(checkpoint="en-de", site="encoder.self")
+    read = traced("CC(=O)OC1=CC=CC=C1C(=O)O", selection).source_tokens
+    assert [token.lstrip("▁") for token in heatmap(app)[0]["columnTokens"]] == [token.lstrip("▁") for token in read]
+    assert reason in captions(app)
+    assert not [toggle for toggle in app.toggle if toggle.key == "whole_words"]
+
+
 def test_the_sign_of_a_words_first_token_is_explained_once_where_it_first_appears(app: AppTest) -> None:
     opened(app, site="decoder.cross")
     # Those who point at a tile see it, and those who choose tokens beside the open head.

@@ -54,8 +54,7 @@ def _settings(trace: "Trace", site: str) -> None:
             icon=":material/tune:",
             help=_("Measure, layer, head and special tokens"),
         )
-        if attention.has_words_of_several(trace, site):
-            controls.switch("whole_words", _("Whole words"))
+        controls.whole_words(attention.has_words_of_several(trace, site), attention.has_runs(trace, site))
         if not state.current().common.whole_words:
             captions.show_sign(trace)
     with more:
