@@ -9,7 +9,7 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -49,6 +49,7 @@ class RunState:
     step: int
     weights: Mapping[str, Tensor]
     moments: Mapping[int, Mapping[str, Tensor]]
+    settings: Mapping[str, object] = field(default_factory=dict)  #: by name; none in a file of before they were kept
 
 
 class RunFiles:
@@ -84,7 +85,8 @@ class RunFiles:
             for index, of_weight in state.moments.items()
             for name, value in of_weight.items()
         }
-        _replace(self._state, {**_named(state.weights), **moments}, {"step": str(state.step)})
+        metadata = {"step": str(state.step), "settings": json.dumps(state.settings)}
+        _replace(self._state, {**_named(state.weights), **moments}, metadata)
 
     def load_state(self, device: torch.device) -> RunState | None:
         """The state to go on from; None of a new run. Raises a DataError if it is damaged."""
@@ -92,7 +94,8 @@ class RunFiles:
             return None
         try:
             with safe_open(self._state, "pt") as file:
-                step = int(file.metadata()["step"])
+                metadata = file.metadata()
+                step, settings = int(metadata["step"]), checked.parsed(metadata.get("settings", "{}"))
             # Not mapped: Adam keeps these very tensors, and Windows lets nobody replace a file that is mapped.
             content = load_file(self._state, device=str(device), backend="pread")
             moments: dict[int, dict[str, Tensor]] = {}
@@ -102,7 +105,7 @@ class RunFiles:
                     moments.setdefault(int(index), {})[key] = value
         except (OSError, SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise self.damaged(error) from error
-        return RunState(step, _weights(content), moments)
+        return RunState(step, _weights(content), moments, settings)
 
     def damaged(self, error: Exception) -> DataError:
         """What to say of a state that a run cannot go on from."""
@@ -351,8 +354,8 @@ class TrainingRun:
         if not (math.isfinite(value) and math.isfinite(norm)):
             message = (
                 "At step {step:,} the loss is {value:g} and the gradient's norm {norm:g}, so nothing after the last "
-                "saved state is kept. Start again with a lower learning rate (--peak {peak:g}) or a longer warm-up "
-                "(--warmup {warmup})."
+                "saved state is kept. Start again in another folder (--run), with a lower learning rate (--peak {peak:g}) "
+                "or a longer warm-up (--warmup {warmup})."
             )
             raise DataError(
                 message, step=self.step, value=value, norm=norm, peak=settings.peak / 2, warmup=2 * settings.warmup
@@ -382,7 +385,7 @@ class TrainingRun:
 
     def _save(self) -> None:
         weights = self._weights()
-        self.files.save_state(RunState(self.step, weights, self.optimizer.moments))
+        self.files.save_state(RunState(self.step, weights, self.optimizer.moments, asdict(self.settings)))
         if self._is_averaged():
             self.files.save_snapshot(self.step, weights)
 
@@ -391,13 +394,27 @@ class TrainingRun:
         return self.step % self.settings.save_every == 0 or self.step == self.settings.steps
 
     def _resume(self) -> None:
-        """Go on from the last state; a kill may have come between it and its weights for averaging."""
+        """Go on from the last state; a kill may have come between it and its weights for averaging.
+
+        Raises a ConfigError if it was trained with other settings, a DataError if it is damaged.
+        """
         state = self.files.load_state(self.device)
         first = self.processes.is_first
         if state is None:
             if first:
                 self.files.begin()
             return
+        asked = asdict(self.settings)
+        others = [
+            f"{name} {value}, not {asked.get(name)}"
+            for name, value in state.settings.items()
+            if value != asked.get(name)
+        ]
+        if others:
+            message = (
+                "{folder} contains a run with other settings ({others}); resume with those, or give another folder."
+            )
+            raise ConfigError(message, folder=self.files.folder, others="; ".join(others))
         try:
             self._set_weights(state.weights)
             self.optimizer.load_moments(state.moments)

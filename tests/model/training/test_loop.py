@@ -134,8 +134,30 @@ def test_a_new_run_can_start_from_trained_weights_and_a_resumed_one_keeps_its_ow
     assert torch.equal(resumed.model.projection.weight, kept)
 
 
-def test_a_run_does_not_go_on_with_the_moments_of_another_optimizer(new_run: NewRun, tokenizer: Tokenizer) -> None:
+@pytest.mark.parametrize("until", [4, None])
+@pytest.mark.parametrize(
+    "setting",
+    [("seed", 2), ("peak", 0.01), ("optimizer", "muon"), ("decay", "paper"), ("steps", 24), ("average", 3)],
+    ids=lambda setting: setting[0],
+)
+def test_a_run_does_not_go_on_with_other_settings(
+    new_run: NewRun, tokenizer: Tokenizer, until: int | None, setting: tuple[str, object]
+) -> None:
+    new_run().train(encode_pairs(PAIRS, tokenizer, 100), {}, until=until)
+    name, other = setting
+    with pytest.raises(ConfigError, match=f"{name} {getattr(SETTINGS, name)}, not {other}") as raised:
+        new_run(**{name: other})
+    assert "give another folder" in str(raised.value)
+    assert new_run().step == until or SETTINGS.steps
+
+
+def test_a_run_of_an_earlier_version_goes_on_but_not_with_the_moments_of_another_optimizer(
+    tmp_path: Path, new_run: NewRun, tokenizer: Tokenizer
+) -> None:
     new_run(optimizer="muon").train(encode_pairs(PAIRS, tokenizer, 100), {}, until=4)
+    state = tmp_path / "state.safetensors"
+    state.write_bytes(save(load_file(state), {"step": "4"}))
+    assert new_run(optimizer="muon", seed=2).step == 4
     with pytest.raises(DataError, match="another optimizer"):
         new_run(optimizer="adam")
 
@@ -196,7 +218,7 @@ def test_damaged_weights_for_averaging_are_said(
     ],
 )
 def test_a_damaged_line_of_the_log_is_said(tmp_path: Path, new_run: NewRun, examples: list[Example], line: str) -> None:
-    new_run(steps=4).train(examples, {})
+    new_run().train(examples, {}, until=4)
     log = tmp_path / "log.jsonl"
     log.write_text(f"{line}\n{log.read_text(encoding='utf-8')}", encoding="utf-8")
     with pytest.raises(DataError, match=r"Line 1 of .*log\.jsonl is damaged") as raised:
