@@ -354,8 +354,8 @@ class TrainingRun:
         if not (math.isfinite(value) and math.isfinite(norm)):
             message = (
                 "At step {step:,} the loss is {value:g} and the gradient's norm {norm:g}, so nothing after the last "
-                "saved state is kept. Start again in another folder (--run), with a lower learning rate (--peak {peak:g}) "
-                "or a longer warm-up (--warmup {warmup})."
+                "saved state is kept. Start again in another folder (--run), with a lower learning rate "
+                "(--peak {peak:g}) or a longer warm-up (--warmup {warmup})."
             )
             raise DataError(
                 message, step=self.step, value=value, norm=norm, peak=settings.peak / 2, warmup=2 * settings.warmup
