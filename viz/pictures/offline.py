@@ -179,6 +179,7 @@ def _matrix(
         row_name=_("query"),
         column_name=_("key"),
         file_name="head",
+        rows_write=focus is not None and focus.rows.ahead > 0,
         focus=focus,
     )
     return payload.pack(data, **matrix_picture.choices(kept))

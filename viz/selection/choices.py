@@ -158,7 +158,8 @@ class AttentionChoices:
     """What is chosen on the attention page."""
 
     attention_tab: Annotated[AttentionTab, Param("view")] = ALL_HEADS  #: the open tab
-    metric: Annotated[Metric, Param("figure")] = ""  #: the number that the tile of each head carries; "" for none
+    #: the number that the tile of each head carries; "" for none.
+    metric: Annotated[Metric, Param("figure"), ResetBy("checkpoint", only=KEPT)] = ""
     order: Order = "layers"  #: how tiles are sorted: layer by layer, or by the metric
     max_heads: Annotated[int, Param("keep")] = 0  #: how many heads stay, the first in that order; 0 for all
     drawn_as: Annotated[DrawnAs, Param("drawn")] = "Heatmap"  #: how the open head is drawn

@@ -53,9 +53,11 @@ class ResetBy:
     """The fields after whose change by a person this one becomes its default again."""
 
     fields: frozenset[str]
+    only: object  #: the one value that does not hold any more then; None for every value
 
-    def __init__(self, *fields: str) -> None:
+    def __init__(self, *fields: str, only: object = None) -> None:
         object.__setattr__(self, "fields", frozenset(fields))
+        object.__setattr__(self, "only", only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class Field:
     in_address: bool  #: whether addresses carry it at all
     max_length: int | None  #: the most characters that an address may give it; None for no limit of its own
     reset_by: frozenset[str]  #: the fields after whose change it becomes its default again
+    reset_only: object  #: the one value that does so; None for every value
     chosen_in: str = ""  #: the field that says whether a person has chosen it; "" where no page proposes its value
     #: the field, and its value, with which alone addresses carry this one; None for always.
     only_with: tuple[str, object] | None = None
@@ -119,6 +122,7 @@ def _field(section: str, name: str, hint: object, default: object) -> Field:
         default=default,
         in_address=not any(isinstance(note, SessionOnly) for note in notes),
         max_length=next((note.characters for note in notes if isinstance(note, MaxLength)), None),
+        reset_only=next((note.only for note in notes if isinstance(note, ResetBy)), None),
         reset_by=frozenset().union(*(note.fields for note in notes if isinstance(note, ResetBy))),
         only_with=next(((note.field, note.value) for note in notes if isinstance(note, OnlyWith)), None),
         chosen_in=next((note.chosen for note in notes if isinstance(note, Proposed)), ""),

@@ -57,7 +57,11 @@ class Selection:
 
     def chosen(self, **values: object) -> Self:
         """As `changed`, when a person chose these: what belonged to the values before becomes its default again."""
-        resets = {name: known.default for name, known in FIELDS.items() if not known.reset_by.isdisjoint(values)}
+        resets = {
+            name: known.default
+            for name, known in FIELDS.items()
+            if not known.reset_by.isdisjoint(values) and known.reset_only in (None, self.value(name))
+        }
         return self.changed(**(resets | values))
 
     def proposed(self, **values: object) -> Self:

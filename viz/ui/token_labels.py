@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from viz.text.html import Marked
+from viz.text.messages import _, said
 from viz.text.written import CROSS, DECODER, ENCODER, display_tokens
 
 if TYPE_CHECKING:
@@ -48,6 +49,21 @@ def default_row(trace: "Trace", site: str, languages: tuple[str, str]) -> int:
     else:
         row = first_of([step.token for step in trace.steps], written)
     return 0 if row is None else row
+
+
+_WRITE: Final = said(
+    "A row is named by the word in bold, which the model writes there; the word before the arrow is the one it reads."
+)
+_READ: Final = said(
+    "A row is named by the word in bold, which the model reads there; after the arrow is what it writes."
+)
+
+
+def rows_said(trace: "Trace", site: str) -> str:
+    """What a row named "die → Straße" stands for, as a sentence; "" where rows are tokens alone."""
+    if not trace.written_tokens(site):
+        return ""
+    return _(_WRITE) if trace.rows_write(site) else _(_READ)
 
 
 def row_labels(trace: "Trace", site: str) -> list[str]:

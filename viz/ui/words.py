@@ -84,6 +84,7 @@ class Words:
     resting: Annotated[tuple[int, ...], CHOSEN] = ()
     #: what tints the words; None where that is the head that the page has open.
     heads: Annotated[WordHeads | None, CHOSEN] = None
+    is_proposed: Annotated[bool, CHOSEN] = False  #: whether the page marks these words, and no person has chosen any
     is_single: bool = False  #: whether one word can be chosen, and no second one
     how: Text = _HOW  #: what a person can do with a word
     kept_colour: str = theme.ORANGE
@@ -120,7 +121,7 @@ def show(trace: "Trace", head: "DeltaGenerator", chosen: Chosen, on_choose: Call
         sentence.show(trace, head)
         return
     with head:
-        word_picker(Words(lines, chosen), on_choose=on_choose, key=KEY)
+        word_picker(Words(lines, chosen, is_proposed=not any(chosen_in(trace))), on_choose=on_choose, key=KEY)
     sentence.show_cautions(trace, head)
 
 

@@ -194,6 +194,7 @@ def _map(opened: OpenHead, preset: str, site: str) -> None:
             caption=f"{wording.label(preset)}: {shown(ablations.what(preset))}",
             row_name=_("query"),
             column_name=_("key"),
+            rows_write=site != written.ENCODER,
             file_name=file_name(
                 preset, head_name(site, opened.layer, opened.head), sentence=state.current().common.text
             ),

@@ -46,7 +46,6 @@ class TileMetric:
     decimals: Annotated[int, LOCAL]  #: how many of them are shown
     unit: Text  #: what is read aloud after a number, with the name before it
     note: Annotated[str, LOCAL]  #: what the number means, shown below the grid
-    num_best: Annotated[int, LOCAL] = 0  #: so many tiles with the highest numbers are framed, each with its rank
 
     def texts(self) -> list[str]:
         """The numbers as they are shown, layer by layer."""
@@ -57,14 +56,9 @@ class TileMetric:
         known = np.nan_to_num(self.values)
         return [round(float(value), 3) for value in (known / max(float(known.max()), 1e-9)).flat]
 
-    def best(self) -> list[int]:
-        """The heads that are framed, counted layer by layer, the highest first; none without a number above 0."""
-        order = np.argsort(-np.nan_to_num(self.values), axis=None, kind="stable")[: self.num_best]
-        return [int(index) for index in order if self.values.flat[index] > 0]
-
     def derived(self) -> dict[str, object]:
         """The numbers as they are drawn."""
-        return {"texts": self.texts(), "bars": self.bars(), "best": self.best()}
+        return {"texts": self.texts(), "bars": self.bars()}
 
 
 @dataclass(frozen=True)
@@ -102,6 +96,7 @@ class Grid:
     shape: Annotated[tuple[int, int], LOCAL]  #: how many layers, and heads in each
     selected: Pair = None  #: the head to mark as open
     metric: TileMetric | None = None  #: the number under each tile
+    framed: tuple[int, ...] = ()  #: the heads that are framed, each with its rank, counted layer by layer
     ranking: Annotated[Ranking | None, LOCAL] = None  #: another order than layer by layer
     followed: Followed | None = None  #: a switch between tiles that the grid need not wait for Python to obey
     jobs: TileJobs | None = None  #: what heads are for

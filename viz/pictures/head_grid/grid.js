@@ -19,6 +19,7 @@ import {
   pixelRatio,
   pixelScale,
   roomFor,
+  rowElement,
   sizeCanvas,
   Tooltip,
 } from "../shared/picture.js";
@@ -134,9 +135,9 @@ export class HeadGrid extends View {
     const { clientWidth } = this.root;
     if (!this.tiles || !clientWidth) return;
     const { layers, heads } = this.tiles.header;
-    const { ranked, metric, jobs, isMean, selected } = this.header;
+    const { ranked, metric, jobs, framed, isMean, selected } = this.header;
     const ratio = pixelRatio(this.root);
-    if (this.board.arrange({ layers, heads, ranked, metric, jobs, isMean }, clientWidth)) {
+    if (this.board.arrange({ layers, heads, ranked, metric, jobs, framed, isMean }, clientWidth)) {
       this.painted = null;
       this.board.mark(selected);
     }
@@ -240,7 +241,7 @@ export class HeadGrid extends View {
     const isBlock = this.tiles.isPooled || rowRun[1] - rowRun[0] > 1 || columnRun[1] - columnRun[0] > 1;
     const title = [this.board.nameOf([layer, head]), this.board.jobOf([layer, head])].filter(Boolean).join(" · ");
     const said = [isBlock ? _("{weight} (max of block)", { weight }) : weight, rolesLooking(...this.rolesAt(at))];
-    this.tooltip.show(event, title, query, key, said.filter(Boolean).join("\n"));
+    this.tooltip.show(event, title, rowElement(query, this.writes), key, said.filter(Boolean).join("\n"));
     this.frameWeight(cell, rowRun, columnRun);
     // A finger points at nothing: it opens.
     if (event.pointerType !== "touch") this.tellPointed(cell, at);
@@ -254,6 +255,11 @@ export class HeadGrid extends View {
     }
     const { axes } = this.tiles.header;
     if (axes) pointAt({ query: placeOf(axes[0], query), key: placeOf(axes[1], key) });
+  }
+
+  /** Whether rows stand for what they write. */
+  get writes() {
+    return Boolean(this.tiles.header.axes?.[0].ahead);
   }
 
   /** Whose message a query is of, and a key. @param {readonly [number, number]} at @returns {[string, string]} */
@@ -292,7 +298,12 @@ export class HeadGrid extends View {
     if (this.isMissing(cell)) return this.status.replaceChildren(_("{head}: being computed", { head: name }));
     const { query, key, weight, at } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
     const [ofQuery, ofKey] = this.rolesAt(at);
-    const said = { head: name, query: tokenWithRole(query, ofQuery), key: tokenWithRole(key, ofKey), weight };
+    const said = {
+      head: name,
+      query: tokenWithRole(rowElement(query, this.writes), ofQuery),
+      key: tokenWithRole(key, ofKey),
+      weight,
+    };
     this.status.replaceChildren(...sentenceParts(_("{head}: strongest {query} attends to {key}, {weight}"), said));
   }
 

@@ -7,9 +7,9 @@ import { element } from "../shared/picture.js";
 /** @import { RoleRun } from "../shared/chat_roles.js" */
 /** @import { Head, TilesHeader } from "../shared/head_tiles.js" */
 
-/** @typedef {{ name: string, unit: string, texts: string[], bars: number[], best?: number[] }} TileMetric a number under every tile, and those to be framed */
+/** @typedef {{ name: string, unit: string, texts: string[], bars: number[] }} TileMetric a number under every tile */
 /** @typedef {{ signs: string[], colours: string[], said: string[], intervals: string[] }} TileJobs what heads are for; "" for a head without a job */
-/** @typedef {{ layers: number, heads: number, ranked: number[] | null, metric: TileMetric | null, jobs: TileJobs | null, isMean?: boolean }} Order which heads stand where; perhaps the mean of each layer's */
+/** @typedef {{ layers: number, heads: number, ranked: number[] | null, metric: TileMetric | null, jobs: TileJobs | null, framed?: number[], isMean?: boolean }} Order which heads stand where, and those to be framed; perhaps the mean of each layer's */
 /** @typedef {{ width: number, height: number }} Size */
 
 const LABEL_WIDTH = 60;
@@ -63,8 +63,8 @@ export class HeadBoard {
   /** Lines of cells in so much room; says whether any changed. A head keeps its focus. @param {Order} order @param {number} width */
   arrange(order, width) {
     const across = this.tilesAcross(order, width);
-    const { layers, heads, ranked, metric, jobs, isMean } = order;
-    const arrangement = JSON.stringify([across, layers, heads, ranked, metric, jobs, isMean]);
+    const { layers, heads, ranked, metric, jobs, framed, isMean } = order;
+    const arrangement = JSON.stringify([across, layers, heads, ranked, metric, jobs, framed, isMean]);
     if (arrangement === this.arrangement) return false;
     const focused = this.cells.find((cell) => cell.matches(":focus"));
     const last = this.cells.find((cell) => cell.tabIndex === 0);
@@ -102,11 +102,11 @@ export class HeadBoard {
 
   /** @param {number} index */
   buildCell(index) {
-    const { ranked, metric, jobs, heads } = this.order;
+    const { ranked, metric, jobs, framed, heads } = this.order;
     const [layer, head] = [Math.floor(index / heads), index % heads];
     const cell = element("div", { className: "cell", role: "gridcell", tabIndex: -1, dataset: { layer, head } });
     if (ranked) cell.append(element("span", "cell-name", this.nameOf([layer, head])));
-    const rank = metric?.best?.indexOf(index) ?? -1;
+    const rank = framed?.indexOf(index) ?? -1;
     if (rank >= 0) {
       cell.classList.add("best");
       cell.append(element("span", "cell-rank", String(rank + 1)));

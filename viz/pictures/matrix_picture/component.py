@@ -106,6 +106,9 @@ class MatrixData:
     #: row_roles, column_roles: runs of rows, and of columns, that are of one role of a chat, named beside them.
     row_roles: Roles = ()
     column_roles: Roles = ()
+    rows_write: bool = (
+        False  #: whether a row that is named "die → Straße" stands for what it writes, or for what it reads
+    )
     #: what the head is called, and by which tokens the page's other pictures know its rows and columns.
     focus: FocusHead | None = None
 

@@ -15,6 +15,7 @@ import {
   pixelRatio,
   pixelScale,
   roomFor,
+  rowElement,
   sizeCanvas,
   Tooltip,
   toolButton,
@@ -156,6 +157,7 @@ export class MatrixPicture extends View {
     /** @type {MatrixHeader} */
     const header = { ...this.header, title, rowTokens, columnTokens, isPreview: true, deep: null };
     header.shows = [address, layer, head];
+    if (axes) header.rowsWrite = axes[0].ahead > 0;
     if (header.focus && axes)
       header.focus = { ...header.focus, name: headLabel(layer, head), rows: axes[0], columns: axes[1] };
     if (!isSame) Object.assign(header, { kept: [null, null], axes: null });
@@ -316,9 +318,10 @@ export class MatrixPicture extends View {
     const { row, column } = this.gestures.targetOf(event);
     this.pointAt(row, column);
     if (row === null || column === null) return this.hideCell();
-    const { rowTokens, columnTokens, title, note, number } = this.header;
+    const { rowTokens, columnTokens, rowsWrite, title, note, number } = this.header;
     const said = [`${number} ${this.format(row, column)}`, note, readRoles(this.header, row, column)];
-    this.tooltip.show(event, title, rowTokens[row], columnTokens[column], said.filter(Boolean).join("\n"));
+    const query = rowElement(rowTokens[row], rowsWrite);
+    this.tooltip.show(event, title, query, columnTokens[column], said.filter(Boolean).join("\n"));
     this.frame(this.keys.cursor, row, column);
   }
 

@@ -1,5 +1,5 @@
 // The labels along both sides of a matrix, thinned out where they would touch.
-import { element, tokenElement } from "../shared/picture.js";
+import { element, rowElement, WRITES } from "../shared/picture.js";
 import { RoleBand, RoleKey } from "./matrix_roles.js";
 
 /** @import { MatrixHeader } from "./matrix_reading.js" */
@@ -11,6 +11,8 @@ import { RoleBand, RoleKey } from "./matrix_roles.js";
 const LABEL_SIZE = 13;
 const SMALL_LABEL = 12;
 const LONGEST_LABEL = 18;
+/** Of a row's name so much at most is the word that it stands for. */
+const LONGEST_NAME = 12;
 const WIDEST_LABEL = 120;
 const BETWEEN = 6;
 
@@ -24,9 +26,18 @@ function widthsOf(labels, font) {
   return labels.map((label) => widths.get(label) ?? 0);
 }
 
-/** @param {string} label */
-const shortened = (label) =>
-  [...label].length > LONGEST_LABEL ? `${[...label].slice(0, LONGEST_LABEL - 1).join("")}…` : label;
+/** @param {string} label @param {number} longest */
+const shortened = (label, longest = LONGEST_LABEL) =>
+  [...label].length > longest ? `${[...label].slice(0, longest - 1).join("")}…` : label;
+
+/** A row's name, of which the word that it stands for is cut last. @param {string} label @param {boolean} writes */
+function shortenedRow(label, writes) {
+  const parts = label.split(WRITES);
+  if (parts.length !== 2 || [...label].length <= LONGEST_LABEL) return shortened(label);
+  const own = shortened(parts[Number(writes)], LONGEST_NAME);
+  const other = shortened(parts[1 - Number(writes)], Math.max(3, LONGEST_LABEL - WRITES.length - [...own].length));
+  return (writes ? [other, own] : [own, other]).join(WRITES);
+}
 
 /** By what stands along both sides of a matrix. @param {MatrixHeader | undefined} header */
 export const sidesOf = (header) =>
@@ -38,6 +49,7 @@ export class MatrixAxes {
   roleKey = new RoleKey();
   roles = { rows: new RoleBand("rows"), columns: new RoleBand("columns") };
   /** @type {Record<Side, string[]>} */ labels;
+  /** Whether rows stand for what they write. */ writes = false;
   /** @type {Record<Side, number[]>} */ widths;
   /** The labels of each side by their index. @type {Record<Side, Map<number, HTMLElement>>} */ standing;
   /** What is shown now. @type {string | null} */ shown = null;
@@ -48,12 +60,16 @@ export class MatrixAxes {
   }
 
   /** Other labels. @param {MatrixHeader} header @param {string} family */
-  fill({ rowTokens, columnTokens, rowRoles, columnRoles }, family) {
-    this.labels = { rows: rowTokens.map(shortened), columns: columnTokens.map(shortened) };
+  fill({ rowTokens, columnTokens, rowRoles, columnRoles, rowsWrite }, family) {
+    this.writes = rowsWrite;
+    this.labels = {
+      rows: rowTokens.map((label) => shortenedRow(label, this.writes)),
+      columns: columnTokens.map((label) => shortened(label)),
+    };
     this.roles.rows.fill(rowRoles);
     this.roles.columns.fill(columnRoles);
     const font = `${LABEL_SIZE}px ${family}`;
-    this.widths = { rows: widthsOf(this.labels.rows, font), columns: widthsOf(this.labels.columns, font) };
+    this.widths = { rows: widthsOf(this.labels.rows, `600 ${font}`), columns: widthsOf(this.labels.columns, font) };
     this.shown = null;
     this.standing = { rows: new Map(), columns: new Map() };
     for (const side of [this.rows, this.columns]) side.replaceChildren();
@@ -108,7 +124,7 @@ export class MatrixAxes {
     for (let index = Math.ceil(span.start - 0.5); index < span.start + span.length - 0.45; index++) {
       const isNear = kept !== null && Math.abs(index - kept) < stride;
       if (index !== kept && (index % stride || isNear)) continue;
-      const label = before.get(index) ?? element("span", "", tokenElement(this.labels[side][index]));
+      const label = before.get(index) ?? element("span", "", rowElement(this.labels[side][index], this.writes));
       if (!before.delete(index)) {
         if (last) last.after(label);
         else this[side].prepend(label);

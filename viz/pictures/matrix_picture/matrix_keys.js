@@ -2,7 +2,7 @@
 import { roleOf, tokenWithRole } from "../shared/chat_roles.js";
 import { consume, isCombination } from "../shared/items.js";
 import { _, sentenceParts } from "../shared/messages.js";
-import { clamp, element, isPresented } from "../shared/picture.js";
+import { clamp, element, isPresented, rowElement } from "../shared/picture.js";
 import { shareAt, stepsOf } from "./matrix_reading.js";
 import { showing } from "./matrix_view.js";
 
@@ -78,9 +78,9 @@ export class MatrixKeys {
   tell() {
     if (!this.visited) return;
     const { row, column } = this.visited;
-    const { rowTokens, columnTokens, rowRoles, columnRoles, number } = this.picture.header;
+    const { rowTokens, columnTokens, rowRoles, columnRoles, rowsWrite, number } = this.picture.header;
     const value = this.picture.format(row, column);
-    const query = tokenWithRole(rowTokens[row], roleOf(rowRoles, row));
+    const query = tokenWithRole(rowElement(rowTokens[row], rowsWrite), roleOf(rowRoles, row));
     const key = tokenWithRole(columnTokens[column], roleOf(columnRoles, column));
     const said = { query, key, number, value };
     this.status.replaceChildren(...sentenceParts(_("{query} attends to {key}: {number} {value}"), said));

@@ -17,7 +17,7 @@ import { blockOf, extentOf } from "./matrix_view.js";
  * @typedef {ShadeScale & {
  *   rowTokens: string[], columnTokens: string[], axes: string | null, title: string, label: string, note: string,
  *   fileName: string, number: string, caption: string, sides: [string, string], stops: string[], marks: [number, string][],
- *   kept: [number | null, number | null], keptColour: string, rowRoles: RoleRun[], columnRoles: RoleRun[],
+ *   rowsWrite: boolean, kept: [number | null, number | null], keptColour: string, rowRoles: RoleRun[], columnRoles: RoleRun[],
  *   shows: [string, number, number] | null, previews: Record<string, PreviewSides | null>,
  *   deep: { address: string, block: [number, number], decimals: number } | null, isPreview?: true,
  *   focus?: { site: string, name: string, rows: Axis, columns: Axis } | null,

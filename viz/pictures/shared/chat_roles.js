@@ -33,9 +33,9 @@ export const roleKeyParts = (colours) =>
 /** A token with whose it is, as a text. @param {string} token @param {string} role */
 export const withRole = (token, role) => (role ? _("{token} ({role})", { token, role }) : token);
 
-/** A token with whose it is, as an element. @param {string} token @param {string} role @param {string} [className] */
+/** A token with whose it is, as an element. @param {string | HTMLElement} token @param {string} role @param {string} [className] */
 export function tokenWithRole(token, role, className) {
-  const shown = tokenElement(token, className);
+  const shown = typeof token === "string" ? tokenElement(token, className) : token;
   return role ? element("span", "", ...sentenceParts(_("{token} ({role})"), { token: shown, role })) : shown;
 }
 

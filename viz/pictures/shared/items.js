@@ -20,6 +20,13 @@ export function isTyped(event) {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED_INTO));
 }
 
+/** What has an Escape of its own while it is open. */
+const OPEN = '[role="dialog"], [role="listbox"], [role="menu"]';
+
+/** Whether Escape was pressed, and neither a text field nor something open has a use for it. @param {KeyboardEvent} event */
+export const isFreeEscape = (event) =>
+  event.key === "Escape" && !event.defaultPrevented && !isTyped(event) && !document.querySelector(OPEN);
+
 /** @param {Event} event */
 export function consume(event) {
   event.preventDefault();

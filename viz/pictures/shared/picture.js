@@ -23,6 +23,22 @@ export function element(tag, look = {}, ...contents) {
 /** A token, isolated so that right-to-left text cannot reorder what stands beside it. @param {string} token */
 export const tokenElement = (token, className = "token") => element("bdi", { className, dir: "auto" }, token);
 
+/** Between what a row of a decoder reads and what it writes (`row_name` of model/trace/axes.py). */
+export const WRITES = " → ";
+
+/**
+ * The name of a row, "die → Straße", with the word in bold that the row stands for: the one that it writes, or else the
+ * one that it reads. Any other label is a token. @param {string} label @param {boolean} writes @param {string} [className]
+ */
+export function rowElement(label, writes, className = "token") {
+  const at = label.indexOf(WRITES);
+  if (at < 1) return tokenElement(label, className);
+  const [read, written] = [label.slice(0, at), label.slice(at + WRITES.length)].map((token, side) =>
+    element(side === Number(writes) ? "b" : "span", "", tokenElement(token, "")),
+  );
+  return element("bdi", { className, dir: "ltr" }, read, WRITES, written);
+}
+
 /** @param {string | Look<HTMLButtonElement>} look @param {() => void} act @param {(Node | string)[]} contents @returns {HTMLButtonElement} */
 export const button = (look, act, ...contents) =>
   Object.assign(element("button", look, ...contents), { type: "button", onclick: act });
@@ -164,10 +180,10 @@ export class Tooltip {
 
   /**
    * A title, a row or a row and the key that it looks at, and a note.
-   * @param {Point} point @param {string} title @param {string} query @param {string | null} key @param {string} note
+   * @param {Point} point @param {string} title @param {string | Node} query @param {string | null} key @param {string} note
    */
   show(point, title, query, key, note) {
-    const row = tokenElement(query);
+    const row = typeof query === "string" ? tokenElement(query) : query;
     const looking =
       key === null ? [row] : sentenceParts(_("{query} attends to {key}"), { query: row, key: tokenElement(key) });
     const parts = looking.map((part) => (typeof part === "string" ? element("span", "looks-at", part) : part));

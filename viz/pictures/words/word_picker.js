@@ -16,7 +16,7 @@ import {
   pointedHead,
   tell,
 } from "../shared/focus.js";
-import { consume, hearItems, hearLongPress, reachByTab, targetOf } from "../shared/items.js";
+import { consume, hearItems, hearLongPress, isFreeEscape, reachByTab, targetOf } from "../shared/items.js";
 import { plural } from "../shared/messages.js";
 import { mount, onResize, View } from "../shared/mount.js";
 import { element, tokenElement } from "../shared/picture.js";
@@ -38,7 +38,7 @@ import { WordLinks } from "../shared/word_links.js";
  * @typedef {{ address: string, site: string, layer: number, head: number }} WordHeads
  * @typedef {{
  *   lines: WordLine[], chosen: Chosen, resting: number[], heads: WordHeads | null, isSingle: boolean, how: string,
- *   keptColour: string, digest: string, heard?: number,
+ *   isProposed: boolean, keptColour: string, digest: string, heard?: number,
  * }} WordsHeader
  */
 
@@ -61,6 +61,7 @@ class WordPicker extends View {
   /** @type {(() => void) | undefined} */ stopWaiting;
   digest = "";
   width = 0;
+  /** Whether the page has marked these words, and no person. */ isProposed = true;
   /** Of the last choice among these words; one made later, here or on another page, has a larger one. */ serial = 0;
   tintSoon = onceTold(() => this.tint());
   links = new WordLinks();
@@ -69,11 +70,16 @@ class WordPicker extends View {
     const { signal } = this.ended;
     hearItems(this.root, ".word", this);
     hearLongPress(this.root, ".word", (word) => this.add(word));
-    this.root.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || !this.chosen[0].length) return;
-      this.change([[], []]);
-      consume(event);
-    });
+    // Wherever the focus is, unless Escape means something there: it lets go of what is chosen.
+    document.addEventListener(
+      "keydown",
+      (event) => {
+        if (!this.chosen[0].length || this.isProposed || !isFreeEscape(event)) return;
+        this.change([[], []]);
+        consume(event);
+      },
+      { signal },
+    );
     onTold("chosen", (answer) => this.take(answer), signal);
     onTold("pointed", this.tintSoon, signal);
     onTold("opened", () => this.tellWords(), signal);
@@ -156,8 +162,9 @@ class WordPicker extends View {
 
   // ---- what is shown ----
 
-  /** Show what is chosen, unless that answers to a choice before the last one. @param {{ chosen: Chosen, heard?: number }} answer */
-  take({ chosen, heard = 0 }) {
+  /** Show what is chosen, unless that answers to a choice before the last one. @param {{ chosen: Chosen, isProposed: boolean, heard?: number }} answer */
+  take({ chosen, isProposed, heard = 0 }) {
+    if (heard >= this.serial) this.isProposed = isProposed;
     this.show(heard < this.serial ? this.chosen : chosen);
   }
 
@@ -266,6 +273,7 @@ class WordPicker extends View {
 
   /** @param {Chosen} chosen */
   change(chosen) {
+    this.isProposed = false;
     this.show(chosen);
     this.serial = Math.max(Date.now(), this.serial + 1);
     this.python.trigger("chosen", { looking: chosen[0], lookedAt: chosen[1], serial: this.serial });

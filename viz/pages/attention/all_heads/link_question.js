@@ -9,7 +9,7 @@ import { element, tokenElement } from "../../../pictures/shared/picture.js";
 
 /**
  * `asked` is what both are called, `heard` the last choice to which this answers.
- * @typedef {{ chosen: Chosen, heard: number, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader
+ * @typedef {{ chosen: Chosen, isProposed: boolean, heard: number, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader
  */
 
 const THEN = said("Now click the key word, or the same word again to cancel.");

@@ -34,6 +34,8 @@ _QUESTION: Final = Component(
 )
 #: So many heads are listed, and their tiles framed.
 MOST: Final = 3
+#: What was kept before the first of the words was chosen, and in which head: who lets go of the words has it again.
+_BEFORE: Final = "linked-heads/before"
 LABEL: Final = said("Link between two words")
 _CELLS: Final = said("Click a cell of the open head: the heads that link its two tokens most are then listed here.")
 _WORDS: Final = said(
@@ -46,6 +48,7 @@ class LinkQuestion:
     """The question which heads link two words."""
 
     chosen: Chosen  #: the words
+    is_proposed: bool  #: whether the page marks them, and no person has chosen any
     asked: Sequence[str] | None  #: what both sides are called in the question; None where nothing is chosen
     how: str  #: what a person can click
     heard: int  #: the last choice of words to which this answers
@@ -85,7 +88,9 @@ def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
     question = _question(trace, site)
     names = None if question is None else question.names
     how = _WORDS if words.word_lines(trace) else _CELLS
-    _QUESTION.show(LinkQuestion(_marked(trace, site, question), names, _(how), words.heard()), key="link-question")
+    marks = _marked(trace, site, question)
+    asked = LinkQuestion(marks, not any(chosen_in(trace)), names, _(how), words.heard())
+    _QUESTION.show(asked, key="link-question")
     if question is None:
         return
     ranked = _ranked(trace, question.link)
@@ -115,16 +120,33 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
         return None
     looking, looked_at = question.names
     note = _("For each head, the weight from “{looking}” to “{looked_at}”.", looking=looking, looked_at=looked_at)
-    return TileMetric(_("Weight"), texts.weights(trace, question.link), 2, "", note, num_best=MOST)
+    return TileMetric(_("Weight"), texts.weights(trace, question.link), 2, "", note)
+
+
+def best(trace: "Trace", site: str) -> tuple[int, ...]:
+    """The heads of a site that link the two words most, counted layer by layer, the first of them first."""
+    question = _question(trace, site)
+    if question is None or question.link is None or question.link.site != site:
+        return ()
+    heads = trace.heads_of(site)
+    return tuple(layer * heads + head for _weight, layer, head in _ranked(trace, question.link)[:MOST])
 
 
 def choose(trace: "Trace", chosen: Chosen) -> None:
     """Keep what a person has chosen: of one word its row, or its key; of two the cell that joins them. The head that is
     open stays open.
     """
-    row, key = _cell(trace, state.current().common.site, chosen)
+    common = state.current().common
+    open_head = common.site, common.layer, common.head
+    if chosen[0] and not any(chosen_in(trace)):
+        st.session_state[_BEFORE] = open_head, (common.token, common.key_token, common.head_chosen)
+    row, key = _cell(trace, common.site, chosen)
     # A word that the open head does not know is chosen too: nothing else is proposed then.
-    is_chosen = bool(chosen[0]) or state.current().common.head_chosen
+    is_chosen = bool(chosen[0]) or common.head_chosen
+    if not chosen[0] and _BEFORE in st.session_state:
+        head_before, kept_before = st.session_state.pop(_BEFORE)
+        if head_before == open_head:
+            row, key, is_chosen = kept_before
     state.change(from_words=chosen[0], to_words=chosen[1], token=row, key_token=key, head_chosen=is_chosen)
 
 

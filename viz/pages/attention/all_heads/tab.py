@@ -53,7 +53,10 @@ def send(trace: "Trace", site: str, measure: Measure) -> None:
 def draw(
     trace: "Trace", site: str, measure: Measure, metric: TileMetric | None = None, ranking: Ranking | None = None
 ) -> Mapping[str, str]:
-    """The grid of a site's heads, whose tiles are sent elsewhere; the addresses of the tiles of all attentions."""
+    """The grid of a site's heads, whose tiles are sent elsewhere; the addresses of the tiles of all attentions.
+
+    The heads that link the words in question most are framed.
+    """
     selection = state.current()
     addresses = {other: attention.tiles_key(trace, other, measure) for other in trace.sites}
     layers, heads = trace.shapes[site]
@@ -66,6 +69,7 @@ def draw(
         selected=HeadChoice(selection.common.layer, 0 if is_mean else selection.common.head),
         # What is known of a head does not hold of all together.
         metric=None if is_mean else metric,
+        framed=() if is_mean else linked_heads.best(trace, site),
         ranking=None if is_mean else ranking,
         jobs=jobs.get(site),
         is_mean=is_mean,

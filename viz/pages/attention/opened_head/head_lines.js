@@ -6,7 +6,7 @@ import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt } from "../../
 import { consume, isCombination } from "../../../pictures/shared/items.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
-import { element, pixelRatio, roomFor, Tooltip } from "../../../pictures/shared/picture.js";
+import { element, pixelRatio, roomFor, rowElement, Tooltip } from "../../../pictures/shared/picture.js";
 import { inkAndPaper, printPicture, savePng, saveSvg } from "../../../pictures/shared/picture_file.js";
 import { countSentence, formatNumber, LineBar, partnerSentence } from "./line_bar.js";
 import { LineCanvas } from "./line_canvas.js";
@@ -89,8 +89,8 @@ class HeadLines extends View {
       this.matrix = { values: arrays[0], queries: queryTokens.length, keys: keyTokens.length };
       this.pointed = this.visited = null;
       this.bar = this.buildBar();
-      this.columns.fill("query", queryTokens, queryRoles);
-      this.columns.fill("key", keyTokens, keyRoles);
+      this.columns.fill("query", queryTokens, queryRoles, this.writes);
+      this.columns.fill("key", keyTokens, keyRoles, this.writes);
       this.tooltip.hide();
       this.root.replaceChildren(this.bar.element, this.scroller, this.status, this.tooltip.box);
       this.painted = null;
@@ -199,6 +199,11 @@ class HeadLines extends View {
     this.drawSoon();
   }
 
+  /** Whether rows stand for what they write. */
+  get writes() {
+    return Boolean(this.header.focus?.rows.ahead);
+  }
+
   /** A box with the numbers of a query and a key, of every head that is on. @param {PointerEvent} event @param {number} query @param {number} key */
   tell(event, query, key) {
     const { queryTokens, keyTokens, queryRoles, keyRoles, title, number, headNames } = this.header;
@@ -206,7 +211,7 @@ class HeadLines extends View {
     const numbers = this.heads().map((head) => `${headNames[head]}: ${number} ${numberOf(head)}`);
     const roles = rolesLooking(roleOf(queryRoles, query), roleOf(keyRoles, key));
     const said = [...numbers, roles].filter(Boolean).join("\n");
-    this.tooltip.show(event, title, queryTokens[query], keyTokens[key], said);
+    this.tooltip.show(event, title, rowElement(queryTokens[query], this.writes), keyTokens[key], said);
   }
 
   /** @param {Token | null} token */

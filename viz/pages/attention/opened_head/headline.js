@@ -14,7 +14,7 @@ import {
 import { headLink } from "../../../pictures/shared/head_label.js";
 import { _, said, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
-import { element, tokenElement } from "../../../pictures/shared/picture.js";
+import { element, rowElement, tokenElement } from "../../../pictures/shared/picture.js";
 
 /** @import { Focus, OpenHead } from "../../../pictures/shared/focus.js" */
 
@@ -25,7 +25,11 @@ const LARGEST_ON = said("In {head} the largest weight on {token} comes from {mos
 const GUESS = said("The noun shown is a guess: of the words with an article, the one with the largest weight.");
 
 /** A label without the signs of SentencePiece: a sentence has spaces of its own. @param {string} label */
-const worded = (label) => tokenElement(label.replaceAll("▁", "") || label);
+const bare = (label) => label.replaceAll("▁", "") || label;
+/** @param {string} label */
+const worded = (label) => tokenElement(bare(label));
+/** The name of a row of a head. @param {OpenHead} head @param {number} row */
+const rowOf = ({ rows, rowTokens }, row) => rowElement(bare(rowTokens[row]), rows.ahead > 0);
 
 /** The largest number of a row or column, and where it is. @param {number} count @param {(index: number) => number} at */
 function largestOf(count, at) {
@@ -36,11 +40,11 @@ function largestOf(count, at) {
 
 /** @param {OpenHead} head @param {number} row @param {number} column */
 function cellSentence(head, row, column) {
-  const { rowTokens, columnTokens, valueAt, format, site, name } = head;
+  const { columnTokens, valueAt, format, site, name } = head;
   const most = largestOf(columnTokens.length, (index) => valueAt(row, index));
   const values = {
     head: headLink(site, name),
-    query: worded(rowTokens[row]),
+    query: rowOf(head, row),
     key: worded(columnTokens[column]),
     weight: element("b", "", format(row, column)),
     most: worded(columnTokens[most]),
@@ -56,28 +60,32 @@ function cellSentence(head, row, column) {
 
 /**
  * What stands out of a row or a column: its largest number.
- * @param {string} sentence @param {OpenHead} head @param {string} token @param {string[]} others
- * @param {(index: number) => number} at @param {(index: number) => string} format
+ * @param {string} sentence @param {OpenHead} head @param {Node} token @param {(index: number) => Node} other what
+ * there are so many of @param {number} count @param {(index: number) => number} at @param {(index: number) => string} format
  */
-function largestSentence(sentence, { site, name }, token, others, at, format) {
-  const most = largestOf(others.length, at);
-  const values = { head: headLink(site, name), token: worded(token), most: worded(others[most]) };
+function largestSentence(sentence, { site, name }, token, other, count, at, format) {
+  const most = largestOf(count, at);
+  const values = { head: headLink(site, name), token, most: other(most) };
   return sentenceParts(sentence, { ...values, largest: element("b", "", format(most)) });
 }
 
 /** What a head gives in a row, in a column or, given both, in a cell; null without either. @param {OpenHead} head @param {number | null} row @param {number | null} column */
 function sentenceOf(head, row, column) {
   const { rowTokens, columnTokens, valueAt, format } = head;
+  const keyOf = (/** @type {number} */ index) => worded(columnTokens[index]);
   if (row !== null && column !== null) return cellSentence(head, row, column);
   if (row !== null) {
     const sentence = _(LARGEST_OF);
     const at = (/** @type {number} */ index) => valueAt(row, index);
-    return largestSentence(sentence, head, rowTokens[row], columnTokens, at, (index) => format(row, index));
+    return largestSentence(sentence, head, rowOf(head, row), keyOf, columnTokens.length, at, (index) =>
+      format(row, index),
+    );
   }
   if (column === null) return null;
   const sentence = _(LARGEST_ON);
   const at = (/** @type {number} */ index) => valueAt(index, column);
-  return largestSentence(sentence, head, columnTokens[column], rowTokens, at, (index) => format(index, column));
+  const rowAt = (/** @type {number} */ index) => rowOf(head, index);
+  return largestSentence(sentence, head, keyOf(column), rowAt, rowTokens.length, at, (index) => format(index, column));
 }
 
 /**
@@ -92,10 +100,12 @@ function wordsSentence(head, { query, key }) {
   if (query && key) {
     const sum = given(head, query, key);
     const values = { head: named, query: first, key: second, weight: shown(sum ?? 0) };
+    if (sum === null)
+      return sentenceParts(_("{head} does not join {query} and {key}: another attention does."), values);
     const sentence = isSum
       ? _("{head} gives {weight} from {query} to {key}, summed.")
       : _("{head} gives {weight} from {query} to {key}.");
-    return sum === null ? null : sentenceParts(sentence, values);
+    return sentenceParts(sentence, values);
   }
   const others = query ? columnTokens : rowTokens;
   const sumAt = (/** @type {number} */ index) =>
@@ -103,7 +113,13 @@ function wordsSentence(head, { query, key }) {
   if (!indicesOf(query ? rows : columns, (query ? rowTokens : columnTokens).length, query ?? key).length) return null;
   const most = largestOf(others.length, sumAt);
   const word = query ? first : second;
-  const values = { head: named, words: word, token: word, most: worded(others[most]), largest: shown(sumAt(most)) };
+  const values = {
+    head: named,
+    words: word,
+    token: word,
+    most: query ? worded(others[most]) : rowOf(head, most),
+    largest: shown(sumAt(most)),
+  };
   if (!isSum) return sentenceParts(query ? _(LARGEST_OF) : _(LARGEST_ON), values);
   const sentence = query
     ? _("In {head} the weights of {words} are summed; the largest sum goes to {most}: {largest}.")
@@ -131,8 +147,7 @@ class Headline extends View {
 
   say() {
     if (!this.header) return;
-    const sentence =
-      this.ofPointed() ?? this.ofSuggestion() ?? this.ofCell() ?? this.ofWords() ?? this.ofKept() ?? this.invitation();
+    const sentence = this.ofPointed() ?? this.ofSuggestion() ?? this.ofWords() ?? this.ofKept() ?? this.invitation();
     this.root.replaceChildren(element("p", "", ...sentence));
   }
 
@@ -143,15 +158,6 @@ class Headline extends View {
     const columns = indicesOf(head.columns, head.columnTokens.length, focus.key);
     if (rows.length > 1 || columns.length > 1) return wordsSentence(head, focus);
     return sentenceOf(head, rows[0] ?? null, columns[0] ?? null);
-  }
-
-  /** Of the cell between two words that is kept, where the head has a cell for each two: it may lie in the second row of a word. */
-  ofCell() {
-    const [words, head] = [keptWords(), openedHead()];
-    if (!words?.key || words.key.words || words.query?.words || !head?.rows.groups) return null;
-    const [row, column] = head.kept;
-    const isOfKey = column !== null && indicesOf(head.columns, head.columnTokens.length, words.key).includes(column);
-    return row !== null && isOfKey ? cellSentence(head, row, column) : null;
   }
 
   ofWords() {

@@ -4,7 +4,7 @@
 import { roleOf, tokenWithRole } from "../../../pictures/shared/chat_roles.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
-import { element } from "../../../pictures/shared/picture.js";
+import { element, rowElement } from "../../../pictures/shared/picture.js";
 import { saveButton } from "../../../pictures/shared/picture_file.js";
 import { strongestPartner } from "./line_scene.js";
 import { OTHER } from "./token_columns.js";
@@ -88,9 +88,10 @@ export function countSentence(drawn, all) {
 export function partnerSentence({ headNames, top, ...header }, matrix, heads, focus) {
   const isQuery = focus.side === "query";
   const { queryTokens, keyTokens, queryRoles, keyRoles } = header;
+  const writes = Boolean(header.focus?.rows.ahead);
   const said = (/** @type {Side} */ side, /** @type {number} */ index) =>
     side === "query"
-      ? tokenWithRole(queryTokens[index], roleOf(queryRoles, index), "token own")
+      ? tokenWithRole(rowElement(queryTokens[index], writes, "token own"), roleOf(queryRoles, index))
       : tokenWithRole(keyTokens[index], roleOf(keyRoles, index), "token own");
   const parts = heads.slice(0, MOST_NAMED).map((head) => {
     const { index, stored } = strongestPartner(matrix, head, focus);

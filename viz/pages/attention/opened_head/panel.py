@@ -31,7 +31,7 @@ from viz.selection.choices import DrawnAs
 from viz.text import written
 from viz.text.messages import _, said, shown
 from viz.text.written import file_name, head_label, head_name
-from viz.ui import controls, finding, frame, head_metrics, present
+from viz.ui import controls, finding, frame, head_metrics, present, token_labels
 from viz.ui.head_metrics import MEASURES, Measure
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     drawn_as = state.current().attention.drawn_as
     if _draw(trace, site, drawn_as, addresses if common.measure == "weights" else {}):
         frame.small_print(captions.HOW_TO_READ[drawn_as])
+        if named := token_labels.rows_said(trace, site):
+            st.caption(named)
     if measure.is_per_head:
         head_metrics.show(trace, site, layer, common.head)
     st.caption(captions.of_measure(trace, measure, site, common))
@@ -217,6 +219,7 @@ def _matrix_data(
         file_name=file_name(name, common.measure, sentence=common.text),
         block=block,
         address=address,
+        rows_write=trace.rows_write(site),
         focus=_focus(trace, queries, keys, site, measure),
     )
 

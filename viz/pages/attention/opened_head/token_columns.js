@@ -2,7 +2,7 @@
 import { nameIn, roleOf, withRole } from "../../../pictures/shared/chat_roles.js";
 import { closest, reachByTab } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { clamp, element, rowElement } from "../../../pictures/shared/picture.js";
 
 /** @import { Item } from "./line_export.js" */
 /** @import { RoleRun } from "../../../pictures/shared/chat_roles.js" */
@@ -26,12 +26,12 @@ export class TokenColumns {
   /** The option that is kept. @type {HTMLElement | null} */ kept = null;
   /** The option in focus. @type {HTMLElement | null} */ emphasised = null;
 
-  /** @param {Side} side @param {string[]} tokens @param {RoleRun[]} roles */
-  fill(side, tokens, roles) {
+  /** @param {Side} side @param {string[]} tokens @param {RoleRun[]} roles @param {boolean} writes whether rows stand for what they write */
+  fill(side, tokens, roles, writes) {
     this.emphasised = null;
     this.roles[side].fill(roles);
     const options = tokens.map((token, index) => {
-      const option = tokenElement(token, "token option");
+      const option = rowElement(token, writes, "token option");
       const role = roleOf(roles, index);
       const title = withRole(token, role);
       Object.assign(option.dataset, { side, index });

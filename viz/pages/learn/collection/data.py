@@ -109,6 +109,7 @@ def _head(trace: Trace, reader: Reader, selection: "Selection") -> Matrix:
         label=label,
         row_name=said("query"),
         column_name=said("key"),
+        rows_write=trace.rows_write(common.site),
         file_name=head_name(common.site, common.layer, common.head),
     )
     return Matrix(label, data, Kept(row, column))

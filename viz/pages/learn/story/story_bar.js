@@ -1,7 +1,7 @@
 // The bar of the story “Start here”: the step, its sentence, and the way back and on. The part of the page that it speaks
 // of is ringed by a style sheet of Python's, and brought into sight here. Data: the payload of bar.py. Sends back the
 // triggers `go`, { to }: a step, or 0 where the bar is closed; and `end`, { to }: one of the ends.
-import { isTyped } from "../../../pictures/shared/items.js";
+import { isFreeEscape } from "../../../pictures/shared/items.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { button, element } from "../../../pictures/shared/picture.js";
@@ -20,7 +20,6 @@ const ENDS = { learn: said("Learn"), explore: said("Explore"), model: said("My m
 const LOOK_MS = 250;
 const LOOKS = 80;
 /** What has keys of its own while it is open. */
-const OPEN = '[role="dialog"], [role="listbox"], [role="menu"]';
 
 /** Opens the sidebar, where the field for a model lies. */
 const SIDEBAR = '[data-testid="stExpandSidebarButton"]';
@@ -122,10 +121,10 @@ class StoryBar extends View {
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    if (event.key !== "Escape" || event.defaultPrevented || isTyped(event)) return;
+    if (!isFreeEscape(event)) return;
     const [focused, own] = [document.activeElement, /** @type {ShadowRoot} */ (this.root.getRootNode()).host];
     // A picture that has the focus has an Escape of its own.
-    if ((focused?.shadowRoot && focused !== own) || document.querySelector(OPEN)) return;
+    if (focused?.shadowRoot && focused !== own) return;
     event.preventDefault();
     this.leave();
   }

@@ -119,6 +119,7 @@ class FilmView(CellCode):
         """What rows and columns are; the jobs in words, at each frame; what the metric is."""
         return super().derived() | {
             "sides": [_("queries"), _("keys")],
+            "rows_write": self.site != ENCODER,
             "jobs": [[_job(*job) for job in of_frame] for of_frame in self.surest],
             "metric": _metric(self.metric_name, self.site) if self.metric_name else None,
         }

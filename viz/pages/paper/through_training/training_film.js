@@ -20,7 +20,7 @@ import { MetricNumbers, metricLanes, stepTicks, TrainingTexts, toldOfFrame, trai
  * @typedef {{ step: number, layer: number, head: number }} FilmState `step` is a frame
  * @typedef {{ name: string, unit: string, decimals: number, isShare: boolean, note: string }} Metric of each head
  * @typedef {{
- *   layers: number, heads: number, rowTokens: string[], columnTokens: string[], sides: [string, string],
+ *   layers: number, heads: number, rowTokens: string[], columnTokens: string[], sides: [string, string], rowsWrite: boolean,
  *   source: string, target: string, translations: string[], steps: number[], losses: (number | null)[],
  *   scores: [name: string, values: number[]][], jobs: Job[][],
  *   metric: Metric | null, threshold: number | null,
@@ -192,6 +192,7 @@ class TrainingFilm extends HeadFilm {
         ...{ address: `training ${step}`, stops, ticks, name, caption: "", selected: [layer, head], ranked: null },
         ...{
           jobs: jobs.some((frame) => frame.length) ? { signs, colours, said, intervals: said.map(() => "") } : null,
+          framed: [],
           isMean: false,
           notes: [],
           followed: null,
@@ -205,13 +206,24 @@ class TrainingFilm extends HeadFilm {
 
   drawMatrix() {
     const { step, layer, head } = this.state;
-    const { rowTokens, columnTokens, stops, marks, keptColour, sides, name, steps, jobs, heads } = this.header;
+    const { rowTokens, columnTokens, rowsWrite, stops, marks, keptColour, sides, name, steps, jobs, heads } =
+      this.header;
     const [, , , job] = jobs[step].find(([index]) => index === layer * heads + head) ?? [];
     const title = [headLabel(layer, head), _("step {number}", { number: written(steps[step]) }), ...(job ? [job] : [])];
     const label = _("The weights of {head} at step {number}.", { head: headLabel(layer, head), number: steps[step] });
     this.matrix.show(
       {
-        ...{ rowTokens, columnTokens, axes: null, title: title.join(" · "), label, note: "", caption: "", sides },
+        ...{
+          rowTokens,
+          columnTokens,
+          rowsWrite,
+          axes: null,
+          title: title.join(" · "),
+          label,
+          note: "",
+          caption: "",
+          sides,
+        },
         ...{
           fileName: `${name}-step${steps[step]}`,
           number: _("weight"),

@@ -44,6 +44,7 @@ def opened(shipped: "Shipped", *, text: str, head: str) -> View:
         caption=NAMES[site].label,
         row_name=said("query"),
         column_name=said("key"),
+        rows_write=trace.rows_write(site),
         file_name=file_name(head_name(site, layer, number), sentence=text),
     )
     caption = said("Rows are queries, columns are keys; the lighter, the more weight. Every row sums to 1.")

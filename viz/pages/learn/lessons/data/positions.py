@@ -179,6 +179,7 @@ def mask(shipped: "Shipped", *, text: str, site: str) -> View:
         label=said("Mask of the {attention} as a heatmap.", attention=NAMES[site].phrase),
         row_name=said("query"),
         column_name=said("key"),
+        rows_write=trace.rows_write(site),
         file_name=file_name("mask", site, sentence=text),
     )
     caption = (
