@@ -1,8 +1,7 @@
 """Rare words, twins of a sentence, and which rows and keys join two words."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from model import Translator
 from model.tokenizer import SPECIAL_TOKENS, Tokenizer
 from model.trace.trace import Trace
+from tests.model.adapters import zoo
 from tests.paths import ROOT
 from viz.access import texts
 from viz.access.texts import Link, RareWords, rare_words
@@ -160,23 +160,29 @@ def test_words_are_as_typed_where_the_model_has_as_many(trace: Trace) -> None:
     assert texts.as_typed(replace(trace, text="Ein Hund!")) == known
 
 
-def test_a_written_word_looks_from_the_rows_that_wrote_it_and_again_from_those_that_read_it(trace: Trace) -> None:
-    known, hund, dog = texts.words(trace), word(trace, "Hund"), word(trace, "dog")
-    wrote, read = texts.links(trace, (hund,), (dog,))
-    assert (wrote.site, wrote.keys, wrote.is_second_look) == (CROSS, known.groups[dog], False)
-    assert "".join(trace.steps[row].token for row in wrote.rows).removeprefix("▁") == "Hund"
-    assert read == Link(CROSS, (known.groups[hund],), known.groups[dog], is_second_look=True)
-    assert {link.site for link in texts.links(trace, (hund,), (word(trace, "Der"),))} == {DECODER}
+def test_a_written_word_has_the_rows_that_write_it_in_every_attention_of_the_decoder(trace: Trace) -> None:
+    known, hund = texts.words(trace), word(trace, "Hund")
+    for site, other in ((CROSS, word(trace, "dog")), (DECODER, word(trace, "Der"))):
+        link = texts.link(trace, (hund,), (other,))
+        assert link is not None
+        assert (link.site, link.keys) == (site, known.groups[other])
+        assert "".join(trace.steps[row].token for row in link.rows).removeprefix("▁") == "Hund"
 
 
 def test_words_of_the_text_meet_in_the_encoder_and_never_look_at_the_translation(trace: Trace) -> None:
     known, was, dog = texts.words(trace), word(trace, "was"), word(trace, "dog")
-    assert texts.links(trace, (was,), (dog,)) == (Link(ENCODER, (known.groups[was],), known.groups[dog]),)
-    assert texts.links(trace, (dog,), (word(trace, "Hund"),)) == ()
+    assert texts.link(trace, (was,), (dog,)) == Link(ENCODER, (known.groups[was],), known.groups[dog])
+    assert texts.link(trace, (dog,), (word(trace, "Hund"),)) is None
+
+
+def linked(trace: Trace, looking: Sequence[int], looked_at: Sequence[int]) -> Link:
+    link = texts.link(trace, looking, looked_at)
+    assert link is not None
+    return link
 
 
 def test_of_pieces_keys_are_summed_and_queries_averaged_and_several_words_summed(trace: Trace) -> None:
-    (link,) = texts.links(trace, (word(trace, "tired."),), (word(trace, "dog"),))
+    link = linked(trace, (word(trace, "tired."),), (word(trace, "dog"),))
     assert min(len(link.rows), len(link.keys)) > 1
     expected = [
         [trace.weights(ENCODER, layer)[head][list(link.rows)][:, list(link.keys)].numpy().sum(1).mean() for head in of]
@@ -184,31 +190,40 @@ def test_of_pieces_keys_are_summed_and_queries_averaged_and_several_words_summed
     ]
     np.testing.assert_allclose(texts.weights(trace, link), expected, rtol=1e-5)
     looking, looked_at = [word(trace, label) for label in ("was", "tired.")], [word(trace, "The"), word(trace, "dog")]
-    (together,) = texts.links(trace, looking, looked_at)
-    apart = [texts.links(trace, (row,), (key,))[0] for row in looking for key in looked_at]
-    sums = sum(texts.weights(trace, link) for link in apart)
+    together = linked(trace, looking, looked_at)
+    sums = sum(texts.weights(trace, linked(trace, (row,), (key,))) for row in looking for key in looked_at)
     np.testing.assert_allclose(texts.weights(trace, together), sums, rtol=1e-5)
 
 
 def test_a_cell_belongs_to_the_word_that_its_row_writes(trace: Trace) -> None:
     dog = word(trace, "dog")
     for written in (word(trace, label) for label in ("Der", "Hund", "war", "müde.")):
-        link, *_ = texts.links(trace, (written,), (dog,))
+        link = linked(trace, (written,), (dog,))
         for row in link.rows:
             assert texts.words_of_cell(trace, CROSS, row, link.keys[-1]) == (written, dog)
+            assert texts.words_of_cell(trace, DECODER, row, 0) == (written, None)
+        assert texts.cell_of_word(trace, CROSS, written) == (link.rows[0], None)
+    # The end of the translation has a row and is no word; so has the end of the text.
+    assert texts.words_of_cell(trace, CROSS, len(trace.target_tokens) - 1, 0)[0] is None
     assert texts.words_of_cell(trace, ENCODER, len(trace.source_tokens) - 1, 0)[0] is None
 
 
-def test_a_decoder_alone_writes_only_behind_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Token 0 begins; 1 and 2 are the word given, 3 and 4 the one written.
-    monkeypatch.setattr(texts, "words", lambda trace: texts.Words(("given", "wrote"), ((1, 2), (3, 4)), 0))
-    decoder: Any = SimpleNamespace(rows_before=2, shapes={DECODER: (1, 1)})
-    assert texts.links(decoder, (1,), (0,)) == (
-        Link(DECODER, ((2, 3),), (1, 2)), Link(DECODER, ((3, 4),), (1, 2), is_second_look=True),
-    )  # fmt: skip
-    assert texts.links(decoder, (0,), (0,)) == (Link(DECODER, ((1, 2),), (1, 2)),)
-    assert [texts.words_of_cell(decoder, DECODER, row, 3) for row in range(5)] == [
-        (None, 1), (0, 1), (1, 1), (1, 1), (1, 1),
+def test_a_word_of_a_decoder_alone_has_the_row_that_reads_it_given_or_written() -> None:
+    writer = zoo.writer("gpt2")
+    trace = writer.trace_tokens("the animal", [10, 11, 12])
+    assert 1 < trace.rows_before < len(trace.target_tokens) - 1
+    known = texts.words(trace)
+    for one, group in enumerate(known.groups):
+        for position in group:
+            assert texts.words_of_cell(trace, DECODER, position, position) == (one, one)
+        assert linked(trace, (one,), (0,)) == Link(DECODER, (group,), known.groups[0])
+
+
+def test_a_word_of_both_texts_is_named_with_its_text(translator: Translator) -> None:
+    trace = translator.trace("Tom was tired.", "Tom war müde.")
+    first, second = (texts.words(trace).labels.index("Tom"), texts.words(trace).num_source)
+    assert [texts.name_of(trace, one) for one in (first, second, second + 1)] == [
+        "Tom (source)", "Tom (translation)", "war",
     ]  # fmt: skip
 
 

@@ -38,7 +38,7 @@ from viz.pictures.figures.heads import (
     row_difference,
     signed_scale,
 )
-from viz.pictures.focus import FocusAxis, FocusHead, Place, head
+from viz.pictures.focus import FocusAxis, FocusHead, Groups, Place, axes, head
 from viz.pictures.matrix_picture.component import Kept, choices
 from viz.text.written import CROSS, DECODER, ENCODER, display_token
 
@@ -320,13 +320,17 @@ SINGLE = ((0,), (1,), (2,))
 WORDS = ((1,), (2, 3))
 
 
-def test_rows_and_columns_name_their_tokens_and_cross_attention_what_it_writes() -> None:
-    assert head("L1 H1", ENCODER, SINGLE, SINGLE) == FocusHead(
+def test_rows_of_a_translation_are_known_by_what_they_write_and_others_by_what_they_read() -> None:
+    def known(site: str, rows: Groups, *, rows_write: bool) -> FocusHead:
+        return head("L1 H1", site, axes(site, rows_write=rows_write), rows, SINGLE)
+
+    assert known(ENCODER, SINGLE, rows_write=False) == FocusHead(
         ENCODER, "L1 H1", FocusAxis("source"), FocusAxis("source")
     )
-    rows, columns = head("L1 H1", DECODER, WORDS, SINGLE).rows, head("L1 H1", DECODER, WORDS, SINGLE).columns
-    assert (rows, columns) == (FocusAxis("target", groups=WORDS), FocusAxis("target"))
-    known = head("L1 H1", CROSS, SINGLE, SINGLE)
-    assert (known.rows, known.columns) == (FocusAxis("target", ahead=1), FocusAxis("source"))
-    # Rows that write pieces of one word are known by all of these pieces.
-    assert head("L1 H1", CROSS, WORDS, SINGLE).rows.groups == [[2], [3, 4]]
+    alone = known(DECODER, WORDS, rows_write=False)
+    assert (alone.rows, alone.columns) == (FocusAxis("target", groups=WORDS), FocusAxis("target"))
+    for site, keys in ((CROSS, "source"), (DECODER, "target")):
+        single = known(site, SINGLE, rows_write=True)
+        assert (single.rows, single.columns) == (FocusAxis("target", ahead=1), FocusAxis(keys))
+        # Rows that write pieces of one word are known by all of these pieces.
+        assert known(site, WORDS, rows_write=True).rows.groups == [[2], [3, 4]]

@@ -120,7 +120,7 @@ def test_the_payload_names_tiles_colours_jobs_the_open_head_and_what_stands_unde
     header = header_of(Grid(address="here", shape=(2, 2), metric=METRIC, ranking=ranking))
     assert header["ranked"] == [2, 1]
     texts, bars = ["1.00", "–", "0.50", "0.00"], [1.0, 0.0, 0.5, 0.0]
-    assert header["metric"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars, "best": []}
+    assert header["metric"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars}
     assert header["notes"] == ["What it means.", "Ranked."]
     jobs = TileJobs(("", "←"), ("", "#0072b2"), ("", "previous token 0.88"), ("", ""))
     header = header_of(Grid(address="a", shape=(1, 2), jobs=jobs))
@@ -131,13 +131,8 @@ def test_the_payload_names_tiles_colours_jobs_the_open_head_and_what_stands_unde
         Grid(address="a", shape=(2, 2), jobs=jobs)
 
 
-def test_the_highest_tiles_are_framed_by_rank_and_none_without_a_number() -> None:
-    values = np.array([[0.2, np.nan, 0.9], [0.0, 0.5, 0.9]])
-    assert [TileMetric("Weight", values, 2, "", "", num_best=count).best() for count in (0, 2, 6)] == [
-        [],
-        [2, 5],
-        [2, 5, 4, 0],
-    ]
+def test_a_number_under_each_tile_is_that_of_a_head_and_the_framed_tiles_are_named() -> None:
+    assert header_of(Grid(address="here", shape=(2, 3), framed=(4, 1)))["framed"] == [4, 1]
     assert TileMetric("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
     with pytest.raises(AssertionError, match="one metric for each"):
         Grid(address="here", shape=(1, 1), metric=METRIC)

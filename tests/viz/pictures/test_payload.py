@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -213,11 +213,9 @@ def test_a_page_that_follows_its_player_never_sends_it_back_and_one_that_asks_is
     assert next_command(Exchange(FIRST, None, None), AT_5, None, "abc") == Command(2, AT_5, "abc")
 
 
-def test_what_stands_under_tiles_is_the_highest_number_first_and_none_that_is_not_above_zero() -> None:
+def test_what_stands_under_tiles_has_a_bar_of_its_share_of_the_highest() -> None:
     values = np.array([[0.25, np.nan, 0.5], [0.0, 0.5, 0.125]], np.float32)
-    metric = TileMetric("x", values, 2, "", "note", num_best=5)
-    assert metric.best() == [2, 4, 0, 5]
-    assert replace(metric, num_best=1).best() == [2]
+    metric = TileMetric("x", values, 2, "", "note")
     assert metric.bars() == [0.5, 0.0, 1.0, 0.0, 1.0, 0.25]
     assert TileMetric("x", np.zeros((1, 2), np.float32), 2, "", "").bars() == [0, 0]
     ranking = Ranking((HeadChoice(1, 2), HeadChoice(0, 1)), "the order")

@@ -1,7 +1,6 @@
 """The grid of all heads on its page: metrics, orders and filters, and which heads link two words."""
 
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,17 +13,16 @@ from tests.viz.page_run import traced
 from tests.viz.sent import caught, sent_to
 from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
-from viz.access.texts import Link
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as page
-from viz.pages.attention.all_heads.linked_heads import MOST, Question
+from viz.pages.attention.all_heads.linked_heads import MOST
 from viz.pages.attention.opened_head import captions, panel
 from viz.pictures.focus import FocusAxis
 from viz.selection import state
 from viz.selection.choices import METRICS
 from viz.selection.selection import Selection
 from viz.text.written import CROSS, DECODER, ENCODER, SITES, head_label
-from viz.ui import controls, finding, frame, present
+from viz.ui import controls, frame, present
 from viz.ui.words import KEY, NOTHING, Chosen, WordLine, Words, read_chosen, word_picker
 
 TEXT = Selection().common.text
@@ -114,10 +112,6 @@ def test_tiles_show_the_measure_that_is_chosen(app: AppTest) -> None:
     assert any("one tile per layer" in caption.value for caption in app.caption)
 
 
-#: What is said after a weight of the row that reads a word.
-SECOND = " (when reading it)"
-
-
 def listed(app: AppTest) -> list[str]:
     return [button.label for button in app.button if (button.key or "").startswith("linked-")]
 
@@ -160,7 +154,7 @@ def test_tiles_carry_the_weight_of_the_kept_cell_and_its_heads_are_listed(
 
 
 @pytest.mark.parametrize("words", [True, False])
-def test_two_words_are_looked_for_in_every_attention_and_ranked(
+def test_two_words_are_looked_for_in_the_attention_that_joins_them_and_ranked(
     app: AppTest, selection: Selection, words: bool
 ) -> None:
     trace = traced(TEXT, selection)
@@ -169,29 +163,20 @@ def test_two_words_are_looked_for_in_every_attention_and_ranked(
     app.query_params.update({"from": str(looking), "to": str(looked_at), "site": CROSS, "figure": "kept"})
     app.query_params["words"] = str(words)
     app.run()
-    view = MatrixView("weights", whole_words=True, special_tokens=True)
-    layers = [attention.opened_layer(trace, models.reader(selection.model), CROSS, layer, view) for layer in range(2)]
-
-    def weights(link: texts.Link, layer: int) -> list[float]:
-        """Between words those of the open head: of the row that holds the last row of the word."""
-        if not words:
-            return [float(weight) for weight in texts.weights(trace, link)[layer]]
-        row, column = layers[layer].queries.index_of(link.rows[-1]), layers[layer].keys.index_of(link.keys[0])
-        return [float(weight) for weight in layers[layer].values[:, row, column]]
-
+    link = texts.link(trace, (looking,), (looked_at,))
+    assert link is not None
     expected = sorted(
-        (
-            (weight, f"{head_label(layer, head, CROSS)} · {weight:.4f}{SECOND if link.is_second_look else ''}")
-            for link in texts.links(trace, (looking,), (looked_at,))
-            for layer in range(2)
-            for head, weight in enumerate(weights(link, layer))
-        ),
+        ((weight, f"{head_label(layer, head, CROSS)} · {weight:.4f}")
+         for (layer, head), weight in np.ndenumerate(texts.weights(trace, link))),
         key=lambda one: -one[0],
-    )
+    )  # fmt: skip
     assert listed(app) == [label for _, label in expected[:MOST]]
-    link = texts.links(trace, (looking,), (looked_at,))[0]
     ((header, _),) = sent_to(app, "head_grid")
     assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in texts.weights(trace, link).flat]
+    # Those of the list are framed in the grid, whatever number its tiles carry.
+    assert [head_label(*divmod(index, 4), CROSS) for index in header["framed"]] == [
+        label.partition(" · ")[0] for label in listed(app)
+    ]
     ((picker, _),) = sent_to(app, "word_picker")
     ((question, _),) = sent_to(app, "link_question")
     assert picker["chosen"] == question["chosen"] == [[looking], [looked_at]]
@@ -205,9 +190,26 @@ def test_two_words_stay_chosen_in_an_attention_where_they_do_not_meet(app: AppTe
     app.query_params.update({"from": "1", "to": "2", "site": CROSS})
     app.run()
     assert {label.split()[0] for label in listed(app)} == {"encoder"}
+    assert grid_of(app)["framed"] == []
     app.segmented_control(key="site").set_value(ENCODER).run()
-    rows = texts.links(traced(TEXT, selection), (1,), (2,))[0]
-    assert (app.query_params["token"], app.query_params["key_token"]) == (str(rows.rows[0]), str(rows.keys[0]))
+    link = texts.link(traced(TEXT, selection), (1,), (2,))
+    assert link is not None
+    assert (app.query_params["token"], app.query_params["key_token"]) == (str(link.rows[0]), str(link.keys[0]))
+    assert (app.query_params["from"], app.query_params["to"]) == ("1", "2")
+
+
+def test_a_head_of_the_list_opens_with_the_cell_of_the_words_in_its_attention(
+    app: AppTest, selection: Selection
+) -> None:
+    app.query_params.update({"from": "1", "to": "2", "site": CROSS, "head": "L1H1"})
+    app.run()
+    name = listed(app)[0].partition(" · ")[0]
+    app.button(key="linked-0").click().run()
+    link = texts.link(traced(TEXT, selection), (1,), (2,))
+    assert link is not None
+    assert name == f"encoder {app.query_params['head'].replace('H', ' H')}"
+    assert app.query_params["site"] == ENCODER
+    assert (app.query_params["token"], app.query_params["key_token"]) == (str(link.rows[0]), str(link.keys[0]))
     assert (app.query_params["from"], app.query_params["to"]) == ("1", "2")
 
 
@@ -225,10 +227,10 @@ def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_ke
     known = texts.words(traced(TEXT, selection))
     written = known.groups[known.num_source][0]
     animal = known.groups[1][0]
-    # A row of cross-attention stands for the word that it writes, others for the one that they read.
+    # A row of the translation stands for the word that it writes, one of the text for the one that it reads.
     for site, word, kept in (
         (ENCODER, 1, (animal, None)),
-        (DECODER, known.num_source, (written, None)),
+        (DECODER, known.num_source, (written - 1, None)),
         (CROSS, known.num_source, (written - 1, None)),
         (CROSS, 1, (None, animal)),
         (ENCODER, known.num_source, (None, None)),
@@ -301,33 +303,50 @@ def trace_of(held: list[Selection]) -> Trace:
     return models.translator(held[0].model).trace(TEXT, "Das Tier war zu müde.")
 
 
-def test_a_click_on_words_keeps_a_row_a_key_or_the_head_and_the_cell_that_link_them_most(held: list[Selection]) -> None:
+def test_a_click_on_words_keeps_their_cell_and_the_open_head(
+    held: list[Selection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "session_state", {})
     trace = trace_of(held)
     known = texts.words(trace)
-    linked_heads.choose(trace, ((1,), ()))
-    assert cell_of(held) == (known.groups[1][0], None)
-    assert held[-1].common.head_chosen
     written = next(word for word in range(known.num_source, len(known.groups)) if len(known.groups[word]) > 1)
-    held.append(held[-1].changed(whole_words=False))
-    for looking, looked_at in (((1,), (0,)), ((written,), (1,)), ((1, 2), (4,))):
-        linked_heads.choose(trace, (looking, looked_at))
-        links = texts.links(trace, looking, looked_at)
-        weights = {
-            (link, layer, head): float(texts.weights(trace, link)[layer, head])
-            for link in links for layer in range(2) for head in range(4)
-        }  # fmt: skip
-        link, layer, head = max(weights, key=lambda place: weights[place])
-        common = held[-1].common
-        assert (common.site, common.layer, common.head) == (link.site, layer, head)
-        of_head = trace.weights(link.site, layer)[head].numpy()
-        inside = of_head[np.ix_(link.rows, link.keys)]
-        assert common.token in link.rows
-        assert common.key_token in link.keys
-        assert of_head[common.token, common.key_token] == pytest.approx(inside.max(), abs=1e-6)
-        chosen = held[-1].attention
-        assert (chosen.from_words, chosen.to_words, chosen.metric) == (looking, looked_at, "kept")
+    for site in SITES:
+        held.append(held[0].changed(site=site, layer=1, head=3, whole_words=False))
+        for looking, looked_at in (
+            ((1,), ()),
+            ((1,), (0,)),
+            ((written,), (1,)),
+            ((written,), (written,)),
+            ((1, 2), (4,)),
+        ):
+            linked_heads.choose(trace, (looking, looked_at))
+            common, chosen = held[-1].common, held[-1].attention
+            assert (common.site, common.layer, common.head, chosen.metric) == (site, 1, 3, "")
+            assert (chosen.from_words, chosen.to_words) == (looking, looked_at)
+            link = texts.link(trace, looking, looked_at) if looked_at else None
+            if link is not None and link.site == site:
+                assert cell_of(held) == (link.rows[0], link.keys[0])
+            elif looked_at:
+                assert cell_of(held) == (None, None)
+            else:
+                assert cell_of(held) == texts.cell_of_word(trace, site, looking[0])
+
+
+@pytest.mark.parametrize("kept", [{}, {"token": 2, "key_token": 1}, {"head": 3}])
+def test_who_lets_go_of_words_has_again_what_was_kept_before(
+    held: list[Selection], monkeypatch: pytest.MonkeyPatch, kept: dict[str, int]
+) -> None:
+    monkeypatch.setattr(st, "session_state", {})
+    trace, before = trace_of(held), held[0].changed(site=CROSS, layer=1, head_chosen=False).changed(**kept)
+    held.append(before)
+    for chosen in (((1,), ()), ((1,), (2,)), ((0,), ()), ((), ())):
+        linked_heads.choose(trace, chosen)
+    assert held[-1] == before
+    # Of another head, opened meanwhile, nothing was kept.
+    linked_heads.choose(trace, ((1,), ()))
+    held.append(held[-1].changed(head=2))
     linked_heads.choose(trace, ((), ()))
-    assert (cell_of(held), held[-1].attention.from_words) == ((None, None), ())
+    assert (cell_of(held), held[-1].common.head, held[-1].common.head_chosen) == ((None, None), 2, True)
 
 
 def test_words_of_a_link_keep_their_cell_where_the_attention_has_them_and_nothing_else_is_kept(
@@ -349,28 +368,6 @@ def test_words_of_a_link_keep_their_cell_where_the_attention_has_them_and_nothin
         assert cell_of(held) == kept, (site, kept)
 
 
-def test_only_a_head_of_another_attention_draws_the_controls_again(held: list[Selection]) -> None:
-    trace, drawn = trace_of(held), list[str]()
-    for site in (ENCODER, CROSS, CROSS):
-        linked_heads._press(trace, Link(site, ((1,),), (2,)), 1, 3, lambda site=site: drawn.append(site))  # type: ignore[misc]
-        assert (held[-1].common.site, held[-1].common.layer, held[-1].common.head) == (site, 1, 3)
-    assert drawn == [CROSS]
-
-
-def test_tiles_carry_the_row_that_is_kept_or_else_the_first(held: list[Selection]) -> None:
-    trace = trace_of(held)
-    word = texts.words(trace).num_source + 1
-    own, second = texts.links(trace, (word,), (1,))
-    chosen = held[0].changed(from_words=(word,), to_words=(1,), site=CROSS, whole_words=False)
-    for token, link in ((None, own), (own.rows[0], own), (second.rows[0], second)):
-        held.append(chosen.changed(token=token))
-        metric = linked_heads.tile_metric(trace, CROSS)
-        assert metric is not None
-        np.testing.assert_array_equal(metric.values, texts.weights(trace, link))
-        assert ("in the row that reads it" in str(metric.note)) == (link is second)
-    assert linked_heads.tile_metric(trace, ENCODER) is None
-
-
 def test_a_row_that_is_kept_alone_marks_its_word_and_one_beyond_the_text_none(held: list[Selection]) -> None:
     trace = trace_of(held)
     queries, _ = trace.axis_tokens(ENCODER)
@@ -386,83 +383,32 @@ def test_a_row_that_is_kept_alone_marks_its_word_and_one_beyond_the_text_none(he
         assert linked_heads.tile_metric(trace, ENCODER) is None
 
 
-def found(monkeypatch: pytest.MonkeyPatch, **link: Any) -> None:
-    """What is most worth seeing is this link."""
-    given = SimpleNamespace(pronoun="it", step=None, pronoun_row=0, **link)
-    monkeypatch.setattr(finding, "of", lambda trace: SimpleNamespace(link=given))
-
-
-def test_a_finding_of_a_decoder_looks_from_the_word_that_its_row_reads(
-    held: list[Selection], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trace = trace_of(held)
-    known = texts.words(trace)
-    first, second = known.groups[known.num_source][0], known.groups[known.num_source + 1][0]
-    found(monkeypatch, site=DECODER, row=second, key=first)
-    assert linked_heads._found(trace) == ((known.num_source + 1,), (known.num_source,))
-    # A row of cross-attention looks for the word that it writes.
-    found(monkeypatch, site=CROSS, row=second - 1, key=known.groups[1][0])
-    assert linked_heads._found(trace) == ((known.num_source + 1,), (1,))
-    for kept in ({"token": 1}, {"key_token": 1}, {"head_chosen": True}):
-        held.append(held[0].changed(**kept))
-        assert linked_heads._found(trace) is None
-
-
-def test_a_pronoun_is_looked_from_where_it_is_read_and_where_it_is_written(
-    held: list[Selection], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trace = trace_of(held)
-    monkeypatch.setattr(finding, "of", lambda trace: SimpleNamespace(link=SimpleNamespace(step=5, pronoun_row=3)))
-    read, written = Link(ENCODER, ((1, 2, 3),), (7,)), Link(CROSS, ((3, 4, 5),), (7,))
-    assert linked_heads._with_pronoun(trace, (read,)) == (read, Link(CROSS, ((5,),), (7,)))
-    assert linked_heads._with_pronoun(trace, (written,)) == (written, Link(ENCODER, ((3,),), (7,)))
-    # Of two words, or of another one, it is no pronoun.
-    for other in (Link(ENCODER, ((2,), (3,)), (7,)), Link(ENCODER, ((3, 4),), (7,)), Link(DECODER, ((3,),), (7,))):
-        assert linked_heads._with_pronoun(trace, (other,)) == (other,)
-
-
 @pytest.mark.parametrize(
-    ("words", "rows", "keys", "said"),
+    ("chosen", "said"),
     [
-        (((0,), (1,)), ((3,),), (5,), ""),
-        (((0,), (1,)), ((3, 4),), (5,), "For a word of several tokens"),
-        (((0,), (1,)), ((3,),), (5, 6), "For a word of several tokens"),
-        (((0, 2), (1,)), ((3,), (4,)), (5,), "Of several words the weights are summed."),
-        (((0,), (1, 2)), ((3,),), (5, 6), "Of several words the weights are summed."),
+        ((0, 0), ""), ((0, 1), "For a word of several tokens"), ((1, 0), "For a word of several tokens"),
     ],
-)
+)  # fmt: skip
+@pytest.mark.parametrize("whole_words", [True, False])
 def test_how_weights_are_taken_together_is_said_where_they_are(
-    held: list[Selection], monkeypatch: pytest.MonkeyPatch, words: Chosen, rows: Any, keys: Any, said: str
+    app: AppTest, selection: Selection, chosen: tuple[int, int], said: str, whole_words: bool
 ) -> None:
-    monkeypatch.setattr(finding, "of", lambda trace: SimpleNamespace(link=SimpleNamespace(pronoun="it")))
-    question, link = Question(words, ("a", "b"), ()), Link(ENCODER, rows, keys)
-    trace: Any = None
-    for whole_words in (True, False):
-        held.append(held[0].changed(whole_words=whole_words))
-        how = linked_heads._how(trace, question, [link])
-        assert how.startswith(said) == (how != "" or not said)
-        assert bool(how) == bool(said)
-        assert ("one cell per token" in how) == (said.startswith("For") and not whole_words)
-    both = linked_heads._how(trace, question, [link, Link(CROSS, rows, keys, is_second_look=True)])
-    assert both.startswith("“it” attends where the encoder reads it")
-    assert "“a” has two rows" in both
+    known = texts.words(traced(TEXT, selection))
+    by_length = [
+        next(word for word in range(known.num_source) if (len(known.groups[word]) > 1) == is_long)
+        for is_long in (False, True)
+    ]
+    looking, looked_at = (by_length[is_long] for is_long in chosen)
+    app.query_params.update({"from": str(looking), "to": str(looked_at), "words": str(whole_words)})
+    app.run()
+    told = "\n".join(caption.value for caption in app.caption if "one cell per token" in caption.value)
+    assert bool(told) == bool(said and not whole_words)
 
 
-def test_why_no_head_links_two_words_is_said(held: list[Selection]) -> None:
-    trace = trace_of(held)
-    written = texts.words(trace).num_source
-    told = [
-        linked_heads._why_none(trace, Question(words, ("a", "b"), links))
-        for words, links in (
-            (((1,), (2,)), ()), (((written, 9), (written + 1,)), ()), (((1,), (written,)), ()), (((1,), (2,)), (LINK,))
-        )
-    ]  # fmt: skip
-    assert ["no self-attention" in one for one in told] == [True, True, False, False]
-    assert ["the text is read before" in one for one in told] == [False, False, True, False]
-    assert "written later" in told[3]
-
-
-LINK = Link(ENCODER, ((1,),), (2,))
+def test_several_words_are_summed_and_that_is_said(app: AppTest) -> None:
+    app.query_params.update({"from": "1.2", "to": "0"})
+    app.run()
+    assert any("Of several words the weights are summed." in caption.value for caption in app.caption)
 
 
 def test_words_that_change_a_control_draw_the_controls_again_and_others_the_pictures_alone(

@@ -243,6 +243,8 @@ def _show_pictures(
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             addresses = draw(trace, site, measure, metric, ranking)
+            with st.container(key="linked-heads"):
+                linked_heads.show(trace, site, partial(frame.rerun, show))
             if not MEASURES[measure].is_per_head:
                 frame.small_print("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
             elif signs := signs_said(site):
@@ -250,7 +252,6 @@ def _show_pictures(
             if state.current().common.whole_words:
                 # Else it is explained beside the open head; of the tiles, those who point at one see tokens.
                 captions.show_sign(trace)
-            linked_heads.show(trace, site, partial(frame.rerun, show))
         with st.container():
             panel.show(trace, site, addresses)
 
