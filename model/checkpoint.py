@@ -42,7 +42,9 @@ class Checkpoint:
     digest: str
 
 
-def save_checkpoint(folder: Path, model: EncoderDecoder, tokenizer: Tokenizer, *, card: str | None = None) -> None:
+def save_checkpoint(
+    folder: str | Path, model: EncoderDecoder, tokenizer: Tokenizer, *, card: str | None = None
+) -> None:
     """Write a model (weights as float16) and its tokenizer as a checkpoint folder, with its manifest.
 
     An existing card is kept unless a new one is given.
@@ -51,6 +53,7 @@ def save_checkpoint(folder: Path, model: EncoderDecoder, tokenizer: Tokenizer, *
         CheckpointError: a weight is no finite number in float16; nothing is written.
         DataError: the folder cannot be written into.
     """
+    folder = Path(folder)
     # named_parameters lists a shared matrix once.
     weights = {name: p.detach().to("cpu", torch.float16).contiguous() for name, p in model.named_parameters()}
     if wrong := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
@@ -75,7 +78,7 @@ def write_manifest(folder: Path) -> None:
     write_text(folder / MANIFEST, json.dumps({"sha256": digests}, indent=2) + "\n")
 
 
-def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:
+def load_checkpoint(folder: str | Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:
     """A folder, read for evaluation. Raises a CheckpointError if a file is missing, changed, or does not fit."""
     folder = named_folder(folder)
     digest = verify(folder)

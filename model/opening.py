@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def open_reader(
-    folder: str | Path, device: str | None = None, dtype: str = "float32", *, cache: Path | None = None
+    folder: str | Path, device: str | None = None, dtype: str = "float32", *, cache: str | Path | None = None
 ) -> Reader:
     """Open a folder with a model in it, whichever kind it is.
 
@@ -51,11 +51,12 @@ def open_reader(
     # The library transformers takes a second or two to import; our own checkpoints do without.
     from model.adapters.open_folder import open_folder
 
-    return open_folder(path, device=device, dtype=dtype, cache=cache)
+    return open_folder(path, device=device, dtype=dtype, cache=None if cache is None else Path(cache))
 
 
-def open_translator(folder: Path, device: str | None = None, dtype: str = "float32") -> SequenceTranslator:
+def open_translator(folder: str | Path, device: str | None = None, dtype: str = "float32") -> SequenceTranslator:
     """Open a checkpoint of Headlight's own, or a MarianMT model. Arguments and errors are those of `open_reader`."""
+    folder = named_folder(folder)
     with _readable(folder) as readable:
         read = read_folder(readable, device, dtype)
     kind = Translator if isinstance(read.model, Transformer) else EarlierTranslator

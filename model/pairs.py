@@ -31,9 +31,9 @@ def data_set_name(path: Path) -> str:
     return path.name.partition(".")[0]
 
 
-def read_pairs(path: Path, limit: int | None = None) -> list[Pair]:
+def read_pairs(path: str | Path, limit: int | None = None) -> list[Pair]:
     """Read a TSV file (plain, `.xz` or `.gz`), UTF-8. Raises as `read_lines` and `parse_pairs`."""
-    return parse_pairs(read_lines(path), str(path), limit)
+    return parse_pairs(read_lines(Path(path)), str(path), limit)
 
 
 def read_lines(path: Path) -> Iterator[str]:

@@ -162,8 +162,9 @@ class ImageReader(BaseReader):
         return values.round().clamp(0, 255).to(torch.uint8).permute(1, 2, 0).contiguous()
 
 
-def open_picture(path: Path) -> Image.Image:
+def open_picture(path: str | Path) -> Image.Image:
     """The picture in a file. Raises an InputTextError before unpacking it if there is none, or it is too large."""
+    path = Path(path)
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)

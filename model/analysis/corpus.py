@@ -201,12 +201,13 @@ class CorpusReading:
     skipped: Counter[str]  #: reason → sentences left out so far
 
 
-def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:
+def read_text(path: str | Path, limit: int | None = None) -> list[CorpusSentence]:
     """Read a text file: a sentence a line, or `English TAB German` where the translation is given.
 
     Blank lines do not count; of `limit`, only the first so many are read. Raises a DataError if the file cannot be read
     or holds no sentence.
     """
+    path = Path(path)
     fields = (line.split("\t") for _, line in islice(numbered_lines(path), limit))
     sentences = [CorpusSentence(row[0], row[1] if row[1:] and row[1].strip() else None) for row in fields]
     if not sentences:

@@ -109,8 +109,9 @@ def frame_steps(total: int, count: int = FRAMES) -> list[int]:
     return steps
 
 
-def save_film(film: Film, path: Path) -> None:
+def save_film(film: Film, path: str | Path) -> None:
     """Write a film, whole or not at all. Raises as `written_path`."""
+    path = Path(path)
     header = {
         "format": FORMAT,
         "run": dict(film.run),
@@ -132,8 +133,9 @@ def save_film(film: Film, path: Path) -> None:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def load_film(path: Path) -> Film:
+def load_film(path: str | Path) -> Film:
     """Read the film in a file. Raises a DataError if there is no such file, or as `read_film`."""
+    path = Path(path)
     message = "There is no file {path}; `python -m model train --preset full --data DIR --film FILE.npz` makes one."
     missing = DataError(message, path=path)
     with read_as_data(path, missing), open_file(path.parent, path.name, LARGEST) as file:

@@ -95,8 +95,9 @@ def dev_sets(results: AblationResults) -> tuple[str, ...]:
     return tuple({score.set: None for run in results.runs for score in run.scores})
 
 
-def save_results(results: AblationResults, path: Path) -> None:
+def save_results(results: AblationResults, path: str | Path) -> None:
     """Write them as JSON. Raises as `written_path`."""
+    path = Path(path)
     content = {
         "format": FORMAT,
         "runs": [asdict(run) for run in results.runs],
@@ -105,8 +106,9 @@ def save_results(results: AblationResults, path: Path) -> None:
     write_text(path, json.dumps(content, indent=1) + "\n")
 
 
-def load_results(path: Path) -> AblationResults:
+def load_results(path: str | Path) -> AblationResults:
     """Read what `save_results` wrote. Raises a DataError if it is missing, damaged, something else, or too large."""
+    path = Path(path)
     missing = DataError("There is no file {path}; `python -m model ablations --data DIR` writes one.", path=path)
     try:
         with read_as_data(path, missing):

@@ -36,8 +36,9 @@ LARGEST: Final = 1 << 28
 LARGEST_CACHE: Final = 1 << 28
 
 
-def save_atlas(atlas: Atlas, path: Path) -> None:
+def save_atlas(atlas: Atlas, path: str | Path) -> None:
     """Write an atlas, whole or not at all: another process never sees half of one. Raises as `written_path`."""
+    path = Path(path)
     header = {
         "format": FORMAT,
         "model": atlas.model,
@@ -61,8 +62,9 @@ def save_atlas(atlas: Atlas, path: Path) -> None:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def load_atlas(path: Path) -> Atlas:
+def load_atlas(path: str | Path) -> Atlas:
     """Read what `save_atlas` wrote. Raises a DataError if the file is missing, no atlas, damaged, or too large."""
+    path = Path(path)
     try:
         with (
             read_as_data(path),

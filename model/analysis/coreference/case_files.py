@@ -239,8 +239,9 @@ def cases_for(reader: Reader) -> PronounCases | None:
     return curated_cases(set_language(source)) if not source or source.partition("-")[0] in CURATED else None
 
 
-def read_pronoun_cases(path: Path) -> PronounCases:
+def read_pronoun_cases(path: str | Path) -> PronounCases:
     """Read a file of one of the four forms. Raises as `parse_pronoun_cases`, and where it cannot be read."""
+    path = Path(path)
     with read_as_data(path), path.open("rb") as file:
         content = file.read(LARGEST_FILE + 1)
     return parse_pronoun_cases(content, str(path))

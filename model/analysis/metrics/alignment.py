@@ -75,11 +75,12 @@ class AlignmentScores:
         return sum(self.skipped.values())
 
 
-def read_alignments(path: Path) -> list[AlignedPair]:
+def read_alignments(path: str | Path) -> list[AlignedPair]:
     """Read a JSONL file with `en`, `de` (lists of words) and `sure` ([[en index, de index], …]) in each row.
 
     Raises a DataError if the file cannot be read, a row is malformed, or there is none.
     """
+    path = Path(path)
     pairs: list[AlignedPair] = []
     for row in read_json_rows(path):
         source, target = row.words("en"), row.words("de")

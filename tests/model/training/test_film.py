@@ -174,7 +174,7 @@ def test_every_word_of_the_films_translations_is_linked_to_words_of_its_sentence
 
 
 def damaged(film: Film, path: Path, **changes: Any) -> None:
-    save_film(film, path)
+    save_film(film, str(path))
     with np.load(path) as arrays:
         content = dict(arrays)
     header = json.loads(content["film.json"].tobytes())

@@ -40,7 +40,7 @@ def assert_same(a: Atlas, b: Atlas) -> None:
 
 
 def test_what_is_read_is_what_was_written(atlas: Atlas, translator: Translator, tmp_path: Path) -> None:
-    save_atlas(atlas, tmp_path / "a.npz")
+    save_atlas(atlas, f"{tmp_path}/a.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
     loaded = load_atlas(tmp_path / "a.npz")
     assert_same(loaded, atlas)
