@@ -57,8 +57,8 @@ def sentence(found: "Finding") -> str:
         words = {"pronoun": link.pronoun, "antecedent": link.antecedent, "weight": link.weight}
         if link.written:
             message = (
-                "Writing “{written}” for “{pronoun}”, **{head}** of the {attention} gives **{weight:.4f}** of its weight "
-                "to “{antecedent}”."
+                "Writing “{written}” for “{pronoun}”, **{head}** of the {attention} gives **{weight:.4f}** of its "
+                "weight to “{antecedent}”."
             )
             return _(message, written=link.written, **words, **where)
         message = "“{pronoun}” → **{head}** of the {attention} gives **{weight:.4f}** of its weight to “{antecedent}”."

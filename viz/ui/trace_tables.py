@@ -141,19 +141,25 @@ def num_weights(trace: "Trace", site: str) -> int:
 
 
 def all_heads(trace: "Trace", site: str) -> bytes:
-    """Every weight of every head of a site, one a row."""
-    titles = ("layer", "head", "query_position", "query", "key_position", "key_token", "weight")
+    """Every weight of every head of a site, one a row; `query_token` is the token that the query stands for."""
+    titles = ("layer", "head", "query_position", "query", "query_token", "key_position", "key_token", "weight")
     return table(titles, _weights(trace, site))
 
 
 def _weights(trace: "Trace", site: str) -> Iterator[Row]:
-    sides = trace.row_names(site), trace.axis_names(site)[1]
-    queries, keys = (list(enumerate(map(cell, names))) for names in sides)
+    sides = zip(trace.row_names(site), _named_by(trace, site), strict=True), trace.axis_names(site)[1]
+    queries = [(row, (cell(name), cell(token))) for row, (name, token) in enumerate(sides[0])]
+    keys = list(enumerate(map(cell, sides[1])))
     for layer in range(len(trace.inputs[site])):
         for head, weights in enumerate(trace.weights(site, layer).numpy()):
             for (query, name), row in zip(queries, digits(weights), strict=True):
                 for (key, key_token), weight in zip(keys, row, strict=True):
-                    yield layer, head, query, name, key, key_token, weight
+                    yield layer, head, query, *name, key, key_token, weight
+
+
+def _named_by(trace: "Trace", site: str) -> Sequence[str]:
+    """The token that each query row stands for: the one that it writes, or else the one that it reads."""
+    return trace.written_tokens(site) if trace.rows_write(site) else trace.axis_names(site)[0]
 
 
 def tokens(trace: "Trace") -> bytes:

@@ -16,10 +16,11 @@ import streamlit as st
 from viz.access import attention, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.attention import data
+from viz.pictures.focus import any_head
 from viz.pictures.offline import all_heads, text_page
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS
-from viz.text import written
+from viz.text import messages, written
 from viz.text.html import Column, literal, table
 from viz.text.messages import _, shown
 from viz.text.written import display_token, file_name, head_name
@@ -71,10 +72,11 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
     weights = attention.all_weights(trace, view.site)
     rows, keys = trace.row_names(view.site), trace.axis_names(view.site)[1]
     opened, only_opened = (view.layer, view.head), weights.nbytes > _MOST_BYTES
+    head = any_head(view.site, attention.focus_axes(trace, view.site))
     body = "".join(
         (
             "<main>",
-            _heading(view),
+            _heading(view, token_labels.rows_said(trace, view.site)),
             '<div id="picture-0"></div>',
             _decoding(trace) if trace.steps else "",
             _origin(view, checkpoint, digest),
@@ -85,7 +87,7 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
         _("Headlight: {text}", text=trace.text[:80]),
         body,
         _STYLE,
-        [all_heads(weights, rows, keys, view.site_label, opened, only_opened=only_opened)],
+        [all_heads(weights, rows, keys, view.site_label, opened, only_opened=only_opened, focus=head)],
     )
     return page.encode("utf-8")
 
@@ -97,7 +99,7 @@ def page_bytes(heads: int, queries: int, keys: int) -> int:
     return _REST + round(_CELL * weights + _FLOAT32 * exact)
 
 
-def _heading(view: OpenView) -> str:
+def _heading(view: OpenView, rows_said: str) -> str:
     shown = "".join(
         f'<p class="sentence"><span class="mark" aria-hidden="true">{mark}</span>'
         f'<span lang="{language}" dir="auto">{literal(" ".join(text.split()))}</span></p>'
@@ -107,7 +109,7 @@ def _heading(view: OpenView) -> str:
         "Each row is a query token, each column a key token; the lighter, the more weight. Each row sums to 1. Point "
         "at a cell to see its value."
     )
-    title = escape(_("Attention"))
+    note, title = messages.in_a_row([note, rows_said]), escape(_("Attention"))
     return f'<h1>{title}</h1>{shown}<h2>{escape(view.site_label)}</h2><p class="note">{escape(note)}</p>'
 
 
