@@ -54,12 +54,11 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     """
     chosen = choose_device(device)
     number_type = choose_dtype(dtype, chosen)
-    verdicts, numbers = (None, None) if cache is None else (cache / "verdicts", cache / "gguf")
-    with readable_folder(path, numbers) as folder:
-        return _opened(folder, chosen, number_type, verdicts)
+    with readable_folder(path, cache) as folder:
+        return _opened(folder, chosen, number_type, cache)
 
 
-def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, verdicts: Path | None) -> Reader:
+def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, cache: Path | None) -> Reader:
     check_token_ids(folder.config, CONFIG)
     config = library.make_config(folder.config)
     check_values(folder.config, has_table=not library.turns(config))
@@ -78,7 +77,7 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, verd
     if placement is None:
         model = model.to(chosen)
     digest = folder.digest()
-    with _kept(verdicts, _key(model, digest)):
+    with _kept(cache, _key(model, digest)):
         return _proven(folder, model, pieces, digest, config)
 
 
@@ -152,18 +151,18 @@ def _remember(known: dict[tuple[str, ...], T], key: tuple[str, ...], value: T) -
 
 
 @contextmanager
-def _kept(verdicts: Path | None, key: tuple[str, ...]) -> Iterator[None]:
+def _kept(cache: Path | None, key: tuple[str, ...]) -> Iterator[None]:
     """What was proven exact before, in any process, is known in the block; what is proven in it is kept."""
-    if verdicts is None or key in _PROVEN:
+    if cache is None or key in _PROVEN:
         yield
         return
-    if (kept := load_verdict(verdicts, key)) is not None:
+    if (kept := load_verdict(cache, key)) is not None:
         _remember(_PROVEN, key, kept[0])
         _remember(_WRITES, key, (kept[1], ""))
     yield
     found, (caches, wrong) = _PROVEN[key], _WRITES.get(key, (True, ""))
     if found.proof.is_exact and not wrong and (kept is None or found.proof is not kept[0].proof):
-        keep_verdict(verdicts, key, found, caches)
+        keep_verdict(cache, key, found, caches)
 
 
 def _key(model: nn.Module, digest: str) -> tuple[str, ...]:

@@ -1,19 +1,20 @@
 """Write weights that are no safetensors as such, in a process of its own: those that torch pickled, and GGUF."""
 
 import hashlib
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from model.adapters.folder_check import LARGEST_WEIGHTS, Folder, check_folder, gguf_file, pickled_files
 from model.adapters.limited_process import answer_of
-from model.errors import CheckpointError, said
-from model.file_writing import remove_oldest
+from model.errors import CheckpointError, DataError, said
+from model.file_writing import make_folder, remove_oldest
 from model.folder_files import named_file, open_file
+from model.sealed_files import read_sealed, sealed_name, write_sealed
 
 #: Seconds of computing, and by the clock, and bytes of memory beside those of the weights, that it may take.
 SECONDS: Final = 600
@@ -23,14 +24,16 @@ MEMORY: Final = 8 << 30
 MOST_KEPT: Final = 3
 #: Bytes of memory for each of a file: pickled weights are copied; those of GGUF may be numbers of 2 bits.
 FOR_A_BYTE: Final = {"pickled": 3, "gguf": 36}
+#: In a kept folder, beside that of the model: the digest of this.
+_SEAL: Final = "seal.json"
 
 
 @contextmanager
-def readable_folder(path: Path, kept: Path | None = None) -> Iterator[Folder]:
+def readable_folder(path: Path, cache: Path | None = None) -> Iterator[Folder]:
     """A folder, or a GGUF file, checked, with safetensors for as long as the block lasts, whatever its weights are.
 
-    What a few GGUF files held is kept in the folder `kept`, if there is one. Raises a CheckpointError as `check_folder`
-    does, or if its weights cannot be read.
+    What a few GGUF files held is kept in the folder `cache`, if there is one. Raises a CheckpointError as
+    `check_folder` does, or if its weights cannot be read.
     """
     gguf = gguf_file(path)
     if gguf is None and not pickled_files((folder := check_folder(path)).path):
@@ -42,7 +45,7 @@ def readable_folder(path: Path, kept: Path | None = None) -> Iterator[Folder]:
             yield folder.with_weights_in(Path(made))
         else:
             name = path.stem if path.is_file() else path.name
-            found = _kept_gguf(gguf, name, kept) if kept is not None else None
+            found = _kept_gguf(gguf, name, cache) if cache is not None else None
             yield check_folder(found or _write_gguf(gguf, Path(made) / name))
 
 
@@ -60,21 +63,40 @@ def write_safetensors(folder: Path, target: Path) -> None:
         raise CheckpointError(message, name=folder.name, pickled=pickled[0].name, wrong=wrong)
 
 
-def _kept_gguf(file: Path, name: str, kept: Path) -> Path | None:
-    """A kept folder with what is in a GGUF file; None where nothing can be kept. Raises as `_write_gguf`."""
+def _kept_gguf(file: Path, name: str, cache: Path) -> Path | None:
+    """A kept folder with what is in a GGUF file; None where nothing can be kept. Raises as `_write_gguf`.
+
+    It is made again unless all of its bytes are those that were made of this content.
+    """
     with open_file(file.parent, file.name, LARGEST_WEIGHTS) as opened:
         content = hashlib.file_digest(opened, "sha256").hexdigest()
-    home = kept / hashlib.sha256(f"{content}/{name}/{metadata.version('transformers')}".encode()).hexdigest()
-    if not (home / name).is_dir():
+    kept = cache / "gguf"
+    home = kept / sealed_name(content, name)
+    if not _is_whole(cache, home, name):
         try:
-            kept.mkdir(parents=True, exist_ok=True)
+            make_folder(kept, cache)
             with TemporaryDirectory(dir=kept, prefix=".", ignore_cleanup_errors=True) as made:
-                _write_gguf(file, Path(made) / "whole" / name)
+                written = _write_gguf(file, Path(made) / "whole" / name)
+                digest = check_folder(written).digest()
+                if os.path.lexists(home):
+                    home.rename(Path(made) / "wrong")
                 (Path(made) / "whole").rename(home)
+            write_sealed(cache, home / _SEAL, {"folder": digest})
             remove_oldest(kept, MOST_KEPT)
-        except OSError:  # A full disk; or another process was faster.
-            return home / name if (home / name).is_dir() else None
+        except (OSError, DataError):  # A full disk; or another process was faster.
+            return home / name if _is_whole(cache, home, name) else None
     return home / name
+
+
+def _is_whole(cache: Path, home: Path, name: str) -> bool:
+    """Whether a kept folder is as it was made, to the last byte of all that is read of it."""
+    sealed = read_sealed(cache, home / _SEAL)
+    if sealed is None:
+        return False
+    try:
+        return check_folder(home / name).digest() == sealed.get("folder")
+    except CheckpointError:
+        return False
 
 
 def _write_gguf(file: Path, target: Path) -> Path:

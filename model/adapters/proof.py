@@ -5,12 +5,10 @@ and again, which shows how the model knows positions. What it is (encoder or dec
 from these passes and from its modules, never from its name.
 
 Only what was proven exact is kept: a file then holds numbers and a few fixed words, and no sentence to be shown. A file
-is believed if its digest is that of its content and every value is one that a proof could have found; what it says of
-heads is compared with the model again (`open_folder`).
+is believed if it is sealed (`sealed_files`) and every value is one that a proof could have found; what it says of heads
+is compared with the model again (`open_folder`).
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 import torch
-import transformers
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -28,12 +25,10 @@ from model.adapters.capture import name_attentions
 from model.adapters.layout import OUTPUTS, Layout, eager_weights, find_layout
 from model.adapters.limited_process import first_words
 from model.adapters.probe import Probe, positions_of
-from model.checked import Malformed, parsed
 from model.errors import CheckpointError, DataError, said
-from model.file_writing import remove_oldest, write_text
-from model.folder_files import read_file
 from model.nn.attention import AttentionInputs
 from model.nn.encoder_decoder import site_path
+from model.sealed_files import read_sealed, sealed_name, write_sealed
 from model.trace.trace import SiteLayers
 
 EAGER: Final = "eager"
@@ -292,34 +287,26 @@ def _wrong_with(values: Tensor, lengths: tuple[int, int], *, is_causal: bool) ->
     return ""
 
 
-#: To be raised when `proof` changes what it asks for.
-PROVEN_BY: Final = 1
-LARGEST: Final = 65_536
 MOST_FILES: Final = 512
 MOST_LAYERS, MOST_HEADS, MOST_TOKENS = 10_000, 100_000, 2_147_483_648
 SITES: Final = ("encoder.self", "decoder.self", "decoder.cross")
 
 
-def load_verdict(folder: Path, key: Sequence[str]) -> tuple[Explored, bool] | None:
+def load_verdict(cache: Path, key: Sequence[str]) -> tuple[Explored, bool] | None:
     """What was found of a model, and whether keys and values may be kept; None where nothing believable is kept.
 
     `key` names the content, the kind of device and the number type.
     """
-    name = _name(key)
+    content = read_sealed(cache, _file(cache, key))
     try:
-        kept = parsed(read_file(folder, name, LARGEST).decode("utf-8"))
-        content = kept["content"]
-        if kept["digest"] != _digest(content) or content["key"] != list(key):
-            return None
-        return _found(content)
-    except (CheckpointError, Malformed, OSError, KeyError, TypeError, ValueError, AttributeError):
+        return None if content is None else _found(content)
+    except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
 
-def keep_verdict(folder: Path, key: Sequence[str], found: Explored, caches: bool) -> None:
+def keep_verdict(cache: Path, key: Sequence[str], found: Explored, caches: bool) -> None:
     """Keep what was found of a model that is exact; a folder that cannot be written to costs time the next time."""
     content: dict[str, Any] = {
-        "key": list(key),
         "kind": found.kind,
         "heads": {site: list(heads) for site, heads in found.heads.items()},
         "difference": found.proof.difference,
@@ -330,19 +317,11 @@ def keep_verdict(folder: Path, key: Sequence[str], found: Explored, caches: bool
         "caches": caches,
     }
     with suppress(OSError, DataError):
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"digest": _digest(content), "content": content})
-        write_text(folder / _name(key), text)
-        remove_oldest(folder, MOST_FILES)
+        write_sealed(cache, _file(cache, key), content, MOST_FILES)
 
 
-def _name(key: Sequence[str]) -> str:
-    versions = (str(PROVEN_BY), torch.__version__, transformers.__version__)
-    return f"{hashlib.sha256(json.dumps([*versions, *key]).encode()).hexdigest()}.json"
-
-
-def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+def _file(cache: Path, key: Sequence[str]) -> Path:
+    return cache / "verdicts" / f"{sealed_name(*key)}.json"
 
 
 def _found(content: dict[str, Any]) -> tuple[Explored, bool]:

@@ -1,6 +1,9 @@
 """A GGUF file, written here as llama.cpp's own package writes them, opens as the model that it was made from."""
 
 import json
+import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +12,11 @@ import torch
 
 from model.abilities import Proof
 from model.adapters import other_weights
+from model.adapters.folder_check import check_folder
 from model.adapters.inspect_folder import kind_in
 from model.errors import CheckpointError
 from model.opening import as_writer, open_reader
+from model.sealed_files import write_sealed
 from tests.model.adapters import zoo
 
 gguf = pytest.importorskip("gguf")
@@ -89,41 +94,98 @@ def test_a_gguf_file_says_itself_which_kind_of_model_it_holds(tmp_path: Path, ar
     assert kind_in(tmp_path) == kind
 
 
+@pytest.fixture(scope="module")
+def opened_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, torch.Tensor]:
+    """A GGUF file, a cache in which it was opened, and weights of its model."""
+    folder = tmp_path_factory.mktemp("gguf")
+    _write(folder / "tiny.gguf", zoo.tiny("qwen2", changes={"intermediate_size": 64, "head_dim": 8}))
+    trace = open_reader(folder / "tiny.gguf", "cpu", cache=folder / "cache").trace(TEXT)
+    return folder / "tiny.gguf", folder / "cache", trace.weights("decoder.self", 0)
+
+
+def _kept(cache: Path) -> Path:
+    """The weights of the only conversion that is kept."""
+    (kept,) = (cache / "gguf").glob("*/*/model.safetensors")
+    return kept
+
+
+@pytest.mark.long
+def test_what_a_gguf_file_held_is_kept(opened_once: tuple[Path, Path, torch.Tensor], tmp_path: Path) -> None:
+    file, cache, weights = opened_once
+    shutil.copytree(cache, tmp_path / "cache")
+    before = _kept(tmp_path / "cache").stat()
+    opened = open_reader(file, "cpu", cache=tmp_path / "cache")
+    torch.testing.assert_close(opened.trace(TEXT).weights("decoder.self", 0), weights, atol=0, rtol=0)
+    assert os.path.samestat(_kept(tmp_path / "cache").stat(), before)
+
+
+def _truncated(cache: Path) -> None:
+    kept = _kept(cache)
+    os.truncate(kept, kept.stat().st_size - 100)
+
+
+def _zeroed(cache: Path) -> None:
+    kept = _kept(cache)
+    with kept.open("r+b") as file:
+        file.seek(kept.stat().st_size // 2)
+        file.write(bytes(4_000))
+
+
+def _with_other_settings(cache: Path) -> None:
+    config = _kept(cache).with_name("config.json")
+    settings = json.loads(config.read_text(encoding="utf-8"))
+    settings["rms_norm_eps"] = 0.5
+    config.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def _sealed_by_another(cache: Path) -> None:
+    """Other weights, under a seal that a cache elsewhere made."""
+    _zeroed(cache)
+    home = _kept(cache).parent
+    other = cache.with_name("other")
+    forged = other / home.parent.relative_to(cache) / "seal.json"
+    write_sealed(other, forged, {"folder": check_folder(home).digest()})
+    shutil.copy(forged, home.parent / "seal.json")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("damage", [_truncated, _zeroed, _with_other_settings, _sealed_by_another])
+def test_a_conversion_that_is_not_as_it_was_made_is_made_anew(
+    opened_once: tuple[Path, Path, torch.Tensor], tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    file, cache, weights = opened_once
+    shutil.copytree(cache, tmp_path / "cache")
+    damage(tmp_path / "cache")
+    opened = open_reader(file, "cpu", cache=tmp_path / "cache")
+    torch.testing.assert_close(opened.trace(TEXT).weights("decoder.self", 0), weights, atol=0, rtol=0)
+    assert _kept(tmp_path / "cache").read_bytes() == _kept(cache).read_bytes()
+
+
+@pytest.mark.long
 def test_a_gguf_file_that_cannot_be_read_pushes_out_none_that_could(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened_once: tuple[Path, Path, torch.Tensor], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(other_weights, "MOST_KEPT", 1)
-
-    def write(file: Path, target: Path) -> Path:
-        if file.read_bytes() == b"GGUF2":
-            raise CheckpointError("no")
-        return zoo.save_model(target, "gpt2", "bytes")
-
-    monkeypatch.setattr(other_weights, "_write_gguf", write)
-    file, cache = tmp_path / "a.gguf", tmp_path / "cache"
-    file.write_bytes(b"GGUF1")
-    open_reader(file, "cpu", cache=cache)
-    (kept,) = (cache / "gguf").iterdir()
-    file.write_bytes(b"GGUF2")
-    with pytest.raises(CheckpointError, match="no"):
-        open_reader(file, "cpu", cache=cache)
-    assert list((cache / "gguf").iterdir()) == [kept]
+    file, cache, _weights = opened_once
+    shutil.copytree(cache, tmp_path / "cache")
+    before = _kept(tmp_path / "cache").stat()
+    (tmp_path / "bad.gguf").write_bytes(file.read_bytes()[:-2_000])
+    with pytest.raises(CheckpointError, match=r"bad\.gguf"):
+        open_reader(tmp_path / "bad.gguf", "cpu", cache=tmp_path / "cache")
+    assert os.path.samestat(_kept(tmp_path / "cache").stat(), before)
+    (tmp_path / "other.gguf").write_bytes(file.read_bytes())
+    assert open_reader(tmp_path / "other.gguf", "cpu", cache=tmp_path / "cache").name == "other"
+    assert _kept(tmp_path / "cache").parent.name == "other"
 
 
-def test_what_a_gguf_file_held_is_kept_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(other_weights, "MOST_KEPT", 1)
-    written: list[Path] = []
-
-    def write(file: Path, target: Path) -> Path:
-        written.append(file)
-        return zoo.save_model(target, "gpt2", "bytes")
-
-    monkeypatch.setattr(other_weights, "_write_gguf", write)
-    (tmp_path / "one").mkdir()
-    file, cache = tmp_path / "one" / "a.gguf", tmp_path / "cache"
-    for content in (b"GGUF1", b"GGUF1", b"GGUF2", b"GGUF1"):
-        file.write_bytes(content)
-        opened = open_reader(file.parent, "cpu", cache=cache)
-        assert opened.name == "one"
-        assert len(list((cache / "gguf").iterdir())) == 1
-    assert len(written) == 3
+@pytest.mark.long
+def test_a_conversion_is_kept_in_no_folder_that_a_link_leads_to(
+    opened_once: tuple[Path, Path, torch.Tensor], tmp_path: Path
+) -> None:
+    file, _cache, weights = opened_once
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "cache" / "gguf").symlink_to(tmp_path / "elsewhere")
+    opened = open_reader(file, "cpu", cache=tmp_path / "cache")
+    torch.testing.assert_close(opened.trace(TEXT).weights("decoder.self", 0), weights, atol=0, rtol=0)
+    assert not list((tmp_path / "elsewhere").iterdir())

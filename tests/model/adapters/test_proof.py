@@ -1,6 +1,10 @@
 """A model is proven when it is opened, or the verdict says otherwise; a verdict is kept by content, and believed."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +18,7 @@ from safetensors.torch import load_file, save_file
 
 from model.abilities import Abilities
 from model.adapters import capture, library, open_folder, proof
+from model.adapters.folder_check import check_folder
 from model.adapters.generation import wrong_with_writing
 from model.adapters.open_folder import explore
 from model.adapters.probe import Probe
@@ -26,8 +31,10 @@ from model.errors import CheckpointError, TraceError
 from model.nn.attention import AttentionInputs
 from model.nn.masks import AttentionMask
 from model.opening import open_reader
+from model.sealed_files import sealed_name, write_sealed
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import refused
+from tests.paths import ROOT
 
 library.register(capture.attend, capture.causal_or_padding)
 TEXT = "the animal did not cross the street"
@@ -441,43 +448,117 @@ def test_another_process_does_not_prove_again(tmp_path: Path, proofs: list[str])
     assert proofs == ["attends", "writes"] * 3
 
 
-def _damaged(text: str) -> str:
-    return text[:-9]
+def noted(root: Path, note: str) -> Path:
+    """A folder with the same model whose content differs from others of it by a note."""
+    folder = zoo.save_model(root / note, "gpt2", "bytes")
+    (folder / "note.txt").write_text(note, encoding="utf-8")
+    return folder
 
 
-def _of_other_heads(text: str) -> str:
-    content = json.loads(text)["content"] | {"heads": {"decoder.self": [4, 3]}}
-    return json.dumps({"digest": proof._digest(content), "content": content})
+def _damaged(verdict: Path) -> None:
+    os.truncate(verdict, verdict.stat().st_size - 9)
 
 
-def _without_its_digest(text: str) -> str:
-    kept: dict[str, Any] = json.loads(text)
+def _changed(verdict: Path) -> None:
+    kept = json.loads(verdict.read_text(encoding="utf-8"))
     kept["content"]["difference"] = 0.5
-    return json.dumps(kept)
+    verdict.write_text(json.dumps(kept), encoding="utf-8")
 
 
-def _of_another_key(text: str) -> str:
-    content = json.loads(text)["content"] | {"key": ["other", "cpu", "torch.float32"]}
-    return json.dumps({"digest": proof._digest(content), "content": content})
+def _sealed_elsewhere(verdict: Path) -> None:
+    """As whoever knows this code would make it, without the key of this cache."""
+    cache, other = verdict.parents[1], verdict.parents[2] / "other"
+    kept = json.loads(verdict.read_text(encoding="utf-8"))["content"] | {"difference": 0.5}
+    write_sealed(other, other / verdict.relative_to(cache), kept)
+    shutil.copy(other / verdict.relative_to(cache), verdict)
 
 
-def _of_a_strange_kind(text: str) -> str:
-    content = json.loads(text)["content"] | {"positions": "<script>"}
-    return json.dumps({"digest": proof._digest(content), "content": content})
+def _sealed_by_a_key_for_all(verdict: Path) -> None:
+    """With the key, which others may have read."""
+    cache = verdict.parents[1]
+    kept = json.loads(verdict.read_text(encoding="utf-8"))["content"] | {"difference": 0.5}
+    write_sealed(cache, verdict, kept)
+    (cache / "key").chmod(0o644)
 
 
-@pytest.mark.parametrize(
-    "change", [_damaged, _of_other_heads, _without_its_digest, _of_another_key, _of_a_strange_kind]
-)
-def test_a_file_that_cannot_be_believed_is_proven_anew(
-    tmp_path: Path, proofs: list[str], change: Callable[[str], str]
-) -> None:
-    folder, cache = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "cache"
-    first = _opened(folder, cache)
-    (file,) = (cache / "verdicts").iterdir()
-    file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
-    assert _opened(folder, cache) == first
-    assert proofs == ["attends", "writes"] * 2
+def _of_another_content(verdict: Path) -> None:
+    """A verdict that is sealed, of other weights."""
+    before = list(verdict.parent.iterdir())
+    open_reader(noted(verdict.parents[2], "another"), "cpu", cache=verdict.parents[1])
+    (new,) = (file for file in verdict.parent.iterdir() if file not in before)
+    new.replace(verdict)
+
+
+def _of_a_strange_kind(verdict: Path) -> None:
+    kept = json.loads(verdict.read_text(encoding="utf-8"))["content"] | {"positions": "<script>"}
+    write_sealed(verdict.parents[1], verdict, kept)
+
+
+def _of_other_heads(verdict: Path) -> None:
+    kept = json.loads(verdict.read_text(encoding="utf-8"))["content"] | {"heads": {"decoder.self": [4, 3]}}
+    write_sealed(verdict.parents[1], verdict, kept)
+
+
+DAMAGES = (
+    _damaged, _changed, _sealed_elsewhere, _sealed_by_a_key_for_all, _of_another_content, _of_a_strange_kind,
+    _of_other_heads,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def opened_before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model and a cache for each damage, which another process has opened."""
+    root = tmp_path_factory.mktemp("opened")
+    for number in range(len(DAMAGES) + 1):
+        # Each is a content of its own, of which this process knows nothing.
+        noted(root / f"{number}", f"note {number}").rename(root / f"{number}" / "gpt2")
+    code = (
+        f"from pathlib import Path; from model.opening import open_reader\nfor folder in Path({str(root)!r}).iterdir():"
+        "  open_reader(folder / 'gpt2', 'cpu', cache=folder / 'cache')"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=300)
+    return root
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(len(DAMAGES)), ids=lambda number: DAMAGES[number].__name__)
+def test_a_verdict_that_cannot_be_believed_is_proven_anew(opened_before: Path, number: int) -> None:
+    home = opened_before / f"{number}"
+    (verdict,) = (home / "cache" / "verdicts").iterdir()
+    DAMAGES[number](verdict)
+    wrong = verdict.read_bytes()
+    found = open_reader(home / "gpt2", "cpu", cache=home / "cache").abilities
+    assert found.proof is not None
+    assert found.proof.difference < 1e-4
+    assert (found.heads, found.positions) == ({"decoder.self": (4, 4)}, "learned")
+    assert verdict.read_bytes() != wrong
+
+
+@pytest.mark.long
+def test_a_verdict_of_another_process_is_believed_and_its_key_is_for_its_owner_alone(opened_before: Path) -> None:
+    home = opened_before / f"{len(DAMAGES)}"
+    (verdict,) = (home / "cache" / "verdicts").iterdir()
+    before = verdict.stat()
+    assert open_reader(home / "gpt2", "cpu", cache=home / "cache").abilities.proof is not None
+    assert os.path.samestat(verdict.stat(), before)
+    assert (home / "cache" / "key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_verdict_is_written_through_no_link(tmp_path: Path) -> None:
+    folder = noted(tmp_path, "first")
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (elsewhere / "mine").write_text("mine", encoding="utf-8")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "verdicts").symlink_to(elsewhere)
+    assert open_reader(folder, "cpu", cache=tmp_path / "linked").abilities.proof is not None
+    folder = noted(tmp_path, "second")
+    name = sealed_name(check_folder(folder).digest(), "cpu", "torch.float32")
+    (tmp_path / "cache" / "verdicts").mkdir(parents=True)
+    (verdict := tmp_path / "cache" / "verdicts" / f"{name}.json").symlink_to(elsewhere / "mine")
+    assert open_reader(folder, "cpu", cache=tmp_path / "cache").abilities.proof is not None
+    assert verdict.is_file()
+    assert not verdict.is_symlink()
+    assert [(file.name, file.read_text(encoding="utf-8")) for file in elsewhere.iterdir()] == [("mine", "mine")]
 
 
 def test_few_files_are_kept(tmp_path: Path, proofs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
