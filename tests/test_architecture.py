@@ -126,7 +126,7 @@ NAMED: Final = {
     # Beside a film, the text of our own that it fills.
     "model/analysis/ablations/measure.py": {"Path(__file__).with_name(template).read_text", "film.read_bytes"},
     "model/analysis/coreference/case_files.py": {"path.open"},
-    "model/file_writing.py": {"target.open", "unfinished.open"},
+    "model/file_writing.py": {"os.open", "path.open", "unfinished.open"},
     "model/pairs.py": {"gzip.open", "lzma.open", "open"},
     "model/trace/file.py": {"path.open"},
     "model/training/command.py": {"(run / LOG).read_bytes"},
@@ -134,8 +134,8 @@ NAMED: Final = {
 }
 #: Files of our own source, and the system's.
 OWN: Final = {
-    "model/adapters/placement.py", "model/later.py", "model/training/lexicon.py", "viz/gallery/docs.py",
-    "viz/gallery/site.py", "viz/locale/__main__.py", "viz/pages/attention/bertviz/tab.py",
+    "model/adapters/placement.py", "model/later.py", "model/sealed_files.py", "model/training/lexicon.py",
+    "viz/gallery/docs.py", "viz/gallery/site.py", "viz/locale/__main__.py", "viz/pages/attention/bertviz/tab.py",
     "viz/pages/learn/collection/drawing.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/learn/story/bar.py",
     "viz/pages/model_card/tabs.py", "viz/pictures/offline.py", "viz/selection/examples.py", "viz/server/scripts.py",
     "viz/text/glossary.py", "viz/text/messages.py", "viz/ui/formulas.py", "viz/ui/frame.py", "viz/ui/snippets.py",
