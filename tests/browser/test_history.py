@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import settled
 from tests.browser.test_app import opened, sentence, turned_to, typed
 
 TEXT = "She read the book."
@@ -13,6 +14,7 @@ TEXT = "She read the book."
 @pytest.mark.long
 def test_back_and_forward_go_a_step_a_press_and_keep_the_sentence(page: Page, url: str) -> None:
     opened(page, url, "?layer=0&head=0")
+    expect(page).to_have_url(re.compile("head=L1H1"))
     typed(page, TEXT)
     expect(page).to_have_url(re.compile("text=She"))
     page.get_by_role("gridcell").nth(6).click()
@@ -30,6 +32,12 @@ def test_back_and_forward_go_a_step_a_press_and_keep_the_sentence(page: Page, ur
     expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "2")
     page.go_back()
     expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "0")
+    expect(sentence(page, "en")).to_have_text(TEXT)
+    # Undo goes on from there, and does not take the step back again.
+    settled(page)
+    page.keyboard.press("Control+z")
+    expect(sentence(page, "en")).to_have_text(re.compile("The animal"))
+    page.keyboard.press("Control+Shift+z")
     expect(sentence(page, "en")).to_have_text(TEXT)
     page.go_back()
     expect(sentence(page, "en")).to_have_text(re.compile("The animal"))

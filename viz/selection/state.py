@@ -9,7 +9,8 @@ survives a change of page, a link opens the same view again, and a wrong value i
 
 What a person chose is kept choice by choice, to be undone and done again, and with it the sentences that they read. A
 change that a page makes by itself is no choice: what it proposes is left out, and what it corrects when it opens
-becomes part of the choice that led there (`History.absorbed`).
+becomes part of the choice that led there (`History.absorbed`). The browser's Back and Forward are none either: they
+move along the choices, as undo does (`History.led_to`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -81,6 +82,11 @@ class History:
         choices = list(self.choices)
         choices[self.at] = replace(self.now, selection=selection)
         return replace(self, choices=tuple(choices))
+
+    def led_to(self, selection: Selection) -> Self:
+        """With the nearest choice that held the same, if any: the browser's Back and Forward go along the choices."""
+        same = [at for at, choice in enumerate(self.choices) if not _changed(choice.selection, selection)]
+        return replace(self, at=min(same, key=lambda at: abs(at - self.at), default=self.at))
 
     def moved(self, by: int) -> Self:
         """So many choices undone (below 0) or done again, as far as there are any."""
@@ -158,7 +164,8 @@ def begin(checkpoints: Sequence[str]) -> None:
     st.session_state[_RUN] = st.session_state.get(_RUN, 0) + 1
     selection: Selection | None = st.session_state.get(_SELECTION)
     context = get_script_run_ctx()
-    if selection is None or (context is not None and context.is_history_navigation):
+    is_led = context is not None and context.is_history_navigation
+    if selection is None or is_led:
         params = st.query_params.to_dict()
         st.session_state[_ASKED] = params
         selection = parse(params, selection or Selection())
@@ -172,7 +179,10 @@ def begin(checkpoints: Sequence[str]) -> None:
     if selection.common.language not in messages.languages():
         selection = selection.changed(language="")
     put(selection.changed(checkpoint=checkpoint))
-    _past().begun = current()
+    past = _past()
+    past.begun = current()
+    if is_led and past.history is not None:
+        past.history = past.history.led_to(current())
     messages.speak(language())
 
 
