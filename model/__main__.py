@@ -48,7 +48,7 @@ from model.config import LARGEST
 from model.description import describe
 from model.errors import ConfigError, DataError, HeadlightError, memory_short
 from model.evaluation import evaluate, translate_all
-from model.file_writing import check_folder, check_writable, json_text, plain_reason, print_in_utf_8
+from model.file_writing import STANDARD_OUTPUT, check_folder, check_writable, json_text, plain_reason, print_in_utf_8
 from model.nn.architectures import grown
 from model.opening import open_reader, open_translator
 from model.pairs import data_set_name, read_pairs
@@ -102,7 +102,8 @@ def build_parser() -> argparse.ArgumentParser:
     trace = add("trace", run_trace, "write every attention weight of a sentence to an .npz file")
     trace.add_argument("text")
     trace.add_argument("--target", metavar="TEXT", help="a translation to read along, instead of the model's own")
-    trace.add_argument("--out", type=path, required=True, metavar="FILE.npz")
+    text = "the file to write, or - for standard output"
+    trace.add_argument("--out", type=path, required=True, metavar="FILE.npz", help=text)
     # Which of the two was meant cannot be known where both are given.
     of_model = trace.add_mutually_exclusive_group()
     text = "a model that transformers saved, instead of a checkpoint of ours"
@@ -140,7 +141,8 @@ def build_parser() -> argparse.ArgumentParser:
     atlas.add_argument("--text", type=path, metavar="FILE", help=text)
     atlas.add_argument("--align", type=path, metavar="FILE.jsonl", help="alignments made by hand, for error rates")
     atlas.add_argument("--limit", type=COUNT, metavar="N", help="only the first N sentences")
-    atlas.add_argument("--out", type=path, required=True, metavar="FILE.npz")
+    text = "the file to write, or - for standard output; what is printed then goes to standard error"
+    atlas.add_argument("--out", type=path, required=True, metavar="FILE.npz", help=text)
 
     ablations = add("ablations", run_ablations, "print what each part is worth: the table of all trained ablations")
     text = "folder that holds " + ", ".join(DEV_SETS)
@@ -313,7 +315,8 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     with tqdm(total=len(sentences) + 2 * len(aligned), unit="sentence") as bar:
         atlas = build_atlas(reader, sentences, aligned, bar.update, cases_for(reader))
     save_atlas(atlas, arguments.out)
-    print(json_text(atlas_json(atlas)) if arguments.json else atlas_report(atlas))
+    report = json_text(atlas_json(atlas)) if arguments.json else atlas_report(atlas)
+    print(report, file=sys.stderr if arguments.out == STANDARD_OUTPUT else sys.stdout)
     print(arguments.out, file=sys.stderr)
 
 

@@ -63,11 +63,11 @@ def save_checkpoint(
         )
         raise CheckpointError(message, num_wrong=len(wrong), wrong=wrong[0], name=folder.name)
     make_folder(folder)
-    write_bytes(folder / WEIGHTS, save(weights, {"format": "headlight"}))
-    write_text(folder / CONFIG, model.config.to_json())
-    write_bytes(folder / TOKENIZER, tokenizer.serialized)
+    write_bytes(folder / WEIGHTS, save(weights, {"format": "headlight"}), folder)
+    write_text(folder / CONFIG, model.config.to_json(), folder)
+    write_bytes(folder / TOKENIZER, tokenizer.serialized, folder)
     if card is not None:
-        write_text(folder / CARD, card)
+        write_text(folder / CARD, card, folder)
     write_manifest(folder)
 
 
@@ -75,7 +75,7 @@ def write_manifest(folder: Path) -> None:
     """Write the SHA-256 of every file in the folder to its manifest."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != MANIFEST)
     digests = {path.name: _sha256(folder, path.name) for path in files}
-    write_text(folder / MANIFEST, json.dumps({"sha256": digests}, indent=2) + "\n")
+    write_text(folder / MANIFEST, json.dumps({"sha256": digests}, indent=2) + "\n", folder)
 
 
 def load_checkpoint(folder: str | Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:

@@ -10,6 +10,7 @@ from model.adapters.folder_check import gguf_file, pickled_files
 from model.adapters.other_weights import write_safetensors
 from model.checkpoint import MANIFEST
 from model.errors import CheckpointError, InputTextError, SessionError, said
+from model.file_writing import write_bytes
 from model.folder_files import entries, named_folder
 from model.marian.files import CONFIG, SOURCE, TARGET, TOKENIZER_SETTINGS, VOCABULARY, file_bytes, is_opus_mt
 from model.nn.transformer import Transformer
@@ -74,7 +75,7 @@ def _readable(folder: Path) -> Iterator[Path]:
         copy.mkdir()
         for name in (CONFIG, SOURCE, TARGET, VOCABULARY, TOKENIZER_SETTINGS):
             if (folder / name).exists():
-                (copy / name).write_bytes(file_bytes(folder, name))
+                write_bytes(copy / name, file_bytes(folder, name), copy)
         write_safetensors(folder, copy)
         yield copy
 

@@ -4,7 +4,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -130,7 +130,7 @@ NAMED: Final = {
     "model/pairs.py": {"gzip.open", "lzma.open", "open"},
     "model/trace/file.py": {"path.open"},
     "model/training/command.py": {"(run / LOG).read_bytes"},
-    "model/training/loop.py": {"load_file", "path.open", "path.read_text", "safe_open"},
+    "model/training/loop.py": {"load_file", "path.read_text", "safe_open"},
 }
 #: Files of our own source, and the system's.
 OWN: Final = {
@@ -164,6 +164,118 @@ def test_every_place_that_opens_a_file_is_known() -> None:
     found = {name_of(file): opened for file in (*MODEL, *VIZ) if (opened := reads(file))}
     assert {name: opened for name, opened in found.items() if name not in OWN} == FOLDERS | COPIES | NAMED
     assert found.keys() >= OWN
+
+
+#: Methods and functions that make, move or write files or folders, whatever they are of; those of four modules.
+_WRITING: Final = {
+    "write_text", "write_bytes", "touch", "mkdir", "rename", "symlink_to", "hardlink_to", "savez", "savez_compressed",
+    "tofile", "save_file", "save_pretrained", "extractall", "TemporaryDirectory", "TemporaryFile",
+    "NamedTemporaryFile", "mkdtemp", "mkstemp",
+}  # fmt: skip
+_WRITING_OF: Final = {
+    "os": {
+        "open", "mkdir", "makedirs", "rename", "renames", "replace", "link", "symlink", "truncate", "mkfifo", "mknod",
+    },
+    "shutil": {"copy", "copy2", "copyfile", "copytree", "copyfileobj", "move", "make_archive", "unpack_archive"},
+    "np": {"save", "memmap"},
+    "torch": {"save"},
+}  # fmt: skip
+#: The functions of `model/file_writing.py`, each with the number of its argument `inside`, a folder that we fill.
+_OURS: Final = {
+    "write_bytes": 2, "write_text": 2, "append_line": 2, "written_file": 1, "written_path": 1, "make_folder": 1,
+}  # fmt: skip
+#: By module, what writes otherwise than by these functions.
+WRITES: Final = {
+    # Reading alone: the flags say so.
+    "model/folder_files.py": {"os.open"},
+    # Into a file that `written_file` has opened, or into memory.
+    "model/analysis/atlas/file.py": {"np.savez_compressed"},
+    "model/trace/file.py": {"np.savez"},
+    "model/training/film.py": {"np.savez_compressed"},
+    "viz/ui/trace_tables.py": {"np.save"},
+    # By its name, at the path that `written_path` gives.
+    "model/training/loop.py": {"save_file"},
+    # Temporary files and folders, which only the person who made them can enter; what is moved out of one is a folder.
+    "model/adapters/inspect_folder.py": {"TemporaryDirectory"},
+    "model/adapters/limited_process.py": {"TemporaryFile"},
+    "model/adapters/placement.py": {"mkdtemp"},
+    "model/adapters/other_weights.py": {
+        "(Path(made) / 'whole').rename", "home.rename", "target.mkdir", "TemporaryDirectory",
+    },
+    "model/adapters/weights_process.py": {
+        "(Path(alone) / file.name).symlink_to", "(target / 'model.safetensors.index.json').write_text",
+        "model.save_pretrained", "save_file", "tokenizer.save_pretrained", "TemporaryDirectory",
+    },
+    "model/opening.py": {"copy.mkdir", "TemporaryDirectory"},
+}  # fmt: skip
+#: By module, the functions of ours that write at a path that a person named, which may pass links.
+PATHS_OF_A_PERSON: Final = {
+    # A cache.
+    "model/analysis/atlas/file.py": {"make_folder"},
+    "model/checkpoint.py": {"make_folder"},
+    "model/trace/file.py": {"written_file"},
+    "model/training/command.py": {"make_folder"},
+    "model/training/film.py": {"written_file"},
+    "model/training/loop.py": {"make_folder"},
+    "viz/locale/__main__.py": {"written_file"},
+    "viz/notebook/pictures.py": {"write_text"},
+}
+
+
+def is_opened_to_write(call: ast.Call, name: str) -> bool:
+    """Whether a call is of an `open` in whose mode something may be written."""
+    modes = [*call.args, *(keyword.value for keyword in call.keywords)]
+    mode = re.compile(r"[rbt]*[wax+][rwaxbt+]*")
+    return name in ("open", "fdopen") and any(
+        isinstance(given, ast.Constant) and isinstance(given.value, str) and mode.fullmatch(given.value) is not None
+        for given in modes
+    )
+
+
+def writes(tree: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
+    """What writes files and folders otherwise than by our functions; and which of these are given no `inside`."""
+    others, ours = set(), set()
+    for node in tree:
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+        if not owner and name in _OURS:
+            if len(node.args) <= _OURS[name] and "inside" not in {keyword.arg for keyword in node.keywords}:
+                ours.add(name)
+        elif name in _WRITING or name in _WRITING_OF.get(owner, ()) or is_opened_to_write(node, name):
+            others.add(ast.unparse(node.func))
+    return others, ours
+
+
+def test_every_place_that_writes_a_file_is_known() -> None:
+    found = {name_of(file): writes(nodes(file)) for file in (*MODEL, *VIZ) if name_of(file) != "model/file_writing.py"}
+    assert {name: others for name, (others, _ours) in found.items() if others} == WRITES
+    assert {name: ours for name, (_others, ours) in found.items() if ours} == PATHS_OF_A_PERSON
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("path.write_text(text)", {"path.write_text"}),
+        ("open(path, 'w')", {"open"}),
+        ("path.open(mode='r+b')", {"path.open"}),
+        ("os.open(path, flags)", {"os.open"}),
+        ("shutil.copy(a, b)", {"shutil.copy"}),
+        ("torch.save(state, path)", {"torch.save"}),
+        ("save_file(state, path)", {"save_file"}),
+        ("open(path, 'rb')", set()),
+        ("copy.copy(a)", set()),
+        ("text.replace('a', 'b')", set()),
+    ],
+)
+def test_a_call_that_writes_is_known(code: str, expected: set[str]) -> None:
+    assert writes(ast.walk(ast.parse(code))) == (expected, set())
+
+
+def test_a_call_of_ours_that_may_pass_links_is_known() -> None:
+    calls = ("write_text(a, text)", "write_text(a, text, folder)", "make_folder(a, inside=b)", "written_file(a)")
+    assert [bool(writes(ast.walk(ast.parse(call)))[1]) for call in calls] == [True, False, False, True]
 
 
 TEXT_MODES = {f"{way}{more}" for way in "rwax" for more in ("", "t", "+", "t+", "+t")}

@@ -26,6 +26,7 @@ from model.adapters.limited_process import answer_of
 from model.adapters.peft_adapter import read_adapter
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError, said
+from model.file_writing import write_bytes
 from model.folder_files import entries, open_file, read_file
 from model.training_record import MANIFEST
 
@@ -68,7 +69,7 @@ def private_copy(folder: Folder) -> Iterator[TokenizerCopy]:
     whole = hashlib.sha256()
     with TemporaryDirectory(prefix="headlight-tokenizer-") as made:
         for file, content in contents.items():
-            (Path(made) / file).write_bytes(content)
+            write_bytes(Path(made) / file, content, Path(made))
             whole.update(f"{file}\0{hashlib.sha256(content).hexdigest()}\n".encode())
         yield TokenizerCopy(Path(made), whole.hexdigest())
 

@@ -13,7 +13,15 @@ from model.arguments import COUNT, SHARE, Number, WholeNumber, path
 from model.config import LARGEST as LARGEST_SETTINGS
 from model.config import PRESETS, ModelConfig, Norm, changed, preset, read_config
 from model.errors import ConfigError
-from model.file_writing import check_folder, check_writable, json_text, make_folder, write_bytes, write_text
+from model.file_writing import (
+    STANDARD_OUTPUT,
+    check_folder,
+    check_writable,
+    json_text,
+    make_folder,
+    write_bytes,
+    write_text,
+)
 from model.folder_files import read_file
 from model.pairs import Pair, data_set_name, read_pairs
 from model.reader import choose_device
@@ -107,6 +115,8 @@ def train(arguments: argparse.Namespace) -> None:
     check_folder(arguments.run)
     check_folder(arguments.out)
     if arguments.film is not None:
+        if arguments.film == STANDARD_OUTPUT or arguments.film.is_fifo():
+            raise ConfigError("A film is written again at every frame: give --film the name of a file.")
         check_writable(arguments.film)
     shares = shares_from(arguments)
     nouns = [] if arguments.dictionary is None else read_nouns(arguments.dictionary)
@@ -233,8 +243,8 @@ def write_record(
     ]
     record = {"data": data, "settings": settings, "dev_limit": limit, "note": note}
     make_folder(out)
-    write_text(out / TRAINING, json.dumps(record, indent=2) + "\n")
-    write_bytes(out / TRAINING_LOG, (run / LOG).read_bytes() if (run / LOG).exists() else b"")
+    write_text(out / TRAINING, json.dumps(record, indent=2) + "\n", out)
+    write_bytes(out / TRAINING_LOG, (run / LOG).read_bytes() if (run / LOG).exists() else b"", out)
     (out / METRICS).unlink(missing_ok=True)
 
 
@@ -278,9 +288,9 @@ def open_run(arguments: argparse.Namespace, origin: checkpoint.Checkpoint | None
         sentences = (sentence for pair in pairs for sentence in pair)
         tokenizer = Tokenizer.train(sentences, config, None if shared is None else LETTERS)
         if shared is not None:
-            write_bytes(shared, tokenizer.serialized)
-    write_bytes(folder / checkpoint.TOKENIZER, tokenizer.serialized)
-    write_text(folder / checkpoint.CONFIG, config.to_json())
+            write_bytes(shared, tokenizer.serialized, shared.parent)
+    write_bytes(folder / checkpoint.TOKENIZER, tokenizer.serialized, folder)
+    write_text(folder / checkpoint.CONFIG, config.to_json(), folder)
 
 
 def read_run(folder: Path) -> tuple[ModelConfig, Tokenizer]:

@@ -26,7 +26,7 @@ from model.arguments import COUNT, SHARE, Number, WholeNumber
 from model.config import ModelConfig
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
-from model.file_writing import forget_unfinished, make_folder, said_plainly, write_text, written_path
+from model.file_writing import append_line, forget_unfinished, make_folder, write_text, written_path
 from model.nn.architectures import new_model
 from model.nn.encoder_decoder import EncoderDecoder
 from model.pairs import Pair
@@ -68,15 +68,13 @@ class RunFiles:
 
     def log(self, entry: Mapping[str, float]) -> None:
         """Add a line to the log."""
-        path = self.folder / LOG
-        with said_plainly(path), path.open("a", encoding="utf-8") as log:
-            log.write(json.dumps(entry) + "\n")
+        append_line(self.folder / LOG, json.dumps(entry), self.folder)
 
     def forget_log_after(self, step: int) -> None:
         """Take out what was logged between the last state and a kill: it will be logged again."""
         forget_unfinished(self.folder)
         kept = [entry for entry in read_log(self.folder) if entry["step"] <= step]
-        write_text(self.folder / LOG, "".join(json.dumps(entry) + "\n" for entry in kept))
+        write_text(self.folder / LOG, "".join(json.dumps(entry) + "\n" for entry in kept), self.folder)
 
     def save_state(self, state: RunState) -> None:
         """Replace the state."""
@@ -194,7 +192,7 @@ def _shapes(weights: Mapping[str, Tensor]) -> dict[str, torch.Size]:
 
 
 def _replace(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
-    with written_path(path) as unfinished:
+    with written_path(path, path.parent) as unfinished:
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, unfinished, metadata)
 
 

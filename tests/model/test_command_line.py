@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -341,11 +342,31 @@ def test_a_place_where_nothing_can_be_written_is_said_before_anything_is_compute
         assert "There is no folder none, so x cannot be written." in said("none/x")
         assert "There is no folder file, so x cannot be written." in said("file/x")
         assert "file cannot be written: permission denied." in said("file")
+        os.mkfifo("pipe")
+        assert ("--film the name of a file." if name == "film" else "pipe that no program reads.") in said("pipe")
+        Path("pipe").unlink()
     else:
+        assert "Standard output (-) takes no folder." in said("-")
         assert "file is not a folder. Give the name of a folder to write into." in said("file")
         assert "file is not a folder. Give the name of a folder to write into." in said("file/x")
     assert "x cannot be written: " in said("folder/x")
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "file", "pairs.tsv"}
+
+
+@pytest.mark.parametrize("name", ["trace", "atlas"])
+def test_a_result_goes_to_standard_output_alone(
+    name: str, checkpoint: str, pairs: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    command, option, _ = OUTPUTS[name]
+    pairs.write_text("Tom.\n", encoding="utf-8")
+    places = {"CHECKPOINT": checkpoint, "TEXT": str(pairs)}
+    arguments = [*(places.get(word, word) for word in command), option]
+    assert main([*arguments, str(tmp_path / "file.npz")]) == 0
+    capfdbinary.readouterr()
+    assert main([*arguments, "-"]) == 0
+    with np.load(BytesIO(capfdbinary.readouterr().out)) as sent, np.load(tmp_path / "file.npz") as written:
+        assert sent.files == written.files
+        assert all(sent[array].tobytes() == written[array].tobytes() for array in sent.files)
 
 
 @pytest.mark.parametrize("name", ["trace", "atlas"])

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from safetensors.torch import save_file
 
 from model.errors import DataError
 from model.file_writing import (
+    append_line,
     check_folder,
     check_writable,
     forget_unfinished,
@@ -24,6 +26,7 @@ from model.file_writing import (
     written_file,
     written_path,
 )
+from tests.patience import PATIENCE
 
 
 def device(folder: Path, number: int) -> Path:
@@ -105,15 +108,162 @@ def test_a_full_device_is_one_sentence_and_stays_one(tmp_path: Path, write: Call
     assert stat.S_ISCHR(path.stat().st_mode)
 
 
-def test_a_pipe_is_given_the_content(tmp_path: Path) -> None:
-    os.mkfifo(path := tmp_path / "pipe")
+def pipe_with_reader(folder: Path) -> tuple[Path, threading.Thread, list[bytes]]:
+    """A pipe, a thread that has it open, and what that has read."""
+    os.mkfifo(path := folder / "pipe")
     read: list[bytes] = []
-    reader = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
+    opened = threading.Event()
+
+    def read_all() -> None:
+        # So that it does not wait for who writes, and nobody can come before it.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
+            os.set_blocking(pipe.fileno(), True)
+            opened.set()
+            begun.wait(PATIENCE)
+            read.append(pipe.read())
+
+    begun = threading.Event()
+    reader = threading.Thread(target=read_all, daemon=True)
     reader.start()
+    opened.wait(PATIENCE)
+    check_writable(path)
+    begun.set()
+    return path, reader, read
+
+
+def test_a_pipe_is_given_the_content(tmp_path: Path) -> None:
+    path, reader, read = pipe_with_reader(tmp_path)
     by_bytes(path)
     reader.join(10)
     assert read == [b"content"]
     assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("write", [check_writable, by_bytes, by_numpy, by_safetensors])
+def test_a_pipe_that_nobody_reads_is_refused_at_once(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    os.mkfifo(path := tmp_path / "pipe")
+    with pytest.raises(
+        DataError, match=r"pipe is a pipe that no program reads\. Start the program that reads it first"
+    ):
+        write(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_who_reads_a_pipe_waits_from_the_first_look_to_the_last_byte(tmp_path: Path) -> None:
+    path, reader, read = pipe_with_reader(tmp_path)
+    check_writable(path)
+    reader.join(0.2)
+    assert (reader.is_alive(), read) == (True, [])
+    write_bytes(path, b"x" * 200_000)
+    reader.join(10)
+    assert read == [b"x" * 200_000]
+
+
+@WAYS
+def test_a_minus_is_standard_output(write: Callable[[Path], None], capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    check_writable(Path("-"))
+    write(Path("-"))
+    assert len(capfdbinary.readouterr().out) >= len(b"content")
+    assert not Path("-").exists()
+    with pytest.raises(DataError, match="takes no folder"):
+        check_folder(Path("-"))
+
+
+def test_nothing_binary_is_sent_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with pytest.raises(DataError, match="Standard output is a terminal"):
+        write_bytes(Path("-"), b"content")
+
+
+@pytest.fixture(params=["held", "not held"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of ours beside another person's, on systems that hold folders open, and on one that cannot."""
+    if request.param == "not held":
+        monkeypatch.setattr(os, "supports_dir_fd", set())
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "file").write_text("theirs", encoding="utf-8")
+    (tmp_path / "ours").mkdir()
+    return tmp_path / "ours"
+
+
+def inside(folder: Path) -> dict[str, Callable[[Path], None]]:
+    def by_library(path: Path) -> None:
+        with written_path(path, folder) as unfinished:
+            save_file({"a": torch.arange(9)}, unfinished)
+
+    return {
+        "bytes": lambda path: write_bytes(path, b"ours", folder),
+        "text": lambda path: write_text(path, "ours", folder),
+        "library": by_library,
+        "line": lambda path: append_line(path, "ours", folder),
+        "folder": lambda path: make_folder(path, folder),
+    }
+
+
+@pytest.mark.parametrize("way", ["bytes", "text", "library", "line", "folder"])
+def test_below_a_folder_that_we_fill_nothing_is_written_through_a_linked_folder(folder: Path, way: str) -> None:
+    make_folder(folder / "a" / "b", folder)
+    write_text(folder / "a" / "b" / "file", "ours", folder)
+    (folder / "link").symlink_to(folder.parent / "theirs")
+    (folder / "a" / "link").symlink_to(folder)
+    write = inside(folder)[way]
+    for path in (folder / "link" / "file", folder / "link" / "new", folder / "a" / "link" / "new"):
+        with pytest.raises(DataError, match=r"leads through a link inside .*ours, and nothing is written there"):
+            write(path)
+    assert [file.read_text(encoding="utf-8") for file in (folder.parent / "theirs").iterdir()] == ["theirs"]
+    assert not (folder / "new").exists()
+    # The folder itself is a path that a person named.
+    (folder.parent / "named").symlink_to(folder)
+    for ours in (folder, folder.parent / "named"):
+        inside(ours)[way](ours / "a" / "b" / f"{way} {ours.name}")
+    assert len(list((folder / "a" / "b").iterdir())) == 3
+
+
+@pytest.mark.parametrize("way", ["bytes", "text", "library"])
+@pytest.mark.parametrize("there", ["link", "broken link", "pipe"])
+def test_below_a_folder_that_we_fill_a_file_takes_the_place_of_a_link(folder: Path, way: str, there: str) -> None:
+    theirs, path = folder.parent / "theirs", folder / "file"
+    if there == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(theirs / ("file" if there == "link" else "none"))
+    inside(folder)[way](path)
+    assert path.is_file()
+    assert not path.is_symlink()
+    assert [file.read_text(encoding="utf-8") for file in theirs.iterdir()] == ["theirs"]
+
+
+def test_a_line_is_added_through_no_link_and_to_no_pipe(folder: Path) -> None:
+    log = folder / "log"
+    for line in ("one", "two"):
+        append_line(log, line, folder)
+    assert log.read_text(encoding="utf-8") == "one\ntwo\n"
+    log.unlink()
+    log.symlink_to(folder.parent / "theirs" / "file")
+    with pytest.raises(DataError, match="leads through a link"):
+        append_line(log, "three", folder)
+    assert (folder.parent / "theirs" / "file").read_text(encoding="utf-8") == "theirs"
+    log.unlink()
+    os.mkfifo(log)
+    with pytest.raises(DataError, match="log cannot be written: no such device"):
+        append_line(log, "four", folder)
+
+
+def test_a_mode_that_is_asked_for_replaces_another(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.touch(0o644)
+    write_bytes(path, b"content", tmp_path, mode=0o600)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_oldest_is_a_link_and_goes_alone(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "link").symlink_to(tmp_path / "theirs")
+    (tmp_path / "cache" / "broken").symlink_to(tmp_path / "none")
+    remove_oldest(tmp_path / "cache", 0)
+    assert not list((tmp_path / "cache").iterdir())
+    assert (tmp_path / "theirs").is_dir()
 
 
 def test_a_link_stays_one_and_the_file_that_it_leads_to_is_replaced(tmp_path: Path) -> None:

@@ -8,3 +8,5 @@ from typing import Final
 
 #: The command.
 PROGRAM: Final = "python -m viz.gallery"
+#: The folders of a site.
+PARTS: Final = ("scripts", "data", "docs/notebooks")

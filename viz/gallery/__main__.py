@@ -13,7 +13,7 @@ from pathlib import Path
 from model.__main__ import Parser, executed
 from model.arguments import path
 from model.file_writing import check_folder, print_in_utf_8
-from viz.gallery import PROGRAM
+from viz.gallery import PARTS, PROGRAM
 
 
 def build_parser() -> Parser:
@@ -31,6 +31,8 @@ def build_parser() -> Parser:
 def run(arguments: argparse.Namespace) -> None:
     """Trace, and write the site."""
     check_folder(arguments.out)
+    for part in PARTS:
+        check_folder(arguments.out / part, arguments.out)
     # These import Streamlit and all pages, which a wrong option should not wait for.
     from viz.gallery import contents, site
 

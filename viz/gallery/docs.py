@@ -73,14 +73,14 @@ def write(site: Path) -> int:
     titles = {name: _title(text) for name, text in texts.items()}
     with messages.speaking(messages.ENGLISH):
         texts[START] = "\n".join(["# Documents", "", *(f"- [{title}]({name}.md)" for name, title in titles.items())])
-        make_folder(site / "docs" / "notebooks")
+        make_folder(site / "docs" / "notebooks", site)
         for name, text in texts.items():
             links = "".join(f'<a href="{other}.html">{literal(title)}</a>' for other, title in titles.items())
             top = f'<nav aria-label="Documents"><a href="../index.html"><b>Headlight</b></a>{links}</nav>'
             body = f"{top}<main>{rendered(text, texts)}</main>"
-            write_text(site / "docs" / f"{name}.html", text_page(f"Headlight: {_title(text)}", body, _STYLE))
+            write_text(site / "docs" / f"{name}.html", text_page(f"Headlight: {_title(text)}", body, _STYLE), site)
     for notebook in (folder / "notebooks").glob("*.ipynb"):
-        write_bytes(site / "docs" / "notebooks" / notebook.name, notebook.read_bytes())
+        write_bytes(site / "docs" / "notebooks" / notebook.name, notebook.read_bytes(), site)
     return len(texts)
 
 

@@ -25,7 +25,7 @@ from jaxtyping import Float
 from model.file_writing import make_folder, write_text
 from viz.access import attention, models
 from viz.access.findings import Finding
-from viz.gallery import PROGRAM, docs, drawings
+from viz.gallery import PARTS, PROGRAM, docs, drawings
 from viz.gallery.contents import Exhibit, Section
 from viz.pages.attention.opened_head.captions import HOW_TO_READ
 from viz.pages.learn.story import bar
@@ -139,9 +139,9 @@ def write(folder: Path, exhibits: Sequence[Exhibit], *, has_story: bool) -> int:
 
     `has_story`: whether the first two exhibits are the sentence of the story and its twin, with which it then begins.
     """
-    for part in ("scripts", "data"):
-        make_folder(folder / part)
-    write_text(folder / "scripts" / "draw.js", f"{draw_parts()}{_DRAW}drawGallery(draw);\n")
+    for part in PARTS:
+        make_folder(folder / part, folder)
+    write_text(folder / "scripts" / "draw.js", f"{draw_parts()}{_DRAW}drawGallery(draw);\n", folder)
     _Site(folder, tuple(exhibits), has_story).write()
     return len(messages.languages()) * (1 + len(exhibits)) + docs.write(folder)
 
@@ -266,7 +266,7 @@ class _Site:
         missing = _("Pictures are missing here: a data file could not be loaded. Reload the page to try again.")
         head += f'<p id="not-loaded" role="alert" hidden>{literal(missing)}</p>'
         page = text_page(title, head + body, _STYLE, files=[*files, "scripts/draw.js"])
-        write_text(self.folder / _address(name), page)
+        write_text(self.folder / _address(name), page, self.folder)
 
     def _write_pictures(self, page: str, group: Group, drawn: Mapping[str, Sequence[Drawing]]) -> dict[str, list[str]]:
         """Write pictures of a page; the files that each language needs. Arguments as of `data_files`."""
@@ -283,7 +283,7 @@ class _Site:
         """Write a file that several pages share once."""
         if address not in self.written:
             self.written.add(address)
-            write_text(self.folder / address, text)
+            write_text(self.folder / address, text, self.folder)
 
     def _script(self, path: str, text: str) -> str:
         """The address of the file that leaves a component's script."""

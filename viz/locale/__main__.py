@@ -17,7 +17,7 @@ from typing import Any, Final
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
-from model.file_writing import print_in_utf_8
+from model.file_writing import print_in_utf_8, written_file
 from viz.selection.examples import FILE as EXAMPLES
 from viz.server.scripts import texts_in
 from viz.text.messages import FOLDER, OWN_NAME
@@ -172,7 +172,7 @@ def _write(catalogue: Catalog, path: Path) -> None:
     # Without dates and line numbers: what differs is a text that changed.
     rules = f"nplurals={catalogue.num_plurals}; plural={catalogue.plural_expr};"
     head = ("Language: " + path.stem, "Content-Type: text/plain; charset=utf-8", "Plural-Forms: " + rules)
-    with path.open("wb") as file:
+    with written_file(path) as file:
         file.write("".join(['msgid ""\nmsgstr ""\n', *(f'"{line}\\n"\n' for line in head), "\n"]).encode())
         write_po(file, catalogue, width=120, omit_header=True, include_lineno=False)
 

@@ -157,8 +157,8 @@ def release() -> None:
 
 
 def cache_folder(name: str) -> Path | None:
-    """`headlight/NAME` in the person's cache, where what took long to compute is kept; None if there is none, or many
-    share it.
+    """`headlight/NAME` in the person's cache, where what took long to compute is kept; None if there is none, it is a
+    link, or many share it.
     """
     if not rules().keeps_files:
         return None
@@ -168,4 +168,5 @@ def cache_folder(name: str) -> Path | None:
         root = named if named.is_absolute() else Path.home() / ".cache"
     except RuntimeError:
         return None
-    return root / "headlight" / name
+    folder = root / "headlight" / name
+    return None if folder.is_symlink() else folder

@@ -131,7 +131,7 @@ def _scored(
         loss=round([entry["loss"] for entry in read_log(folder) if "loss" in entry][-1], 4),
         scores=tuple(scores),
     )
-    write_text(folder / SCORES, json.dumps(asdict(result), indent=1) + "\n")
+    write_text(folder / SCORES, json.dumps(asdict(result), indent=1) + "\n", folder)
     return result
 
 
@@ -168,19 +168,19 @@ def release(runs: Path, results: AblationResults, out: Path, seed: int = 0) -> l
             seed=seed,
         )
     for run in released:
+        make_folder(out / run.preset, out)
         _release_run(runs / f"{run.preset}-{seed}" / "checkpoint", results, run, out / run.preset)
     film = runs / f"full-{seed}" / FILM
     if film.is_file():
-        write_bytes(out / FILM, film.read_bytes())
+        write_bytes(out / FILM, film.read_bytes(), out)
     save_results(results, out / RESULTS)
-    write_text(out / CARD, _card_of_all(results, seed))
+    write_text(out / CARD, _card_of_all(results, seed), out)
     return [run.preset for run in released]
 
 
 def _release_run(checkpoint: Path, results: AblationResults, run: RunResult, out: Path) -> None:
-    make_folder(out)
     for name in (CONFIG, WEIGHTS, TOKENIZER, LOG):
-        write_bytes(out / name, read_file(checkpoint, name, LARGEST_FILES.get(name, LARGEST_OTHER)))
+        write_bytes(out / name, read_file(checkpoint, name, LARGEST_FILES.get(name, LARGEST_OTHER)), out)
     training: dict[str, Any] = json.loads(read_file(checkpoint, TRAINING, LARGEST_OTHER))
     for row in training["data"]:
         row["what"], row["licence"] = DATA_SETS.get(row["name"], ("", ""))
@@ -196,8 +196,8 @@ def _release_run(checkpoint: Path, results: AblationResults, run: RunResult, out
         for score in run.scores
     ]
     for name, content in ((TRAINING, training), (METRICS, {"entries": entries})):
-        write_text(out / name, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    write_text(out / CARD, _card(ABLATIONS[run.preset], results, run))
+        write_text(out / name, json.dumps(content, indent=1, ensure_ascii=False) + "\n", out)
+    write_text(out / CARD, _card(ABLATIONS[run.preset], results, run), out)
     write_manifest(out)
 
 

@@ -103,7 +103,7 @@ def save_results(results: AblationResults, path: str | Path) -> None:
         "runs": [asdict(run) for run in results.runs],
         "tokens_per_second": dict(results.tokens_per_second),
     }
-    write_text(path, json.dumps(content, indent=1) + "\n")
+    write_text(path, json.dumps(content, indent=1) + "\n", path.parent)
 
 
 def load_results(path: str | Path) -> AblationResults:

@@ -36,8 +36,8 @@ LARGEST: Final = 1 << 28
 LARGEST_CACHE: Final = 1 << 28
 
 
-def save_atlas(atlas: Atlas, path: str | Path) -> None:
-    """Write an atlas, whole or not at all: another process never sees half of one. Raises as `written_path`."""
+def save_atlas(atlas: Atlas, path: str | Path, inside: Path | None = None) -> None:
+    """Write an atlas, whole or not at all: another process never sees half of one. As `written_path`."""
     path = Path(path)
     header = {
         "format": FORMAT,
@@ -58,7 +58,7 @@ def save_atlas(atlas: Atlas, path: str | Path) -> None:
         "divergences": atlas.divergences,
         "mean_outputs": atlas.mean_outputs,
     }
-    with written_file(path) as file:
+    with written_file(path, inside) as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
@@ -109,7 +109,7 @@ def cached_atlas(
     # A cache that cannot be written costs time the next time, not the result now.
     with contextlib.suppress(OSError, DataError):
         make_folder(folder)
-        save_atlas(atlas, path)
+        save_atlas(atlas, path, folder)
         _drop_oldest(folder, path)
     return atlas
 

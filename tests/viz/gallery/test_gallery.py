@@ -16,7 +16,7 @@ import pytest
 
 from tests.viz.sent import unpack
 from viz.access import traces
-from viz.gallery import contents, drawings, site
+from viz.gallery import contents, docs, drawings, site
 from viz.gallery.__main__ import main
 from viz.gallery.contents import Exhibit
 from viz.pages.learn.story import bar
@@ -318,9 +318,33 @@ def test_one_chooses_texts_and_models(tiny_checkpoints: Path) -> None:
         assert examples[0].label == "en-de"
 
 
+@pytest.mark.parametrize("part", ["data", "scripts", "docs", "docs/notebooks"])
+def test_nothing_is_written_through_a_link_in_the_folder_of_a_site(
+    part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "named").mkdir()
+    (tmp_path / "site").symlink_to("named")
+    (tmp_path / "site" / part).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "site" / part).symlink_to(tmp_path / "elsewhere")
+    assert main(["--out", str(tmp_path / "site"), "--text", "Tom."]) == 2
+    assert "leads through a link inside" in capsys.readouterr().err
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_page_takes_the_place_of_a_link(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine", encoding="utf-8")
+    (tmp_path / "site" / "docs").mkdir(parents=True)
+    (tmp_path / "site" / "docs" / "tour.html").symlink_to(tmp_path / "mine")
+    docs.write(tmp_path / "site")
+    assert (tmp_path / "mine").read_text(encoding="utf-8") == "mine"
+    assert not (tmp_path / "site" / "docs" / "tour.html").is_symlink()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--out", "-"], "takes no folder"),
         (["--text", " "], "The sentence is empty"),
         (["--model", "nowhere"], "The folder nowhere does not exist"),
         (["--out", __file__], "is not a folder"),
