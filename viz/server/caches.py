@@ -1,61 +1,89 @@
 """Caches for all threads: bounded by entries and bytes, under keys of plain values, or as long as somebody looks.
 
 Like Streamlit's `cache_resource`, but that counts entries, not bytes, and what it calls may not draw anything.
+
+On a shared server what is evicted is of the viewer who has most of it, so that nobody evicts what others look at by
+asking for much.
 """
 
 import dataclasses
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from inspect import signature
 from pathlib import Path
 from threading import Lock
-from typing import Generic, ParamSpec, TypeVar
+from typing import Generic, NamedTuple, ParamSpec, TypeVar
 
 import psutil
 import streamlit as st
 
-from viz.server import viewers
+from viz.server import limits, viewers
 from viz.text import messages
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
+@lru_cache(maxsize=1_024)
+def _browser_of(session: str) -> str:
+    return viewers.browser()
+
+
+def viewer() -> str:
+    """Who looks at what is asked for now; "" where the server is not shared, or no page asks."""
+    return _browser_of(viewers.current()) if limits.rules().is_shared else ""
+
+
+class _Entry(NamedTuple, Generic[Value]):
+    """A value, its bytes, and who looked at it last."""
+
+    value: Value
+    size: int
+    viewer: str
+
+
 class BoundedCache(Generic[Key, Value]):
     """Values by their keys, at most `max_bytes` together by the sizes given to `put`; None for no limit.
 
-    `on_evict` is called with the key of every evicted entry.
+    `on_evict` is called with the key of every evicted entry: the least recently used of the viewer who has most.
     """
 
     def __init__(
-        self, max_entries: int, max_bytes: int | None = None, on_evict: Callable[[Key], None] = lambda key: None
+        self,
+        max_entries: int,
+        max_bytes: int | None = None,
+        on_evict: Callable[[Key], None] = lambda key: None,
+        viewer: Callable[[], str] = viewer,
     ) -> None:
-        self._max_entries, self._max_bytes, self._on_evict = max_entries, max_bytes, on_evict
-        self._entries: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._max_entries, self._max_bytes, self._on_evict, self._viewer = max_entries, max_bytes, on_evict, viewer
+        self._entries: OrderedDict[Key, _Entry[Value]] = OrderedDict()
         self._lock = Lock()
         #: Key → the lock of who makes its value, and how many hold it or wait for it.
         self._key_locks: dict[Key, tuple[Lock, int]] = {}
 
     def get(self, key: Key) -> Value | None:
         """The value of a key, for example the trace of (text, checkpoint digest, device), if it is still kept."""
+        viewer = self._viewer()
         with self._lock:
             if key not in self._entries:
                 return None
             self._entries.move_to_end(key)
-            return self._entries[key][0]
+            self._entries[key] = entry = self._entries[key]._replace(viewer=viewer)
+            return entry.value
 
     def put(self, key: Key, value: Value, size: int = 0) -> Value:
         """Keep a value of `size` bytes, and return the kept value: another viewer's, if that was first.
 
         A value larger than `max_bytes` evicts all others: making it each time would need as many bytes.
         """
+        viewer = self._viewer()
         with self._lock:
-            kept, _ = self._entries.setdefault(key, (value, size))
-            evicted = self._evict(0, spared=1)
+            kept = self._entries.setdefault(key, _Entry(value, size, viewer))
+            evicted = self._evict(0, viewer, spared=1)
         for other in evicted:
             self._on_evict(other)
-        return kept
+        return kept.value
 
     def get_or_make(
         self, key: Key, make: Callable[[], Value], size_of: Callable[[Value], int], expected: int = 0
@@ -71,8 +99,9 @@ class BoundedCache(Generic[Key, Value]):
             with key_lock:
                 value = self.get(key)
                 if value is None:
+                    viewer = self._viewer()
                     with self._lock:
-                        evicted = self._evict(expected, spared=0)
+                        evicted = self._evict(expected, viewer, spared=0)
                     for other in evicted:
                         self._on_evict(other)
                     value = make()
@@ -99,17 +128,23 @@ class BoundedCache(Generic[Key, Value]):
     def size(self) -> int:
         """Bytes of all values."""
         with self._lock:
-            return sum(size for _, size in self._entries.values())
+            return sum(entry.size for entry in self._entries.values())
 
-    def _evict(self, more: int, *, spared: int) -> list[Key]:
-        """Make room for `more` bytes, but keep the `spared` latest entries; the lock is held."""
+    def _evict(self, more: int, viewer: str, *, spared: int) -> list[Key]:
+        """Make room for `more` bytes of a viewer, but keep the `spared` latest entries; the lock is held."""
         evicted = []
-        total = more + sum(size for _, size in self._entries.values())
-        while len(self._entries) > spared and (
-            len(self._entries) > self._max_entries or (self._max_bytes is not None and total > self._max_bytes)
-        ):
-            key, (_, size) = self._entries.popitem(last=False)
-            total -= size
+        while len(self._entries) > spared:
+            total = more + sum(entry.size for entry in self._entries.values())
+            are_many = len(self._entries) > self._max_entries
+            if not are_many and (self._max_bytes is None or total <= self._max_bytes):
+                break
+            taken = Counter({viewer: 0 if are_many else more})
+            for entry in self._entries.values():
+                taken[entry.viewer] += 1 if are_many else entry.size
+            last = list(self._entries)[: len(self._entries) - spared]
+            # The first of them was used longest ago.
+            key = max(last, key=lambda key: taken[self._entries[key].viewer])
+            del self._entries[key]
             evicted.append(key)
         return evicted
 

@@ -8,6 +8,7 @@ the class; nothing is written to a disk. A class ends when whoever began it ends
 
 import hashlib
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from itertools import cycle
 from threading import Lock, Thread
@@ -124,8 +125,8 @@ _DEPARTURES: Final = Departures()
 
 #: A class ends after so many seconds without an answer.
 LASTS: Final = 3_600.0
-#: Classes at once, questions of a class, viewers of a question: what is beyond is not counted.
-MOST_CLASSES, MOST_QUESTIONS, MOST_VIEWERS = 100, 200, 500
+#: Classes at once, and of one viewer; questions of a class, viewers of a question: what is beyond is not counted.
+MOST_CLASSES, MOST_OF_ONE, MOST_QUESTIONS, MOST_VIEWERS = 100, 5, 200, 500
 
 
 class ClassAnswers:
@@ -141,17 +142,27 @@ class ClassAnswers:
         self._hosts: dict[str, bytes] = {}
 
     def begin(self, viewer: str) -> str:
-        """A new class of this viewer; returns its code. Where there are too many, the quietest ends."""
-        code = secrets.token_hex(4)
+        """A new class of this viewer; returns its code.
+
+        Where there are too many, the quietest ends: of this viewer's, or of those of the viewer who has most.
+        """
+        code, host = secrets.token_hex(4), _known("", viewer)
         with self._lock:
-            if len(self._drop_old()) >= MOST_CLASSES:
-                self._end(min(self._last, key=self._last.__getitem__))
-            self._classes[code], self._last[code], self._hosts[code] = {}, self._clock(), _known(code, viewer)
+            are_many = len(self._drop_old()) >= MOST_CLASSES
+            counts = Counter(self._hosts.values())
+            if counts[host] >= MOST_OF_ONE or are_many:
+                hosts = (
+                    {host}
+                    if counts[host] >= MOST_OF_ONE
+                    else {who for who in counts if counts[who] == max(counts.values())}
+                )
+                self._end(min((own for own, who in self._hosts.items() if who in hosts), key=self._last.__getitem__))
+            self._classes[code], self._last[code], self._hosts[code] = {}, self._clock(), host
         return code
 
     def is_host(self, code: str, viewer: str) -> bool:
         """Whether this viewer began the class."""
-        return self._hosts.get(code) == _known(code, viewer)
+        return self._hosts.get(code) == _known("", viewer)
 
     def end(self, code: str) -> None:
         """Forget a class and its answers; do nothing where there is none."""

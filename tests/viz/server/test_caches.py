@@ -45,6 +45,26 @@ def test_what_was_used_longest_ago_leaves_when_bytes_or_entries_run_out() -> Non
     assert (small.get("b"), small.get("c")) == (None, 3)
 
 
+@pytest.mark.parametrize("size", [0, 10])
+def test_what_one_viewer_looks_at_is_not_evicted_by_how_much_another_asks_for(size: int) -> None:
+    """`size` 0: entries run out; else bytes."""
+    asking = "a"
+    store: BoundedCache[str, int] = BoundedCache(100 if size else 10, 100, viewer=lambda: asking)
+    for number in range(4):
+        store.put(f"a{number}", number, size)
+    asking = "b"
+    assert store.get("a3") == 3
+    for number in range(50):
+        store.put(f"b{number}", number, size)
+        store.get_or_make(f"made{number}", lambda: 1, lambda value: size, expected=size)
+    kept = [number for number in range(50) if store.get(f"b{number}") is not None]
+    asking = "a"
+    # Whoever looked last has it: “a3” is b's, and left with the first of theirs.
+    assert [store.get(f"a{number}") for number in range(4)] == [0, 1, 2, None]
+    assert kept
+    assert min(kept) > 40
+
+
 def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_the_next() -> None:
     left: list[str] = []
     made: list[str] = []

@@ -127,6 +127,23 @@ def test_a_class_ends_an_hour_after_its_last_answer_and_not_before() -> None:
     assert not classes.is_open(code)
 
 
+def test_one_viewer_who_begins_many_classes_ends_none_of_others() -> None:
+    now = 0.0
+    classes = ClassAnswers(lambda: now)
+    quiet = classes.begin("teacher")
+    now = 1.0
+    begun = [classes.begin("pupil") for _number in range(101)]
+    assert classes.is_open(quiet)
+    assert [classes.is_open(code) for code in begun] == [False] * 96 + [True] * 5
+    # Where many have begun one each, the quietest of those who have most ends.
+    others = [classes.begin(f"other {number}") for number in range(94)]
+    now = 2.0
+    classes.answer(begun[-5], "q", "a", 1)
+    assert classes.is_open(classes.begin("one more"))
+    assert [classes.is_open(code) for code in begun[-5:]] == [True, False, True, True, True]
+    assert all(map(classes.is_open, [quiet, *others]))
+
+
 def test_what_is_kept_is_bounded_on_both_sides_of_each_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MOST_CLASSES", "MOST_QUESTIONS", "MOST_VIEWERS"):
         monkeypatch.setattr(viewers, name, 2)
