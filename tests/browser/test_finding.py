@@ -16,7 +16,7 @@ def test_which_word_it_stands_for_and_its_head_take_no_click_and_the_root_of_d_k
 ) -> None:
     visit(page, shipped_url)
     head, weight = head_label(link_of().layer, link_of().head), f"{link_of().weight:.4f}"
-    said = f"“it” → {head} of the cross-attention gives {weight} of its weight to “animal” while it writes “es”"
+    said = f"Writing “es” for “it”, {head} of the cross-attention gives {weight} of its weight to “animal”"
     expect(page.locator(".headline")).to_contain_text(f"Worth seeing: {said}")
     expect(page.locator(f".matrix-picture[data-title^='{head}']")).to_be_visible()
     expect(page.get_by_role("gridcell", name=re.compile(f"{head}.*, open"))).to_be_visible()
@@ -26,7 +26,7 @@ def test_which_word_it_stands_for_and_its_head_take_no_click_and_the_root_of_d_k
     expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"))
 
 
-def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> None:
+def test_any_two_words_heads_take_two_clicks_and_one_of_them_a_third(page: Page, shipped_url: str) -> None:
     visit(page, shipped_url)
     words = page.locator(".word-picker[data-ready='1']")
     words.get_by_role("button", name="Straße", exact=True).click()
@@ -37,13 +37,17 @@ def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> No
     # No longer the pronoun's.
     expect(best).not_to_contain_text(head_label(link_of().layer, link_of().head))
     label = best.text_content() or ""
-    # "(when reading it)" is the row that reads the word, beside the one that writes it.
-    head = re.fullmatch(r"cross (L\d+ H\d+) · (0\.\d{4})(?: \(when reading it\))?", label)
+    head = re.fullmatch(r"cross (L\d+ H\d+) · (0\.\d{4})", label)
     assert head is not None, label
-    # It is open, its tile is the first of those framed, and its number is printed where the two words meet.
+    # Its tile is the first of those framed, and the head that was open still is.
+    first = page.locator(".head-grid .cell").filter(has=page.locator(".cell-rank", has_text="1"))
+    expect(first).to_have_attribute("aria-label", re.compile(f"^{head[1]}(?!.*open)"))
+    opened = head_label(link_of().layer, link_of().head)
+    expect(page.locator(f".matrix-picture[data-title^='{opened}'][data-exact='1']")).to_be_visible()
+    # Opened, its number is printed where the two words meet.
+    best.click()
     picture = page.locator(f".matrix-picture[data-title^='{head[1]}'][data-exact='1']")
     expect(picture.locator(".kept-number")).to_have_text(head[2])
-    first = page.locator(".head-grid .cell").filter(has=page.locator(".cell-rank", has_text="1"))
     expect(first).to_have_attribute("aria-label", re.compile(f"^{head[1]}.*open$"))
 
 
@@ -54,18 +58,19 @@ def test_the_headline_of_words_of_several_tokens_says_the_cell_that_is_kept_and_
     headline, words = page.locator(".headline"), page.locator(".word-picker[data-ready='1']")
     expect(page.locator(".matrix-picture .kept-number")).to_be_visible()
     # A noun of several tokens was only guessed.
-    expect(headline).to_contain_text(re.compile(r"Worth seeing: “it” → .* to “hedgehog” .*\(\?\)"))
+    expect(headline).to_contain_text(re.compile(r"Worth seeing: Writing “\w+” for “it”, .* to “hedgehog”.*\(\?\)"))
     visit(page, shipped_url)
     words.get_by_role("button", name="überquerte", exact=True).click()
     expect(page.locator(".link-question")).to_contain_text("Which heads link überquerte to …?")
     words.get_by_role("button", name="cross", exact=True).click()
     best = page.locator(".st-key-linked-0 button")
-    expect(best).to_contain_text("(when reading it)")
-    page.mouse.move(0, 0)
+    expect(best).to_contain_text(re.compile(r" · 0\.\d{4}$"))
     number = re.search(r"0\.\d{4}", best.text_content() or "")
     assert number is not None
+    best.click()
+    page.mouse.move(0, 0)
     expect(page.locator(".matrix-picture .kept-number")).to_have_text(number[0])
-    expect(headline).to_contain_text(f"gives {number[0]} from überquerte → die to cross")
+    expect(headline).to_contain_text(f"gives {number[0]} from überquerte to cross")
 
 
 def test_the_words_that_are_worth_seeing_are_in_sight_in_a_long_sentence(page: Page, shipped_url: str) -> None:

@@ -143,15 +143,17 @@ def test_a_click_on_a_word_is_answered_without_the_rest_of_the_page(page: Page, 
     # Whatever the server sends it again sets this anew.
     page.locator(".word-picker").evaluate("picker => { picker.dataset.ready = 'before'; }")
     picker = page.locator(".word-picker[data-ready='before']")
-    # The second click turns the metric of the tiles to the weight between the words.
+    # The second click lists the heads that link the words, and leaves everything else as it is.
     for name, address in (("animal", r"from=1\b(?!.*to=)"), ("street", r"from=1&to=5\b"), ("it", r"from=7\b(?!.*to=)")):
         picker.get_by_role("button", name=name, exact=True).click()
         expect(page).to_have_url(re.compile(address))
         if name == "street":
             expect(page.locator(".link-question")).to_contain_text("Which heads link animal to street?")
             expect(page.get_by_role("button", name=re.compile(r"L\d H\d · 0\.\d{4}"))).to_have_count(3)
-            metric = page.get_by_role("combobox", name="Metric under each tile")
-            expect(metric).to_have_value("Link between two words")
+            expect(page.locator(".head-grid .cell-rank")).to_have_count(3)
+            expect(page.locator(".matrix-picture[data-exact='1']")).to_have_attribute(
+                "data-title", re.compile("^L1 H1")
+            )
     # A head of another attention, with the choice of that; “it” lets go.
     for name, address in (("it", r"^(?!.*from=)"), ("es", r"from=\d+\b(?!.*to=)"), ("animal", r"from=\d+&to=1\b")):
         picker.get_by_role("button", name=name, exact=True).click()

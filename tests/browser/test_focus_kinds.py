@@ -159,7 +159,6 @@ def test_each_gesture_on_words_is_answered_without_the_server_and_what_is_chosen
     words.nth(2).focus()
     words.page.keyboard.press("Escape")
     expect(words.page).not_to_have_url(re.compile("from="))
-    # Their heads come last: the one that links them most is then open.
     expect_that_two_words_ask_for_their_heads(words)
 
 
