@@ -17,7 +17,7 @@ import {
   tell,
 } from "../shared/focus.js";
 import { consume, hearItems, hearLongPress, isFreeEscape, reachByTab, targetOf } from "../shared/items.js";
-import { plural } from "../shared/messages.js";
+import { _, plural } from "../shared/messages.js";
 import { mount, onResize, View } from "../shared/mount.js";
 import { element, tokenElement } from "../shared/picture.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
@@ -41,6 +41,12 @@ import { WordLinks } from "../shared/word_links.js";
  *   isProposed: boolean, keptColour: string, digest: string, heard?: number,
  * }} WordsHeader
  */
+
+/** What a word is called: with whose it is where both texts have one spelled so. @param {string} word @param {Axis} axis @param {WordLine[]} lines */
+function nameOf(word, { side }, lines) {
+  if (!lines.some((line) => line.axis.side !== side && line.words.includes(word))) return word;
+  return side.endsWith("source") ? _("{word} (source)", { word }) : _("{word} (translation)", { word });
+}
 
 /** What holds the words of a role: its name stands above the first. @param {RoleRun} run */
 function roleElement([role, begin, end, colour]) {
@@ -115,7 +121,7 @@ class WordPicker extends View {
     this.chosen = [[], []];
     this.words = [];
     this.places = lines.flatMap(({ axis, words }) =>
-      words.map((word, index) => ({ ...placeOf(axis, index), name: word })),
+      words.map((word, index) => ({ ...placeOf(axis, index), name: nameOf(word, axis, lines) })),
     );
     this.twins = lines.flatMap(({ twins, words }) => (twins ? words.map((_word, index) => placeOf(twins, index)) : []));
     const rows = lines.map(({ mark, language, words, pieces, roles, marks }) => {

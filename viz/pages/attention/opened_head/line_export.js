@@ -2,7 +2,7 @@
 
 import { _ } from "../../../pictures/shared/messages.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
-import { contextOf, element } from "../../../pictures/shared/picture.js";
+import { contextOf, element, WRITES } from "../../../pictures/shared/picture.js";
 import { escapeXml, PICTURE_SCALE } from "../../../pictures/shared/picture_file.js";
 import { strength } from "../../../pictures/shared/word_links.js";
 import { TALLEST_CANVAS } from "./line_canvas.js";
@@ -25,7 +25,7 @@ import { isSameToken, ROLES, roleItems } from "./token_columns.js";
  *   matrix: Matrix, heads: number[], least: number, focus: Token | null, layout: Layout, header: LinesHeader,
  *   ink: string, paper: string, numberOf(stored: number): string,
  * }} Drawn what is drawn, and in which colours
- * @typedef {{ kind: "text", x: number, y: number, text: string, anchor: "start" | "middle" | "end", size: number, weight: number, isTurned?: boolean }} TextItem `isTurned` runs upwards
+ * @typedef {{ kind: "text", x: number, y: number, text: string, anchor: "start" | "middle" | "end", size: number, weight: number, isTurned?: boolean, bold?: 0 | 1 }} TextItem `isTurned` runs upwards; `bold` is the part of a row's name that the row stands for
  * @typedef {{ kind: "line", x1: number, y1: number, x2: number, y2: number, colour: string, alpha: number, width: number }} LineItem
  * @typedef {TextItem | LineItem | NumberBox & { kind: "box" }} Item
  * @typedef {{ width: number, height: number, items: Item[], ink: string, paper: string }} Scene
@@ -34,6 +34,7 @@ import { isSameToken, ROLES, roleItems } from "./token_columns.js";
 const TITLE_HEIGHT = 52;
 const NAMES_AT = 44;
 const BESIDE = 8;
+const BOLD = 700;
 
 /** The picture as primitives: title, both columns, lines and, where a token is kept, boxes. @param {Drawn} drawn @returns {Scene} */
 export function sceneOf(drawn) {
@@ -59,17 +60,32 @@ export function sceneOf(drawn) {
       if (box.text) items.push({ kind: "text", x, y, text: box.text, anchor: "middle", size: 12, weight: 400 });
     }
   }
-  const label = (/** @type {string} */ text, /** @type {number} */ index, /** @type {Side} */ side) => {
+  const label = (
+    /** @type {string} */ text,
+    /** @type {number} */ index,
+    /** @type {Side} */ side,
+    /** @type {0 | 1 | undefined} */ bold = undefined,
+  ) => {
     const weight = isSameToken(focus, { side, index }) ? 700 : 400;
     const x = side === "query" ? left - 8 : left + middle + 8;
     const y = top + layout.rowCentre(index) + layout.font / 3;
-    items.push({ kind: "text", x, y, text, anchor: side === "query" ? "end" : "start", size: layout.font, weight });
+    items.push({
+      kind: "text",
+      x,
+      y,
+      text,
+      anchor: side === "query" ? "end" : "start",
+      size: layout.font,
+      weight,
+      bold,
+    });
   };
   const name = (/** @type {string} */ text, /** @type {number} */ x, /** @type {"start" | "end"} */ anchor) =>
     items.push({ kind: "text", x, y: NAMES_AT, text, anchor, size: 12, weight: 400 });
   name(_("query"), left - 8, "end");
   name(_("key"), left + middle + 8, "start");
-  queryTokens.forEach((token, index) => label(token, index, "query"));
+  const bold = header.focus?.rows.ahead ? 1 : 0;
+  queryTokens.forEach((token, index) => label(token, index, "query", bold));
   keyTokens.forEach((token, index) => label(token, index, "key"));
   const width = left + middle + right;
   items.push(...roleItems(header.queryRoles, "query", layout.row, 0, top));
@@ -105,24 +121,49 @@ export function canvasOf(scene) {
       context.fillRect(item.x, item.y, item.width, item.height);
     } else {
       context.fillStyle = scene.ink;
-      context.font = `${item.weight} ${item.size}px ${FONT}`;
-      context.textAlign = item.anchor === "middle" ? "center" : item.anchor;
+      context.textAlign = "start";
       context.direction = "ltr";
       context.save();
       context.translate(item.x, item.y);
       if (item.isTurned) context.rotate(-Math.PI / 2);
-      context.fillText(item.text, 0, 0);
+      const runs = runsOf(item).map(([text, weight]) => {
+        context.font = `${weight} ${item.size}px ${FONT}`;
+        return { text, font: context.font, width: context.measureText(text).width };
+      });
+      let x = -{ start: 0, middle: 0.5, end: 1 }[item.anchor] * runs.reduce((sum, { width }) => sum + width, 0);
+      for (const { text, font, width } of runs) {
+        context.font = font;
+        context.fillText(text, x, 0);
+        x += width;
+      }
       context.restore();
     }
   }
   return canvas;
 }
 
+/** A text in runs of one weight: of a row's name one part is bold. @param {TextItem} item @returns {[text: string, weight: number][]} */
+function runsOf({ text, weight, bold }) {
+  const parts = text.split(WRITES);
+  if (bold === undefined || parts.length !== 2) return [[text, weight]];
+  return bold
+    ? [
+        [parts[0] + WRITES, weight],
+        [parts[1], BOLD],
+      ]
+    : [
+        [parts[0], BOLD],
+        [WRITES + parts[1], weight],
+      ];
+}
+
 /** How wide a text is in the font of the picture. @param {TextItem} item */
-export function widthOf({ weight, size, text }) {
+export function widthOf(item) {
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(1, 1).getContext("2d"));
-  context.font = `${weight} ${size}px ${FONT}`;
-  return context.measureText(text).width;
+  return runsOf(item).reduce((sum, [text, weight]) => {
+    context.font = `${weight} ${item.size}px ${FONT}`;
+    return sum + context.measureText(text).width;
+  }, 0);
 }
 
 /**
@@ -132,7 +173,7 @@ export function widthOf({ weight, size, text }) {
  */
 export function svgOf(scene, measured = widthOf) {
   const n = (/** @type {number} */ number) => String(Math.round(number * 100) / 100);
-  const written = scene.items.map((item) => {
+  const items = scene.items.map((item) => {
     if (item.kind === "line") {
       const position = `x1="${n(item.x1)}" y1="${n(item.y1)}" x2="${n(item.x2)}" y2="${n(item.y2)}"`;
       return `<line ${position} stroke="${item.colour}" stroke-width="${n(item.width)}" stroke-opacity="${n(item.alpha)}"/>`;
@@ -144,14 +185,19 @@ export function svgOf(scene, measured = widthOf) {
     const length = n(Math.min(measured(item), scene.width - 2 * BESIDE));
     const fitted = `textLength="${length}" lengthAdjust="spacingAndGlyphs"`;
     const look = `font-size="${n(item.size)}" font-weight="${item.weight}" text-anchor="${item.anchor}" ${fitted}`;
+    const written = runsOf(item)
+      .map(([text, weight]) =>
+        weight === item.weight ? escapeXml(text) : `<tspan font-weight="${weight}">${escapeXml(text)}</tspan>`,
+      )
+      .join("");
     const turned = item.isTurned ? ` transform="rotate(-90 ${n(item.x)} ${n(item.y)})"` : "";
-    return `<text x="${n(item.x)}" y="${n(item.y)}"${turned} ${look} xml:space="preserve">${escapeXml(item.text)}</text>`;
+    return `<text x="${n(item.x)}" y="${n(item.y)}"${turned} ${look} xml:space="preserve">${written}</text>`;
   });
   const size = `width="${n(scene.width)}" height="${n(scene.height)}" viewBox="0 0 ${n(scene.width)} ${n(scene.height)}"`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${escapeXml(FONT)}" fill="${escapeXml(scene.ink)}">`,
     ...(scene.paper === "none" ? [] : [`<rect width="100%" height="100%" fill="${escapeXml(scene.paper)}"/>`]),
-    ...written,
+    ...items,
     "</svg>\n",
   ].join("\n");
 }
