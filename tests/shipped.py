@@ -14,15 +14,6 @@ TIRED, WIDE = (f"The animal didn't cross the street because it was too {word}." 
 
 
 @cache
-def largest_weight(site: str, query: str, key: str) -> float:
-    """The largest weight that any head of a site gives from one token of `TIRED` to another."""
-    trace = Translator.load(FOLDER, device="cpu").trace(TIRED)
-    queries, keys = trace.axis_tokens(site)
-    row, column = queries.index(query), keys.index(key)
-    return max(float(trace.weights(site, layer)[:, row, column].max()) for layer in range(trace.layers_of(site)))
-
-
-@cache
 def link_of(text: str = TIRED) -> PronounLink:
     """The head of all that were found that links “it” to one of the two nouns by the largest weight."""
     translator = Translator.load(FOLDER, device="cpu")

@@ -59,6 +59,12 @@ def test_what_belonged_to_a_choice_before_goes_with_it(chosen: dict[str, object]
     assert CHOSEN.chosen(**chosen) == CHOSEN.changed(**chosen, **defaults)
 
 
+@pytest.mark.parametrize(("metric", "after"), [("kept", ""), ("entropy", "entropy")])
+def test_another_model_has_no_words_to_link_but_the_same_metrics(metric: str, after: str) -> None:
+    chosen = Selection().chosen(metric=metric, from_words=(1,), to_words=(2,)).chosen(checkpoint="other")
+    assert (chosen.attention.metric, chosen.attention.from_words) == (after, ())
+
+
 def test_a_page_proposes_a_head_until_a_person_chooses_any_part_of_one() -> None:
     proposed = Selection().proposed(site="decoder.cross", layer=3, head=1)
     assert (proposed.common.site, proposed.common.layer, proposed.common.head) == ("decoder.cross", 3, 1)
