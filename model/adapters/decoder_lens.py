@@ -20,6 +20,7 @@ from model.adapters.capture import head_edits
 from model.adapters.layout import Layout
 from model.adapters.library import LINEAR
 from model.adapters.placement import device_of
+from model.adapters.stream_taps import Stack
 from model.adapters.text_reader import TextReader
 from model.decoding.cost import DecoderSizes
 from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_level
@@ -69,22 +70,27 @@ def decoder_lens(
     return join_levels(read, trace.steps, vocabulary)
 
 
-_NORMS: Final[WeakKeyDictionary[nn.Module, nn.Module | None]] = WeakKeyDictionary()
+_NORMS: Final[WeakKeyDictionary[nn.Module, dict[Stack, nn.Module | None]]] = WeakKeyDictionary()
 
 
-def final_norm(model: nn.Module) -> nn.Module | None:
-    """The norm after the last layer of a decoder-only model; None where none puts out what the model says words by.
+def final_norm(model: nn.Module, stack: Stack = "decoder") -> nn.Module | None:
+    """The norm after the last layer of a stack; None where no module puts out what is read of the stack.
 
-    A run of two tokens finds it, once for each model.
+    A run of two tokens finds it, once for each stack of a model.
     """
-    if model not in _NORMS:
-        _NORMS[model] = _read_by(model, model.get_output_embeddings())  # type: ignore[operator]
-    return _NORMS[model]
+    found = _NORMS.setdefault(model, {})
+    if stack not in found:
+        found[stack] = _last_module(model, stack)
+    return found[stack]
 
 
 @torch.inference_mode()
-def _read_by(model: nn.Module, head: nn.Module | None) -> nn.Module | None:
-    """The first module outside the lists of layers that puts out what the head reads; without one, the last states."""
+def _last_module(model: nn.Module, stack: Stack) -> nn.Module | None:
+    """The first module outside the lists of layers that puts out what the head of a decoder alone reads; in other
+    models, or without a head, what the stack returns."""
+    whole: Any = model
+    is_pair = whole.config.is_encoder_decoder
+    head = None if is_pair or stack == "encoder" else whole.get_output_embeddings()
     put_out: list[tuple[nn.Module, Tensor]] = []
     read: list[Tensor] = []
 
@@ -93,15 +99,19 @@ def _read_by(model: nn.Module, head: nn.Module | None) -> nn.Module | None:
             put_out.append((module, output))
 
     lists = [f"{name}." for name, module in model.named_modules() if isinstance(module, nn.ModuleList)]
-    with ExitStack() as stack:
+    ids = torch.tensor([[1, 2]], device=device_of(model))
+    given = {"input_ids": ids} | ({"decoder_input_ids": ids} if is_pair else {})
+    with ExitStack() as hooks:
         for name, module in model.named_modules():
             if module is not head and not name.startswith(tuple(lists)):
-                stack.callback(module.register_forward_hook(note).remove)
+                hooks.callback(module.register_forward_hook(note).remove)
         if head is not None:
-            stack.callback(head.register_forward_pre_hook(lambda _module, given: read.append(given[0])).remove)
-        output = model(input_ids=torch.tensor([[1, 2]], device=device_of(model)), use_cache=False)
-    states = read[0] if read else output.last_hidden_state
-    return next((module for module, output in put_out if torch.equal(output, states)), None)
+            hooks.callback(head.register_forward_pre_hook(lambda _module, given: read.append(given[0])).remove)
+        else:
+            part: nn.Module = getattr(whole, f"get_{stack}")() if is_pair else whole.base_model
+            hooks.callback(part.register_forward_hook(lambda _module, _given, output: read.append(output[0])).remove)
+        whole(**given, **({"use_cache": False} if stack == "decoder" else {}))
+    return next((module for module, output in put_out if torch.equal(output, read[0])), None)
 
 
 @torch.inference_mode()

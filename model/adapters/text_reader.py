@@ -160,16 +160,13 @@ class TextReader(TextTracer):
         """Every token of the vocabulary, in the order of their ids, each spelled by itself."""
         return tuple(token for token_id in range(self.vocab_size) for token in self.pieces.tokens([token_id]))
 
-    def run_again(self, trace: Trace, *, with_states: bool = False, edits: Edits | None = None) -> Any:
+    def run_again(self, trace: Trace, *, edits: Edits | None = None) -> Any:
         """What the library's model returns for what a trace read, under the trace's edits, or these named ones."""
         source, target = trace.source_ids, trace.target_ids
         wanted = trace.edits if edits is None else edits
         hooks = head_edits(wanted, self.abilities, num_source=len(source), num_target=len(target))
-        given = self.arguments(source, target)
-        if with_states:
-            given["output_hidden_states"] = True
         with listen(edits=hooks):
-            return self.model.base_model(**given)  # type: ignore[operator]
+            return self.model.base_model(**self.arguments(source, target))  # type: ignore[operator]
 
 
 #: What a label is of: a text, a token of it, or (where an answer begins) every token of a text.

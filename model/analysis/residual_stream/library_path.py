@@ -155,7 +155,7 @@ def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: 
         token=token,
         begin=additions[0][0].before,
         layers=additions,
-        final_norm=_final_norm(reader, trace, additions[-1][-1].after),
+        final_norm=_final_norm(reader, stack, additions[-1][-1].after),
         candidates=tuple(trace.steps[step].candidates) if 0 <= step < len(trace.steps) else (),
         deviation=max(off),
         tolerance=tolerance_of(reader),
@@ -214,11 +214,12 @@ def _norm_step(reader: TextReader, call: ModuleCall) -> NormStep:
     return NormStep(before=call.given, after=call.put_out, is_centred=is_centred)
 
 
-def _final_norm(reader: TextReader, trace: Trace, last: Float[Tensor, "d_model"]) -> NormStep | None:
-    """The norm behind the last layer of a decoder alone, where there is one."""
-    norm = None if trace.source_tokens else final_norm(reader.model)
+def _final_norm(reader: TextReader, stack: Stack, last: Float[Tensor, "d_model"]) -> NormStep | None:
+    """The norm behind the last layer of a stack, where there is one."""
+    norm = final_norm(reader.model, stack)
     if norm is None:
         return None
     dtype = next(reader.model.parameters()).dtype
     after: Tensor = norm(last.to(reader.device, dtype)[None, None])[0, 0].float().cpu()
-    return NormStep(before=last, after=after, is_centred=norm_of(norm, last.size(-1), reader.device)[1])
+    call = ModuleCall(norm, last, after)
+    return _norm_step(reader, call) if _is_norm(call) else None

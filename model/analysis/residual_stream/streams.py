@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from model.adapters.text_reader import TextReader
-from model.analysis.residual_stream.additions import Stack
+from model.analysis.residual_stream.additions import Stack, deviation
 from model.analysis.residual_stream.capture import CapturedRun
+from model.analysis.residual_stream.library_path import tolerance_of
 from model.nn.edits import HeadEdit
 from model.nn.hooks import STREAM
 from model.reader import Reader
@@ -90,12 +92,20 @@ def _run(reader: Reader, trace: Trace, edit: HeadEdit | None) -> tuple[Streams |
         return found, run.trace
     if not isinstance(reader, TextReader):
         return None, None
-    output = reader.run_again(trace, with_states=True, edits=edits)
+    # What the library calls its last hidden state has already been through the final norm, where there is one.
+    with reader.tapped(dict.fromkeys(stacks)) as calls:
+        reader.run_again(trace, edits=edits)
     for stack in stacks:
-        states = getattr(output, f"{stack}_hidden_states", None) or getattr(output, "hidden_states", None)
-        layers = [layers for site, (layers, _heads) in trace.shapes.items() if site.startswith(stack)]
-        # Some layers do not attend, or the model's states are others: then levels could not be told.
-        if states is None or not layers or len(states) != max(layers) + 1:
+        layers = [call for call in calls if call.stack == stack]
+        count, _heads = trace.shapes.get(f"{stack}.self", (0, 0))
+        if not layers or len(layers) != count:
             return None, None
-        found[stack] = torch.stack([of_level[0].float().cpu() for of_level in states])
+        levels = [layers[0].given, *(layer.put_out for layer in layers)]
+        passed_on = zip(levels[1:], [layer.given for layer in layers[1:]], strict=False)
+        # Where something else is between layers, or a layer puts out something else, levels could not be told.
+        if any(
+            out is None or given is None or deviation(out, given) > tolerance_of(reader) for out, given in passed_on
+        ):
+            return None, None
+        found[stack] = torch.stack(cast(list[Tensor], levels))
     return found, None

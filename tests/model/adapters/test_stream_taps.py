@@ -15,41 +15,59 @@ from model.adapters.decoder_lens import library_sizes
 from model.adapters.library import new_cache
 from model.adapters.stream_taps import _row, tapped, word_vectors
 from model.adapters.text_reader import TextReader
-from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.library_path import follow_in_library
+from model.analysis.residual_stream.streams import streams
 from model.decoding.cost import step_cost
 from model.errors import TraceError
 from model.opening import open_reader
+from model.trace.trace import Trace
 from tests.model.adapters.conftest import Open
-from tests.model.adapters.zoo import save_model, tiny, writer
+from tests.model.adapters.zoo import KINDS, random_reader, save_model, tiny, writer
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("short_texts")
 TEXT = "The animal was too tired."
-WRITERS = ["gpt2", "llama", "qwen3", "mistral", "opt", "phi", "gpt_neox", "gemma2", "olmo2", "starcoder2", "t5", "bart"]
+PRE_NORM_ENCODERS = ["modernbert", "pegasus", "mbart"]
+POST_NORM = ["bert", "distilbert", "bart", "marian"]
+WRITERS = ["gpt2", "llama", "qwen3", "mistral", "opt", "phi", "gpt_neox", "gemma2", "olmo2", "starcoder2", "t5"]
 
 
 def states_of(reader: Any, trace: Any, stack: str) -> list[torch.Tensor]:
-    output = reader.run_again(trace, with_states=True)
-    states = output.encoder_hidden_states if stack == "encoder" else getattr(output, "decoder_hidden_states", None)
-    return [state[0].float() for state in states or output.hidden_states]
+    """What the library calls the states of a stack; its last one is normed where there is a final norm."""
+    given = reader.arguments(trace.source_ids, trace.target_ids)
+    with torch.inference_mode():
+        output = reader.model.base_model(**given, output_hidden_states=True)
+    states = getattr(output, f"{stack}_hidden_states", None) or output.hidden_states
+    return [state[0].float() for state in states]
 
 
-@pytest.mark.parametrize("model_type", WRITERS)
-def test_stream_and_additions_are_the_hidden_states_of_the_library(model_type: str) -> None:
-    reader = writer(model_type)
-    trace = reader.trace(TEXT, "It was old.")
-    stacks: list[Stack] = ["encoder", "decoder"] if trace.source_tokens else ["decoder"]
-    for stack in stacks:
-        path, states = follow_in_library(reader, trace, stack, 2), states_of(reader, trace, stack)
+def read_with(model_type: str) -> tuple[TextReader, Trace]:
+    """A random model that reads a text, and its trace."""
+    own = random_reader(model_type)
+    return own, own.trace(TEXT, "It was old." if KINDS[model_type] == "encoder-decoder" else None)
+
+
+@pytest.mark.parametrize("model_type", [*WRITERS, *PRE_NORM_ENCODERS, *POST_NORM])
+def test_stream_and_sub_layers_are_the_next_stream_and_the_final_norm_comes_after_the_last(model_type: str) -> None:
+    own, trace = read_with(model_type)
+    found = streams(own, trace)
+    assert found is not None
+    assert set(found) == {site.split(".")[0] for site in trace.sites}
+    for stack, levels in found.items():
+        states, path = states_of(own, trace, stack), follow_in_library(own, trace, stack, 2)
         assert path.deviation < 1e-4 <= path.tolerance
-        torch.testing.assert_close(path.begin, states[0][2], atol=1e-5, rtol=1e-4)
-        # The library's last state is normed, or not, as it likes.
-        for layer, state in zip(path.layers[:-1], states[1:-1], strict=True):
-            torch.testing.assert_close(layer[-1].after, state[2], atol=1e-4, rtol=1e-4)
-        for layer in path.layers:
+        torch.testing.assert_close(levels[:-1], torch.stack(states[:-1]), atol=1e-4, rtol=1e-4)
+        for layer, before, after in zip(path.layers, levels, levels[1:], strict=False):
+            total = before[2]
+            for part in layer:
+                total = total + part.added
+                total = total if part.norm_place == "pre" or part.norm is None else part.norm.after
+            torch.testing.assert_close(total, after[2], atol=1e-4, rtol=1e-4)
             assert [part.kind for part in layer][-1] == "feed_forward"
             assert ("cross" in [part.kind for part in layer]) == (stack == "decoder" and bool(trace.source_tokens))
+        last = levels[-1, 2] if path.final_norm is None else path.final_norm.after
+        torch.testing.assert_close(last, states[-1][2], atol=1e-4, rtol=1e-4)
+        assert (path.final_norm is None) == (model_type in POST_NORM)
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "llama", "t5", "bart"])

@@ -17,6 +17,7 @@ from model.abilities import Kind
 from model.adapters.library import OURS
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
+from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.errors import CheckpointError
 from model.opening import open_reader
@@ -260,6 +261,18 @@ def writer(model_type: str, **settings: Any) -> TextWriter:
     model.generation_config = GenerationConfig(**{name: value for name, value in values.items() if value is not None})
     layout, abilities = explore(model)
     return TextWriter(model, LibraryTokenizer(_metaspace()), layout, abilities, name=model_type, digest=model_type)
+
+
+def random_reader(model_type: str) -> TextReader:
+    """A random model of this kind, with our attention, that only reads. No gain of a norm is 1, no bias 0."""
+    model: Any = tiny(model_type)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter), alpha=0.3)
+    model.set_attn_implementation(OURS)
+    layout, abilities = explore(model)
+    return TextReader(model, LibraryTokenizer(_metaspace()), layout, abilities, name=model_type, digest=model_type)
 
 
 def refused(folder: Path, words: str) -> None:

@@ -119,6 +119,22 @@ def test_the_picture_holds_the_traces_weights_lengths_and_candidates_and_a_way_o
     assert f"is divided by {8**0.5:.2f}" in next(stop["text"] for stop in stops if stop["at"] == 2)
 
 
+@pytest.mark.parametrize("name", ["gpt2", "t5", "bert"])
+def test_a_column_is_as_wide_after_the_last_layer_as_the_stream_that_its_last_part_makes(
+    any_model: AppTest, name: str
+) -> None:
+    place = {"depth": "layer", "head": "L1H1", "token": "2", "site": "encoder.self" if name != "gpt2" else DECODER}
+    any_model.query_params.update(**TAB, **place)
+    header = header_of(opened_with(any_model, name, "learn"))
+    stacks = {stack["name"]: len(stack["tokens"]) for stack in header["stacks"]}
+    first, parts = next(iter(stacks.values())), header["path"]["parts"]
+    count = 1 + max(part["stage"] for part in parts)
+    rest = first * count + 3 * (sum(stacks.values()) - first)  # a decoder behind it has two layers
+    lengths = numbers_of(any_model)[-rest:][: count * first].reshape(count, first)[:, 2]
+    streams = [next(part for part in reversed(parts) if part["stage"] == stage)["stream"] for stage in range(count)]
+    np.testing.assert_allclose(lengths, streams, rtol=1e-3)
+
+
 @pytest.mark.parametrize(("limit", "value"), [("COLUMNS", 8), ("MOST_NUMBERS", 1)])
 def test_of_a_long_text_the_columns_around_what_is_looked_at_are_shown(
     app: AppTest, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
