@@ -39,10 +39,11 @@ def word(page: Page, number: int) -> Locator:
     return page.locator(".word-picker[data-ready='1'] .word").nth(number)
 
 
-def measured(page: Page) -> list[dict[str, float]]:
+def measured(page: Page) -> list[tuple[int, ...]]:
     """Where the pictures are, in whole pixels."""
     parts = (".head-grid .board", ".head-grid .cell >> nth=0", ".matrix-picture .stage", ".word-picker")
-    return [{side: round(length) for side, length in box_of(page.locator(part)).items()} for part in parts]
+    boxes = [box_of(page.locator(part)) for part in parts]
+    return [(round(box["x"]), round(box["y"]), round(box["width"]), round(box["height"])) for box in boxes]
 
 
 def as_printed(weight: float) -> re.Pattern[str]:

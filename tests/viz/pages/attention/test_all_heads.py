@@ -174,7 +174,7 @@ def test_two_words_are_looked_for_in_the_attention_that_joins_them_and_ranked(
     ((header, _),) = sent_to(app, "head_grid")
     assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in texts.weights(trace, link).flat]
     # Those of the list are framed in the grid, whatever number its tiles carry.
-    assert [head_label(*divmod(index, 4), CROSS) for index in header["framed"]] == [
+    assert [head_label(index // 4, index % 4, CROSS) for index in header["framed"]] == [
         label.partition(" · ")[0] for label in listed(app)
     ]
     ((picker, _),) = sent_to(app, "word_picker")
