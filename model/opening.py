@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from model.adapters.folder_check import gguf_file, pickled_files
@@ -16,6 +15,7 @@ from model.marian.files import CONFIG, SOURCE, TARGET, TOKENIZER_SETTINGS, VOCAB
 from model.nn.transformer import Transformer
 from model.reader import Reader, Writer
 from model.sequence_translator import SequenceTranslator, read_folder
+from model.temporary_folders import temporary_folder
 from model.translator import EarlierTranslator, Translator
 from model.word_choice import Chooser
 
@@ -70,8 +70,8 @@ def _readable(folder: Path) -> Iterator[Path]:
     if not is_opus_mt(folder) or not pickled_files(folder):
         yield folder
         return
-    with TemporaryDirectory(prefix="headlight-weights-", ignore_cleanup_errors=True) as made:
-        copy = Path(made) / folder.name
+    with temporary_folder("weights") as made:
+        copy = made / folder.name
         copy.mkdir()
         for name in (CONFIG, SOURCE, TARGET, VOCABULARY, TOKENIZER_SETTINGS):
             if (folder / name).exists():

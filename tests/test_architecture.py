@@ -127,6 +127,8 @@ NAMED: Final = {
     "model/analysis/ablations/measure.py": {"Path(__file__).with_name(template).read_text", "film.read_bytes"},
     "model/analysis/coreference/case_files.py": {"path.open"},
     "model/file_writing.py": {"os.open", "path.open", "unfinished.open"},
+    # Only to lock it.
+    "model/temporary_folders.py": {"os.open"},
     "model/pairs.py": {"gzip.open", "lzma.open", "open"},
     "model/trace/file.py": {"path.open"},
     "model/training/command.py": {"(run / LOG).read_bytes"},
@@ -196,17 +198,14 @@ WRITES: Final = {
     # By its name, at the path that `written_path` gives.
     "model/training/loop.py": {"save_file"},
     # Temporary files and folders, which only the person who made them can enter; what is moved out of one is a folder.
-    "model/adapters/inspect_folder.py": {"TemporaryDirectory"},
+    "model/temporary_folders.py": {"mkdtemp", "os.open"},
     "model/adapters/limited_process.py": {"TemporaryFile"},
-    "model/adapters/placement.py": {"mkdtemp"},
-    "model/adapters/other_weights.py": {
-        "(Path(made) / 'whole').rename", "home.rename", "target.mkdir", "TemporaryDirectory",
-    },
+    "model/adapters/other_weights.py": {"(made / 'whole').rename", "home.rename", "target.mkdir"},
     "model/adapters/weights_process.py": {
         "(Path(alone) / file.name).symlink_to", "(target / 'model.safetensors.index.json').write_text",
         "model.save_pretrained", "save_file", "tokenizer.save_pretrained", "TemporaryDirectory",
     },
-    "model/opening.py": {"copy.mkdir", "TemporaryDirectory"},
+    "model/opening.py": {"copy.mkdir"},
 }  # fmt: skip
 #: By module, the functions of ours that write at a path that a person named, which may pass links.
 PATHS_OF_A_PERSON: Final = {

@@ -8,6 +8,8 @@ through the caches from which pages take it, under their keys: what is not ready
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
+from pathlib import Path
+from tempfile import gettempdir
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
@@ -46,9 +48,15 @@ def prepare() -> None:
     for module in MODULES:
         import_module(f"{_ABOVE}{module}")
     from model.errors import HeadlightError
+    from model.temporary_folders import remove_left
     from viz.access import attention, findings, models, traces
     from viz.selection.selection import Selection
+    from viz.server import limits
 
+    # Of servers that were killed: as many bytes as their models.
+    remove_left(Path(gettempdir()))
+    if (cache := limits.cache_folder("models")) is not None:
+        remove_left(cache / "gguf")
     opened = Selection()
     try:
         if not models.is_small_and_ours(opened.model):

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 from urllib.request import url2pathname
 
@@ -28,6 +27,7 @@ from model.checked import Malformed, parsed
 from model.errors import CheckpointError, said
 from model.file_writing import write_bytes
 from model.folder_files import entries, open_file, read_file
+from model.temporary_folders import temporary_folder
 from model.training_record import MANIFEST
 
 TOKENIZER_SETTINGS: Final = "tokenizer_config.json"
@@ -67,11 +67,11 @@ def private_copy(folder: Folder) -> Iterator[TokenizerCopy]:
                 message = "{name}/{file} cannot be read ({strerror}). Copy it again."
                 raise CheckpointError(message, name=name, file=file, strerror=error.strerror) from error
     whole = hashlib.sha256()
-    with TemporaryDirectory(prefix="headlight-tokenizer-") as made:
+    with temporary_folder("tokenizer") as made:
         for file, content in contents.items():
-            write_bytes(Path(made) / file, content, Path(made))
+            write_bytes(made / file, content, made)
             whole.update(f"{file}\0{hashlib.sha256(content).hexdigest()}\n".encode())
-        yield TokenizerCopy(Path(made), whole.hexdigest())
+        yield TokenizerCopy(made, whole.hexdigest())
 
 
 #: Seconds of computing, and bytes of memory, that a trial may take.

@@ -6,20 +6,25 @@ soon after it has exceeded one.
 """
 
 import contextlib
+import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
-from time import monotonic
+from threading import Thread
+from time import monotonic, sleep
 from typing import Any, Final
 
 import psutil
 
 #: Seconds between two looks at what the process has taken.
 INTERVAL: Final = 0.1
+#: Of Linux (sys/prctl.h): the signal that a process gets when the thread that started it ends.
+_PR_SET_PDEATHSIG: Final = 1
 #: On Windows the Python of a virtual environment is a program that starts another, which does the work.
 HAS_LAUNCHER: Final = psutil.WINDOWS
 
@@ -33,7 +38,7 @@ def answer_of(
 
     Args:
         module: it calls `serve`.
-        arguments: of its command line, followed by `seconds` and `memory`.
+        arguments: of its command line, followed by the number of this process, `seconds` and `memory`.
         given: its standard input.
         seconds, memory: seconds of computing and bytes of memory that it may take.
         patience: seconds by the clock; a machine that has much else to do is slow.
@@ -49,7 +54,7 @@ def answer_of(
         # Each thread of a library would reserve memory of its own.
         "OPENBLAS_NUM_THREADS": "1",
     }
-    command = [sys.executable, "-P", "-m", module, *arguments, str(seconds), str(memory)]
+    command = [sys.executable, "-P", "-m", module, *arguments, str(os.getpid()), str(seconds), str(memory)]
     # A file, because what was not yet written into a pipe when `communicate` ran out of time is never written.
     with TemporaryFile() as content:
         content.write(given)
@@ -88,9 +93,28 @@ def limit(seconds: int, memory: int) -> None:
             continue
 
 
+def end_with(parent: int) -> None:
+    """End this process soon after the one with this number, however that ends: Linux does it, elsewhere a thread."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    try:
+        watched = psutil.Process(parent)
+    except psutil.Error:
+        os._exit(1)
+    Thread(target=_end_after, args=(watched,), daemon=True).start()
+
+
+def _end_after(watched: psutil.Process) -> None:
+    with contextlib.suppress(psutil.Error):
+        while watched.is_running() and watched.status() != psutil.STATUS_ZOMBIE:
+            sleep(1)
+    os._exit(1)
+
+
 def serve(answer: Callable[..., dict[str, Any]]) -> None:
     """Be the process of `answer_of`: print, in a line of its own, what a function answers to the arguments."""
-    *arguments, seconds, memory = sys.argv[1:]
+    *arguments, parent, seconds, memory = sys.argv[1:]
+    end_with(int(parent))
     limit(int(seconds), int(memory))
     print(json.dumps(answered(answer, *arguments)), flush=True)
 

@@ -124,7 +124,7 @@ def _loaded(
             name=folder.name,
         )
     with folder_for_weights() as offloaded, folder.held():
-        options = placement.options(offloaded)
+        options = placement.options(offloaded.path)
         model = library.load_weights(folder.weights_home, model_class, config, EAGER, dtype, generation, options)
     return settle(model, placement, offloaded)
 

@@ -6,7 +6,6 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from model.adapters.folder_check import LARGEST_WEIGHTS, Folder, check_folder, gguf_file, pickled_files
@@ -15,6 +14,7 @@ from model.errors import CheckpointError, DataError, said
 from model.file_writing import make_folder, remove_oldest
 from model.folder_files import named_file, open_file
 from model.sealed_files import read_sealed, sealed_name, write_sealed
+from model.temporary_folders import temporary_folder
 
 #: Seconds of computing, and by the clock, and bytes of memory beside those of the weights, that it may take.
 SECONDS: Final = 600
@@ -39,14 +39,14 @@ def readable_folder(path: Path, cache: Path | None = None) -> Iterator[Folder]:
     if gguf is None and not pickled_files((folder := check_folder(path)).path):
         yield folder
         return
-    with TemporaryDirectory(prefix="headlight-weights-", ignore_cleanup_errors=True) as made:
+    with temporary_folder("weights") as made:
         if gguf is None:
-            write_safetensors(folder.path, Path(made))
-            yield folder.with_weights_in(Path(made))
+            write_safetensors(folder.path, made)
+            yield folder.with_weights_in(made)
         else:
             name = path.stem if path.is_file() else path.name
             found = _kept_gguf(gguf, name, cache) if cache is not None else None
-            yield check_folder(found or _write_gguf(gguf, Path(made) / name))
+            yield check_folder(found or _write_gguf(gguf, made / name))
 
 
 def write_safetensors(folder: Path, target: Path) -> None:
@@ -75,12 +75,12 @@ def _kept_gguf(file: Path, name: str, cache: Path) -> Path | None:
     if not _is_whole(cache, home, name):
         try:
             make_folder(kept, cache)
-            with TemporaryDirectory(dir=kept, prefix=".", ignore_cleanup_errors=True) as made:
-                written = _write_gguf(file, Path(made) / "whole" / name)
+            with temporary_folder("gguf", kept) as made:
+                written = _write_gguf(file, made / "whole" / name)
                 digest = check_folder(written).digest()
                 if os.path.lexists(home):
-                    home.rename(Path(made) / "wrong")
-                (Path(made) / "whole").rename(home)
+                    home.rename(made / "wrong")
+                (made / "whole").rename(home)
             write_sealed(cache, home / _SEAL, {"folder": digest})
             remove_oldest(kept, MOST_KEPT)
         except (OSError, DataError):  # A full disk; or another process was faster.
@@ -107,7 +107,7 @@ def _write_gguf(file: Path, target: Path) -> Path:
     target.mkdir(parents=True)
     if wrong := _wrong_with("gguf", [file], target):
         message = (
-            "{name} is a GGUF file that transformers cannot read here ({wrong}). Open the folder of the model it was "
+            "{name} is a GGUF file that cannot be read here ({wrong}). Open the folder of the model it was "
             "made from, with a config.json and safetensors."
         )
         raise CheckpointError(message, name=file.name, wrong=wrong)

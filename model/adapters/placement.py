@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import Any, Final
 from weakref import finalize
 
@@ -18,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from model.errors import CheckpointError, said
+from model.temporary_folders import TemporaryFolder
 
 #: The control group of a Linux container.
 _GROUP: Final = Path("/sys/fs/cgroup")
@@ -100,20 +99,20 @@ def placement_for(numbers: int, tables: int, dtype: torch.dtype, device: torch.d
 
 
 @contextmanager
-def folder_for_weights() -> Iterator[Path]:
+def folder_for_weights() -> Iterator[TemporaryFolder]:
     """A folder for the weights that stay on the disk; it goes at once if the block fails."""
-    folder = Path(mkdtemp(prefix="headlight-offloaded-"))
+    folder = TemporaryFolder("offloaded")
     try:
         yield folder
     except BaseException:
-        rmtree(folder, ignore_errors=True)
+        folder.remove()
         raise
 
 
-def settle(model: nn.Module, placement: Placement, offloaded: Path) -> nn.Module:
+def settle(model: nn.Module, placement: Placement, offloaded: TemporaryFolder) -> nn.Module:
     """Note on a model where it reads, and let the folder with its weights go when it goes."""
     setattr(model, _HOME, placement.device)
-    finalize(model, rmtree, offloaded, ignore_errors=True)
+    finalize(model, offloaded.remove)
     return model
 
 

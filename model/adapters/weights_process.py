@@ -3,18 +3,26 @@
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
+from model.adapters.config_limits import check_values
+from model.adapters.gguf_header import check_header, read_header
 from model.adapters.limited_process import serve
+
+#: Times as many numbers as there are that a model may have: its head may be its embedding.
+MOST_MISSING: Final = 3
 
 
 def convert_gguf(target: Path, files: list[Path]) -> str:
-    """Write a file as a folder of transformers."""
+    """Write a file as a folder of transformers; why its settings cannot be those of its tensors, or ""."""
+    (file,) = files
+    header = read_header(file)
+    check_header(header)
     import torch
     import transformers
 
-    (file,) = files
-    with TemporaryDirectory() as alone:
+    # Beside the target, where what a killed process leaves is found.
+    with TemporaryDirectory(dir=target.parent) as alone:
         # So that the library reads nothing that lies beside it.
         (Path(alone) / file.name).symlink_to(file)
         options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
@@ -22,6 +30,11 @@ def convert_gguf(target: Path, files: list[Path]) -> str:
         auto: Any = (
             transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModelForCausalLM
         )
+        check_values(config.to_dict(), has_table=False)
+        with torch.device("meta"):
+            asked = sum(parameter.numel() for parameter in auto.from_config(config).parameters())
+        if asked > MOST_MISSING * header.numbers:
+            return f"its settings ask for {asked:,} numbers, and its tensors hold {header.numbers:,}"
         model = auto.from_pretrained(alone, **options, dtype=torch.float32)
         tokenizer = transformers.AutoTokenizer.from_pretrained(alone, **options)
     # The library read plain numbers, but marks the model as quantized, which it then does not save.

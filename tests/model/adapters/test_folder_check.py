@@ -38,7 +38,7 @@ def test_a_damaged_gguf_file_is_refused_with_the_sentence_what_to_open_instead(t
     refused(tmp_path, "no config.json")
     file = tmp_path / "animals.Q4_K_M.GGUF"
     file.write_bytes(b"GGUF" + bytes(60))
-    refused(file, "animals.Q4_K_M.GGUF is a GGUF file that transformers cannot read here.*Open the folder")
+    refused(file, "animals.Q4_K_M.GGUF is a GGUF file that cannot be read here.*Open the folder")
     # Beside a model that can be opened it is no matter.
     shutil.copy(file, bert / file.name)
     assert open_reader(bert).abilities.shapes

@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import struct
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ import torch
 from model.abilities import Proof
 from model.adapters import other_weights
 from model.adapters.folder_check import check_folder
+from model.adapters.gguf_header import check_header, read_header
 from model.adapters.inspect_folder import kind_in
 from model.errors import CheckpointError
 from model.opening import as_writer, open_reader
@@ -94,13 +97,22 @@ def test_a_gguf_file_says_itself_which_kind_of_model_it_holds(tmp_path: Path, ar
     assert kind_in(tmp_path) == kind
 
 
+CHANGES = {"intermediate_size": 64, "head_dim": 8}
+
+
 @pytest.fixture(scope="module")
-def opened_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, torch.Tensor]:
+def gguf_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
+    _write(file, zoo.tiny("qwen2", changes=CHANGES))
+    return file
+
+
+@pytest.fixture(scope="module")
+def opened_once(gguf_file: Path) -> tuple[Path, Path, torch.Tensor]:
     """A GGUF file, a cache in which it was opened, and weights of its model."""
-    folder = tmp_path_factory.mktemp("gguf")
-    _write(folder / "tiny.gguf", zoo.tiny("qwen2", changes={"intermediate_size": 64, "head_dim": 8}))
-    trace = open_reader(folder / "tiny.gguf", "cpu", cache=folder / "cache").trace(TEXT)
-    return folder / "tiny.gguf", folder / "cache", trace.weights("decoder.self", 0)
+    cache = gguf_file.with_name("cache")
+    trace = open_reader(gguf_file, "cpu", cache=cache).trace(TEXT)
+    return gguf_file, cache, trace.weights("decoder.self", 0)
 
 
 def _kept(cache: Path) -> Path:
@@ -189,3 +201,82 @@ def test_a_conversion_is_kept_in_no_folder_that_a_link_leads_to(
     opened = open_reader(file, "cpu", cache=tmp_path / "cache")
     torch.testing.assert_close(opened.trace(TEXT).weights("decoder.self", 0), weights, atol=0, rtol=0)
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def _with(content: bytes, key: str, form: str, value: int) -> bytes:
+    """A file whose setting of this name has another value."""
+    at = content.index(key.encode()) + len(key) + struct.calcsize("<I")
+    return content[:at] + struct.pack(form, value) + content[at + struct.calcsize(form) :]
+
+
+def _with_elements(content: bytes, key: str, count: int) -> bytes:
+    """A file in which a list says that it has so many elements."""
+    at = content.index(key.encode()) + len(key) + struct.calcsize("<II")
+    return content[:at] + struct.pack("<Q", count) + content[at + 8 :]
+
+
+def _with_dimension(content: bytes, key: str, size: int) -> bytes:
+    """A file in which a tensor says that its first dimension has this size."""
+    at = content.index(key.encode()) + len(key) + struct.calcsize("<I")
+    return content[:at] + struct.pack("<Q", size) + content[at + 8 :]
+
+
+def _with_dimensions(content: bytes, key: str, count: int) -> bytes:
+    """A file in which a tensor says that it has so many dimensions."""
+    at = content.index(key.encode()) + len(key)
+    return content[:at] + struct.pack("<I", count) + content[at + 4 :]
+
+
+#: What a file says, and what is said of it.
+CLAIMS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "layers": (lambda whole: _with(whole, "qwen2.block_count", "<I", 10**6), "block_count = 1,000,000; by .* 2 can"),
+    "one layer more": (lambda whole: _with(whole, "qwen2.block_count", "<I", 3), "block_count = 3; by its tensors"),
+    "heads": (lambda whole: _with(whole, "qwen2.attention.head_count", "<I", 10**9), "head_count = 1,000,000,000"),
+    "width": (lambda whole: _with(whole, "qwen2.embedding_length", "<I", 2 * 10**9), "embedding_length = 2,000"),
+    "words": (lambda whole: _with(whole, "qwen2.vocab_size", "<I", 2 * 10**9), "vocab_size = 2,000,000,000"),
+    "positions": (lambda whole: _with(whole, "qwen2.context_length", "<I", 4 * 10**9), "context_length = 4,000,000"),
+    "tensors": (lambda whole: whole[:8] + struct.pack("<Q", 2**60) + whole[16:], "1,152,921,504,606,846,976 entries"),
+    "settings": (lambda whole: whole[:16] + struct.pack("<Q", 2**60) + whole[24:], "entries follow, and at most 4,096"),
+    "numbers of a list": (lambda whole: _with_elements(whole, "ggml.token_type", 2**60), "entries follow"),
+    "texts of a list": (lambda whole: _with_elements(whole, "ggml.tokens", 2**60), "entries follow"),
+    "a text": (lambda whole: _with(whole, "tokenizer.ggml.model", "<Q", 2**60), "entries follow"),
+    "a tensor": (lambda whole: _with_dimension(whole, "token_embd.weight", 2**40), "more than its bytes hold"),
+    "dimensions": (lambda whole: _with_dimensions(whole, "token_embd.weight", 9), "9 entries follow, and at most 4"),
+    "a version": (lambda whole: whole[:4] + struct.pack("<I", 9) + whole[8:], "version 9 of the format"),
+    "an end": (lambda whole: whole[: whole.index(b"token_embd")], "it ends before its tensors|entries follow"),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_what_a_gguf_file_claims_is_bounded_by_what_it_has_before_anything_is_built(
+    claim: str, gguf_file: Path, tmp_path: Path
+) -> None:
+    change, said = CLAIMS[claim]
+    file = tmp_path / "a.gguf"
+    file.write_bytes(change(gguf_file.read_bytes()))
+    with pytest.raises(ValueError, match=said):
+        check_header(read_header(file))
+
+
+def test_an_ordinary_header_has_what_was_written(gguf_file: Path) -> None:
+    header = read_header(gguf_file)
+    check_header(header)
+    settings = {"general.architecture": "qwen2", "qwen2.block_count": 2, "tokenizer.ggml.tokens": zoo.VOCAB}
+    assert settings.items() <= header.settings.items()
+    model = zoo.tiny("qwen2", changes=CHANGES)
+    assert (header.blocks, header.numbers) == (2, sum(parameter.numel() for parameter in model.parameters()))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [("qwen2.block_count", 10**6, "block_count = 1,000,000"), ("qwen2.embedding_length", 370, "its settings ask for")],
+)
+def test_a_file_that_asks_for_more_than_it_has_is_refused_in_seconds(
+    key: str, value: int, said: str, gguf_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.gguf").write_bytes(_with(gguf_file.read_bytes(), key, "<I", value))
+    begun = monotonic()
+    with pytest.raises(CheckpointError, match=rf"a\.gguf is a GGUF file that cannot be read here \(.*{said}"):
+        open_reader(tmp_path / "a.gguf", "cpu")
+    assert monotonic() - begun < 60

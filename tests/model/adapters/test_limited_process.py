@@ -62,4 +62,4 @@ def test_a_modest_process_is_given_all_and_its_last_line_is_the_answer(tmp_path:
     code = f"import json, sys, time\ntime.sleep(0.3)\nprint('first')\n{printing}\n"
     (tmp_path / "modest.py").write_text(code, encoding="utf-8")
     answer = answer_of("modest", ["ä\\b"], b"x" * 300_000, seconds=5, memory=1 << 30, patience=60)
-    assert answer == {"got": [300_000, "ä\\b", "5", str(1 << 30)]}
+    assert answer == {"got": [300_000, "ä\\b", str(os.getpid()), "5", str(1 << 30)]}

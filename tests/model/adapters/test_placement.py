@@ -126,10 +126,10 @@ def test_its_folder_of_weights_goes_with_it(tmp_path: Path, monkeypatch: pytest.
     folder = save_model(tmp_path / "bert", "bert")
     monkeypatch.setattr(placement, "available_bytes", lambda device: 100_000)
     reader = open_reader(folder, device="cpu")
-    assert [path.name for path in tmp_path.glob("headlight-offloaded-*")]
+    assert [path.name for path in tmp_path.glob(".headlight-offloaded-*")]
     del reader
     gc.collect()
-    assert not list(tmp_path.glob("headlight-offloaded-*"))
+    assert not list(tmp_path.glob(".headlight-offloaded-*"))
 
 
 Folder = Callable[[str], Path]
