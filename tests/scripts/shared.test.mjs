@@ -10,7 +10,7 @@ import { Tiles } from "../../viz/pictures/shared/head_tiles.js";
 import { sentenceParts } from "../../viz/pictures/shared/messages.js";
 import { mount, View } from "../../viz/pictures/shared/mount.js";
 import { decimalsOf, formatWeight, inflate, unpack, weightOf } from "../../viz/pictures/shared/payload.js";
-import { cellRuns, largestWithin, pixelScale } from "../../viz/pictures/shared/picture.js";
+import { cellRuns, directionOf, largestWithin, pixelScale } from "../../viz/pictures/shared/picture.js";
 import { escapeXml } from "../../viz/pictures/shared/picture_file.js";
 import { percent } from "../../viz/pictures/shared/probability.js";
 import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/pictures/shared/tile_store.js";
@@ -94,6 +94,14 @@ test("the largest of a part of a matrix is found within that part", () => {
 test("a stronger line is wider and more opaque, and the faintest is still seen", () => {
   assert.ok(strength(FAINTEST).alpha > 0.04);
   assert.deepEqual(strength(1), { alpha: 0.95, width: 3 });
+});
+
+test("words side by side run as their first letter does", () => {
+  assert.equal(directionOf(["2", "החתול", "cat"]), "rtl");
+  assert.equal(directionOf(["▁لم", "يعبر"]), "rtl");
+  assert.equal(directionOf(["The", "החתול"]), "ltr");
+  assert.equal(directionOf(["…", "1"]), "ltr");
+  assert.equal(directionOf([]), "ltr");
 });
 
 test("markup in a token is text in a picture", () => {

@@ -218,6 +218,11 @@ def _display_character(character: str) -> str:
 _WRITES: Final = " → "
 
 
+def has_right_to_left(text: str) -> bool:
+    """Whether a text holds letters that are written from right to left, as of Arabic or Hebrew."""
+    return not text.isascii() and any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
+
+
 # A page shows the same tokens again and again.
 @lru_cache(maxsize=8_192)
 def display_token(token: str) -> str:
@@ -232,7 +237,9 @@ def display_token(token: str) -> str:
         return "∅"
     read, arrow, written = token.partition(_WRITES)
     if read and written:
-        return f"{display_token(read)}{arrow}{display_token(written)}"
+        # Beside words that run from right to left, the arrow would too.
+        mark = "\u200e" if has_right_to_left(token) else ""
+        return f"{display_token(read)}{mark}{arrow}{mark}{display_token(written)}"
     first = token[0]
     if "\ufe00" <= first <= "\ufe0f":
         return f"\\u{ord(first):04x}" + "".join(map(_display_character, token[1:]))

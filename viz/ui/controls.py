@@ -197,11 +197,13 @@ def max_heads(count: int) -> int:
 def plain(text: str) -> str:
     """Text with every sign that Streamlit's Markdown reads taken literally: `![…](…)` must not fetch a picture.
 
-    A web or mail address becomes a link in spite of its backslashes, unless a word joiner, unseen, breaks it.
+    A web or mail address becomes a link in spite of its backslashes, unless a word joiner, unseen, breaks it. What is
+    written from right to left is isolated, so that it does not reorder the sentence around it.
     """
     # Half of a surrogate pair, which JSON can spell, cannot be sent to a browser.
     unlinked = _ADDRESS.sub("\\g<0>\u2060", text_shown(text).encode("utf-8", errors="replace").decode())
-    return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in unlinked)
+    escaped = "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in unlinked)
+    return f"\u2068{escaped}\u2069" if written.has_right_to_left(text) else escaped
 
 
 def markdown(message: str) -> str:

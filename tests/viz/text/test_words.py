@@ -43,6 +43,8 @@ def test_no_shown_token_holds_a_control_or_bidirectional_character() -> None:
 
 def test_of_a_rows_name_both_tokens_are_shown_as_tokens_are() -> None:
     assert display_token("▁weil → a b") == "▁weil → a␣b"
+    # The arrow leads to the right between words that do not.
+    assert display_token("ישן → על") == "ישן\u200e → \u200eעל"
     assert display_token(" → ") == "␣→␣"
 
 

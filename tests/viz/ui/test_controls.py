@@ -42,7 +42,9 @@ def test_an_address_is_not_what_markdown_makes_a_link_of(text: str) -> None:
 
 def test_half_a_character_can_be_sent_and_letters_of_any_script_stay() -> None:
     assert plain("a\ud800b") == "a\\?b"
-    assert plain("Grüße שלום 你好 x1") == "Grüße שלום 你好 x1"
+    assert plain("Grüße 你好 x1") == "Grüße 你好 x1"
+    # In a sentence, what runs from right to left takes only its own words along.
+    assert plain("שלום, 1") == "\u2068שלום\\, 1\u2069"
 
 
 class Widgets:

@@ -41,6 +41,8 @@ LINES: Final[Mapping[str, tuple[str, str]]] = {
     CHANCE: (theme.GREY, "dot"),
     MEAN_OF_HEADS: (theme.PURPLE, "dashdot"),
 }
+#: Of so many heads the numbers have room for larger letters on a telephone.
+FEW_HEADS: Final = 8
 #: With more cells than this, marks that can be clicked would make the picture slow.
 MOST_CELLS: Final = 2_500
 
@@ -78,7 +80,13 @@ def movement_map(
     )
     heatmap = figure.data[0]
     if heads <= MAX_NUMBERED:
-        heatmap.update(text=[[signed(value) for value in row] for row in values], texttemplate="%{text}")
+        # In a narrow picture plotly would shrink them until nobody can read them; so the scale lies below the cells.
+        heatmap.update(
+            text=[[signed(value) for value in row] for row in values],
+            texttemplate="%{text}",
+            textfont_size=11 if heads <= FEW_HEADS else 9,
+            colorbar={"orientation": "h", "y": 0, "yanchor": "top", "xpad": 20},
+        )
     heatmap.update(hoverinfo="skip", hovertemplate=None)
     figure.add_trace(_cells(values, parts, names, number))
     layer, head = opened

@@ -23,6 +23,11 @@ export function element(tag, look = {}, ...contents) {
 /** A token, isolated so that right-to-left text cannot reorder what stands beside it. @param {string} token */
 export const tokenElement = (token, className = "token") => element("bdi", { className, dir: "auto" }, token);
 
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** The direction of words side by side, by their first letter: a browser passes over isolated ones. @param {string[]} words */
+export const directionOf = (words) => (RIGHT_TO_LEFT.test(words.join(" ").match(/\p{L}/u)?.[0] ?? "") ? "rtl" : "ltr");
+
 /** Between what a row of a decoder reads and what it writes (`row_name` of model/trace/axes.py). */
 export const WRITES = " → ";
 

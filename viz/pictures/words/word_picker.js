@@ -19,7 +19,7 @@ import {
 import { consume, hearItems, hearLongPress, isFreeEscape, reachByTab, targetOf } from "../shared/items.js";
 import { _, plural } from "../shared/messages.js";
 import { mount, onResize, View } from "../shared/mount.js";
-import { element, tokenElement } from "../shared/picture.js";
+import { directionOf, element, tokenElement } from "../shared/picture.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { WordLinks } from "../shared/word_links.js";
 
@@ -126,7 +126,8 @@ class WordPicker extends View {
     this.twins = lines.flatMap(({ twins, words }) => (twins ? words.map((_word, index) => placeOf(twins, index)) : []));
     const rows = lines.map(({ mark, language, words, pieces, roles, marks }) => {
       const className = roles.length ? "words with-roles" : "words";
-      const line = element("span", { className, dir: "auto", lang: language, role: "group", ariaLabel: mark });
+      const line = element("span", { className, lang: language, role: "group", ariaLabel: mark });
+      line.dir = directionOf(words);
       const starts = new Map(roles.map((run) => [run[1], run]));
       /** What the next word is put into. @type {HTMLElement} */ let into = line;
       let ends = -1;

@@ -34,6 +34,9 @@ def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
     names = [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3)]
     figure = movement_map(values, parts, names, site=ENCODER, number="weight", averaged=False, opened=(1, 2), bound=2.0)
     assert tuple(figure.data[0].text[1]) == ("−1.50", "+0.12", "+2.00")
+    # On a telephone, too, they are read: cells have all of its width.
+    assert figure.data[0].textfont.size == 11
+    assert figure.data[0].colorbar.orientation == "h"
     cells = figure.data[2]
     assert list(zip(cells.x, cells.y, strict=True)) == [(h, layer) for layer in range(2) for h in range(3)]
     assert tuple(cells.customdata[3]) == (1, 0, "L2 H1", "−1.5000", "0.1200", "0.1300", "0.1400", "0.1500")

@@ -1,7 +1,7 @@
 // The sentence as it is written: a column for each step, above the token it reads, below the token it writes. Above it
 // what the chosen heads look at in this step: the tokens of the source, tinted, with lines from the token that is written.
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
-import { element, tokenElement } from "../../../pictures/shared/picture.js";
+import { directionOf, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { WordLinks } from "../../../pictures/shared/word_links.js";
 
 /** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */
@@ -41,6 +41,8 @@ export class FilmSentence {
     });
     const sides = [_("reads"), _("writes")].map((side) => element("span", "side", side));
     this.line = element("div", "columns", element("div", "column names", ...sides), ...this.columns);
+    this.source.dir = directionOf(sourceTokens);
+    this.line.dir = directionOf(steps.map(({ token }) => token));
     this.caption = element("p", "caption muted");
     this.element = element("div", "sentence", this.source, this.line, this.caption);
     this.element.append(this.links.element);
