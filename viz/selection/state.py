@@ -180,6 +180,8 @@ def begin(checkpoints: Sequence[str]) -> None:
         selection = selection.changed(language="")
     put(selection.changed(checkpoint=checkpoint))
     past = _past()
+    if past.begun is not None:
+        _note_cut_short(past.begun)
     past.begun = current()
     if is_led and past.history is not None:
         past.history = past.history.led_to(current())
@@ -352,6 +354,15 @@ def _note(selection: Selection) -> None:
     st.session_state[_SENTENCES] = remembered(sentences(), selection.common.text)
 
 
+def _note_cut_short(begun: Selection) -> None:
+    """Remember what a run began with that did not come to its end, and of a page just opened what was chosen on it."""
+    is_opened = st.session_state.get(_OPENED, True)
+    _note(begun)
+    past = _past()
+    if is_opened and past.history is not None:
+        past.history = past.history.noted(current(), str(st.session_state.get(_AT, "")), monotonic())
+
+
 def sentences() -> tuple[str, ...]:
     """Those that this session read, the newest first."""
     known: tuple[str, ...] = st.session_state.get(_SENTENCES, ())
@@ -395,6 +406,7 @@ def page_wanted(page: str) -> str | None:
     if asked is not None and (now := url.moved(page, asked)) is not None:
         past.wanted, params = now
         put(current().changed(**choices(params)))
+        past.begun = current()
     wanted, past.wanted = past.wanted, None
     if wanted is not None and wanted != page:
         return wanted

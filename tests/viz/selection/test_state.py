@@ -249,6 +249,25 @@ def test_the_address_goes_along_to_another_page_and_is_left_alone_on_the_same_on
 
 
 @pytest.mark.usefixtures("address")
+def test_of_choices_whose_runs_never_ended_each_is_undone() -> None:
+    cut(2)
+    cut(3)
+    chosen(4)
+    for before in (3, 2, 0):
+        assert state.undo(1)
+        assert head() == before
+
+
+def test_a_choice_that_cuts_the_first_run_short_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", Session())
+    monkeypatch.setattr(st, "query_params", Address({"head": "L1H1"}))
+    state.begin(["en-de"])
+    chosen(2)
+    assert state.undo(1)
+    assert head() == 0
+
+
+@pytest.mark.usefixtures("address")
 def test_a_choice_whose_run_never_ended_is_undone_first() -> None:
     chosen(2)
     cut(3)
