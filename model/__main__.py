@@ -5,6 +5,12 @@ output, in UTF-8 where that is no terminal (with --json, one JSON object and not
 its fields), progress to standard error.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once("python -m model")
+
 import argparse
 import json
 import sys
@@ -64,8 +70,6 @@ from model.translator import Translator
 DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"
 #: Wider beams find hardly anything else, and take memory for each hypothesis.
 BEAM = WholeNumber(1, 100)
-#: The exit code of what Ctrl-C has ended: 128 and the number of the signal.
-INTERRUPTED = 130
 #: Sentences with words to be copied.
 SENTENCES = 200
 
@@ -370,7 +374,8 @@ def executed(arguments: argparse.Namespace, program: str) -> int:
     Ctrl-C is such a line, too, and ends with the shell's exit code for it.
     """
     try:
-        arguments.execute(arguments)
+        with stopping.raised():
+            arguments.execute(arguments)
     except Exception as error:
         told = error if isinstance(error, HeadlightError) else memory_short(error)
         if isinstance(error, OSError):
@@ -383,7 +388,7 @@ def executed(arguments: argparse.Namespace, program: str) -> int:
         return 2
     except KeyboardInterrupt:
         print(f"\n{program}: Stopped.", file=sys.stderr)
-        return INTERRUPTED
+        return stopping.INTERRUPTED
     return 0
 
 

@@ -7,12 +7,16 @@ import os
 import sys
 from pathlib import Path
 
+from headlight.model import stopping
+
 APP = Path(__file__).with_name("app.py")
 SETTINGS = Path(__file__).parent / ".streamlit" / "config.toml"
 
 
 def main() -> None:
     """Run the app if no command of the command line is given, else that command."""
+    # Before what takes seconds to import.
+    stopping.end_at_once("headlight")
     arguments = sys.argv[1:]
     if not arguments or arguments[0] == "app":
         run_app(arguments[1:])

@@ -6,6 +6,12 @@ Each is saved as a folder and opened as a person's would be, in a process of its
 `--only`, .github/docs/architectures.md and the tables of both READMEs are written anew.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import inspect
 import json
@@ -363,4 +369,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

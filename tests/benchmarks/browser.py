@@ -6,6 +6,12 @@ weights. The encoder's sentence has so many tokens; how many the translation has
 minutes.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import base64
 import os
@@ -247,4 +253,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -7,6 +7,12 @@ After a training, `--data` makes all that depends on the weights first: metrics.
 below DIR. For the checkpoint that ships it takes README's picture too and prints what lessons say that is no longer so.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import json
 import subprocess
@@ -203,4 +209,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    stopping.leave(main)

@@ -9,6 +9,12 @@ there, and the server's memory over time. Ends with an error if an answer is wro
 server's log holds one, or a title takes longer than it may.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import asyncio
 import json
@@ -264,4 +270,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -5,6 +5,12 @@ attention kept, ours without, and `generate` of a MarianMT with attentions retur
 that a busy machine slows all alike; times are medians over the rounds, ratios medians of the rounds' ratios.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import statistics
 import time
@@ -150,4 +156,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -7,6 +7,12 @@ names another checkout, measured in turns with this one: on a busy machine only 
 Takes about half a minute a round.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import os
 import statistics
@@ -204,4 +210,4 @@ def print_table(columns: Sequence[Sequence[Seconds]], unit: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

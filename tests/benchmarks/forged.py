@@ -5,6 +5,12 @@ another form. A browser that has not drawn the newest page yet sends such a labe
 keeps its title and shows no traceback.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import os
 import sys
 import tempfile
@@ -131,4 +137,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -7,6 +7,12 @@ nothing in them can be foreseen but what follows a copy, so all that it can lear
 the same letter stood there, and to say what followed (Elhage et al. 2021; Olsson et al. 2022).
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import time
 from pathlib import Path
@@ -108,4 +114,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -6,6 +6,12 @@ and how far the server's memory grew above what it took with the model and a sho
 hour a model.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import re
 import tempfile
@@ -152,4 +158,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -4,6 +4,12 @@ Runs every command whose figures stand in the checkpoint's metrics.json, on data
 writes the file and the manifest; with --check it compares instead and ends with 1 if a figure differs.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import json
 import os
@@ -104,4 +110,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    stopping.leave(main)

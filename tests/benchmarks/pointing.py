@@ -6,6 +6,12 @@ click on a word until the browser has painted its answer, and until the server h
 models have random weights and the shape that is named. Takes about four minutes.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import os
 import statistics
@@ -130,4 +136,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

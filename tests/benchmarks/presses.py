@@ -9,6 +9,12 @@ First, without a browser (--pairs 60): a tile is pressed and another message fol
 of the page; how many of these presses the address does not say.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import asyncio
 import random
@@ -276,4 +282,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -8,6 +8,12 @@ quiet core): one with longer texts or two passes takes fewer steps. Then it is s
 sentences that have no English, `twice` adds what the checkpoint makes of English sides of the training pairs.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import json
 import lzma
@@ -218,4 +224,4 @@ def scores(model: EncoderDecoder, origin: Checkpoint, data: Path) -> dict[str, f
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -3,6 +3,12 @@
 By day, in English: a person points at words, opens another head, and steps through the translation. Needs Chromium.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import io
 import tempfile
@@ -97,4 +103,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -7,6 +7,12 @@ first 300 of what it keeps, its threads, and the bytes it wrote to the disk. End
 than noise, a thread is left, or a page shows a traceback.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import asyncio
 import os
@@ -165,4 +171,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

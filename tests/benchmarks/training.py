@@ -6,6 +6,12 @@ run and with as many threads, on one large product in bfloat16. On CUDA it also 
 --profile it says what a step's time goes into, as torch's profiler counts it.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import tempfile
 import time
@@ -147,4 +153,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -4,6 +4,12 @@ A random encoder–decoder in the shape of OPUS-MT, in a process of its own for 
 model equally long, which is the slowest, for then no pair can be left out.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import resource
 import time
@@ -58,4 +64,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -5,6 +5,12 @@ zooms from the model into a number and out again, median and longest; and from a
 painted. The model has six layers a side, and the sentence 16 tokens. Takes about two minutes.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import os
 import statistics
@@ -113,4 +119,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

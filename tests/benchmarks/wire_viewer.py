@@ -102,6 +102,10 @@ class WireViewer:
         """Put a text into a field."""
         return await self._send(self.places[key], WidgetState(id=self.places[key].id, string_value=text))
 
+    async def send(self, *states: WidgetState) -> Run:
+        """Send values as they are, whatever their widgets are."""
+        return await self._run(self._asked("", *states))
+
     async def press(self, key: str) -> Run:
         """Click a button."""
         return await self._send(self.places[key], WidgetState(id=self.places[key].id, trigger_value=True))

@@ -5,6 +5,13 @@ python -m viz.gallery --out site --model FOLDER               and two sentences 
 python -m viz.gallery --out site --text "…" --model FOLDER    your own texts alone, through your models
 """
 
+from model import stopping
+from viz.gallery import PARTS, PROGRAM
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once(PROGRAM)
+
 import argparse
 import sys
 from itertools import chain
@@ -13,7 +20,6 @@ from pathlib import Path
 from model.__main__ import Parser, executed
 from model.arguments import path
 from model.file_writing import check_folder, print_in_utf_8
-from viz.gallery import PARTS, PROGRAM
 
 
 def build_parser() -> Parser:

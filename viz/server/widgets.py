@@ -1,8 +1,9 @@
 """What browsers say of widgets: read it, drop what is forged, and call callbacks to their end.
 
 Streamlit 1.67 keeps a value under any id and any text as JSON; it then fails in every later run of that session, each
-time with a traceback of some eighty lines in the log. Here such a value costs one line. What a widget that exists may
-be sent is checked where it is used.
+time with a traceback of some eighty lines in the log. Here such a value costs one line. So does one of another kind
+than its widget has, or that its widget cannot read: that widget keeps what it had. What values mean is checked where
+they are used.
 
 Once another run waits, Streamlit 1.67 ends a run at its next use of `st.session_state`: also before it has called any
 callback, and within one, which it then takes for done. The run that waits brings the values of fields, but neither a
@@ -18,7 +19,7 @@ browser knows it was dropped, for no such part exists then.
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any, Final
@@ -28,13 +29,13 @@ from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_trigger_value
 from streamlit.runtime.state import SafeSessionState
-from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
-from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
+from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX, WidgetMetadata, unpack_widget_state_value
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX, Serialized, SessionState
 
 
 def sent(key: str, *path: str) -> object:
@@ -78,15 +79,13 @@ def without_forged(content: bytes) -> bytes:
     except DecodeError:
         return content  # Streamlit says what is wrong with it.
     widgets = message.rerun_script.widget_states.widgets
-    forged = [state.id for state in widgets if not _can_exist(state)]
+    forged = [state for state in widgets if not _can_exist(state)]
     if not forged:
         return content
     kept = [state for state in widgets if _can_exist(state)]
     del widgets[:]
     widgets.extend(kept)
-    _LOG.log(
-        logging.WARNING, "Dropped forged widget values: %d, the first with the id %.*r", len(forged), _SHOWN, forged[0]
-    )
+    _say_dropped("forged", forged)
     return bytes(message.SerializeToString())
 
 
@@ -103,6 +102,41 @@ def _can_exist(state: WidgetState) -> bool:
     return True
 
 
+def _without_unreadable(session: SafeSessionState, sent_states: WidgetStates | None) -> WidgetStates | None:
+    """The values of a message without those that a widget which exists cannot read; the log names them in one line."""
+    if sent_states is None:
+        return None
+    known = session._state._new_widget_state.widget_metadata
+    wrong = [state for state in sent_states.widgets if state.id in known and not _can_read(known[state.id], state)]
+    if not wrong:
+        return sent_states
+    _say_dropped("unreadable", wrong)
+    return WidgetStates(widgets=[state for state in sent_states.widgets if state not in wrong])
+
+
+#: What a widget reads once alone: it takes files out of their store.
+_WITH_FILES: Final = ("file_uploader_state_value", "chat_input_value")
+
+
+def _can_read(known: WidgetMetadata[Any], state: WidgetState) -> bool:
+    """Whether a widget can read a value, which has the kind of the widget's or is none."""
+    kind = state.WhichOneof("value")
+    if kind is not None and kind != known.value_type:
+        return False
+    if kind in _WITH_FILES:
+        return True
+    try:
+        known.deserializer(unpack_widget_state_value(state))
+    except Exception:  # Streamlit's own, of whatever the value is taken for.
+        return False
+    return True
+
+
+def _say_dropped(what: str, states: Sequence[WidgetState]) -> None:
+    message = "Dropped %s widget values: %d, the first with the id %.*r"
+    _LOG.log(logging.WARNING, message, what, len(states), _SHOWN, states[0].id)
+
+
 def _is_of_a_person(asked: RerunData) -> bool:
     """Whether it is not only a part of a page that asks to be drawn again; such a request may have joined a press."""
     states = () if asked.widget_states is None else asked.widget_states.widgets
@@ -114,25 +148,37 @@ def _is_no_time_to_end() -> None:
 
 
 def run_to_their_end() -> None:
-    """Patch Streamlit: the run that waits begins when all callbacks of the run before it are done, and where a page
-    begins; a part of a page that was left runs as a part of the page that is open; and where what was pressed is in a
-    part that does not exist at that moment, the whole page runs.
+    """Patch Streamlit: values that their widgets cannot read are dropped; the run that waits begins when all callbacks
+    of the run before it are done, and where a page begins; a part of a page that was left runs as a part of the page
+    that is open; and where what was pressed is in a part that does not exist at that moment, the whole page runs.
     """
     given = SafeSessionState.on_script_will_rerun
     if hasattr(given, "__wrapped__"):
         return
 
     @wraps(given)
-    def undisturbed(session: SafeSessionState, *args: Any, **kwargs: Any) -> None:
+    def undisturbed(session: SafeSessionState, fresh: WidgetStates | None, *args: Any, **kwargs: Any) -> None:
         end_if_another_waits = session._yield_callback
         # It has no other attributes than those of its class: all others are the session's values.
         object.__setattr__(session, "_yield_callback", _is_no_time_to_end)
         try:
-            given(session, *args, **kwargs)
+            given(session, _without_unreadable(session, fresh), *args, **kwargs)
         finally:
             object.__setattr__(session, "_yield_callback", end_if_another_waits)
 
     SafeSessionState.on_script_will_rerun = undisturbed  # type: ignore[method-assign, assignment]
+    make = SessionState._set_widget_metadata
+
+    @wraps(make)
+    def make_or_drop(session: SessionState, known: WidgetMetadata[Any]) -> None:
+        # A tab that comes back sends all values before anything is known of their widgets: no line for each.
+        states = session._new_widget_state.states
+        state = states.get(known.id)
+        if isinstance(state, Serialized) and not _can_read(known, state.value):
+            del states[known.id]
+        make(session, known)
+
+    SessionState._set_widget_metadata = make_or_drop  # type: ignore[method-assign]
     run_script = ScriptRunner._run_script
 
     @wraps(run_script)

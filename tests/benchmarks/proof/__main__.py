@@ -7,6 +7,12 @@ above the loaded model, bytes to the browser, seconds to the first picture; medi
 and not asked again. Takes an hour or more, and 16 GB of memory for the largest of eager's runs.
 """
 
+from model import stopping
+
+if __name__ == "__main__":
+    # Before what takes seconds to import.
+    stopping.end_at_once()
+
 import argparse
 import os
 import shlex
@@ -98,4 +104,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stopping.leave(main)

@@ -31,7 +31,7 @@ PRESSED = WidgetStates(widgets=[WidgetState(id="button", trigger_value=True)])
 @pytest.fixture(autouse=True)
 def _as_the_app() -> Iterator[None]:
     given, run_script = SafeSessionState.on_script_will_rerun, ScriptRunner._run_script
-    has_part = AppSession.has_fragment
+    has_part, make = AppSession.has_fragment, SessionState._set_widget_metadata
     # As at the start of a run.
     ThreadState.initialize()
     widgets.run_to_their_end()
@@ -40,6 +40,7 @@ def _as_the_app() -> Iterator[None]:
     SafeSessionState.on_script_will_rerun = given  # type: ignore[method-assign]
     ScriptRunner._run_script = run_script  # type: ignore[method-assign]
     AppSession.has_fragment = has_part  # type: ignore[method-assign]
+    SessionState._set_widget_metadata = make  # type: ignore[method-assign]
 
 
 def cut_short() -> None:
@@ -80,6 +81,55 @@ def test_after_an_error_in_a_callback_the_run_that_waits_begins_too() -> None:
         session.on_script_will_rerun(PRESSED)
     with pytest.raises(RerunException):
         session["head"] = 4
+
+
+def session_of(kind: Any, deserializer: Callable[[Any], Any], heard: list[object]) -> SafeSessionState:
+    """A session with a widget of a kind, which says what it was changed to."""
+    state = SessionState()
+    session = SafeSessionState(state, lambda: None)
+    note: Callable[[], None] = lambda: heard.append(session.filtered_state["widget"])  # noqa: E731
+    state._set_widget_metadata(
+        WidgetMetadata(id="widget", deserializer=deserializer, serializer=str, value_type=kind, callback=note)
+    )
+    return session
+
+
+@pytest.mark.parametrize(
+    ("kind", "deserializer", "right", "wrong"),
+    [
+        ("string_value", str, {"string_value": "a"}, {"int_value": 3}),
+        ("string_value", str, {"string_value": "a"}, {"json_value": "{}"}),
+        ("double_value", int, {"double_value": 3.0}, {"double_value": float("nan")}),
+        ("int_value", int, {"int_value": 3}, {"string_value": "3"}),
+        ("bool_value", bool, {"bool_value": True}, {"double_value": 1.0}),
+        ("string_value", {"a": 1, None: 0}.__getitem__, {"string_value": "a"}, {"string_value": "b"}),
+    ],
+)
+def test_a_value_that_its_widget_cannot_read_changes_nothing_and_costs_a_line(
+    kind: str,
+    deserializer: Callable[[Any], Any],
+    right: dict[str, Any],
+    wrong: dict[str, Any],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    heard: list[object] = []
+    session = session_of(kind, deserializer, heard)
+    session.on_script_will_rerun(WidgetStates(widgets=[WidgetState(id="widget", **right)]))
+    assert session.filtered_state["widget"] == heard[0]
+    with caplog.at_level(logging.WARNING):
+        session.on_script_will_rerun(WidgetStates(widgets=[WidgetState(id="widget", **wrong)] * 3))
+    # Of a widget that a run has read, the value before stays; nothing is heard of it.
+    assert len(heard) == 1
+    (line,) = [said for said in caplog.messages if "Dropped" in said]
+    assert line == "Dropped unreadable widget values: 3, the first with the id 'widget'"
+
+
+def test_a_value_that_came_before_its_widget_is_dropped_when_that_is_made() -> None:
+    state = SessionState()
+    session = SafeSessionState(state, lambda: None)
+    session.on_script_will_rerun(WidgetStates(widgets=[WidgetState(id="widget", int_value=3)]))
+    state._set_widget_metadata(WidgetMetadata(id="widget", deserializer=str, serializer=str, value_type="string_value"))
+    assert "widget" not in session.filtered_state
 
 
 def test_no_page_learns_of_a_press_on_a_button_but_by_its_callback() -> None:
