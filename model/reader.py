@@ -287,7 +287,7 @@ def choose_device(name: str | None = None) -> torch.device:
         device = torch.device(name)
     except RuntimeError as error:
         raise DeviceError("Unknown device {name!r}; use cpu, cuda or cuda:N.", name=name) from error
-    if device.type not in ("cpu", "cuda"):
+    if device.type not in ("cpu", "cuda") or (device.type == "cpu" and device.index is not None):
         raise DeviceError("Device {name!r} is not supported; use cpu, cuda or cuda:N.", name=name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         message = "Device {name!r} was requested, but {device_count} CUDA devices are present."

@@ -1,4 +1,4 @@
-"""What was measured, as tables of text or data for JSON, for the command line; layers and heads from 0."""
+"""What was measured: text for the command line (layers and heads from 1, as in the app), or data for JSON (from 0)."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ def alignment_report(name: str, scores: AlignmentScores) -> str:
         f"{name}: {scores.rows} rows, {scores.skipped_rows} skipped; {scores.sure_links} sure links, "
         f"{scores.predicted_links} predicted",
         *_skipped(scores.skipped),
-        "Alignment error rate of cross-attention heads, lower is better; layers and heads from 0",
+        "Alignment error rate of cross-attention heads, lower is better",
         f"Diagonal (baseline)  {scores.diagonal:.4f}",
     ]
     for way, rates in scores.ways.items():
@@ -85,7 +85,7 @@ def coreference_report(name: str, scores: CoreferenceScores) -> str:
 
 def atlas_report(atlas: Atlas) -> str:
     """What `python -m model atlas` prints: for every metric and site the highest head, of error rates the lowest."""
-    lines = [f"{len(atlas.texts)} sentences, {sum(atlas.skipped.values())} skipped; layers and heads from 0"]
+    lines = [f"{len(atlas.texts)} sentences, {sum(atlas.skipped.values())} skipped"]
     lines += [*_skipped(atlas.skipped), "", f"{'':<18}" + "".join(f"{site:>30}" for site in SITES)]
     for name, table in atlas.metrics.items():
         is_error = name.endswith(AER)
@@ -93,10 +93,15 @@ def atlas_report(atlas: Atlas) -> str:
         cells = []
         for site in SITES:
             value = "" if site not in best else f"{abs(best[site].value):.3f}"
-            head = "" if site not in best else f"layer {best[site].name.layer}, head {best[site].name.head}"
+            head = "" if site not in best else _label(best[site].name.layer, best[site].name.head)
             cells.append(f"{head:>22}{value:>8}")
         lines.append(f"{name + (' (lowest)' if is_error else ''):<18}" + "".join(cells))
     return "\n".join(lines)
+
+
+def _label(layer: int, head: int) -> str:
+    """A head as people read it, from 1."""
+    return f"layer {layer + 1}, head {head + 1}"
 
 
 def _skipped(counts: Mapping[str, int], what: str = "skipped") -> list[str]:
@@ -106,8 +111,8 @@ def _skipped(counts: Mapping[str, int], what: str = "skipped") -> list[str]:
 def _layer_lines(heads: Iterable[Sequence[float]], averaged: Iterable[float]) -> list[str]:
     """A line per layer, a column per head and one for the mean of the layer's heads."""
     rows = list(heads)
-    lines = [f"layer{''.join(f'  head {head:<2}' for head in range(len(rows[0])))}  averaged"]
-    for layer, (row, mean) in enumerate(zip(rows, averaged, strict=True)):
+    lines = [f"layer{''.join(f'  head {head:<2}' for head in range(1, len(rows[0]) + 1))}  averaged"]
+    for layer, (row, mean) in enumerate(zip(rows, averaged, strict=True), start=1):
         lines.append(f"{layer:>5}" + "".join(f"  {value:7.4f}" for value in row) + f"  {mean:8.4f}")
     return lines
 
@@ -115,8 +120,7 @@ def _layer_lines(heads: Iterable[Sequence[float]], averaged: Iterable[float]) ->
 def _error_rates(rates: ErrorRates) -> list[str]:
     """All heads, then the best head and what a fair choice gives."""
     lines = _layer_lines(rates.heads, rates.head_averaged)
-    layer, head = rates.best_head
-    lines.append(f"Best head: layer {layer}, head {head}: {rates.best:.4f} (chosen on these same rows)")
+    lines.append(f"Best head: {_label(*rates.best_head)}: {rates.best:.4f} (chosen on these same rows)")
     if rates.cross_selected is not None:
         lines.append(f"Best head chosen on the other half of the rows: {rates.cross_selected:.4f}")
     return lines
@@ -129,16 +133,16 @@ def _site_lines(site: SiteScores) -> list[str]:
     lines = [
         f"Chance {baselines.chance:.4f}  nearest candidate {baselines.nearest:.4f}  first candidate "
         f"{baselines.first:.4f}  mean of all heads {baselines.mean_of_heads:.4f}",
-        "Accuracy, antecedent before the other candidate; layers and heads from 0",
+        "Accuracy, antecedent before the other candidate",
         *_layer_lines(site.accuracy.value.tolist(), site.head_averaged.tolist()),
-        f"Best head: layer {site.best.layer}, head {site.best.head}: {accuracy:.4f} ({low:.4f} to {high:.4f}), "
+        f"Best head: {_label(site.best.layer, site.best.head)}: {accuracy:.4f} ({low:.4f} to {high:.4f}), "
         "chosen on these same rows, so too high",
     ]
     for held_out in site.held_out:
         accuracy, low, high = held_out.accuracy.at()
         verdict = "above" if held_out.beats_nearest else "not reliably above"
         lines.append(
-            f"Chosen on half {held_out.chosen_on}: layer {held_out.head.layer}, head {held_out.head.head}: "
+            f"Chosen on half {held_out.chosen_on}: {_label(held_out.head.layer, held_out.head.head)}: "
             f"{accuracy:.4f} ({low:.4f} to {high:.4f}) on the {held_out.rows} rows of the other, {verdict} the nearest "
             f"candidate ({held_out.nearest:.4f})"
         )

@@ -36,6 +36,12 @@ def test_what_is_not_there_is_said_of_a_text_as_of_a_path(tmp_path: Path, read: 
     assert said[0] == said[1]
 
 
+def test_a_file_that_is_no_model_is_not_said_to_be_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(HeadlightError, match=r"a\.txt is a file, and not GGUF"):
+        open_reader(tmp_path / "a.txt")
+
+
 def test_what_is_written_by_a_text_is_read_by_it(tmp_path: Path, translator: Translator) -> None:
     folder = f"{tmp_path}/saved"
     save_checkpoint(folder, translator.model, translator.tokenizer, card="Random weights.\n")

@@ -25,6 +25,8 @@ def test_a_device_is_taken_where_it_exists(monkeypatch: pytest.MonkeyPatch) -> N
         assert choose_device(name) == torch.device(name)
     with pytest.raises(DeviceError, match="but 2 CUDA devices are present"):
         choose_device("cuda:2")
+    with pytest.raises(DeviceError, match="'cpu:1' is not supported; use cpu"):
+        choose_device("cpu:1")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     with pytest.raises(DeviceError, match="'cuda' was requested, but 0 CUDA devices"):
         choose_device("cuda")

@@ -85,11 +85,11 @@ def test_without_json_a_table_has_a_line_per_layer(
     assert main(["align", "--data", gold, *checkpoint]) == 0
     table = capsys.readouterr().out
     assert "gold.set: 2 rows, 0 skipped; 6 sure links, 8 predicted" in table
-    assert table.count("head 3   averaged") == table.count("Best head: layer") == 2
+    assert table.count("layer  head 1   head 2   head 3   head 4   averaged") == table.count("Best head: layer") == 2
     assert main(["coreference", "--data", pronouns, *checkpoint]) == 0
     table = capsys.readouterr().out
     assert "skipped 1: does not have exactly one antecedent" in table
-    assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdecimal()] == ["0", "1"]
+    assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdecimal()] == ["1", "2"]
 
 
 @pytest.mark.parametrize("command", ["align", "coreference"])

@@ -221,6 +221,6 @@ def test_the_command_writes_the_file_and_prints_its_figures(
     lines = capsys.readouterr().out.splitlines()
     (row,) = [line for line in lines if line.startswith("confidence")]
     best = np.unravel_index(int(atlas.metrics["confidence"][0].argmax()), (2, 4))
-    assert row.split()[1:5] == ["layer", f"{best[0]},", "head", str(best[1])]
+    assert row.split()[1:5] == ["layer", f"{best[0] + 1},", "head", str(best[1] + 1)]
     (row,) = [line for line in lines if line.startswith("aer_word_in")]
     assert row.split()[-1] == f"{float(np.nanmin(atlas.metrics['aer_word_in'])):.3f}"
