@@ -205,6 +205,11 @@ class Trace:
         # A model without a vocabulary of its own read its target, and nobody knows what the last row would write.
         return steps or (*self.target_tokens[1:], UNKNOWN) if self.rows_write(site) else steps
 
+    def row_tokens(self, site: str) -> tuple[str, ...]:
+        """The tokens that the query rows of a site stand for: those that they write, or read (`rows_write`)."""
+        read, written = self.axis_tokens(site)[0], self.written_tokens(site)
+        return (*read[1:], written[-1]) if self.rows_write(site) else read
+
     def axes(self, site: str, *, whole_words: bool = False, special_tokens: bool = True) -> tuple[Axis, Axis]:
         """The query rows and the key columns of a site: tokens or whole words, with special tokens or without.
 

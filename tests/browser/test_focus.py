@@ -233,6 +233,49 @@ def test_the_film_and_the_lens_mark_the_word_that_is_pointed_at_and_a_click_goes
     expect(word(page, "Straße")).to_have_class(re.compile(r"\blooks\b"))
 
 
+@pytest.mark.long
+def test_a_chosen_word_and_the_step_of_the_film_go_along_with_each_other(page: Page, shipped_url: str) -> None:
+    visit(page, shipped_url)
+    picture, player = page.locator(".matrix-picture[data-exact='1']"), page.locator(".decode-player[data-ready='1']")
+    expect(picture).to_be_visible()
+    ready(page)
+
+    def expect_step(step: int, name: str) -> None:
+        expect(player).to_have_attribute("data-step", str(step))
+        expect(page.locator(".word-picker .word[aria-pressed='true']")).to_have_text([name])
+        # The row is named by the word that it writes.
+        expect(player.locator(".triangle .row-name.chosen b")).to_have_text(f"▁{name}")
+
+    word(page, "Straße").click()
+    expect(page).to_have_url(re.compile(r"from=\d+"))
+    page.get_by_role("link", name="Decode", exact=True).click()
+    expect_step(5, "Straße")
+    settled(page)
+    for _step in range(3):
+        page.keyboard.press("ArrowRight")
+    expect_step(8, "weil")
+    expect(page).to_have_url(re.compile(r"step=8\b"))
+    # After a step a click begins anew; a second one asks for two words, and the film stays.
+    word(page, "Tier").click()
+    expect_step(1, "Tier")
+    expect(page).to_have_url(re.compile(r"step=1\b"))
+    word(page, "es").click()
+    expect(page).to_have_url(re.compile(r"step=1\b.*from=\d+&to=\d+"))
+    expect(player).to_have_attribute("data-step", "1")
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("from="))
+    expect(player).to_have_attribute("data-step", "1")
+    for _step in range(7):
+        player.press("ArrowRight")
+    expect_step(8, "weil")
+    expect(page).to_have_url(re.compile(r"step=8\b.*from=\d+"))
+    page.get_by_role("link", name="Attention", exact=True).click()
+    expect(page.locator(".headline")).to_contain_text(re.compile(r"the largest weight of \S+ → weil goes to"))
+    expect(word(page, "weil")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("link", name="Decode", exact=True).click()
+    expect_step(8, "weil")
+
+
 def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_link_opens_it(
     page: Page, shipped_url: str, sent: Sent
 ) -> None:

@@ -33,6 +33,8 @@ MAX_SENTENCES: Final = 20
 SECONDS: Final = 1.5
 #: Numbers that name what a person clicks, one after the other.
 _CLICKED: Final = frozenset({"layer", "head", "token", "key_token"})
+#: The words of other pages that a step chooses.
+_OF_STEP: Final = frozenset({"from_words", "to_words", "token", "key_token"})
 #: Ways to look at a page, and no choices on it.
 WAYS: Final = ("presented", "screen", "story", "language")
 _LEFT_OUT: Final = {*WAYS} | {field.chosen_in for field in FIELDS.values()}
@@ -106,8 +108,11 @@ def remembered(sentences: tuple[str, ...], text: str) -> tuple[str, ...]:
 
 def _goes_on(before: Selection, last: Choice, changed: set[str], seconds: float) -> bool:
     """Whether a change of these fields goes on with the last choice, before which `before` held."""
+    changed, by_last = (
+        names - _OF_STEP if "step" in names else names for names in (changed, _changed(before, last.selection))
+    )
     are_moved = all(FIELDS[name].kind in (int, int | None) and name not in _CLICKED for name in changed)
-    is_one = len(changed) == 1 and _changed(before, last.selection) == changed
+    is_one = len(changed) == 1 and by_last == changed
     return are_moved and is_one and seconds - last.seconds < SECONDS
 
 

@@ -114,14 +114,19 @@ def read_chosen(value: object, lines: Sequence[WordLine]) -> Chosen | None:
     return None if is_apart else sides
 
 
-def show(trace: "Trace", head: "DeltaGenerator", chosen: Chosen, on_choose: Callable[[Chosen], object]) -> None:
-    """What the model read and what it wrote, in the head of the page, as words where it has some."""
+def show(
+    trace: "Trace", head: "DeltaGenerator", chosen: Chosen, on_choose: Callable[[Chosen], object], *, is_proposed: bool
+) -> None:
+    """What the model read and what it wrote, in the head of the page, as words where it has some.
+
+    `is_proposed`: whether the page chose the words that are marked, and no person.
+    """
     lines = word_lines(trace)
     if not lines:
         sentence.show(trace, head)
         return
     with head:
-        word_picker(Words(lines, chosen, is_proposed=not any(chosen_in(trace))), on_choose=on_choose, key=KEY)
+        word_picker(Words(lines, chosen, is_proposed=is_proposed), on_choose=on_choose, key=KEY)
     sentence.show_cautions(trace, head)
 
 

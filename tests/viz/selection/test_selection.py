@@ -242,6 +242,15 @@ def test_a_slider_that_moves_is_one_choice_and_heads_clicked_as_fast_are_several
     assert clicked.moved(-1).now.selection.common.head == 2
 
 
+def test_steps_that_follow_fast_are_one_choice_though_each_chooses_its_word() -> None:
+    stepped = History.begun(START, "")
+    for step in range(1, 5):
+        chosen = START.changed(step=step, from_words=(step + 9,), token=step)
+        stepped = stepped.noted(chosen, "decode", 5 + step * SECONDS / 2)
+    assert stepped.now.selection.attention.from_words == (13,)
+    assert stepped.moved(-1).now.selection == START
+
+
 def test_the_page_is_that_of_the_choice_which_is_undone_or_done_again() -> None:
     history = of(2).noted(START.changed(head=2, beam_size=7), "decode", 99.0)
     undone = history.moved(-1)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int, UInt8
 
 from viz import theme
-from viz.pictures.figures.charts import LEGEND, token_labels, upright, whole_numbers
+from viz.pictures.figures.charts import LEGEND, row_labels, token_labels, upright, whole_numbers
 from viz.pictures.figures.heads import (
     DIFFERENCE_FLOOR,
     ROW_HEIGHT,
@@ -81,13 +81,17 @@ def probability_curves(shown: Written, other: Written, leaves_at: int | None) ->
 
 
 def attention_difference(
-    difference: Float[np.ndarray, "row column"], row_tokens: Sequence[str], column_tokens: Sequence[str]
+    difference: Float[np.ndarray, "row column"],
+    row_names: Sequence[str],
+    column_tokens: Sequence[str],
+    *,
+    rows_write: bool,
 ) -> go.Figure:
     """Between tokens that both translations have: warm where the one shown has more weight, cold where less."""
     return matrix(
         difference,
         difference,
-        token_labels(row_tokens),
+        row_labels(row_names, rows_write=rows_write),
         token_labels(column_tokens),
         scale=signed_scale(_("difference"), difference, floor=DIFFERENCE_FLOOR),
         hover=_("{row} attends to {key}", row="<b>%{y}</b>", key="<b>%{x}</b>")
@@ -118,7 +122,7 @@ def ancestor_heatmap(
 
     `row_names` are what each row read and wrote, `batch_rows` the row of the batch, from 0, that computed each.
     """
-    pairs = zip(token_labels(row_names), batch_rows, strict=True)
+    pairs = zip(row_labels(row_names, rows_write=True), batch_rows, strict=True)
     labels = [_("{name} · row {row}", name=name, row=row + 1) for name, row in pairs]
     looks_at = _("attends to {key}", key="<b>%{x}</b>")
     weight = _("weight {weight}", weight="%{customdata:.4f}")

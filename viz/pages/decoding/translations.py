@@ -9,12 +9,14 @@ The functions that change something draw nothing: a fragment, or a callback of o
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from model.errors import CancelledError, HeadlightError, SessionError
 from viz.access import models
+from viz.pages.decoding import steps
 from viz.pages.decoding.data import branches
 from viz.selection import branch_codes, state
 from viz.selection.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
@@ -97,13 +99,20 @@ def label_smoothing_note() -> str:
     return _(message, smoothing=smoothing, target=target, tokens=tokens)
 
 
-def slider(steps: int) -> int:
-    """The chosen step, from 0."""
-    if steps == 1:
+def slider(count: int) -> int:
+    """The chosen step of so many, from 0; the head of the page marks its word."""
+    if count == 1:
         frame.small_print("This translation has only one step.")
         return 0
-    chosen = st.select_slider(_("Step"), range(steps), format_func=lambda step: str(step + 1), **state.bound("step"))
-    return int(chosen)
+    key = state.bind("step")
+    return int(
+        st.select_slider(_("Step"), range(count), format_func=lambda step: str(step + 1), key=key, on_change=_slide)
+    )
+
+
+def _slide() -> None:
+    state.take("step")
+    st.rerun()
 
 
 #: So many tokens are written, about, for branches that nobody looks at but in the tree of all.
@@ -134,18 +143,14 @@ def shown(head: "DeltaGenerator") -> "Trace":
         HeadlightError: the text, the checkpoint or the device will not do, or at a step no token has a probability.
     """
     trace = _shown()
-    words.show(trace, head, words.chosen_in(trace), _keep_words)
-    branches.check_probabilities(trace)
     if (step := state.current().common.step) >= len(trace.steps):
         last = len(trace.steps)
         tell(no_step(step, last))
         state.change(step=last - 1)
+    steps.follow(trace)
+    words.show(trace, head, steps.chosen_in(trace), partial(steps.keep, trace), is_proposed=False)
+    branches.check_probabilities(trace)
     return trace
-
-
-def _keep_words(chosen: words.Chosen) -> None:
-    looking, looked_at = chosen
-    state.change(from_words=looking, to_words=looked_at, token=None, key_token=None)
 
 
 def trace_of(number: int) -> "Trace":

@@ -37,6 +37,23 @@ def token_labels(tokens: Sequence[str]) -> list[str]:
     return [escape(display_token(token), quote=False) for token in tokens]
 
 
+#: Between what a row of a decoder reads and what it writes (`model.trace.axes.row_name`).
+_WRITES: Final = " → "
+
+
+def row_labels(names: Sequence[str], *, rows_write: bool) -> list[str]:
+    """The names of rows, as `token_labels`, with the word in bold that each stands for: "die → Straße" writes it."""
+    parted = [label.partition(_WRITES) for label in token_labels(names)]
+    return [
+        f"{read}{arrow}<b>{written}</b>"
+        if rows_write and arrow
+        else f"<b>{read}</b>{arrow}{written}"
+        if arrow
+        else read
+        for read, arrow, written in parted
+    ]
+
+
 def row_axis(labels: Sequence[str]) -> PlotlySpec:
     """The axis that is read down the left side, first label on top; thinned out above `MAX_ROW_LABELS`."""
     return _thinned(labels, MAX_ROW_LABELS) | {"range": [len(labels) - 0.5, -0.5], "ticklabelstandoff": 4}

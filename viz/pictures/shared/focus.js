@@ -23,7 +23,7 @@
 /** What `given` asks of a head. @typedef {Pick<OpenHead, "rows" | "columns" | "rowTokens" | "columnTokens" | "valueAt">} Weights */
 /** The words that look and those looked at, as the sentence counts them. @typedef {[from: number[], to: number[]]} Chosen */
 /** @import { HeadPlace } from "./head_label.js" */
-/** @typedef {"head" | "pointed" | "opened" | "preview" | "chosen" | "looking" | "words" | "picked"} Subject */
+/** @typedef {"head" | "pointed" | "opened" | "preview" | "chosen" | "looking" | "words" | "picked" | "stepped"} Subject */
 
 const focusOfPage = /** @type {{ headlightFocus?: {
     meeting: EventTarget, pointed: Focus | null, words: Focus | null, opened: OpenHead | null, head: HeadPlace | null,

@@ -68,6 +68,7 @@ class WordPicker extends View {
   digest = "";
   width = 0;
   /** Whether the page has marked these words, and no person. */ isProposed = true;
+  /** Whether a step chose the word: the next one that is clicked is then the first. */ isOfStep = false;
   /** Of the last choice among these words; one made later, here or on another page, has a larger one. */ serial = 0;
   tintSoon = onceTold(() => this.tint());
   links = new WordLinks();
@@ -87,6 +88,7 @@ class WordPicker extends View {
       { signal },
     );
     onTold("chosen", (answer) => this.take(answer), signal);
+    onTold("stepped", (place) => this.showStep(place), signal);
     onTold("pointed", this.tintSoon, signal);
     onTold("opened", () => this.tellWords(), signal);
     onTold("head", () => this.header?.heads && this.tintSoon(), signal);
@@ -173,6 +175,14 @@ class WordPicker extends View {
   take({ chosen, isProposed, heard = 0 }) {
     if (heard >= this.serial) this.isProposed = isProposed;
     this.show(heard < this.serial ? this.chosen : chosen);
+  }
+
+  /** Another part of the page is at the step that writes a token: its word is the one chosen. @param {Place} place */
+  showStep(place) {
+    const index = this.places.findIndex((own) => meets(place, own));
+    this.isProposed = false;
+    this.isOfStep = true;
+    if (index < 0 || !this.chosen[0].includes(index)) this.show([index < 0 ? [] : [index], []]);
   }
 
   /** @param {Chosen} chosen */
@@ -280,7 +290,7 @@ class WordPicker extends View {
 
   /** @param {Chosen} chosen */
   change(chosen) {
-    this.isProposed = false;
+    this.isProposed = this.isOfStep = false;
     this.show(chosen);
     this.serial = Math.max(Date.now(), this.serial + 1);
     this.python.trigger("chosen", { looking: chosen[0], lookedAt: chosen[1], serial: this.serial });
@@ -295,8 +305,9 @@ class WordPicker extends View {
   /** The first word, the second, or, the first again, none. @param {HTMLElement} word */
   keep(word) {
     const index = this.words.indexOf(word);
-    const [from, to] = this.chosen;
-    tell("picked", this.places[index]);
+    const [from, to] = this.isOfStep ? [[], []] : this.chosen;
+    const isFirst = this.header.isSingle || !from.length || to.length > 0;
+    if (isFirst && !(this.header.isSingle && from.includes(index))) tell("picked", this.places[index]);
     if (this.header.isSingle) this.change(from.includes(index) ? [[], []] : [[index], []]);
     else if (!from.length || to.length) this.change([[index], []]);
     else this.change(from.includes(index) ? [[], []] : [from, [index]]);

@@ -238,6 +238,6 @@ def test_the_score_of_a_translation_counts_its_end_even_where_it_is_missing(chos
 def test_rows_of_the_heatmap_name_what_went_in_what_came_out_and_the_row_of_the_batch() -> None:
     weights = np.array([[0.25, 0.75], [1.0, 0.0]], np.float32)
     figure = ancestor_heatmap(weights, ["<s> → ▁a", "▁a → <b>"], (0, 2), ["x", "y"])
-    assert list(figure.layout.yaxis.ticktext) == ["&lt;s&gt; → ▁a · row 1", "▁a → &lt;b&gt; · row 3"]
+    assert list(figure.layout.yaxis.ticktext) == ["&lt;s&gt; → <b>▁a</b> · row 1", "▁a → <b>&lt;b&gt;</b> · row 3"]
     np.testing.assert_array_equal(figure.data[0].customdata, weights)
     np.testing.assert_allclose(figure.data[0].z, np.sqrt(weights))

@@ -9,10 +9,11 @@ from tests.viz.sent import caught, sent_to, unpack
 from viz.access import models
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.logit_lens.tab import LensTable, deviation, lens_table, level_names
-from viz.pictures.focus import AXES
+from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import pack
 from viz.selection.selection import Selection
-from viz.text.written import CROSS
+
+WRITTEN = FocusAxis("target", ahead=1)
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(ap
 def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -> None:
     trace = traced(TEXT, chosen)
     lens = searches.logit_lens(trace, models.writer(chosen.model))
-    header = unpack(pack(LensTable.of(lens, trace.target_tokens, AXES[CROSS][0], step=2, name="x")))[0]
+    header = unpack(pack(LensTable.of(lens, trace.target_tokens, WRITTEN, step=2, name="x")))[0]
     assert header["levels"] == level_names(3) == ["Input", "Layer 1", "Layer 2 = output"]
     assert (header["step"], header["read"][0], len(header["cells"])) == (2, "<s>", 3)
     for level, row in enumerate(header["cells"]):
@@ -87,7 +88,7 @@ def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -
 @pytest.mark.parametrize("sent", [None, 3, {}, {"step": "1"}, {"step": True}, {"step": -1}, {"step": 4}, [1]])
 def test_what_a_browser_should_not_send_is_no_step(monkeypatch: pytest.MonkeyPatch, sent: object) -> None:
     shown, steps = caught(monkeypatch), list[int]()
-    lens_table(LensTable([], list("abcd"), [], [], AXES[CROSS][0], 0, "x"), on_choose=steps.append, key="lens")
+    lens_table(LensTable([], list("abcd"), [], [], WRITTEN, 0, "x"), on_choose=steps.append, key="lens")
     shown[0].answers["step"](sent)
     assert steps == []
     shown[0].answers["step"]({"step": 3})

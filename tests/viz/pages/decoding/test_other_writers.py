@@ -122,8 +122,8 @@ def test_the_film_of_a_decoder_has_its_text_where_a_source_would_stand(app: AppT
     made, before = film(trace, writer), trace.rows_before
     assert before > 1
     assert (made.source_tokens, made.target_tokens) == (trace.target_tokens[:before], trace.target_tokens[before:])
-    # A step stands for the token after the one that it reads.
-    assert [axis.ahead for axis in made.axes] == [before + 1, 0, before]
+    # As on Attention, a row stands for the token that it reads: the one that it writes has its own row a step later.
+    assert [axis.ahead for axis in made.axes] == [before, 0, before]
     weights = np.stack([trace.weights("decoder.self", layer).numpy()[:, before:] for layer in range(made.layers)])
     assert made.cross.tolist() == _cells(weights[..., :before]).tolist()
     assert made.own.tolist() == _cells(weights[..., before:]).tolist()

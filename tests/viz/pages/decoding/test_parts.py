@@ -14,6 +14,7 @@ from model import Translator
 from model.errors import SessionError, TokenError
 from tests.viz.pages.decoding.test_beam import by_hand
 from tests.viz.pages.decoding.test_sampling import drawn as sample
+from tests.viz.pages.decoding.viewer import Viewer
 from viz.access import head_verdict, models, traces
 from viz.pages.decoding import export, figures, sampling, translation_controls, translations
 from viz.pages.decoding.beam import tab as beam
@@ -28,7 +29,7 @@ from viz.selection.branch_codes import MAX_PIECES, Choice, Write
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.written import DECODER
-from viz.ui import controls, finding, frame, words
+from viz.ui import controls, finding, frame
 
 MODEL = SimpleNamespace(
     end_ids=frozenset({2}), penalty="wu", vocabulary=SimpleNamespace(tokens=lambda ids: ("</s>",), decode=str)
@@ -53,18 +54,12 @@ def notices() -> list[str]:
     return translations.take()
 
 
-@pytest.mark.parametrize(("step", "shown"), [(2, 2), (3, 2)])
-def test_the_step_after_the_last_is_not_there(
-    session: dict[str, Any], monkeypatch: pytest.MonkeyPatch, step: int, shown: int
-) -> None:
-    monkeypatch.setattr(translations, "_shown", lambda: of_steps(5, 6, 7))
-    monkeypatch.setattr(words, "show", lambda *_given: None)
-    monkeypatch.setattr(words, "chosen_in", lambda _trace: ((), ()))
-    monkeypatch.setattr(branches, "check_probabilities", lambda _trace: None)
-    state.change(step=step)
-    translations.shown(st.container())
-    assert state.current().common.step == shown
-    assert len(notices()) == step - shown
+def test_the_step_after_the_last_is_not_there() -> None:
+    last = len(Viewer().ids) - 1
+    for step in (last, last + 1):
+        viewer = Viewer(step=str(step))
+        assert viewer.selection.common.step == last
+        assert len(viewer.notices) == step - last
 
 
 @pytest.mark.parametrize(("step", "is_there"), [(-1, False), (0, True), (2, True), (3, False)])
@@ -270,12 +265,17 @@ def test_two_translations_are_compared_by_the_keys_and_rows_that_both_have(
     figure = shown[0]
     assert list(figure.layout.xaxis.ticktext) == ["&lt;s&gt;", "▁T", "▁s", "ag", "te"]
     first, second = (each.trace.weights(DECODER, 0, [1])[0].numpy() for each in (ours, theirs))
-    difference = first[np.ix_(keys, keys)] - second[np.ix_(other, other)]
+    # A row stands for the token that it writes, and so is the one before it.
+    rows, other_rows = ([position - 1 for position in of[1:]] for of in (keys, other))
+    assert [label.split(" → ")[1] for label in figure.layout.yaxis.ticktext] == [
+        f"<b>{token}</b>" for token in ("▁T", "▁s", "ag", "te")
+    ]
+    difference = first[np.ix_(rows, keys)] - second[np.ix_(other_rows, other)]
     np.testing.assert_allclose(figure.data[0].customdata, difference, atol=1e-6)
-    # Ten rows and six tokens, or seven: five of each are in both.
-    left = len(ours.trace.target_tokens) + len(theirs.trace.target_tokens) - 2 * len(keys)
+    left = len(ours.trace.target_tokens) + len(theirs.trace.target_tokens) - 2 * len(rows)
     assert f"{left} rows are in only one of them" in said[0]
-    assert [text.endswith("No other head changes more.") for text in said] == [True, False]
+    assert ["No other head changes more." in text for text in said] == [True, False]
+    assert all("the word in bold, which the model writes there" in text for text in said)
     # Of a translation and itself no head is the one that changes.
     assert searches.most_changed_head(ours.trace, ours.trace) is None
 

@@ -113,8 +113,11 @@ def test_differences_are_of_what_both_have_and_curves_count_from_one_and_draw_to
     rows, columns = align(["a", "b", "c"], ["a", "c"]), align(["x", "y", "z"], ["x", "y", "z"])
     found = common_difference(ours, theirs, rows, columns)
     np.testing.assert_array_equal(found, [[-1, 0, 1], [5, 6, 7]])
-    figure = attention_difference(found, ["a", "c"], ["x", "y", "z"])
-    np.testing.assert_array_equal(figure.data[0].customdata, found)
+    for rows_write, named in ((True, "a → <b>&lt;b&gt;</b>"), (False, "<b>a</b> → &lt;b&gt;")):
+        figure = attention_difference(found, ["a → <b>", "c"], ["x", "y", "z"], rows_write=rows_write)
+        np.testing.assert_array_equal(figure.data[0].customdata, found)
+        # The word in bold is the one that the row stands for; a given text has rows without an arrow.
+        assert list(figure.layout.yaxis.ticktext) == [named, "c"]
     # Curves count steps from one, and draw tokens literally.
     one, other = Written("one", ("<b>a</b>", "b"), (0.5, 0.25)), Written("<i>", ("c",), (1.0,))
     figure = probability_curves(one, other, 1)

@@ -71,11 +71,13 @@ def marked(trace: "Trace") -> Chosen:
 
 
 def begin(trace: "Trace", site: str) -> None:
-    """Keep the cell of the words that a person has chosen, where they come from another attention or page."""
+    """Keep the cell of the words that a person has chosen, where they come from another attention or page, and the head
+    that is open then: nothing else is proposed.
+    """
     common, chosen = state.current().common, chosen_in(trace)
     if chosen[0] and (common.token, common.key_token) == (None, None):
         row, key = _cell(trace, site, chosen)
-        state.change(token=row, key_token=key)
+        state.change(token=row, key_token=key, head_chosen=True)
 
 
 def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
@@ -181,7 +183,7 @@ def _clicked(trace: "Trace") -> Chosen | None:
 def _found(trace: "Trace") -> Chosen | None:
     """The words of the finding, of which a cell is one piece only, as long as a person has chosen nothing else."""
     link, common = finding.of(trace).link, state.current().common
-    if link is None or common.head_chosen or (common.token, common.key_token) != (None, None):
+    if link is None or common.head_chosen or (common.token, common.key_token) != (None, None) or any(chosen_in(trace)):
         return None
     chosen = _words_of_cell(trace, link.site, link.row, link.key)
     return chosen if all(chosen) else None

@@ -146,7 +146,8 @@ _SCREENS: Final = 1 + len(DRAWN_AS)
 
 def show_words(trace: "Trace", head: "DeltaGenerator") -> None:
     """What the model read and what it wrote, in the head of the page, where its words can be clicked."""
-    words.show(trace, head, linked_heads.marked(trace), partial(_choose, trace))
+    is_proposed = not any(words.chosen_in(trace))
+    words.show(trace, head, linked_heads.marked(trace), partial(_choose, trace), is_proposed=is_proposed)
 
 
 def _choose(trace: "Trace", chosen: Chosen) -> None:

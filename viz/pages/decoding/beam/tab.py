@@ -11,7 +11,7 @@ import streamlit as st
 
 from viz import theme
 from viz.access import models, texts, traces
-from viz.pages.decoding import export
+from viz.pages.decoding import export, steps
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.figures import ancestor_heatmap
 from viz.pictures.component import Component
@@ -192,7 +192,7 @@ def show(trace: "Trace") -> None:
         return
     node = _chosen(trace, tree)
     name = file_name("beam", f"width{tree.width}", f"penalty{selection.decoding.length_penalty}", sentence=trace.text)
-    beam_picture(tree, chosen=node, on_choose=_choose, key="beam-tree", name=name)
+    beam_picture(tree, chosen=node, on_choose=partial(_choose, trace, tree), key="beam-tree", name=name)
     st.caption(
         _(
             "Read from left to right, one column per step. Each box is a hypothesis: its last token, and the "
@@ -333,6 +333,8 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     if node.score is not None:
         facts.append(_("Its score is {score}.", score=decimal(node.score, 4)))
     facts.append(fate(tree, index))
+    if not steps.begins_with(traces.written(models.writer(state.current().model), text), tree.token_ids(index)):
+        facts.append(steps.not_chosen(node.token))
     st.caption("  \n".join(facts))
     _attention(text, tree, index)
 
@@ -360,10 +362,15 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
         file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text),
         _("Cross-attention of {head} along the hypothesis, as a heatmap", head=head_label(layer, head)),
     )
+    st.caption(token_labels.rows_said(trace, CROSS))
 
 
-def _choose(node: int) -> None:
+def _choose(trace: "Trace", tree: "BeamTree", node: int) -> None:
+    """Open a hypothesis: where the translation shown begins with it, its last token is the step that is chosen."""
     state.change(beam_node=node)
+    if (path := tree.path(node)) and steps.begins_with(trace, tree.token_ids(node)):
+        state.change(step=path[-1].step)
+        st.rerun()
 
 
 def beam_picture(tree: "BeamTree", *, chosen: int, on_choose: Callable[[int], object], key: str, name: str) -> None:

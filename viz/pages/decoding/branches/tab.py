@@ -10,20 +10,19 @@ import streamlit as st
 from viz.access import models, texts
 from viz.access.traces import rival as rival_of
 from viz.pages.decoding import translation_controls, translations
-from viz.pages.decoding.data.searches import most_changed_head
+from viz.pages.decoding.data.searches import aligned, most_changed_head
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pages.decoding.translations import percent
 from viz.pictures.component import Component
-from viz.pictures.figures.heads import align
 from viz.pictures.payload import LOCAL, LogProb, encoded, hear
 from viz.selection import state
 from viz.selection.branch_codes import ORIGINAL, Choice, Write, deed, path_of, without
 from viz.text import written
 from viz.text.html import word_changes
-from viz.text.messages import _, plural, said, said_plural
+from viz.text.messages import _, in_a_row, plural, said, said_plural
 from viz.text.written import ENCODER, display_token, file_name, head_name, times_less
 from viz.theme import BLUE, ORANGE
-from viz.ui import frame
+from viz.ui import frame, token_labels
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -69,8 +68,7 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
         state.propose(site=site, layer=layer, head=head)
     st.markdown(_("**What a head attends to**"))
     site, layer, head = translation_controls.which_head(ours.trace)
-    axes = [(ours.trace.axis_tokens(site)[side], theirs.trace.axis_tokens(site)[side]) for side in (0, 1)]
-    rows, columns = (align(*tokens) for tokens in axes)
+    rows, columns = aligned(ours.trace, theirs.trace, site)
     mine, other_weights = (each.trace.weights(site, layer, [head])[0].numpy() for each in (ours, theirs))
     difference = common_difference(mine, other_weights, rows, columns)
     if not difference.size:
@@ -87,10 +85,15 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
             else _("Where both have the same tokens, this head has the same weights in both.")
         )
         return
-    names = ours.trace.row_names(site)
+    names, keys = ours.trace.row_names(site), ours.trace.axis_tokens(site)[1]
     message = "Weights of {ours} minus weights of {theirs}, for the tokens that both have"
     frame.chart(
-        attention_difference(difference, [names[i] for i in rows.first], [axes[1][0][i] for i in columns.first]),
+        attention_difference(
+            difference,
+            [names[i] for i in rows.first],
+            [keys[i] for i in columns.first],
+            rows_write=ours.trace.rows_write(site),
+        ),
         "branch-attention",
         file_name(f"{ours.file_name} minus {theirs.file_name}", head_name(site, layer, head), sentence=ours.trace.text),
         _(message, ours=ours.name, theirs=theirs.name),
@@ -109,7 +112,9 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
         largest=largest,
     )
     is_most_changed = (site, layer, head) == most_changed
-    st.caption(_("{sentences} No other head changes more.", sentences=how_to_read) if is_most_changed else how_to_read)
+    if is_most_changed:
+        how_to_read = _("{sentences} No other head changes more.", sentences=how_to_read)
+    st.caption(in_a_row((how_to_read, token_labels.rows_said(ours.trace, site))))
 
 
 def first_difference(first: "Trace", second: "Trace") -> int | None:

@@ -12,7 +12,7 @@ from model.reader import LARGEST_ALPHA, Reader, Writer
 from model.translator import Translator
 from viz.access import attention
 from viz.pages.decoding.figures import common_difference
-from viz.pictures.figures.heads import align
+from viz.pictures.figures.heads import Alignment, align
 from viz.selection.choices import DecodingChoices
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
@@ -92,6 +92,12 @@ def logit_lens(trace: Trace, writer: Writer) -> LogitLens:
     return writer.logit_lens(trace, TOP)
 
 
+def aligned(first: Trace, second: Trace, site: str) -> tuple[Alignment, Alignment]:
+    """The rows and the columns of a site that two translations share, by the tokens that they stand for."""
+    keys = (trace.axis_tokens(site)[1] for trace in (first, second))
+    return align(first.row_tokens(site), second.row_tokens(site)), align(*keys)
+
+
 MAX_KEPT: Final = 128
 
 
@@ -102,8 +108,7 @@ def most_changed_head(first: Trace, second: Trace) -> tuple[str, int, int] | Non
     for site in first.sites:
         if any(attention.is_long(trace, site) for trace in (first, second)):
             return None
-        axes = zip(first.axis_tokens(site), second.axis_tokens(site), strict=True)
-        rows, columns = (align(*tokens) for tokens in axes)
+        rows, columns = aligned(first, second, site)
         for layer in range(first.layers_of(site)):
             pairs = zip(*(trace.weights(site, layer).numpy() for trace in (first, second)), strict=True)
             for head, (ours, theirs) in enumerate(pairs):

@@ -148,7 +148,7 @@ class PlayerData(CellCode):
     num_best: int
     num_bins: int
     titles: tuple[Text, Text]  #: of both attentions
-    axes: tuple[FocusAxis, FocusAxis, FocusAxis]  #: what rows stand for, and the keys of both attentions
+    axes: tuple[FocusAxis, FocusAxis, FocusAxis]  #: what rows stand for as queries, and the keys of both attentions
     #: cross, own, numbers: the weights of the cross- and of the self-attention, and the distributions, compressed.
     cross: NDArray[np.uint8]
     own: NDArray[np.uint8]

@@ -1,5 +1,6 @@
 """What the film shows of a decoding, computed once for all viewers."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -45,14 +46,15 @@ def film(trace: "Trace", writer: "Writer") -> component.PlayerData:
         centres=spreads.centres.numpy(),
         vocab_size=writer.vocab_size,
     )
-    axes = written_axis(trace), of_source, FocusAxis("target", ahead=before)
+    rows, _keys = attention.focus_axes(trace, CROSS if CROSS in trace.sites else DECODER)
+    axes = replace(rows, ahead=rows.ahead + before), of_source, FocusAxis("target", ahead=before)
     return component.PlayerData.of(
         sources, trace.target_tokens[before:], tuple(steps), cross, own, distributions, titles, axes
     )
 
 
 def written_axis(trace: "Trace") -> FocusAxis:
-    """What the steps of a decoding stand for: the tokens that they write."""
+    """The tokens that the steps of a decoding write, whatever their rows stand for as queries."""
     return FocusAxis("target", ahead=trace.rows_before + 1)
 
 

@@ -1,7 +1,16 @@
 // The film of a finished decoding. Python hears at once of what a person wishes written instead.
 // Data: the payload of component.py. Sends back the state `view` and the trigger `wish`.
 import { HeadFilm } from "../../../pictures/player/player_view.js";
-import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt, pointed } from "../../../pictures/shared/focus.js";
+import {
+  closeHead,
+  indicesOf,
+  onTold,
+  openHead,
+  placeOf,
+  pointAt,
+  pointed,
+  tell,
+} from "../../../pictures/shared/focus.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { Tiles } from "../../../pictures/shared/head_tiles.js";
 import { _, said } from "../../../pictures/shared/messages.js";
@@ -118,20 +127,34 @@ class DecodePlayer extends HeadFilm {
 
   // ---- what a person does ----
 
+  /** The tokens that steps write. @returns {Axis} */
+  get written() {
+    const [, , own] = this.header.axes;
+    return { ...own, ahead: own.ahead + 1 };
+  }
+
+  /** A person goes to a step: the word that it writes is chosen. @param {Partial<PlayerState>} changes */
+  change(changes) {
+    const { step } = this.state;
+    super.change(changes);
+    if (this.state.step !== step) tell("stepped", placeOf(this.written, this.state.step));
+  }
+
   /** A person points at a row, a key, or both. @param {number | null} row @param {Place | null} key */
   point(row, key) {
     const query = row === null ? null : placeOf(this.header.axes[0], row);
     pointAt(query || key ? { query, key } : null);
   }
 
-  /** Mark what is pointed at, here or elsewhere on the page, wherever it stands: as a key, and where it is written. @param {Focus | null} focus */
+  /** Mark what is pointed at, here or elsewhere on the page, wherever it stands: as a key, as a row, and as a candidate. @param {Focus | null} focus */
   markPointed(focus) {
     if (!this.transport) return;
     const { axes, steps, sourceTokens } = this.header;
-    const [rows, sources, own] = [
+    const [rows, sources, own, written] = [
       [axes[0], steps.length],
       [axes[1], sourceTokens.length],
       [axes[2], steps.length],
+      [this.written, steps.length],
     ].map(([axis, count]) =>
       [focus?.query, focus?.key].flatMap((place) =>
         indicesOf(/** @type {Axis} */ (axis), /** @type {number} */ (count), place ?? null),
@@ -140,14 +163,14 @@ class DecodePlayer extends HeadFilm {
     this.sentence.mark(sources, rows);
     this.curve.mark(rows);
     this.heads.mark(sources, own, rows);
-    this.candidates.mark([...rows.map((row) => steps[row].token), ...sources.map((key) => sourceTokens[key])]);
+    this.candidates.mark([...written.map((step) => steps[step].token), ...sources.map((key) => sourceTokens[key])]);
     const [row] = focus?.query ? indicesOf(axes[0], steps.length, focus.query) : [];
     if (this.width) this.sentence.link(this.state.layer, this.chosenHeads, row ?? this.state.step);
   }
 
   /** A word of the page's head is chosen: the film goes to the step that writes it. @param {Place} place */
   goToWord(place) {
-    const [step] = this.header ? indicesOf(this.header.axes[0], this.count, place) : [];
+    const [step] = this.header ? indicesOf(this.written, this.count, place) : [];
     if (step !== undefined) this.goTo(step);
   }
 

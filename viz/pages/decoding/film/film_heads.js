@@ -9,9 +9,10 @@ import {
   isPresented,
   legendElement,
   pixelScale,
-  tokenElement,
+  rowElement,
 } from "../../../pictures/shared/picture.js";
 import { FilmFan, FilmTriangle, nameWidth } from "./film_rows.js";
+import { rowsWrite } from "./film_sentence.js";
 import { FilmStrip } from "./film_strip.js";
 
 /** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */
@@ -29,12 +30,14 @@ const PANELS_STACKED_BELOW = 560;
 const HOW_TO_READ = said(
   "Each row is the new row of one head; the lighter a column, the more weight on its token. Click a row to choose its head; several heads of one layer can be chosen. Lines lead from a row's token, below, to the source tokens, above; those of earlier rows are faint.",
 );
-const HOW_TO_READ_TRIANGLE = said(
-  "{sentences} The triangle shows all rows so far of the head chosen last, named by what they read.",
-);
+const HOW_TO_READ_TRIANGLE = said("{sentences} The triangle shows all rows so far of the head chosen last.");
 
-const HOW_ROWS_ALIGN = said(
-  "Row {number}, {name}: it reads the first token and writes the second. Some heads attend by the token read, others by the token written.",
+// As viz/ui/token_labels.py says it.
+const ROWS_WRITE = said(
+  "A row is named by the word in bold, which the model writes there; the word before the arrow is the one it reads.",
+);
+const ROWS_READ = said(
+  "A row is named by the word in bold, which the model reads there; after the arrow is what it writes.",
 );
 
 /**
@@ -59,7 +62,7 @@ export class FilmHeads {
   isWide = false;
   share = 0;
   row = element("span");
-  named = tokenElement("", "token chip");
+  named = element("span");
   /** What the strips mark: the layer and its heads. */ marked = "";
 
   /**
@@ -77,10 +80,11 @@ export class FilmHeads {
     this.act = act;
     const { targetTokens, steps, stops, ticks, titles } = header;
     this.rowNames = steps.map(({ token }, row) => rowName(targetTokens[row], token));
+    this.writes = rowsWrite(header);
     const scale = pixelScale(stops);
     this.overSource = new FilmStrip(titles[0], cross, scale, this);
     this.overPrefix = new FilmStrip(titles[1], self, scale, this);
-    this.fan = new FilmFan(cross, this.rowNames);
+    this.fan = new FilmFan(cross, this);
     this.triangle = new FilmTriangle(self, scale, this);
     this.panels = [this.buildPanel(this.overSource, this.fan)];
     // A decoder without self-attention has no second title.
@@ -104,7 +108,8 @@ export class FilmHeads {
       "section",
       "heads",
       element("div", "heads-bar", ...groups),
-      element("p", "owner muted", ...sentenceParts(_(HOW_ROWS_ALIGN), { number: this.row, name: this.named })),
+      element("p", "owner muted", ...sentenceParts(_("Row {number}: {name}."), { number: this.row, name: this.named })),
+      element("p", "owner muted", _(this.writes ? ROWS_WRITE : ROWS_READ)),
       this.pair,
       legendElement(stops, ticks),
       element("p", "how muted", titles[1] ? _(HOW_TO_READ_TRIANGLE, { sentences: ofRows }) : ofRows),
@@ -173,6 +178,11 @@ export class FilmHeads {
     else if (others.length) this.act.choose(layer, others);
   }
 
+  /** A row's name, with the word in bold that it stands for. @param {number} row @param {string} [className] */
+  nameOfRow(row, className) {
+    return rowElement(this.rowNames[row], this.writes, className);
+  }
+
   /** A head's title, as Python gives it where it knows more than the numbers. @param {Tiles} tiles @param {number} layer @param {number} head */
   nameOf(tiles, layer, head) {
     const { headNames, heads } = this.header;
@@ -185,7 +195,7 @@ export class FilmHeads {
     this.tooltip.show(
       point,
       this.nameOf(tiles, layer, head),
-      this.rowNames[row],
+      this.nameOfRow(row),
       key,
       _("weight {weight}", { weight }),
     );
@@ -288,7 +298,7 @@ export class FilmHeads {
   /** @param {PlayerState} state */
   describe({ step, layer, head, also }) {
     this.row.textContent = String(step + 1);
-    this.named.textContent = this.rowNames[step];
+    this.named.replaceChildren(this.nameOfRow(step, "token chip"));
     const names = [head, ...also].sort((a, b) => a - b).map((each) => this.nameOf(this.cross, layer, each));
     const own = this.nameOf(this.self, layer, head);
     this.fan.title.textContent = _("Lines of {heads}", { heads: names.join(_(", ")) });

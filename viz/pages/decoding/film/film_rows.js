@@ -1,15 +1,7 @@
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
 // of the open head's self-attention.
 
-import {
-  clamp,
-  contextOf,
-  element,
-  mixStops,
-  pixelRatio,
-  sizeCanvas,
-  tokenElement,
-} from "../../../pictures/shared/picture.js";
+import { clamp, contextOf, element, mixStops, pixelRatio, sizeCanvas } from "../../../pictures/shared/picture.js";
 import { FAINTEST, strength } from "../../../pictures/shared/word_links.js";
 import { cellAt, columnLabels, paintCells } from "./film_strip.js";
 
@@ -64,10 +56,10 @@ export class FilmFan {
   title = element("figcaption", "strip-title");
   canvas = element("canvas", { className: "fan-canvas", role: "img" });
 
-  /** `tiles` are the weights of the cross-attention. @param {Tiles} tiles @param {string[]} names of the rows */
-  constructor(tiles, names) {
+  /** `tiles` are the weights of the cross-attention. @param {Tiles} tiles @param {FilmHeads} owner */
+  constructor(tiles, owner) {
     this.tiles = tiles;
-    this.labels = columnLabels(names, "below");
+    this.labels = columnLabels(owner.rowNames, "below", (row) => owner.nameOfRow(row));
     this.body = element("div", "fan-body", this.canvas, this.labels);
     this.element = element("figure", "fan", this.title, this.body);
   }
@@ -134,12 +126,12 @@ export class FilmFan {
   }
 }
 
-/** What each row reads; what it writes as well needs more room, and is told on pointing. @param {string[]} names @param {string[]} read */
-const rowNames = (names, read) =>
+/** The names of all rows. @param {FilmHeads} owner */
+const rowNames = (owner) =>
   element(
     "div",
     "row-names",
-    ...names.map((title, row) => element("span", { className: "row-name", title }, tokenElement(read[row]))),
+    ...owner.rowNames.map((title, row) => element("span", { className: "row-name", title }, owner.nameOfRow(row))),
   );
 
 /**
@@ -160,7 +152,7 @@ export class FilmTriangle {
     this.tiles = tiles;
     this.scale = scale;
     this.count = tiles.header.rows;
-    this.names = rowNames(owner.rowNames, owner.header.targetTokens);
+    this.names = rowNames(owner);
     const onpointermove = (/** @type {PointerEvent} */ event) => {
       const [row, key] = cellAt(event, this.canvas.getBoundingClientRect(), this.count, this.count);
       const { step, layer, head } = owner.state;

@@ -7,6 +7,9 @@ import { WordLinks } from "../../../pictures/shared/word_links.js";
 /** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */
 /** @import { PlayerHeader } from "./decode_player.js" */
 
+/** Whether rows stand for what they write. @param {PlayerHeader} header */
+export const rowsWrite = ({ axes: [rows, , own] }) => rows.ahead > own.ahead;
+
 export class FilmSentence {
   shown = -1;
   height = 0;
@@ -40,7 +43,8 @@ export class FilmSentence {
       return element("div", look, tokenElement(targetTokens[step], "token chip read"), written);
     });
     const sides = [_("reads"), _("writes")].map((side) => element("span", "side", side));
-    this.line = element("div", "columns", element("div", "column names", ...sides), ...this.columns);
+    const className = rowsWrite(header) ? "columns rows-write" : "columns rows-read";
+    this.line = element("div", className, element("div", "column names", ...sides), ...this.columns);
     this.source.dir = directionOf(sourceTokens);
     this.line.dir = directionOf(steps.map(({ token }) => token));
     this.caption = element("p", "caption muted");
@@ -63,7 +67,7 @@ export class FilmSentence {
     this.links.draw(this.element, isWhole ? [written] : [], this.sources, shares, 1);
   }
 
-  /** Mark tokens of the source, and those that steps write. @param {number[]} keys @param {number[]} steps */
+  /** Mark tokens of the source, and those that rows stand for. @param {number[]} keys @param {number[]} steps */
   mark(keys, steps) {
     for (const [index, chip] of this.sources.entries()) chip.classList.toggle("pointed", keys.includes(index));
     for (const [step, column] of this.columns.entries()) column.classList.toggle("pointed", steps.includes(step));

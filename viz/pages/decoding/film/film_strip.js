@@ -10,10 +10,10 @@ import { contextOf, element, tokenElement } from "../../../pictures/shared/pictu
 /** @import { FilmHeads } from "./film_heads.js" */
 /** @typedef {{ layer: number, head: number, key: number | null }} Spot */
 
-/** Upright labels over columns, or below them, each in the middle of its own. @param {string[]} tokens @param {string} className */
-export function columnLabels(tokens, className) {
+/** Upright labels over columns, or below them, each in the middle of its own. @param {string[]} tokens @param {string} className @param {(index: number) => HTMLElement} [shown] */
+export function columnLabels(tokens, className, shown = (index) => tokenElement(tokens[index])) {
   const labels = tokens.map((title, i) =>
-    element("span", { className: "key-label", style: `--at:${i}`, title }, tokenElement(title)),
+    element("span", { className: "key-label", style: `--at:${i}`, title }, shown(i)),
   );
   return element("div", `key-labels ${className}`, ...labels);
 }

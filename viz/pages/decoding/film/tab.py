@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import attention, models, texts
-from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding import steps, translation_controls, translations
 from viz.pages.decoding.branches import tab as branches
 from viz.pages.decoding.film import data
 from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, decode_player, wished
@@ -64,6 +64,9 @@ def show(trace: "Trace") -> None:
         head_names=_head_names(trace),
     )
     state.put(_with_player(selection, player))
+    steps.follow(trace)
+    if said := steps.not_elsewhere(trace):
+        st.caption(said)
     frame.lacking(models.abilities(selection.model), "self-attention")
     if not present.is_on():
         translation_controls.type_word(trace)

@@ -2,7 +2,7 @@
 // parts, one below the other, as the steps need to be seen without scrolling sideways. Pointing at a cell, or moving there with the arrow keys, tells its five best; a click, or Enter, chooses its step.
 // Data: the payload of tab.py. Sends back the trigger `step`: { step }.
 import { colourAt } from "../../../pictures/shared/drawing.js";
-import { indicesOf, onTold, placeOf, pointAt } from "../../../pictures/shared/focus.js";
+import { indicesOf, onTold, placeOf, pointAt, tell } from "../../../pictures/shared/focus.js";
 import { cornerOf, hearItems, reachByTab } from "../../../pictures/shared/items.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
@@ -225,6 +225,7 @@ class LensTable extends View {
   choose(cell) {
     const [, step] = this.positionOf(cell);
     this.markStep(step);
+    tell("stepped", placeOf(this.data.axis, step));
     this.python.trigger("step", { step });
   }
 }

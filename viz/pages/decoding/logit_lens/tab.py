@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 import streamlit as st
 
 from viz.access import models
-from viz.pages.decoding import export
+from viz.pages.decoding import export, steps
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.film.data import written_axis
 from viz.pages.decoding.translations import label_smoothing_note
@@ -80,6 +80,7 @@ def show(trace: "Trace") -> None:
             "cell to see its five best; click it to choose its step."
         ),
     )
+    steps.follow(trace)
     lens = searches.logit_lens(trace, models.writer(state.current().model))
     name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
     table = LensTable.of(lens, read, written_axis(trace), step=state.current().common.step, name=name)
