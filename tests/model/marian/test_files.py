@@ -19,7 +19,7 @@ from model.errors import CheckpointError, InputTextError
 from model.marian import files
 from model.marian.files import file_bytes, is_marian, named_weights, weight_files
 from model.marian.tokenizer import MarianTokenizer, _vocabulary
-from model.opening import as_writer, open_reader
+from model.opening import as_writer, open_reader, open_translator
 from tests.model.marian.conftest import Pair
 from tests.model.marian.marian_folders import TEXTS, changed, write_separate
 
@@ -209,12 +209,18 @@ def test_shards_lie_in_the_folder(pairs: dict[str, Pair], tmp_path: Path, file: 
         Translator.load(folder, device="cpu")
 
 
-def test_weights_that_torch_pickled_are_read_as_plain_tensors(pairs: dict[str, Pair], tmp_path: Path) -> None:
+def test_weights_that_torch_pickled_are_read_as_plain_tensors(
+    pairs: dict[str, Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = changed(pairs["swish"].folder, tmp_path / "m", "config.json")
     expected = open_reader(folder, "cpu").trace(TEXTS[0], TEXTS[1]).weights("decoder.cross", 0)
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
     assert torch.equal(open_reader(folder, "cpu").trace(TEXTS[0], TEXTS[1]).weights("decoder.cross", 0), expected)
+    # A path may end in no name.
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    assert torch.equal(open_translator("..", "cpu").trace(TEXTS[0], TEXTS[1]).weights("decoder.cross", 0), expected)
 
 
 def test_a_copy_of_a_shared_matrix_must_be_one(pairs: dict[str, Pair], tmp_path: Path) -> None:
