@@ -369,9 +369,9 @@ def _all_heads(trace: "Trace") -> Snippet:
         imports["analysis.metrics.measures"] = "value_weighted_norms"
         values = line("values = value_weighted_norms(trace.weights({}, {}), ", site, layer) + f"{of_site})"
     imports["trace.axes"] = "between"
-    axes = line("rows, columns = trace.axes({}", site)
+    axes = line("trace.axes({}", site)
     axes += ", whole_words=True" * common.whole_words + ", special_tokens=False" * (not common.special_tokens) + ")"
-    return of_text(trace, imports, values, axes, f"shown = between(values, rows, columns)[{head}]  # [query, key]")
+    return of_text(trace, imports, values, f"shown = between(values, *{axes})[{head}]  # [query, key]")
 
 
 def _circuits(trace: "Trace") -> Snippet:
