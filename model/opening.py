@@ -105,6 +105,14 @@ def as_chat(reader: Reader) -> "ChatWriter":
     return ChatWriter.of(reader)
 
 
+def as_pair(reader: Reader, second: str) -> Reader:
+    """The same, reading every text as the first of a pair; without a second text, or with a decoder, as it is."""
+    from model.adapters.text_tracer import TextTracer
+
+    is_pair = bool(second.strip()) and isinstance(reader, TextTracer) and reader.abilities.kind == "encoder"
+    return reader.with_second(second) if is_pair else reader
+
+
 def as_chooser(reader: Reader) -> Chooser:
     """The same model as one that says words. To be asked of readers that do not lack "word choice"."""
     assert isinstance(reader, Chooser)

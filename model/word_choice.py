@@ -14,6 +14,7 @@ from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit
 from model.reader import Reader
 from model.trace.steps import Vocabulary
+from model.trace.trace import TokenInputs
 
 OutputsEdit = Callable[[str, int, Float[Tensor, "batch head row d_v"]], Float[Tensor, "batch head row d_v"]]
 """Site, layer and what its heads put out → what they put out instead, before W_O."""
@@ -30,6 +31,7 @@ class TokenPlace:
     source: tuple[int, ...]  #: token ids that the encoder reads; none of a decoder alone
     target: tuple[int, ...]  #: token ids that the decoder reads; none of an encoder alone
     row: int  #: the row that says the token: of a decoder the last, of an encoder the one of the masked word
+    token_inputs: TokenInputs = ()  #: what an encoder alone reads of each token beside its id
 
     @property
     def length(self) -> int:

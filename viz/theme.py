@@ -64,8 +64,8 @@ HEAD_COLOURS: Final[tuple[str, ...]] = (
 #: By name; grey is of what is no head and is compared with: chance, a mean, a line to read off.
 BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW, GREY = HEAD_COLOURS[:8]
 
-#: Whose message of a chat a token is of; the name always stands beside the colour.
-ROLE_COLOURS: Final = {"system": PURPLE, "user": SKY, "assistant": GREEN}
+#: Whose message of a chat a token is of, or which text of a pair; the name always stands beside the colour.
+ROLE_COLOURS: Final = {"system": PURPLE, "user": SKY, "assistant": GREEN, "A": SKY, "B": PURPLE}
 
 #: The two ends of the scale, also for surfaces that do not follow the page's theme, such as hover boxes.
 NIGHT: Final = SEQUENTIAL[0]

@@ -16,7 +16,8 @@ from typing import Any, Final, Literal, Self
 
 from model.errors import HeadlightError, InputTextError, TokenError
 from model.languages import NOTHING_OFFERED, Offered, html_language
-from model.trace.axes import LINE_END, WORD_BEGIN
+from model.trace.axes import LINE_END, SEGMENTS, WORD_BEGIN
+from model.trace.trace import TokenInputs
 from model.unspaced import BLANKS, spelled_byte
 
 Spelling = Literal["metaspace", "bytes", "wordpiece", "words"]
@@ -32,15 +33,20 @@ _SIGNS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "#
 #: A text with many common words, from which it shows by which vocabulary ids are spelled.
 _TRIED: Final = "The animal didn't cross the street because it was too tired. 1, 2 and 3."
 NO_NAMES: Final[Mapping[int, str]] = MappingProxyType({})
+#: What a tokenizer gives that is no input of each token for the model, but for one that is always made here.
+_NOT_OF_TOKENS: Final = ("input_ids", "attention_mask", "special_tokens_mask", "offset_mapping")
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A text as token ids, and these as tokens; `names` has them as WordPiece writes them, and is empty of others."""
+    """A text, or two as a pair, as token ids, and these as tokens."""
 
     ids: tuple[int, ...]
     tokens: tuple[str, ...]
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  #: the tokens as WordPiece writes them; empty of others
+    token_inputs: TokenInputs = ()  #: what the tokenizer gives of each token beside its id, for example its type
+    #: of a pair, which of its texts each token is of (`model.trace.axes.SEGMENTS`); empty where that is not known.
+    segments: tuple[str, ...] = ()
 
 
 class LibraryTokenizer:
@@ -104,11 +110,10 @@ class LibraryTokenizer:
         made.offered = replace(self.offered, chosen=made.spoken)
         return made
 
-    def encode(self, text: str, *, is_target: bool = False, with_special: bool = True) -> Encoded:
-        """Token ids of a text, with the special tokens that the model expects."""
-        text = text.encode("utf-8", errors="replace").decode("utf-8")
+    def encode(self, text: str, second: str = "", *, is_target: bool = False, with_special: bool = True) -> Encoded:
+        """Token ids of a text, or of a pair with a second one, with the special tokens that the model expects."""
         options = {"return_offsets_mapping": self._has_offsets}
-        encoding = self._called(text, with_special, is_target=is_target, **options)
+        encoding = self._called(text, second, with_special, is_target=is_target, **options)
         ids = tuple(map(int, encoding["input_ids"]))
         tokens = list(self.tokens(ids) if is_target else self.source_tokens(ids))
         if self._spelling in ("wordpiece", "words") and self._has_offsets:
@@ -119,19 +124,43 @@ class LibraryTokenizer:
                     tokens[i] = tokens[i].removeprefix(WORD_BEGIN) or tokens[i]
         is_wordpiece = self._spelling == "wordpiece"
         names = tuple(map(str, self.tokenizer.convert_ids_to_tokens(list(ids)))) if is_wordpiece else ()
-        return Encoded(ids, tuple(tokens), names)
+        # A mask of what is padded says nothing of one text, and its name is not that of a number of each token.
+        beside = {str(name): values for name, values in encoding.items() if name not in _NOT_OF_TOKENS}
+        token_inputs = tuple(
+            (name, tuple(map(int, values)))
+            for name, values in sorted(beside.items())
+            if isinstance(values, list) and len(values) == len(ids) and all(isinstance(one, int) for one in values)
+        )
+        return Encoded(ids, tuple(tokens), names, token_inputs, self._segments(encoding) if second else ())
 
-    def offsets(self, text: str, *, with_special: bool = True) -> list[tuple[int, int]] | None:
-        """The characters behind each token of `encode(text)`, (0, 0) for one that was added; None if unknown."""
+    def _segments(self, encoding: Any) -> tuple[str, ...]:
+        """Which text of a pair each token is of; a special token is of that before it, the first one of the first."""
+        if not self._has_offsets:
+            return ()
+        at, segments = 0, []
+        for text in encoding.sequence_ids():
+            at = at if text is None else text
+            segments.append(SEGMENTS[at])
+        return tuple(segments)
+
+    def offsets(self, text: str, second: str = "", *, with_special: bool = True) -> list[tuple[int, int]] | None:
+        """The characters of the text behind each token of `encode`, (0, 0) for one that was added or is of the second
+        text; None if unknown.
+        """
         if not self._has_offsets:
             return None
-        text = text.encode("utf-8", errors="replace").decode("utf-8")
-        offsets = self._called(text, with_special, return_offsets_mapping=True)["offset_mapping"]
-        return [(int(begin), int(end)) for begin, end in offsets]
+        encoding = self._called(text, second, with_special, return_offsets_mapping=True)
+        of_second = [part == 1 for part in encoding.sequence_ids()]
+        return [
+            (0, 0) if is_second else (int(begin), int(end))
+            for (begin, end), is_second in zip(encoding["offset_mapping"], of_second, strict=True)
+        ]
 
-    def _called(self, text: str, with_special: bool, *, is_target: bool = False, **options: bool) -> Any:
-        """What the tokenizer makes of a text in the languages that are chosen."""
-        given = {"text_target" if is_target else "text": text}
+    def _called(self, text: str, second: str, with_special: bool, *, is_target: bool = False, **options: bool) -> Any:
+        """What the tokenizer makes of a text, or of a pair, in the languages that are chosen."""
+        given = {"text_target" if is_target else "text": _whole(text)}
+        if second:
+            given["text_pair"] = _whole(second)
         with self._calling, _failures_said():
             if self.offered is not NOTHING_OFFERED:
                 self.tokenizer.src_lang, self.tokenizer.tgt_lang = self.spoken
@@ -229,6 +258,11 @@ def _offered(tokenizer: Any) -> Offered:
     wanted = [code for language in _WRITTEN for code in others if html_language(code) == language]
     writes = tokenizer.tgt_lang if tokenizer.tgt_lang in codes else [*wanted, *others, reads][0]
     return Offered(codes, codes, (reads, str(writes)))
+
+
+def _whole(text: str) -> str:
+    """Without halves of surrogate pairs, which no tokenizer reads."""
+    return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 @contextmanager

@@ -82,13 +82,13 @@ class TextReader(TextTracer):
     def place(self, text: str) -> TokenPlace:
         """Where it says a token: in [MASK]'s place, after the text, or first of its translation (`Chooser.place`)."""
         if self.abilities.kind == "encoder":
-            ids = self.source(with_mask(text, self.pieces)).ids
-            return TokenPlace(ids, (), ids.index(self.pieces.tokenizer.mask_token_id))
+            read = self.source(with_mask(text, self.pieces))
+            return TokenPlace(read.ids, (), read.ids.index(self.pieces.tokenizer.mask_token_id), read.token_inputs)
         ids = self.source(text).ids
         if self.abilities.kind == "decoder":
             return TokenPlace((), ids, len(ids) - 1)
-        read = self.first_target(ids)
-        return TokenPlace(ids, read, len(read) - 1)
+        begun = self.first_target(ids)
+        return TokenPlace(ids, begun, len(begun) - 1)
 
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
         """The first token in which two texts differ that the model may write, as of `Chooser.word_choice`."""
@@ -110,7 +110,7 @@ class TextReader(TextTracer):
     ) -> Float[Tensor, "copy vocab"]:
         """The logits of a place, as `model.word_choice.Chooser` says."""
         check_edits(edits, self.abilities)
-        given, row = self.arguments(place.source, place.target, copies), place.row
+        given, row = self.arguments(place.source, place.target, copies, place.token_inputs), place.row
         if not place.source and row == len(place.target) - 1 and library.keeps_rows(self.model):
             # The logits of every other row would be most of the memory.
             given["logits_to_keep"], row = 1, 0
@@ -135,7 +135,8 @@ class TextReader(TextTracer):
     def trace_place(self, place: TokenPlace, token: int, edits: Edits | None = None) -> Trace:
         """A trace of what is read at a place where this token is said; with edits of heads, for this run alone."""
         if self.abilities.kind == "encoder":
-            return self.trace_source("", Encoded(place.source, self.pieces.tokens(place.source)), False, edits)
+            read = Encoded(place.source, self.pieces.tokens(place.source), token_inputs=place.token_inputs)
+            return self.trace_source("", read, False, edits)
         if self.abilities.kind == "decoder":
             return self.trace_rows("", place.target, (), edits=edits)
         begin, *written = place.target
@@ -166,7 +167,9 @@ class TextReader(TextTracer):
         wanted = trace.edits if edits is None else edits
         hooks = head_edits(wanted, self.abilities, num_source=len(source), num_target=len(target))
         with listen(edits=hooks):
-            return self.model.base_model(**self.arguments(source, target))  # type: ignore[operator]
+            return self.model.base_model(  # type: ignore[operator]
+                **self.arguments(source, target, token_inputs=trace.token_inputs)
+            )
 
 
 #: What a label is of: a text, a token of it, or (where an answer begins) every token of a text.
@@ -223,11 +226,13 @@ class LabelReader(TextReader):
             raise InputTextError("This model outputs one number, so there are no labels to choose between.")
         marked = _MARKED.search(text) if self._label_of == "token" else None
         plain = text if marked is None else f"{text[: marked.start()]}{marked[1]}{text[marked.end() :]}"
-        ids = self.source(plain).ids
+        read = self.source(plain)
+        ids = read.ids
         row = 0 if self.abilities.kind == "encoder" else len(ids) - 1
         if self._label_of == "token":
             row = self._row_of(plain, ids, None if marked is None else marked.start())
-        return TokenPlace(ids, (), row) if self.abilities.kind == "encoder" else TokenPlace((), ids, row)
+        is_encoder = self.abilities.kind == "encoder"
+        return TokenPlace(ids, (), row, read.token_inputs) if is_encoder else TokenPlace((), ids, row)
 
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
         """Two labels, by their names. Raises as `place`, or an InputTextError if both are the same or unknown."""
@@ -258,7 +263,7 @@ class LabelReader(TextReader):
 
     def _row_of(self, text: str, ids: Sequence[int], character: int | None) -> int:
         """The first token of the word at a character; by default the last that is text."""
-        offsets = self.pieces.offsets(text)
+        offsets = self.source_offsets(text)
         rows = [row for row, token_id in enumerate(ids) if token_id not in self.special_ids]
         if character is None or offsets is None:
             return rows[-1]

@@ -1,8 +1,11 @@
 """Read text with Hugging Face models through the same `Trace`."""
 
 import copy
+import hashlib
+import inspect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Self
 
@@ -23,7 +26,7 @@ from model.languages import Offered
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
 from model.trace.steps import Vocabulary, describe_steps
-from model.trace.trace import SiteLayers, Trace
+from model.trace.trace import SiteLayers, TokenInputs, Trace
 
 #: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
 LONGEST_PIECE: Final = 100
@@ -44,9 +47,11 @@ class TextTracer(BaseReader):
     """A loaded model of `transformers` that reads text. Safe to share between threads.
 
     `caches`: whether keys and values are kept from one written token to the next; otherwise all is read again.
+    `second`: the text that is read after every text, as a pair; "" for none.
     """
 
     caches = True
+    second = ""
 
     def __init__(
         self,
@@ -65,8 +70,9 @@ class TextTracer(BaseReader):
 
     @property
     def key(self) -> str:
-        """Names this content, as it reads: in the languages that are chosen."""
-        return "/".join((super().key, *filter(None, self.pieces.spoken)))
+        """Names this content, as it reads: in the languages that are chosen, and with which second text."""
+        second = [hashlib.sha256(self.second.encode("utf-8", errors="replace")).hexdigest()] if self.second else []
+        return "/".join((super().key, *filter(None, self.pieces.spoken), *second))
 
     @property
     def offered(self) -> Offered:
@@ -80,6 +86,21 @@ class TextTracer(BaseReader):
         made = copy.copy(self)
         made.pieces = self.pieces.speaking(reads, writes)
         made.languages = made.pieces.languages
+        return made
+
+    def with_second(self, second: str) -> Self:
+        """The same model, which reads every text as the first of a pair, and this one after it; "" for none.
+
+        Raises an InputTextError if it is not an encoder alone, or the second text is blank.
+        """
+        if not second:
+            return self
+        if self.abilities.kind != "encoder":
+            message = "Only an encoder reads two texts as a pair; this model ({family}) has a decoder."
+            raise InputTextError(message, family=self.abilities.family)
+        check_not_blank(second, said("The second text"))
+        made = copy.copy(self)
+        made.second = second
         return made
 
     def trace(
@@ -121,7 +142,7 @@ class TextTracer(BaseReader):
 
     def source_offsets(self, text: str) -> list[tuple[int, int]] | None:
         """The characters of a text behind each token of `source`, (0, 0) for an added one; None if unknown."""
-        return self.pieces.offsets(text)
+        return self.pieces.offsets(text, self.second)
 
     def trace_rows(
         self,
@@ -224,8 +245,10 @@ class TextTracer(BaseReader):
     @property
     def vocab_size(self) -> int:
         """Token ids that the model knows, and may write."""
-        says_others = self.pieces.has_two_vocabularies and library.has_words(self.model)
-        return library.words(self.model) if says_others else int(self.config.vocab_size)
+        # The settings of two models joined have no number of their own.
+        size = getattr(self.config, "vocab_size", None)
+        says_others = (self.pieces.has_two_vocabularies or size is None) and library.has_words(self.model)
+        return library.words(self.model) if says_others else int(size or library.vocab_size(self.model))
 
     def _stated(self, setting: str) -> int | None:
         """A token that the model's settings name."""
@@ -262,7 +285,7 @@ class TextTracer(BaseReader):
 
     def trace_source(self, text: str, source: Encoded, keep_outputs: bool, edits: Edits | None) -> Trace:
         """A trace of an encoder that has read these tokens of a text."""
-        done = self._run(source.ids, (), keep_outputs, edits)
+        done = self._run(source.ids, (), keep_outputs, edits, source.token_inputs)
         return Trace(
             reader_key=self.key,
             text=text,
@@ -272,25 +295,48 @@ class TextTracer(BaseReader):
             inputs=done.inputs,
             recorded=done.recorded,
             special_tokens=self.pieces.special_tokens,
+            roles=source.segments,
+            token_inputs=source.token_inputs,
         )
 
-    def arguments(self, source_ids: Sequence[int], target_ids: Sequence[int], copies: int = 1) -> dict[str, Any]:
+    def arguments(
+        self, source_ids: Sequence[int], target_ids: Sequence[int], copies: int = 1, token_inputs: TokenInputs = ()
+    ) -> dict[str, Any]:
         """What the model is called with to read these tokens once, so many copies side by side."""
         source, target = (torch.tensor([list(ids)] * copies, device=self.device) for ids in (source_ids, target_ids))
         first = source if source_ids else target
         given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
+        for name, values in token_inputs:
+            if name in self._read_beside:
+                given[name] = torch.tensor([list(values)] * copies, device=self.device)
         if source_ids and target_ids:
             given["decoder_input_ids"] = target
         if target_ids:
             given["use_cache"] = False
         return given
 
+    @cached_property
+    def _read_beside(self) -> frozenset[str]:
+        """The arguments that a tokenizer may give an encoder, with its head and without; none of a model that writes.
+
+        `generate` is given ids and their mask alone, also by the library's own pipelines.
+        """
+        if self.abilities.kind != "encoder":
+            return frozenset()
+        both = (inspect.signature(model.forward).parameters for model in (self.model, self.model.base_model))
+        return frozenset.intersection(*map(frozenset, both))
+
     @torch.inference_mode()
     def _run(
-        self, source_ids: Sequence[int], target_ids: Sequence[int], keep_outputs: bool, edits: Edits | None
+        self,
+        source_ids: Sequence[int],
+        target_ids: Sequence[int],
+        keep_outputs: bool,
+        edits: Edits | None,
+        token_inputs: TokenInputs = (),
     ) -> _Pass:
         functions = head_edits(edits, self.abilities, num_source=len(source_ids), num_target=len(target_ids))
-        given = self.arguments(source_ids, target_ids)
+        given = self.arguments(source_ids, target_ids, token_inputs=token_inputs)
         if not self.abilities.knows_inputs:
             given["output_attentions"] = True
         # What comes after each token of a long text nobody asks for, and it may take as long as all the rest.
@@ -310,8 +356,9 @@ class TextTracer(BaseReader):
         """The tokens of a text, `what` in errors. Raises an InputTextError if it is blank, too long or unknown."""
         check_not_blank(text, what)
         encoded = None
-        if limit is None or len(text) <= LONGEST_PIECE * limit:
-            encoded = self.pieces.encode(text, is_target=is_target, with_special=with_special)
+        second = "" if is_target else self.second
+        if limit is None or len(text) + len(second) <= LONGEST_PIECE * limit:
+            encoded = self.pieces.encode(text, second, is_target=is_target, with_special=with_special)
         if encoded is None or (limit is not None and len(encoded.ids) > limit):
             is_of_pairs = self.abilities.positions == "relative bias"
             why = said(", because its relative positions need RAM for each pair of tokens") if is_of_pairs else ""
@@ -338,3 +385,11 @@ class TextTracer(BaseReader):
                     "`model.resize_token_embeddings(len(tokenizer))`."
                 )
                 raise InputTextError(message, token=token, number=number, vocab_size=size - 1)
+        types = dict(encoded.token_inputs).get("token_type_ids", (0,))
+        known = getattr(self.config, "type_vocab_size", 0)
+        if known and "token_type_ids" in self._read_beside and max(types) >= known:
+            message = (
+                "This model reads single texts: its tokenizer gives the second text the type {number}, but it has only "
+                "{known} types of tokens. Remove the second text."
+            )
+            raise InputTextError(message, number=max(types), known=known)

@@ -1,7 +1,7 @@
 """The rows and columns of a matrix of attention: every token, or whole words, special tokens left out or not.
 
 Words are read off the tokens themselves, not off the text: a translation need not be spelled with the pieces that its
-text would be split into again. In a chat, runs of them are of one role.
+text would be split into again. Runs of them are of one role: of a chat, or of a pair of texts.
 """
 
 from collections.abc import Collection, Sequence
@@ -160,6 +160,8 @@ def between(values: Float[Tensor, "*batch query key"], queries: Axis, keys: Axis
 
 Role = Literal["system", "user", "assistant"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
+#: Of an encoder's pair of texts, which one a token is of (Devlin et al. 2019 call them sentence A and B).
+SEGMENTS: Final = ("A", "B")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +177,9 @@ def check_roles(roles: Sequence[str], count: int) -> None:
     """Raise a ValueError if there is not a role for each of so many tokens, or none for any, or one is no role."""
     if roles and len(roles) != count:
         raise ValueError(f"there are {len(roles)} roles for {count} tokens")
-    if unknown := [role for role in roles if role != "" and role not in ROLES]:
-        raise ValueError(f"{str(unknown[0])[:40]!r} is no role; roles are {', '.join(ROLES)}")
+    known = (*ROLES, *SEGMENTS)
+    if unknown := [role for role in roles if role != "" and role not in known]:
+        raise ValueError(f"{str(unknown[0])[:40]!r} is no role; roles are {', '.join(known)}")
 
 
 def role_runs(roles: Sequence[str], groups: Sequence[Sequence[int]]) -> tuple[RoleRun, ...]:

@@ -61,6 +61,11 @@ ROUNDING: Final = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 3e-3
 """Type of number → the share of the largest head output by which rounding moves any of them at most."""
 
 
+TokenInputs = tuple[tuple[str, tuple[int, ...]], ...]
+"""What a model reads of each token beside its id: the name of its argument, and a number for each, as the types by
+which BERT tells two texts apart."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trace:
     """One sentence, one target, and what every attention site computed. All tensors are on the CPU.
@@ -97,14 +102,17 @@ class Trace:
     special_tokens: frozenset[str] = frozenset(SPECIAL_TOKENS)  #: the tokens without text
     picture: Picture | None = None  #: what an image model read, and the grid of its patches
     #: of a text that a decoder read as a chat, whose message each target token is of (`model.trace.axes`); "" for what
-    #: the chat template wrote. Empty where there is no chat, or where that is not known.
+    #: the chat template wrote. Of a pair that an encoder read alone, which text each source token is of. Empty where
+    #: there is neither, or where that is not known.
     roles: tuple[str, ...] = ()
+    #: what an encoder alone read of each token beside its id. A file does not hold it.
+    token_inputs: TokenInputs = ()
     #: how the probability of each step was spread over the vocabulary, where only the run could tell: other people's
     #: models have rules of their own for what may come. A file does not hold it.
     spread: Spread | None = None
 
     def __post_init__(self) -> None:
-        check_roles(self.roles, len(self.target_tokens))
+        check_roles(self.roles, len(self.target_tokens or self.source_tokens))
 
     @cached_property
     def key(self) -> str:

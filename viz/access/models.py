@@ -138,17 +138,25 @@ def bytes_to_load(choice: ModelChoice) -> int:
 
 
 def text_reader(choice: ModelChoice) -> "Reader":
-    """The chosen model as it reads a person's text: as a chat where that is chosen. Raises as `reader`.
+    """The chosen model as it reads a person's text: as a chat, or with a second text, where that is chosen.
+
+    Raises as `reader`.
 
     What is measured over many sentences is read by `reader`, as it is. Raises an InputTextError if its chat template
     cannot be used.
     """
-    return later.opening.as_chat(reader(choice)) if reads_chat(choice) else reader(choice)
+    loaded = reader(choice)
+    return later.opening.as_chat(loaded) if reads_chat(choice) else later.opening.as_pair(loaded, choice.second_text)
 
 
 def reads_chat(choice: ModelChoice) -> bool:
     """Whether the chosen model reads a person's text as a chat."""
     return choice.chat and has_chat_template(choice)
+
+
+def reads_pairs(choice: ModelChoice) -> bool:
+    """Whether the chosen model reads a person's text with a second one."""
+    return bool(choice.second_text.strip()) and kind(choice) == "encoder"
 
 
 def has_chat_template(choice: ModelChoice) -> bool:

@@ -248,14 +248,14 @@ def _both_ways(pairs: list[tuple[str, str]]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ChatPart:
-    """Words of a chat side by side that are of one role; "" for what the template wrote."""
+    """Words of a chat, or of a pair, side by side that are of one role; "" for what a chat template wrote."""
 
     role: str
     words: tuple[str, ...]
 
 
 def runs(trace: "Trace", axis: "Axis | Words") -> "tuple[RoleRun, ...]":
-    """The runs of labels along a decoder's axis that are of one role; none where nothing is read as a chat."""
+    """The runs of labels along an axis that are of one role; none where nothing is read as a chat or as a pair."""
     return later.axes.role_runs(trace.roles, axis.groups)
 
 
@@ -265,13 +265,18 @@ def chat_spans(trace: "Trace", axis: "Axis | Words") -> tuple[Run, ...]:
 
 
 def spans_of_tokens(trace: "Trace") -> tuple[Run, ...]:
-    """The same runs, of all tokens that a decoder read."""
-    return chat_spans(trace, later.axes.single_tokens(trace.target_tokens)) if trace.roles else ()
+    """The same runs, of all tokens that a decoder read, or an encoder alone."""
+    return chat_spans(trace, later.axes.single_tokens(_with_roles(trace))) if trace.roles else ()
+
+
+def _with_roles(trace: "Trace") -> tuple[str, ...]:
+    """The tokens that may have roles: what a decoder read, or an encoder alone."""
+    return trace.target_tokens or trace.source_tokens
 
 
 def chat_parts(trace: "Trace", most: int) -> tuple[ChatPart, ...]:
-    """What a decoder read, as far as the text that was given goes, in words and by roles; at most so many words."""
-    axis = later.axes.whole_words(trace.target_tokens[: _num_given(trace)], trace.special_tokens)
+    """What was read, as far as the text that was given goes, in words and by roles; at most so many words."""
+    axis = later.axes.whole_words(_with_roles(trace)[: _num_given(trace)], trace.special_tokens)
     found, at = [], 0
     for run in runs(trace, axis):
         found += [ChatPart("", axis.labels[at : run.begin]), ChatPart(run.role, axis.labels[run.begin : run.end])]
@@ -292,7 +297,7 @@ def why_no_roles(trace: "Trace", choice: ModelChoice) -> str:
 
 def _num_given(trace: "Trace") -> int:
     """The tokens that were read before the first that was written."""
-    return trace.rows_before + 1 if trace.translation else len(trace.target_tokens)
+    return trace.rows_before + 1 if trace.translation else len(_with_roles(trace))
 
 
 def _cut(parts: list[ChatPart], most: int) -> tuple[ChatPart, ...]:

@@ -3,7 +3,7 @@
 A row of an encoder–decoder's translation stands for the token that it writes: what a translated word attends to is what
 the model attended to when it wrote that word. In every other model a row stands for the token that it reads
 (`Trace.rows_write`). A column always stands for the token that is read.
-Labels are also named by the role of a chat that they are of (`chat_roles.js`).
+Labels are also named by the role of a chat, or the text of a pair, that they are of (`chat_roles.js`).
 """
 
 from collections.abc import Mapping, Sequence

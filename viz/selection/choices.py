@@ -31,17 +31,19 @@ class Common:
     head_chosen: Annotated[bool, SessionOnly()] = False
     further_heads: Annotated[tuple[int, ...], Param("also")] = ()  #: heads drawn beside it
     #: the query that is looked at; None leaves that to the page.
-    token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "chat", "pair", "pronoun")] = (
+    token: Annotated[
+        int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "second_text", "chat", "pair", "pronoun")
+    ] = None
+    #: the key that is looked at; None leaves that to the page.
+    key_token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "second_text", "chat")] = (
         None
     )
-    #: the key that is looked at; None leaves that to the page.
-    key_token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "chat")] = None
     #: which token of what the model writes is looked at.
     step: Annotated[int, Proposed("step_chosen"), ResetBy("text", "checkpoint", "chat")] = 0
     #: whether a person chose the step; else the page proposes the one most worth seeing.
     step_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "checkpoint", "chat")] = False
     #: which of a classifier's labels is asked about; None for what it says.
-    label: Annotated[int | None, ResetBy("text", "checkpoint")] = None
+    label: Annotated[int | None, ResetBy("text", "checkpoint", "second_text")] = None
     measure: Measure = "weights"  #: what the numbers of an open head are
     whole_words: Annotated[bool, Param("words")] = True  #: whether the pieces of a word are joined
     special_tokens: Annotated[bool, Param("special")] = True  #: whether special tokens are shown
@@ -77,6 +79,8 @@ class ModelChoice:
     #: the code of the language that it writes, if it lets one choose and a person did; "" else.
     writes: Annotated[str, MaxLength(LONGEST_CODE), ResetBy("checkpoint")] = ""
     chat: bool = True  #: whether a model that has a chat template reads the text as a chat
+    #: what an encoder alone reads after every text, as the second of a pair; "" for none.
+    second_text: Annotated[str, Param("second"), MaxLength(MAX_TEXT_IN_URL)] = ""
 
 
 TrainingView = Literal["Label smoothing", "Warm-up", "Teacher forcing"]
@@ -111,7 +115,7 @@ class LearnChoices:
     lines: Lines = "strongest"
     #: what the model is compared with: the open head switched off, or pointed at the key; or (forced) the decoder
     #: reading the reference.
-    walk_edit: Annotated[WalkEdit, Param("change"), ResetBy("text", "checkpoint", "chat")] = ""
+    walk_edit: Annotated[WalkEdit, Param("change"), ResetBy("text", "checkpoint", "second_text", "chat")] = ""
     #: where the film of the model stands; None for its end, where all is drawn.
     map_step: Annotated[int | None, Param("map"), ResetBy("text", "checkpoint", "chat")] = None
     training_view: Annotated[TrainingView, Param("training")] = "Label smoothing"  #: what is shown of training
@@ -165,7 +169,9 @@ class AttentionChoices:
     drawn_as: Annotated[DrawnAs, Param("drawn")] = "Heatmap"  #: how the open head is drawn
     threshold: int = 0  #: lines of fewer percent are left out
     #: the first query of a long text that is drawn as lines; None leaves that to the page.
-    window_start: Annotated[int | None, Param("window"), ResetBy("text", "site", "checkpoint", "chat")] = None
+    window_start: Annotated[
+        int | None, Param("window"), ResetBy("text", "site", "checkpoint", "second_text", "chat")
+    ] = None
     #: scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
     scaled: bool = True
     masked: bool = True
@@ -173,10 +179,14 @@ class AttentionChoices:
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"  #: which of bertviz's views
     #: from_words, to_words: the words whose heads are looked for, those that look and those looked at, as
     #: `viz.access.texts` counts them; none leave that to the cell that is kept.
-    from_words: Annotated[tuple[int, ...], Param("from"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()
-    to_words: Annotated[tuple[int, ...], Param("to"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()
+    from_words: Annotated[
+        tuple[int, ...], Param("from"), ResetBy("text", "picture_digest", "checkpoint", "second_text", "chat")
+    ] = ()
+    to_words: Annotated[
+        tuple[int, ...], Param("to"), ResetBy("text", "picture_digest", "checkpoint", "second_text", "chat")
+    ] = ()
     #: whether the atlas led to the sentence, so that a link leads back.
-    from_atlas: Annotated[bool, ResetBy("text", "checkpoint", "chat")] = False
+    from_atlas: Annotated[bool, ResetBy("text", "checkpoint", "second_text", "chat")] = False
 
 
 DecodingTab = Literal["Film", "Inside", "Cost"]
@@ -271,9 +281,9 @@ class CoreferenceChoices:
     #: the second sentence, "" where the page offers one; the first is the text of all pages.
     other_text: Annotated[str, Param("other"), ResetBy("text")] = ""
     #: the query that is looked at in the second; None leaves that to the page.
-    other_token: Annotated[int | None, ResetBy("other_text", "site", "checkpoint", "chat", "pair", "other_pronoun")] = (
-        None
-    )
+    other_token: Annotated[
+        int | None, ResetBy("other_text", "site", "checkpoint", "second_text", "chat", "pair", "other_pronoun")
+    ] = None
     #: the name of a pair of the curated set; "" compares the two texts.
     pair: Annotated[str, MaxLength(60), ResetBy("text", "other_text")] = ""
     #: pronoun, antecedent, distractor: positions of words marked in the text; None where the page guesses.

@@ -45,7 +45,7 @@ class Line:
     text: str  #: as typed or written
     #: the words that the model barely knows, which are marked.
     rare: texts.RareWords = field(default_factory=texts.RareWords)
-    #: of a text that was read as a chat, its words by their roles, which are shown instead of it.
+    #: of a text that was read as a chat, or as a pair, its words by their roles, which are shown instead of it.
     chat: tuple[texts.ChatPart, ...] = ()
 
 
@@ -126,7 +126,8 @@ def lines_of(trace: "Trace") -> list[Line]:
     written = [Line(_("WRITTEN"), "", trace.translation)] if trace.translation else []
     if trace.roles:
         answer = texts.ChatPart("assistant", tuple(trace.translation.split())[:MAX_SHOWN_WORDS])
-        read = Line(_("CHAT"), "", trace.text, chat=texts.chat_parts(trace, MAX_SHOWN_WORDS))
+        mark = _("CHAT") if trace.target_tokens else _("PAIR")
+        read = Line(mark, "", trace.text, chat=texts.chat_parts(trace, MAX_SHOWN_WORDS))
         return [read, *(replace(line, chat=(answer,)) for line in written)]
     return [Line(_("TEXT"), "", trace.text), *written]
 

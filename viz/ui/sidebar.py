@@ -284,6 +284,8 @@ def _given() -> None:
     )
     if has_template:
         _chat()
+    elif kind == "encoder":
+        _second_text()
     with st.container(horizontal=True):
         icon = ":material/translate:" if button == "Translate" else ":material/search:"
         st.button(_(button), type="primary", icon=icon)
@@ -310,6 +312,23 @@ def _chat() -> None:
                 "the assistant."
             )
         )
+
+
+def _second_text() -> None:
+    """The second text of a pair, which an encoder may read after the first."""
+    help_text = _(
+        "The model reads both texts as a pair, as its tokenizer joins them: A is the text, B is this one. Attention, "
+        "Learn and Side by side read every text with it; measurements over many sentences read texts alone."
+    )
+    st.text_area(
+        _("Second text (optional)"),
+        key=state.bind("second_text"),
+        height=68,
+        placeholder=_("For a pair of texts, such as a question and its answer"),
+        help=help_text,
+        on_change=state.take,
+        args=("second_text",),
+    )
 
 
 def _examples() -> tuple[Example, ...]:

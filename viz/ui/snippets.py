@@ -85,12 +85,17 @@ def of_written(trace: "Trace", imports: Imports, *lines: str) -> Snippet:
 
 
 def of_reader(imports: Imports, *lines: str) -> Snippet:
-    """Lines about `reader`, the chosen model as it reads a person's text: as a chat, where that is chosen."""
+    """Lines about `reader`, the chosen model as it reads a person's text: as a chat, or with a second text, where that
+    is chosen.
+    """
     model = state.current().model
-    if not models.reads_chat(model):
+    if models.reads_pairs(model):
+        how = line(f"as_pair({opened(model).replace('{', '{{').replace('}', '}}')}, {{}})", model.second_text)
+    elif models.reads_chat(model):
+        how = f"as_chat({opened(model)})"
+    else:
         return of_model(imports, *lines)
-    chat = f"reader = headlight.model.opening.as_chat({opened(model)})"
-    return alone(imports, chat, *lines, package="headlight.model.opening")
+    return alone(imports, f"reader = headlight.model.opening.{how}", *lines, package="headlight.model.opening")
 
 
 def opened(choice: ModelChoice) -> str:

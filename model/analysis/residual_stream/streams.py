@@ -53,7 +53,7 @@ def moved_by(reader: Reader, trace: Trace, edit: HeadEdit, before: Streams) -> M
     if after is None:
         return None
     if isinstance(reader, TextReader):
-        place = TokenPlace(trace.source_ids, trace.target_ids, 0)
+        place = TokenPlace(trace.source_ids, trace.target_ids, 0, trace.token_inputs)
         changed = reader.trace_place(place, (*trace.source_ids, *trace.target_ids)[-1], (edit,))
     assert changed is not None, "our models tell the trace of a run with its streams"
     # A model of the library is asked for all rows again, also for those before its first step.

@@ -152,6 +152,26 @@ def tiny(
     return model
 
 
+def save_joined(folder: Path) -> Path:
+    """A folder with an encoder and a decoder of two random BERTs joined (BERT2BERT), of unequal shapes."""
+    encoder = transformers.BertConfig(**(SMALL | {"num_hidden_layers": 3}))
+    decoder = transformers.BertConfig(
+        **(SMALL | {"num_attention_heads": 2, "is_decoder": True, "add_cross_attention": True})
+    )
+    config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
+    torch.manual_seed(0)
+    model = transformers.EncoderDecoderModel(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(std=0.25)
+    tokens = {"decoder_start_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+    model.generation_config = GenerationConfig(**tokens)
+    model.save_pretrained(folder)
+    save_tokenizer(folder, "wordpiece")
+    return folder
+
+
 def save_model(folder: Path, model_type: str, tokenizer: str = "wordpiece", head: str | None = None) -> Path:
     """A folder with a random model and a tokenizer in it."""
     tiny(model_type, head=head).save_pretrained(folder)
@@ -209,10 +229,14 @@ def _wordpiece() -> transformers.PreTrainedTokenizerFast:
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=300, special_tokens=special))
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
     )
     tokenizer.decoder = decoders.WordPiece()
-    return _fast(tokenizer, pad="[PAD]", cls="[CLS]", sep="[SEP]", unk="[UNK]", mask="[MASK]")
+    made = _fast(tokenizer, pad="[PAD]", cls="[CLS]", sep="[SEP]", unk="[UNK]", mask="[MASK]")
+    # As BERT's own tokenizer, it tells the types of tokens.
+    made.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
+    made.init_kwargs["model_input_names"] = made.model_input_names
+    return made
 
 
 def _bytes() -> transformers.PreTrainedTokenizerFast:

@@ -1,4 +1,4 @@
-// Whose message of a chat labels are of: said in words, and as much of a name as has room.
+// Whose message of a chat labels are of, or which text of a pair: said in words, and as much of a name as has room.
 import { _, sentenceParts } from "./messages.js";
 import { element, tokenElement } from "./picture.js";
 
