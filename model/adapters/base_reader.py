@@ -1,13 +1,15 @@
 """What all readers of Hugging Face models have in common: device, configuration, output projections."""
 
-from collections.abc import Collection
-from typing import Any
+import copy
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, Self
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.abilities import Abilities
+from model.abilities import Abilities, View
 from model.adapters.layout import OUTPUTS, Layout
 from model.adapters.placement import device_of
 from model.errors import TraceError
@@ -46,6 +48,13 @@ class BaseReader(Loaded):
     def abilities(self) -> Abilities:
         """What the model has and lacks."""
         return self._abilities
+
+    def without(self, lacks: Mapping[View, str]) -> Self:
+        """The same model, which does not claim these; the sentences say why."""
+        made = copy.copy(self)
+        generates = self.abilities.generates and "decoding" not in lacks
+        made._abilities = replace(self.abilities, generates=generates, lacks={**self.abilities.lacks, **lacks})
+        return made
 
     @property
     def config(self) -> Any:

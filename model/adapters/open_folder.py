@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -11,6 +10,7 @@ from torch import nn
 
 from model.abilities import Abilities, View
 from model.adapters import capture, library
+from model.adapters.ability_proof import check_looks, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.decoder_lens import NORM_UNKNOWN, final_norm
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
@@ -95,6 +95,7 @@ def _proven(folder: Folder, model: Any, pieces: LibraryTokenizer | None, digest:
         looking = ImageReader(model, processor, layout, abilities, name=folder.name, digest=digest)
         with library.settings_of_model():
             looking.check_patches(pixels)
+        check_looks(looking)
         return looking
     source = pieces.encode(PROBE_TEXT).ids
     layout, abilities = explore(model, Probe.of_text(model, source), digest)
@@ -102,10 +103,19 @@ def _proven(folder: Folder, model: Any, pieces: LibraryTokenizer | None, digest:
         from model.adapters.text_reader import LabelReader
 
         library.end_by_no_padding(model)
-        return LabelReader(model, pieces, layout, abilities, name=folder.name, digest=digest)
+        return _with_tried(LabelReader(model, pieces, layout, abilities, name=folder.name, digest=digest), source)
     if not abilities.generates:
-        return TextReader(model, pieces, layout, abilities, name=folder.name, digest=digest)
-    return proven_writer(TextWriter(model, pieces, layout, abilities, name=folder.name, digest=digest))
+        return _with_tried(TextReader(model, pieces, layout, abilities, name=folder.name, digest=digest), source)
+    writer = proven_writer(TextWriter(model, pieces, layout, abilities, name=folder.name, digest=digest))
+    return _with_tried(writer, source)
+
+
+def _with_tried(reader: TextReader, source: tuple[int, ...]) -> TextReader:
+    """The same model without what it claimed and fails; what a content lacks so is tried once."""
+    key = _key(reader.model, reader.digest)
+    lacks = _LACKS.get(key)
+    lacks = _remember(_LACKS, key, lacking(reader, source)) if lacks is None else lacks
+    return reader.without(lacks) if lacks else reader
 
 
 def _loaded(
@@ -139,6 +149,8 @@ def _open_tokenizer(folder: Folder, config: Any) -> LibraryTokenizer:
 #: Content, device and number type → what was found; whether keys and values may be kept, or why it only reads.
 _PROVEN: Final[dict[tuple[str, ...], Explored]] = {}
 _WRITES: Final[dict[tuple[str, ...], tuple[bool, str]]] = {}
+#: The same → what is claimed and failed when it was tried, with the reason.
+_LACKS: Final[dict[tuple[str, ...], Mapping[View, str]]] = {}
 MAX_REMEMBERED: Final = 256
 
 
@@ -159,9 +171,11 @@ def _kept(cache: Path | None, key: tuple[str, ...]) -> Iterator[None]:
     if (kept := load_verdict(cache, key)) is not None:
         _remember(_PROVEN, key, kept[0])
         _remember(_WRITES, key, (kept[1], ""))
+        _remember(_LACKS, key, {})
     yield
     found, (caches, wrong) = _PROVEN[key], _WRITES.get(key, (True, ""))
-    if found.proof.is_exact and not wrong and (kept is None or found.proof is not kept[0].proof):
+    has_all = found.proof.is_exact and not wrong and not _LACKS.get(key)
+    if has_all and (kept is None or found.proof is not kept[0].proof):
         keep_verdict(cache, key, found, caches)
 
 
@@ -182,6 +196,7 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
         found = None if known is None else _again(model, probe, known)
         if found is None:
             _WRITES.pop(key, None)
+            _LACKS.pop(key, None)
             found = explore_model(model, probe)
     _remember(_PROVEN, key, without_layout(found))
     config: Any = model.config
@@ -308,9 +323,7 @@ def proven_writer(writer: TextWriter) -> TextWriter:
         return writer
     if writer.abilities.kind == "encoder-decoder":
         raise CheckpointError(wrong)
-    only_reads: Mapping[View, str] = {"decoding": wrong, "beam": wrong}
-    abilities = replace(writer.abilities, generates=False, lacks={**writer.abilities.lacks, **only_reads})
-    return TextWriter(writer.model, writer.pieces, writer.layout, abilities, name=writer.name, digest=writer.digest)
+    return writer.without({"decoding": wrong, "beam": wrong})
 
 
 def _how_it_writes(writer: TextWriter) -> tuple[bool, str]:
