@@ -217,11 +217,9 @@ class TextTracer(BaseReader):
         if self.abilities.kind != "encoder-decoder":
             return {}
         if (language := self.pieces.language_id) is None:
-            return (
-                {"decoder_start_token_id": self.config.eos_token_id}
-                if self._stated("decoder_start_token_id") is None
-                else {}
-            )
+            end = self._stated("eos_token_id")
+            is_begun = self._stated("decoder_start_token_id") is not None or end is None
+            return {} if is_begun else {"decoder_start_token_id": end}
         if not self._begins_with_language:
             return {"forced_bos_token_id": language}
         again = {} if self._stated("forced_bos_token_id") is None else {"forced_bos_token_id": language}
@@ -254,7 +252,9 @@ class TextTracer(BaseReader):
         """A token that the model's settings name."""
         settings = getattr(self.model, "generation_config", None)
         stated = (getattr(holder, setting, None) for holder in (self.config, settings))
-        return next((int(token) for token in stated if token is not None), None)
+        # A text may end with one of several tokens.
+        firsts = (token[0] if isinstance(token, list) and token else token for token in stated)
+        return next((token for token in firsts if isinstance(token, int)), None)
 
     @property
     def _begins_with_language(self) -> bool:

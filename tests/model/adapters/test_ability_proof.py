@@ -1,6 +1,7 @@
 """What is claimed of a model was tried when it was opened: as the pages read, write, edit and ask."""
 
 import functools
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import torch
 import transformers
 
 from model.adapters.text_writer import TextWriter
-from model.errors import CheckpointError
+from model.errors import CheckpointError, SessionError
 from model.opening import open_reader
 from tests.model.adapters import zoo
 
@@ -52,6 +53,20 @@ def test_two_models_joined_are_exact_and_write(tmp_path: Path) -> None:
     assert branch.written_ids == (*before[:-1], before[0])
     assert len(reader.beam_tree(TEXT, 2).nodes) > 2
     assert len(reader.sample(TEXT, n=2)) == 2
+
+
+@pytest.mark.parametrize("tokens", [{"eos_token_id": 2}, {"eos_token_id": [2, 5]}, {}])
+def test_two_models_joined_that_name_no_first_token_open_all_the_same(tmp_path: Path, tokens: dict[str, Any]) -> None:
+    folder = zoo.save_joined(tmp_path / "joined")
+    (folder / "generation_config.json").write_text(json.dumps(tokens), encoding="utf-8")
+    reader = open_reader(folder)
+    assert isinstance(reader, TextWriter)
+    if not tokens:
+        with pytest.raises(SessionError):
+            reader.decode(TEXT)
+        return
+    assert reader.decode(TEXT).target_ids == (2,)
+    assert reader.trace(TEXT, "the street").target_ids[0] in (2, 5)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, made: Any, fails: Callable[[dict[str, Any]], bool]) -> None:
