@@ -65,7 +65,7 @@ def template(repeated: int, ids: int) -> dict[str, Any]:
             ),
             "100 characters",
         ),
-        (lambda json: json.update(normalizer={"type": "Prepend", "prepend": "x" * 300}), "adds 307 tokens"),
+        (lambda json: json.update(normalizer={"type": "Prepend", "prepend": "x" * 300}), "adds 313 tokens"),
         (lambda json: json.update(post_processor=template(300, 1)), "tokens to every text"),
         (lambda json: json.update(post_processor=template(1, 300)), "tokens to every text"),
         (lambda json: json.update(padding={"strategy": {"Fixed": 10**7}}), "pads every text"),
