@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 TEXTS: Final = ("The animal was too tired.", "The")
 #: Tokens that are written, by one way and by another.
 STEPS: Final = 2
-_UNREADABLE: Final = "This model ({name}) was proven on a short input, but the pages cannot read with it ({reason})."
 
 
 class _EnoughError(Exception):
@@ -58,7 +57,7 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
     if reader.abilities.kind == "encoder-decoder" and "decoding" in failed:
         raise CheckpointError(failed["decoding"])
     if not traces and (reason := _reason(lambda: traces.append(_read(reader, text)))):
-        raise CheckpointError(_UNREADABLE, name=reader.abilities.family, reason=reason)
+        raise _unreadable(reader.abilities, reason)
     if not traces:
         return failed
     (trace,) = traces
@@ -77,7 +76,12 @@ def check_looks(reader: "ImageReader") -> None:
     outputs = {OUTPUTS} if reader.abilities.has("head outputs") else set()
     picture = np.zeros((64, 64, 3), np.uint8)
     if reason := _reason(lambda: _shown(reader.trace_picture(picture, extras=outputs), reader.abilities)):
-        raise CheckpointError(_UNREADABLE, name=reader.abilities.family, reason=reason)
+        raise _unreadable(reader.abilities, reason)
+
+
+def _unreadable(abilities: Abilities, reason: str) -> CheckpointError:
+    message = "This model ({name}) was proven on a short input, but the pages cannot read with it ({reason})."
+    return CheckpointError(message, name=abilities.family, reason=reason)
 
 
 def _readable(reader: TextReader, texts: Sequence[str]) -> str | None:
