@@ -40,7 +40,7 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
 
     Raises a CheckpointError if it cannot be read, or an encoder–decoder cannot write.
     """
-    text = _readable(reader, (*TEXTS, reader.pieces.decode(tokens)))
+    text = _readable(reader, tokens)
     if text is None:
         return {}
     failed: dict[View, str] = {}
@@ -84,10 +84,11 @@ def _unreadable(abilities: Abilities, reason: str) -> CheckpointError:
     return CheckpointError(message, name=abilities.family, reason=reason)
 
 
-def _readable(reader: TextReader, texts: Sequence[str]) -> str | None:
-    """The first text that a model can read, with room for what it writes."""
-    for text in texts:
+def _readable(reader: TextReader, tokens: Sequence[int]) -> str | None:
+    """A text that a model can read, with room for what it writes."""
+    for known in (*TEXTS, None):
         try:
+            text = reader.pieces.decode(tokens) if known is None else known
             count = len(reader.source(text).ids)
         except InputTextError:
             continue
