@@ -109,8 +109,9 @@ def as_pair(reader: Reader, second: str) -> Reader:
     """The same, reading every text as the first of a pair; without a second text, or with a decoder, as it is."""
     from model.adapters.text_tracer import TextTracer
 
-    is_pair = bool(second.strip()) and isinstance(reader, TextTracer) and reader.abilities.kind == "encoder"
-    return reader.with_second(second) if is_pair else reader
+    if not second.strip() or not isinstance(reader, TextTracer) or reader.abilities.kind != "encoder":
+        return reader
+    return reader.with_second(second)
 
 
 def as_chooser(reader: Reader) -> Chooser:

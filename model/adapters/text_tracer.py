@@ -323,7 +323,8 @@ class TextTracer(BaseReader):
         """
         if self.abilities.kind != "encoder":
             return frozenset()
-        both = (inspect.signature(model.forward).parameters for model in (self.model, self.model.base_model))
+        model: Any = self.model
+        both = (inspect.signature(each.forward).parameters for each in (model, model.base_model))
         return frozenset.intersection(*map(frozenset, both))
 
     @torch.inference_mode()

@@ -154,9 +154,9 @@ def tiny(
 
 def save_joined(folder: Path) -> Path:
     """A folder with an encoder and a decoder of two random BERTs joined (BERT2BERT), of unequal shapes."""
-    encoder = transformers.BertConfig(**(SMALL | {"num_hidden_layers": 3}))
-    decoder = transformers.BertConfig(
-        **(SMALL | {"num_attention_heads": 2, "is_decoder": True, "add_cross_attention": True})
+    own = {"num_attention_heads": 2, "is_decoder": True, "add_cross_attention": True}
+    encoder, decoder = (
+        transformers.AutoConfig.for_model("bert", **(SMALL | more)) for more in ({"num_hidden_layers": 3}, own)
     )
     config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
     torch.manual_seed(0)
