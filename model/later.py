@@ -9,31 +9,39 @@ later.head_metrics.head_metrics(rows)
 # mypy: implicit-reexport
 # ruff: noqa: F401
 
-import ast
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 
 def imported_later(name: str) -> Callable[[str], Any]:
     """The `__getattr__` of a module that makes an import of its `if TYPE_CHECKING:` when it is first asked for."""
-    tree = ast.parse(Path(sys.modules[name].__file__ or "").read_text(encoding="utf-8"))
-    imports = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
-    named = {
-        alias.asname or alias.name: (node.module or "", alias.name)
-        for node in imports
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
+    named: dict[str, tuple[str, str]] = {}
 
     def get(asked: str) -> Any:
+        if not named:
+            named.update(_imports_of(name))
         if asked not in named:
             raise AttributeError(f"module {name!r} has no attribute {asked!r}")
         module, own = named[asked]
         return getattr(__import__(module, fromlist=[own]), own)
 
     return get
+
+
+def _imports_of(name: str) -> dict[str, tuple[str, str]]:
+    # Not at the top: whoever begins with the smallest module of a package begins with this one.
+    import ast
+    from pathlib import Path
+
+    tree = ast.parse(Path(sys.modules[name].__file__ or "").read_text(encoding="utf-8"))
+    imports = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
+    return {
+        alias.asname or alias.name: (node.module or "", alias.name)
+        for node in imports
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ def end_at_once(program: str = "") -> None:
     signal.signal(signal.SIGINT, end)
 
 
-def leave(main: Callable[[], object]) -> NoReturn:
+def leave(main: Callable[[], int | None]) -> NoReturn:
     """Run a program to its exit code, or until Ctrl-C, after which it has cleaned up."""
     try:
         with raised():

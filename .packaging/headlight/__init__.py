@@ -9,7 +9,6 @@ trace.weights("decoder.cross", layer=3)  # [head, query, key], float32
 
 # mypy: implicit-reexport
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
         save_trace,
     )
 
-__version__ = version("headlight")
 #: The checkpoints that come with the package.
 CHECKPOINTS = Path(__file__).parent / "checkpoints"
 
@@ -78,6 +76,11 @@ def open(model: str | Path, *, device: str | None = None, dtype: str = "float32"
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        # Not at the top: it takes longer to import than all that a command needs to hear Ctrl-C.
+        from importlib.metadata import version
+
+        return version("headlight")
     if name in __all__:
         return getattr(_model, name)
     raise AttributeError(f"module 'headlight' has no attribute {name!r}")

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -13,7 +14,7 @@ from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
 
 #: Kind → what is sent.
-VALUES = {
+VALUES: dict[str, Any] = {
     "int_value": 3,
     "double_value": float("nan"),
     "bool_value": True,
@@ -46,8 +47,8 @@ async def answers(url: str, page: str) -> list[tuple[str, Run]]:
         runs.append(("nothing", await viewer.send()))
     # A tab that comes back to a server sends what it has before there is any widget.
     async with WireViewer(url) as viewer:
-        states = [WidgetState(id=widget, int_value=3) for widget in widgets]
-        return [*runs, ("before", await viewer.send(*states))]
+        numbers = [WidgetState(id=widget, int_value=3) for widget in widgets]
+        return [*runs, ("before", await viewer.send(*numbers))]
 
 
 @pytest.mark.long

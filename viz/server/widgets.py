@@ -178,7 +178,7 @@ def run_to_their_end() -> None:
             del states[known.id]
         make(session, known)
 
-    SessionState._set_widget_metadata = make_or_drop  # type: ignore[method-assign]
+    SessionState._set_widget_metadata = make_or_drop  # type: ignore[method-assign, assignment]
     run_script = ScriptRunner._run_script
 
     @wraps(run_script)
