@@ -1,7 +1,8 @@
 """Two models on the same texts: how far each head of one is from each head of the other, word by word.
 
 Tokenizers differ, so weights are summed over the pieces of words on both sides (Clark et al. 2019, §4.1), and words are
-matched: those of the longest runs that both models have in common, in any case of letters. What a head gives to words
+matched: those of the longest runs that both models have in common, in any case of letters; rows by the word that they
+stand for (`Trace.rows_write`). What a head gives to words
 or special tokens that the other model does not have is one more column, so that rows still sum to 1. The distance of
 two heads is the Jensen–Shannon divergence of their rows (bits), on average over all matched words of all texts.
 """
@@ -23,7 +24,7 @@ from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
-from model.trace.axes import Axis, between, whole_words
+from model.trace.axes import Axis, between, row_parts
 from model.trace.row_blocks import row_slices
 from model.trace.trace import Trace
 
@@ -74,9 +75,8 @@ def matched_words(first: Sequence[str], second: Sequence[str]) -> Matched:
 
 
 def words_of(trace: Trace, site: str) -> tuple[Axis, Axis]:
-    """The words of a trace that look, and those that are looked at."""
-    queries, keys = (whole_words(tokens, trace.special_tokens) for tokens in trace.axis_tokens(site))
-    return queries.without_special_tokens(trace.special_tokens), keys.without_special_tokens(trace.special_tokens)
+    """The rows of a trace and the words that are looked at, without special tokens (`Trace.axes`)."""
+    return trace.axes(site, whole_words=True, special_tokens=False)
 
 
 def matched_rows(
@@ -103,11 +103,13 @@ def cross_divergences(
 
 
 def matched(first: Trace, second: Trace, sites: tuple[str, str]) -> tuple[Matched, Matched]:
-    """The words in common that look, and those that are looked at."""
-    (rows, columns), (other_rows, other_columns) = (
-        words_of(trace, site) for trace, site in zip((first, second), sites, strict=True)
-    )
-    return matched_words(rows.labels, other_rows.labels), matched_words(columns.labels, other_columns.labels)
+    """The rows of words in common, each by the word that it stands for, and the words that are looked at."""
+    named, columns = [], []
+    for trace, site in zip((first, second), sites, strict=True):
+        rows, keys = words_of(trace, site)
+        named.append([row_parts(name, writes=trace.rows_write(site))[1] for name in rows.labels])
+        columns.append(keys.labels)
+    return matched_words(*named), matched_words(*columns)
 
 
 def read_by_both(first: Reader, second: Reader, text: str) -> tuple[Trace, Trace]:

@@ -83,9 +83,22 @@ class Axis:
         return next((i for i, group in enumerate(self.groups) if position in group), None)
 
 
+#: Between what a row of a decoder reads and what it writes.
+_WRITES: Final = " → "
+
+
 def row_name(read: str, written: str) -> str:
     """What a row of a decoder is called: "weil → es" reads "weil" and writes "es"."""
-    return f"{read} → {written}"
+    return f"{read}{_WRITES}{written}"
+
+
+def row_parts(name: str, *, writes: bool) -> tuple[str, str, str]:
+    """A row's name as what comes before the token or word that the row stands for, that one, and what comes after.
+
+    A row stands for what it writes (`Trace.rows_write`), or else for what it reads.
+    """
+    read, arrow, written = name.partition(_WRITES)
+    return (read + arrow, written, "") if arrow and writes else ("", read, arrow + written)
 
 
 def single_tokens(tokens: Sequence[str]) -> Axis:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from model.trace.axes import Axis, RoleRun
 
 MAX_TRACES = 64
+MAX_TWINS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,36 @@ def cell_of_word(trace: "Trace", site: str, word: int) -> tuple[int | None, int 
     rows, known = rows_of_word(trace, site, word), words(trace)
     is_key = known.is_source(word) == (attention.focus_axes(trace, site)[1].side == "source")
     return (rows[0], None) if rows else (None, known.groups[word][0] if is_key else None)
+
+
+@cached(max_entries=MAX_TWINS)
+def twins(first: "Trace", second: "Trace") -> Mapping[int, int]:
+    """Word of the first sentence → its twin in the second: the equal one in equal order, or what replaces it."""
+    found: dict[int, int] = {}
+    known = [words(trace) for trace in (first, second)]
+    for is_source in (True, False):
+        (begin, own), (other_begin, other) = (
+            (0, one.labels[: one.num_source]) if is_source else (one.num_source, one.labels[one.num_source :])
+            for one in known
+        )
+        for kind, start, end, other_start, other_end in SequenceMatcher(None, own, other, autojunk=False).get_opcodes():
+            if kind == "equal" or (kind == "replace" and end - start == other_end - other_start):
+                found |= {begin + start + i: other_begin + other_start + i for i in range(end - start)}
+    return found
+
+
+def row_beside(first: "Trace", second: "Trace", site: str, row: int) -> int | None:
+    """The row of the second sentence that stands for the word in the place of this row's; None where there is none."""
+    word = words_of_cell(first, site, row, 0)[0]
+    if word is None:
+        # The special tokens at the beginning, or the one at the end.
+        own_end, end = (len(trace.axis_tokens(site)[0]) - 1 for trace in (first, second))
+        same = end if row == own_end else row
+        return same if same <= end and words_of_cell(second, site, same, 0)[0] is None else None
+    twin = twins(first, second).get(word)
+    rows = () if twin is None else rows_of_word(second, site, twin)
+    at = rows_of_word(first, site, word).index(row)
+    return rows[min(at, len(rows) - 1)] if rows else None
 
 
 def weights(trace: "Trace", link: Link) -> Float[np.ndarray, "layer head"]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
 from viz.text.messages import Message, _, shown, template
-from viz.text.written import NamedHead, display_token
+from viz.text.written import NamedHead, display_token, row_parts
 from viz.theme import BLUE, ORANGE
 
 if TYPE_CHECKING:
@@ -64,6 +64,13 @@ def visible(text: str) -> str:
 def literal(text: str) -> str:
     """Text as HTML that shows it as it is, also within an attribute."""
     return escape(visible(text))
+
+
+def row_name(name: str, *, writes: bool) -> str:
+    """The name of a row as HTML; of a decoder's, what the row stands for is bold (`written.row_parts`)."""
+    before, stands_for, after = (literal(part) for part in row_parts(name, writes=writes))
+    bold = f"<b>{stands_for}</b>" if before or after else stands_for
+    return f'<bdi dir="{"ltr" if before or after else "auto"}">{before}{bold}{after}</bdi>'
 
 
 def with_links(text: str) -> str:

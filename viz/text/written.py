@@ -235,16 +235,28 @@ def display_token(token: str) -> str:
     """
     if not token:
         return "∅"
-    read, arrow, written = token.partition(_WRITES)
+    read, _arrow, written = token.partition(_WRITES)
     if read and written:
-        # Beside words that run from right to left, the arrow would too.
-        mark = "\u200e" if has_right_to_left(token) else ""
-        return f"{display_token(read)}{mark}{arrow}{mark}{display_token(written)}"
+        return "".join(row_parts(token, writes=True))
     first = token[0]
     if "\ufe00" <= first <= "\ufe0f":
         return f"\\u{ord(first):04x}" + "".join(map(_display_character, token[1:]))
     shown = "".join(map(_display_character, token))
     return f"◌{shown}" if unicodedata.category(first).startswith("M") and shown.startswith(first) else shown
+
+
+def row_parts(name: str, *, writes: bool) -> tuple[str, str, str]:
+    """A row's name as it can be shown, in three: what is before what its row stands for, that, and what is after it.
+
+    A row of a decoder, "die → Straße", stands for what it writes, or else for what it reads (`Trace.rows_write`).
+    """
+    read, arrow, written = name.partition(_WRITES)
+    if not (read and written):
+        return "", display_token(name), ""
+    # Beside words that run from right to left, the arrow would too.
+    mark = "\u200e" if has_right_to_left(name) else ""
+    before, arrow, after = display_token(read), f"{mark}{arrow}{mark}", display_token(written)
+    return (before + arrow, after, "") if writes else ("", before, arrow + after)
 
 
 def spoken(token: str) -> str:

@@ -107,11 +107,15 @@ def side() -> str:
     return segmented("side", _("Side"), {"source": _("Source"), "target": _("Translation")})
 
 
-def token(field: str, label: str, labels: Sequence[str], *, default: int) -> int:
+def position(field: str, label: str, labels: Sequence[str], *, default: int) -> int:
     """Which token of a sentence, by its position; `labels` say how each is listed."""
-    sign = _("▁ begins a word") if any("▁" in each for each in labels) else None
-    chosen = state.position(field, len(labels), default)
-    return dropdown(field, label, dict(enumerate(labels)), shown=chosen, help_text=sign)
+    return token(field, label, dict(enumerate(labels)), shown=state.position(field, len(labels), default))
+
+
+def token(field: str, label: str, labels: Mapping[int, str], *, shown: int) -> int:
+    """Which token or word: its position → how it is listed."""
+    sign = _("▁ begins a word") if any("▁" in each for each in labels.values()) else None
+    return dropdown(field, label, labels, shown=shown, help_text=sign)
 
 
 def slider(field: str, label: str, low: int, high: int) -> int:

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from viz.access import findings, models
+from viz.access import findings, models, texts
 from viz.selection import state
 from viz.text.messages import _
 from viz.text.written import NAMES, head_label
-from viz.ui import token_labels
+from viz.ui import token_labels, words
 from viz.ui.head_metrics import TEXTS
 
 if TYPE_CHECKING:
@@ -36,9 +36,13 @@ def kept(trace: "Trace") -> tuple[int | None, int | None]:
 
 
 def default_cell(trace: "Trace", site: str) -> tuple[int, int | None]:
-    """The row to begin with where a page needs one, the finding's or else the pronoun's; and the finding's key."""
-    selection, link = state.current(), of(trace).link
-    if selection.common.head_chosen or link is None:
+    """The row to begin with where a page needs one, and the key if one is known: of the word that a person has chosen,
+    else the finding's where its attention is open, else the row of the pronoun.
+    """
+    selection, link, (looking, _looked_at) = state.current(), of(trace).link, words.chosen_in(trace)
+    if looking and (row := texts.cell_of_word(trace, site, looking[0])[0]) is not None:
+        return row, None
+    if selection.common.head_chosen or link is None or link.site != site:
         return token_labels.default_row(trace, site, models.languages(selection.model)), None
     return link.row, link.key
 

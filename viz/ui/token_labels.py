@@ -66,6 +66,15 @@ def rows_said(trace: "Trace", site: str) -> str:
     return _(_WRITE) if trace.rows_write(site) else _(_READ)
 
 
+def rows_said_plainly(trace: "Trace", site: str) -> str:
+    """The same where nothing can be bold."""
+    if not trace.written_tokens(site):
+        return ""
+    if trace.rows_write(site):
+        return _("A row belongs to the word after the arrow, which the model writes there.")
+    return _("A row belongs to the word before the arrow, which the model reads there.")
+
+
 def row_labels(trace: "Trace", site: str) -> list[str]:
     """How each query row is listed: its position and its name."""
     return numbered(trace.row_names(site))

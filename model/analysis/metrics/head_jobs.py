@@ -7,6 +7,8 @@ interval, because a single sentence was measured, the number itself must reach i
   "induction", and on random tokens that come again "prefix_matching" and "duplicate"): 0.4. A head that looks
   everywhere alike gives one key of a sentence of 15 tokens 0.07; from 0.4 on, what is named gets several times that, on
   average over all tokens. Clark et al. 2019, §3.1, name heads from 0.5 on, in a model with more heads to choose from.
+  In a decoder, "previous", "same" and "next" count from the token that a row reads, also where rows stand for what
+  they write (`Trace.rows_write`).
 - "follows antecedents": in 0.6 of the sentences, where guessing gives 0.5, the pronoun's row gives the antecedent more
   than the distractor. Of a hundred heads that guess, some two have an interval above 0.5 by luck, hardly one above 0.6.
 - "aligns word going in" and "aligns word coming out": an alignment error rate of at most 0.5 against links made by

@@ -18,10 +18,12 @@ from model.analysis.two_models import (
     words_of,
 )
 from model.errors import DataError
+from model.trace.axes import whole_words
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import writer
 from tests.model.analysis.interventions.test_choices import reader_of
+from tests.recomputed import head_weights
 
 TEXTS = SENTENCES[:2]
 
@@ -77,6 +79,28 @@ def test_words_of_two_tokenizers_are_compared_with_a_rest_that_makes_rows_whole(
         special = [at for at in range(len(trace.source_tokens)) if not any(at in group for group in groups)]
         expected = trace.weights("encoder.self", 1)[2][list(groups[2])].mean(0)[special].sum()
         assert float(rows[4 + 2, 2, -1]) == pytest.approx(float(expected), abs=1e-5)
+
+
+@pytest.mark.parametrize("site", ["decoder.self", "decoder.cross"])
+def test_rows_of_translations_are_matched_by_the_word_that_they_write(translator: Translator, site: str) -> None:
+    text, written = "Tom told me.", "Tom sagte mir, dass er kommen würde."
+    traces = translator.trace(text, written), writer("bart").trace(text, written)
+    queries, keys = matched(*traces, (site, site))
+    words = []
+    for trace, chosen, looked in zip(traces, queries, keys, strict=True):
+        target, rows = whole_words(trace.target_tokens, trace.special_tokens), words_of(trace, site)[0]
+        written_by = [tuple(row + 1 for row in rows.groups[at]) for at in chosen]
+        words.append([target.labels[target.groups.index(tokens)].casefold() for tokens in written_by])
+        # Weights are averaged over these rows.
+        found = matched_rows(trace, site, chosen, looked)[0].double().numpy()
+        real = head_weights(trace, site, 0)[0]
+        columns = words_of(trace, site)[1].groups
+        for at, tokens in enumerate(written_by):
+            row = real[[token - 1 for token in tokens]].mean(0)
+            given = [row[list(columns[key])].sum() for key in looked]
+            assert found[at] == pytest.approx([*given, 1 - sum(given)], abs=1e-5)
+    assert words[0] == words[1]
+    assert len(words[0]) >= 3
 
 
 def test_what_reads_the_text_is_compared_where_a_model_lacks_the_others() -> None:

@@ -249,9 +249,9 @@ def rows_alone(names: dict[str, Any]) -> Pairs:
     for text, rows in names["sides"]:
         trace = traces.trace(reader(), text)
         shown.append(
-            coreference_data.opened_row(trace, reader(), None, *at()[:2], rows, measure="weights", whole_words=False)
+            coreference_data.opened_row(trace, reader(), None, *at()[:2], rows, measure="weights", whole_words=True)
         )
-    return [(found.mean(1), each.values) for found, each in zip(names["rows"], shown, strict=True)]
+    return [(found, each.values) for found, each in zip(names["rows"], shown, strict=True)]
 
 
 def measured(names: dict[str, Any]) -> Pairs:

@@ -21,6 +21,7 @@ from viz.pictures.figures.charts import (
     doubling_axis,
     full_axis,
     row_axis,
+    row_labels,
     token_labels,
     whole_numbers,
 )
@@ -318,6 +319,12 @@ def test_a_word_is_told_by_all_places_that_it_stands_for() -> None:
 
 SINGLE = ((0,), (1,), (2,))
 WORDS = ((1,), (2, 3))
+
+
+def test_labels_of_rows_have_in_bold_what_they_stand_for() -> None:
+    names = ["die → <i>", "→ → es", "animal"]
+    assert row_labels(names, rows_write=True) == ["die → <b>&lt;i&gt;</b>", "→ → <b>es</b>", "animal"]
+    assert row_labels(names, rows_write=False) == ["<b>die</b> → &lt;i&gt;", "<b>→</b> → es", "animal"]
 
 
 def test_rows_of_a_translation_are_known_by_what_they_write_and_others_by_what_they_read() -> None:

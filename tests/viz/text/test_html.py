@@ -70,6 +70,12 @@ def test_words_that_change_stand_between_their_spaces_and_punctuation(first: str
     assert re.sub("<p [^>]*>", "", html) == shown
 
 
+def test_a_row_has_in_bold_what_it_stands_for_and_its_tokens_are_no_html() -> None:
+    assert "die → <b>&lt;i&gt;</b>" in html.row_name("die → <i>", writes=True)
+    assert "<b>die</b> → &lt;i&gt;" in html.row_name("die → <i>", writes=False)
+    assert "<b>" not in html.row_name("animal", writes=False)
+
+
 def test_a_named_head_is_text_in_texts_and_a_link_in_markdown() -> None:
     head = NamedHead(CROSS, 4, 1)
     assert (str(head), f"{head}", head.link) == ("L5 H2", "L5 H2", "[L5 H2](#head-decoder.cross-L5H2)")

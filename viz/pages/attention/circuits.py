@@ -7,7 +7,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.pages.attention import data
-from viz.pictures.figures.charts import token_labels
+from viz.pictures.figures.charts import row_labels, token_labels
 from viz.pictures.figures.heads import WEIGHT_SCALE, head_map, matrix
 from viz.selection import state
 from viz.server.background_jobs import Task
@@ -16,6 +16,7 @@ from viz.text.messages import _, said
 from viz.text.written import display_token, file_name, signed
 from viz.ui import controls, finding, frame, long_work, present
 from viz.ui.controls import plain
+from viz.ui.token_labels import rows_said
 
 if TYPE_CHECKING:
     from model import Trace
@@ -138,14 +139,16 @@ def _by_tokens(trace: "Trace", circuits: "HeadCircuits", opened: data.OpenHead, 
         figure = matrix(
             weights,
             np.sqrt(weights),
-            token_labels(rows),
+            row_labels(rows, rows_write=trace.rows_write(opened.site)),
             token_labels(columns),
             scale=WEIGHT_SCALE,
-            hover="<b>%{y}</b> → %{x}<br>%{customdata:.4f}",
+            hover=f"{_('{query} attends to {key}', query='%{y}', key='%{x}')}<br>%{{customdata:.4f}}",
         )
         frame.chart(
             figure, "weights-by-tokens", f"{name}-weights", _("Weights of {label} by tokens alone", label=label)
         )
+    if named := rows_said(trace, opened.site):
+        st.caption(named)
     frame.small_print(_AT_A_DISTANCE if opened.distance else _WITHOUT_POSITIONS, distance=opened.distance)
 
 

@@ -201,8 +201,9 @@ def _interventions(stated: Stated, text: str) -> None:
         _card(pointed, stated, written[1] if len(written) > 1 else None)
         _card(swapped, stated, None)
     message = (
-        "Each acts on this head alone, in every row. Nats: log p(“{token}”) − log p(“{other}”). Of all tokens that the "
-        "head could point at, the one named costs most."
+        "Each acts on this head alone, in every row. The choice in large letters is made after the words that the "
+        "unchanged model wrote before it; a text written freely may differ from it. Nats: log p(“{token}”) − "
+        "log p(“{other}”). Of all tokens that the head could point at, the one named costs most."
     )
     frame.small_print(message, token=plain(spoken(stated.token)), other=plain(spoken(stated.against)))
 
@@ -236,9 +237,7 @@ def _card(tried: Tried, stated: Stated, written: "EditComparison | None") -> Non
         change = _(
             message, change=signed(tried.change, 1), before=signed(before, 1), after=signed(before + tried.change, 1)
         )
-        how = in_a_row(
-            (shown(tried.how), _("The text written under this intervention from the first word on:") if written else "")
-        )
+        how = in_a_row((shown(tried.how), _("Written freely, from the first word on:") if written else ""))
         st.html(_CARD.format(title=title, says=html.literal(says), change=html.literal(change), how=html.literal(how)))
         if written is not None:
             _show_written(written)

@@ -6,7 +6,6 @@ A role has a colour and a line of its own under the word, so that colour is not 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -14,15 +13,15 @@ import streamlit as st
 
 from viz.access import attention, models, texts
 from viz.pages.coreference import data
-from viz.pages.coreference.data import MAX_PAIRS, Row, Side
+from viz.pages.coreference.data import Positions, Row, Side
 from viz.pictures.figures import charts
 from viz.pictures.focus import FocusAxis, Place, beside
 from viz.selection import state
-from viz.server.caches import cached
 from viz.text.html import literal
 from viz.text.messages import Message, _, said
+from viz.text.written import display_token
 from viz.theme import BLUE, GREEN, VERMILLION
-from viz.ui import sentence, trace_tables, words
+from viz.ui import sentence, token_labels, trace_tables, words
 from viz.ui.sentence import Line, with_rare_words
 from viz.ui.words import WordHeads, WordLine, WordMark, Words
 
@@ -134,6 +133,7 @@ class Sentence:
 def show(shown: Sequence[Sentence], site: str) -> None:
     """Both sentences as words that the open head of this attention tints."""
     sides = [one.side for one in shown]
+    is_chosen = any(state.current().value(field) is not None for field in TOKEN_FIELDS)
     for one in shown:
         number, trace = one.side.number, one.side.trace
         with one.slot:
@@ -142,7 +142,7 @@ def show(shown: Sequence[Sentence], site: str) -> None:
                 st.html(sentence.lines_html(sentence.lines_of(trace)))
                 continue
             looking = tuple(dict.fromkeys(word for row in one.side.rows for word in _words_of(trace, site, row)))
-            chosen = () if state.current().value(TOKEN_FIELDS[number]) is None else looking[:1]
+            chosen = looking[:1] if is_chosen and not one.side.is_another else ()
             content = Words(lines, (chosen, ()), looking, _heads(one.side, site), is_single=True, how=_HOW)
             words.word_picker(content, on_choose=partial(_choose, sides, site, number), key=f"words-{number}")
     # What shows nothing stands where its room is not missed.
@@ -154,32 +154,90 @@ def show(shown: Sequence[Sentence], site: str) -> None:
 def begin(sides: Sequence[Side], site: str) -> None:
     """Look from the word that a person has chosen on another page, where nothing is chosen on this one."""
     selection, looking = state.current(), words.chosen_in(sides[0].trace)[0]
-    if selection.coreference.pair or selection.coreference.other_token is not None or not looking:
-        return
-    if selection.common.token in (None, texts.cell_of_word(sides[0].trace, site, looking[0])[0]):
-        _look_from(sides, site, 0, looking[0])
+    is_chosen = selection.coreference.pair or any(selection.value(field) is not None for field in TOKEN_FIELDS)
+    if looking and not is_chosen:
+        state.change(token=texts.cell_of_word(sides[0].trace, site, looking[0])[0])
 
 
-@cached(max_entries=MAX_PAIRS)
-def twins(first: "Trace", second: "Trace") -> Mapping[int, int]:
-    """Word of the first sentence → its twin in the second: the equal one in equal order, or what replaces it."""
-    found: dict[int, int] = {}
-    known = [texts.words(trace) for trace in (first, second)]
-    for is_source in (True, False):
-        (begin, own), (other_begin, other) = (
-            (0, one.labels[: one.num_source]) if is_source else (one.num_source, one.labels[one.num_source :])
-            for one in known
-        )
-        for kind, start, end, other_start, other_end in SequenceMatcher(None, own, other, autojunk=False).get_opcodes():
-            if kind == "equal" or (kind == "replace" and end - start == other_end - other_start):
-                found |= {begin + start + i: other_begin + other_start + i for i in range(end - start)}
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a sentence is looked at from."""
+
+    options: Mapping[int, str]  #: the first row of each token or word that can be chosen → its name
+    at: int  #: which is
+    rows: Positions  #: its rows, which are averaged
+    note: str = ""  #: why it is another one than that which was chosen
+
+
+def queries(sides: Sequence[Side], site: str) -> list[Query]:
+    """From what each sentence is looked at: what a person chose, or the word in its place in the other sentence.
+
+    Where nothing is chosen these are the rows of the pronouns.
+    """
+    selection, reader = state.current(), models.reader(state.current().model)
+    own = [data.own_rows(side, reader, site).rows for side in sides]
+    chosen = [_chosen_row(side, site) for side in sides]
+    found = []
+    for side, of_pronoun, at, other in zip(sides, own, chosen, chosen[::-1], strict=True):
+        axis = data.query_axis(side, reader, site, whole_words=selection.common.whole_words)
+        if at is None and other is not None:
+            at = _row_beside(sides, own, 1 - side.number, site, other)
+        languages = models.languages(selection.model)
+        default = of_pronoun[-1] if of_pronoun else token_labels.default_row(side.trace, site, languages)
+        # Punctuation behind a pronoun has no row here without it.
+        index = axis.index_of(default) if at is None or axis.index_of(at) is None else axis.index_of(at)
+        assert index is not None, "the default has a row"
+        names = {group[0]: name for name, group in zip(axis.labels, axis.groups, strict=True)}
+        group = axis.groups[index]
+        query = Query(names, group[0], of_pronoun if set(group) <= set(of_pronoun) else group)
+        note = "" if at is not None else _why_another(sides, site, side.number, other, query)
+        found.append(replace(query, note=note))
     return found
+
+
+def _chosen_row(side: Side, site: str) -> int | None:
+    """The row that a person has chosen of a sentence, if it has that."""
+    row = state.position(TOKEN_FIELDS[side.number], len(side.trace.row_names(site)), -1)
+    return None if row < 0 else row
+
+
+#: Of the first and of the second sentence: why its query is not the word in the place of the other's.
+_NO_TWIN: Final = (
+    said("The first sentence has no word in the place of “{word}”; “{query}” is shown instead."),
+    said("The second sentence has no word in the place of “{word}”; “{query}” is shown instead."),
+)
+
+
+def _why_another(sides: Sequence[Side], site: str, number: int, other: int | None, query: Query) -> str:
+    """Why a sentence is looked at from its default query, where a person has chosen a word; "" where nobody has.
+
+    `other`: the row that is chosen in the other sentence.
+    """
+    shown = display_token(query.options[query.at])
+    if other is not None:
+        trace = sides[1 - number].trace
+        word = texts.words_of_cell(trace, site, other, 0)[0]
+        name = display_token(trace.row_names(site)[other]) if word is None else texts.name_of(trace, word)
+        return _(_NO_TWIN[number], word=name, query=shown)
+    trace = sides[number].trace
+    looking = words.chosen_in(trace)[0] if number == 0 and not state.current().coreference.pair else ()
+    if not looking:
+        return ""
+    message = "“{word}” is not a query of this attention; “{query}” is shown instead."
+    return _(message, word=texts.name_of(trace, looking[0]), query=shown)
+
+
+def _row_beside(sides: Sequence[Side], own: Sequence[Positions], number: int, site: str, row: int) -> int | None:
+    """The row of the other sentence that stands for the word in the place of this one's; None where there is none."""
+    if row in own[number] and own[1 - number]:
+        return own[1 - number][-1]
+    return texts.row_beside(sides[number].trace, sides[1 - number].trace, site, row)
 
 
 def places(sides: Sequence[Side], number: int, tokens: Sequence[int], *, is_source: bool) -> list[Place]:
     """The place of some tokens of the first or the second sentence, and that of their words' twins in the other."""
     own, other = sides[number].trace, sides[1 - number].trace
-    known, others, twin_of = texts.words(own), texts.words(other).groups, twins(own, other)
+    known, others, twin_of = texts.words(own), texts.words(other).groups, texts.twins(own, other)
     found = dict.fromkeys(known.at(token, is_source=is_source) for token in tokens)
     more = [token for word in found if word is not None and word in twin_of for token in others[twin_of[word]]]
     axis = FocusAxis("source" if is_source else "target")
@@ -226,7 +284,7 @@ def _lines(one: Sentence, other: "Trace") -> list[WordLine]:
     """The lines with what their words are, and with the tokens of their twins."""
     side, begin, lines = one.side, 0, []
     roles = {} if side.case is None else data.words_of_case(side.trace, models.reader(state.current().model), side.case)
-    twin_of, others = twins(side.trace, other), texts.words(other).groups
+    twin_of, others = texts.twins(side.trace, other), texts.words(other).groups
     for line in words.word_lines(side.trace):
         own = range(begin, begin + len(line.words))
         marks = [_mark(role, word - begin, one) for word, role in roles.items() if word in own]
@@ -259,19 +317,10 @@ def _send_tiles(side: Side, site: str) -> None:
 
 
 def _choose(sides: Sequence[Side], site: str, number: int, chosen: words.Chosen) -> None:
-    looking = chosen[0][0] if chosen[0] else None
-    _look_from(sides, site, number, looking)
-    if not state.current().coreference.pair:
-        twin_of = twins(sides[number].trace, sides[0].trace)
-        first = looking if number == 0 or looking is None else twin_of.get(looking)
-        state.change(from_words=() if first is None else (first,), to_words=(), key_token=None)
-
-
-def _look_from(sides: Sequence[Side], site: str, number: int, word: int | None) -> None:
     """Look from a word of one sentence, and from its twin in the other; from the pronouns again without one."""
-    for side in sides:
-        own = word
-        if word is not None and side.number != number:
-            own = twins(sides[number].trace, side.trace).get(word)
-        row = None if own is None else texts.cell_of_word(side.trace, site, own)[0]
-        state.change(**{TOKEN_FIELDS[side.number]: row})
+    looking, trace = chosen[0][0] if chosen[0] else None, sides[number].trace
+    row = None if looking is None else texts.cell_of_word(trace, site, looking)[0]
+    state.change(**{TOKEN_FIELDS[number]: row, TOKEN_FIELDS[1 - number]: None})
+    if not state.current().coreference.pair:
+        first = looking if number == 0 or looking is None else texts.twins(trace, sides[0].trace).get(looking)
+        state.change(from_words=() if first is None else (first,), to_words=(), key_token=None)

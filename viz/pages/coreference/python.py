@@ -6,13 +6,12 @@ import streamlit as st
 
 from viz.access import head_verdict, models, traces
 from viz.access.head_verdict import Question
-from viz.pages.coreference import data, pair_controls, two_models
+from viz.pages.coreference import data, pair_controls, pair_words, two_models
 from viz.pages.coreference.data import Side, causes, marked_case
-from viz.pages.coreference.pair_words import TOKEN_FIELDS
 from viz.selection import state
 from viz.selection.choices import PAIR_SETS
 from viz.ui import attribution as asked_about
-from viz.ui import long_work, snippets, token_labels
+from viz.ui import long_work, snippets
 from viz.ui.snippets import Snippet, Views, line, of_model, of_reader
 
 
@@ -30,19 +29,20 @@ def _side_by_side() -> Snippet:
     reader, measure = models.reader(selection.model), data.MEASURES[selection.common.measure]
     written = [traces.trace(models.text_reader(selection.model), text) for text in texts]
     common = selection.for_model(written[0].shapes).common
-    site, sides = common.site, []
-    for number, (trace, case) in enumerate(zip(written, cases, strict=True)):
-        rows = data.own_rows(Side(number, trace, case), reader, site).rows
-        default = rows[-1] if rows else token_labels.default_row(trace, site, languages)
-        row = state.position(TOKEN_FIELDS[number], len(trace.row_names(site)), default)
-        both = "" if case is None else data.candidates(trace, reader, case, site)
-        sides.append((trace.text, rows if row in rows else (row,), both))
+    site = common.site
+    sides = [Side(number, trace, case) for number, (trace, case) in enumerate(zip(written, cases, strict=True))]
+    found = [query.rows for query in pair_words.queries(sides, site)]
+    both = ["" if side.case is None else data.candidates(side.trace, reader, side.case, site) for side in sides]
     functions = "analysis.coreference.pronoun_rows"
-    if any(isinstance(both, str) for *_, both in sides):
-        rows_of = line("sides = {}  # text, rows", [(text, rows) for text, rows, _ in sides])
-        template = "rows = [measured_rows(reader, reader.trace(text), {}, {}, at, {}) for text, at in sides]"
-        return of_reader({functions: "measured_rows"}, rows_of, line(template, site, common.layer, measure))
-    of_sides = line("sides = {}  # text, rows of the pronoun, tokens of antecedent and distractor", sides)
+    if any(isinstance(each, str) for each in both):
+        rows_of = line("sides = {}  # text, rows", list(zip(texts, found, strict=True)))
+        measured = line("measured_rows(reader, trace, {}, {}, at, {})", site, common.layer, measure)
+        keys = line("trace.axes({}, whole_words={})[1].groups", site, common.whole_words)
+        of_row = f"attention_between_words({measured}, [range(len(at))], {keys})[:, 0]"
+        rows = f"rows = [{of_row} for text, at in sides for trace in [reader.trace(text)]]  # [head, key]"
+        return of_reader({functions: "measured_rows", "words": "attention_between_words"}, rows_of, rows)
+    sides_given = list(zip(texts, found, both, strict=True))
+    of_sides = line("sides = {}  # text, rows of the pronoun, tokens of antecedent and distractor", sides_given)
     of_side = line("candidate_weights(reader, reader.trace(text), {}, rows, both, {})", site, measure)
     moved = f"moved = movement(*({of_side} for text, rows, both in sides))  # [layer, head]"
     return of_reader({functions: "candidate_weights, movement"}, of_sides, moved)

@@ -15,10 +15,11 @@ from viz.pages.coreference import data, pair_controls, pair_words, tables
 from viz.pages.coreference.data import Movement, Row, Side, marked_case, pronoun_choice
 from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
 from viz.pages.coreference.pair_controls import NAMES
-from viz.pages.coreference.pair_words import ROLES, TOKEN_FIELDS, Sentence, legend, places
+from viz.pages.coreference.pair_words import ROLES, TOKEN_FIELDS, Query, Sentence, legend, places, queries
 from viz.pictures.figures.heads import Alignment, align, difference_heatmap, head_rows, row_difference
 from viz.selection import state
 from viz.selection.choices import MARKS
+from viz.text.html import row_name
 from viz.text.messages import _, in_a_row, said, with_and, with_commas
 from viz.text.written import display_token, file_name, head_label, signed
 from viz.ui import controls, frame, head_metrics, sentence, token_labels
@@ -213,29 +214,28 @@ def show_all(sides: Sequence[Side], slots: Slots) -> tuple[list[Side], str]:
         site = controls.site(first.sites)
     pair_words.begin(sides, site)
     with st.grid(2, min_column_width=430, gap="medium"):
-        looking = [_looking(side, site) for side in sides]
+        looking = [_looking(side, query, site) for side, query in zip(sides, queries(sides, site), strict=True)]
     if all(side.case is not None for side in sides):
         with slots.picture:
             _show_movement(looking, site, bound(moved), slots.choice)
     return looking, site
 
 
-def _looking(side: Side, site: str) -> Side:
-    """Return the side with the query rows: those of the pronoun unless a person chose another token."""
-    model, field = state.current().model, TOKEN_FIELDS[side.number]
-    reader = models.reader(model)
-    own = None if side.case is None else data.pronoun_rows(side.trace, reader, side.case, site)
-    # Its last piece: in some vocabularies the first is a bare “▁”.
-    default = token_labels.default_row(side.trace, site, models.languages(model))
-    start = own[-1] if isinstance(own, tuple) else default
+def _looking(side: Side, query: Query, site: str) -> Side:
+    """Return the side with its query rows; a person may choose others."""
+    case = side.case
+    own = None if case is None else data.pronoun_rows(side.trace, models.reader(state.current().model), case, site)
     with st.container():
-        labels = token_labels.row_labels(side.trace, site)
-        row = controls.token(field, _(_LOOK_FROM[side.number]), labels, default=start)
+        names = token_labels.numbered(list(query.options.values()))
+        labels = dict(zip(query.options, names, strict=True))
+        controls.token(TOKEN_FIELDS[side.number], _(_LOOK_FROM[side.number]), labels, shown=query.at)
+        if query.note:
+            st.caption(plain(query.note))
         if isinstance(own, str):
             frame.small_print(
                 "It is unknown which row belongs to the pronoun: {reason}. Choose a row yourself.", reason=plain(own)
             )
-    return replace(side, rows=own if isinstance(own, tuple) and row in own else (row,))
+    return replace(side, rows=query.rows, query=query.options[query.at], is_another=bool(query.note))
 
 
 def show_rows(sides: Sequence[Side], site: str) -> None:
@@ -260,6 +260,8 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     names = [
         head_metrics.row_name(site, layer, each if measure.is_per_head else None) for each in range(len(ours.values))
     ]
+    if named := token_labels.rows_said(first, site):
+        st.caption(named)
     with st.grid(2, min_column_width=430, gap="medium"):
         for side, row in zip(sides, rows, strict=True):
             figure = head_rows(row.values, row.labels, number=measure.number, top=top, names=names, marked=marked)
@@ -268,18 +270,20 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
             pair_words.tell(figure, sides, [side], [row], site, layer if measure.is_per_head else None)
             name = file_name(f"{site} layer{layer} row{side.rows[0]} {common.measure}", sentence=side.trace.text)
             alt = _(_ROWS_OF[side.number], measure=_(measure.label).lower(), layer=layer + 1)
-            frame.chart(figure, f"rows-{TOKEN_FIELDS[side.number]}", name, alt)
+            with st.container(gap="xsmall"):
+                st.html(row_name(side.query, writes=first.rows_write(site)))
+                frame.chart(figure, f"rows-{TOKEN_FIELDS[side.number]}", name, alt)
     sentences = [_("Each row is one head and shows the weights of the query chosen above; the open head is framed.")]
     if any(row.marked for row in rows):
         sentences.append(_("Frames around columns: antecedent (solid), distractor (dashed), pronoun (dotted)."))
     if any(len(side.rows) > 1 for side in sides):
-        sentences.append(_("The pronoun has several tokens; their rows are averaged."))
+        sentences.append(_("For a query word of several tokens, their rows are averaged."))
     if has_words and whole:
         sentences.append(_("For a key word of several tokens, their weights are summed."))
     st.caption(in_a_row(sentences))
     shown = f"{site} layer{layer} {common.measure}"
     name = file_name(f"rows {shown}", sentence=first.text)
-    controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, rows), name)
+    controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, [side.query for side in sides], rows), name)
     st.subheader(_("Difference"), anchor=False)
     alignment = align(ours.labels, theirs.labels)
     if alignment.first:
@@ -363,10 +367,12 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
     )
     frame.chart_of_heads(figure, _MAP, name, _("How far each head of each layer moves towards the right antecedent"))
     _explain(moved, opened, site, averaged=averaged)
+    is_own = [side.rows for side in sides] == [data.own_rows(side, reader, site).rows for side in sides]
     st.caption(
         _(
-            "How far each head moves towards the right antecedent. Warm: it follows the meaning. Cold: it moves the "
-            "other way. Click a cell to open its head."
+            "How far each head moves towards the right antecedent, in {row}. Warm: it follows the meaning. Cold: it "
+            "moves the other way. Click a cell to open its head.",
+            row=tables.scored_row(site) if is_own else _("the rows chosen below"),
         ),
         help=_(
             "Its {number} on the antecedent minus that on the distractor, summed over both sentences. Near 0: the "

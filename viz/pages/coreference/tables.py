@@ -32,18 +32,20 @@ def movements(
     return table(("layer", "head", *titles), rows)
 
 
-def pair_rows(layer: int, sides: "Sequence[data.Row]") -> bytes:
-    """A row for each sentence, head and key: what the head gives it, and the role that it plays."""
-    return table(("sentence", "layer", "head", "key_position", "key", "role", "value"), _pair_rows(layer, sides))
+def pair_rows(layer: int, queries: Sequence[str], rows: "Sequence[data.Row]") -> bytes:
+    """A row for each sentence, head and key: what the query, by its name, gives it, and the role that it plays."""
+    titles = ("sentence", "query", "layer", "head", "key_position", "key", "role", "value")
+    return table(titles, _pair_rows(layer, queries, rows))
 
 
-def _pair_rows(layer: int, sides: "Sequence[data.Row]") -> Iterator[Row]:
-    for sentence, side in zip("AB", sides, strict=True):
+def _pair_rows(layer: int, queries: Sequence[str], sides: "Sequence[data.Row]") -> Iterator[Row]:
+    for sentence, query, side in zip("AB", queries, sides, strict=True):
         role_of = {column: role for role, columns in side.marked.items() for column in columns}
         for head, numbers in enumerate(digits(side.values)):
             name = head if len(side.values) > 1 else ""
             for position, (label, number) in enumerate(zip(side.labels, numbers, strict=True)):
-                yield sentence, layer, name, position, cell(label), role_of.get(position, ""), number
+                role = role_of.get(position, "")
+                yield sentence, cell(query), layer, name, position, cell(label), role, number
 
 
 def heads(scores: "CoreferenceScores") -> bytes:
@@ -137,6 +139,11 @@ _BASELINE_LINES: Final = {
     FIRST: said("First candidate"),
     MEAN_OF_HEADS: said("Mean of all heads"),
 }
+
+
+def scored_row(site: str) -> str:
+    """In which row heads are asked about a pronoun, within a sentence."""
+    return _("the row that writes the German pronoun") if site == CROSS else _("the pronoun's own row")
 
 
 def first_sentence(scores: "CoreferenceScores") -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from viz.access import models, traces
 from viz.pages.coreference import data, figures, tables
-from viz.pictures.figures.charts import token_labels
+from viz.pictures.figures.charts import row_labels, token_labels
 from viz.pictures.figures.heads import WEIGHT_SCALE, matrix
 from viz.selection import catalogue, state
 from viz.selection.choices import ModelChoice
@@ -18,6 +18,7 @@ from viz.text.written import NamedHead, file_name, signed
 from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain
 from viz.ui.sentence import in_another_language
+from viz.ui.token_labels import rows_said
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -217,16 +218,18 @@ def _pictures(
                 figure = matrix(
                     picture.weights,
                     np.sqrt(picture.weights),
-                    token_labels(picture.queries.labels),
+                    row_labels(picture.queries.labels, rows_write=picture.rows_write),
                     token_labels(picture.keys.labels),
                     scale=WEIGHT_SCALE,
-                    hover="<b>%{y}</b> → %{x}<br>%{customdata:.4f}",
+                    hover=f"{_('{query} attends to {key}', query='%{y}', key='%{x}')}<br>%{{customdata:.4f}}",
                 )
                 alt = _("Weights of {head} of {model} between words", head=label, model=name)
                 frame.chart(figure, f"two-models-head-{number}", file_name("head", label, name), alt)
     is_forced = "decoder" in both[0] and "decoder" in both[1] and _writes(read)
     same = _("Both decoders read what the first model wrote.") if is_forced else ""
-    st.caption(in_a_row((_("Rows are queries, columns keys; whole words, without special tokens."), same)))
+    said_of = dict.fromkeys(rows_said(trace, site) for trace, site in zip(read, both, strict=True))
+    about = _("Rows are queries, columns keys; whole words, without special tokens.")
+    st.caption(in_a_row((about, *said_of, same)))
 
 
 def _writes(read: "tuple[Trace, Trace]") -> bool:

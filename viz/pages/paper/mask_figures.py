@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float, Int, UInt8
 
 from viz import theme
-from viz.pictures.figures.charts import LEGEND, MAX_ROW_LABELS, axis, token_labels
+from viz.pictures.figures.charts import LEGEND, MAX_ROW_LABELS, axis, row_labels, token_labels
 from viz.pictures.figures.heads import ROW_HEIGHT, Scale, matrix, signed_scale
 from viz.pictures.figures.traces import dots, line
 from viz.text.messages import _, said
@@ -59,9 +59,17 @@ def reasons(
 
 
 def mask_heatmap(
-    codes: UInt8[np.ndarray, "query key"], query_tokens: Sequence[str], key_tokens: Sequence[str]
+    codes: UInt8[np.ndarray, "query key"],
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    *,
+    rows_write: bool = False,
 ) -> go.Figure:
-    """One mask, queries as rows and keys as columns, a colour for each of `STATES`."""
+    """One mask, queries as rows and keys as columns, a colour for each of `STATES`.
+
+    `rows_write`: whether rows stand for what they write (`charts.row_labels`).
+    """
+    rows = row_labels(query_tokens, rows_write=rows_write)
     present = np.unique(codes)
     # Words for every cell are megabytes in a long sentence: where all cells are alike, the hover says it once.
     words = [_(state) for state in STATES]
@@ -70,7 +78,7 @@ def mask_heatmap(
     figure = matrix(
         codes if len(present) == 1 else np.array(words)[codes],
         codes,
-        token_labels(query_tokens),
+        rows,
         token_labels(key_tokens),
         scale=MASK_SCALE,
         hover=f"{query}<br>{key}<br>{word}",
@@ -82,7 +90,7 @@ def mask_heatmap(
     figure.update_layout(
         height=min(MAX_MASK_HEIGHT, max(MIN_MASK_HEIGHT, height)),
         xaxis=_ticks(token_labels(key_tokens), MAX_COLUMNS) | small,
-        yaxis=_ticks(token_labels(query_tokens), MAX_ROWS) | small,
+        yaxis=_ticks(rows, MAX_ROWS) | small,
     )
     return figure
 

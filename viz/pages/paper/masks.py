@@ -115,7 +115,7 @@ def _show_batch(trace: "Trace") -> None:
         masks = data.batch_masks(models.translator(state.current().model), texts)
     _show_padding(masks)
     labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
-    row = controls.token("batch_member", _("Masks of sentence"), labels, default=min(1, len(labels) - 1))
+    row = controls.position("batch_member", _("Masks of sentence"), labels, default=min(1, len(labels) - 1))
     _draw(SiteMask.in_batch(masks, row))
     frame.small_print(
         "`<pad>` is masked as a key for every query, so it never receives any weight. Rows of `<pad>` as a query "
@@ -201,7 +201,7 @@ def show_other(trace: "Trace") -> None:
 
 
 def _site(trace: "Trace", site: str) -> None:
-    queries, keys = trace.axis_tokens(site)
+    queries, keys = trace.row_names(site), trace.axis_tokens(site)[1]
     if attention.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
         layers = len(trace.inputs[site])
         frame.small_print(
@@ -221,7 +221,9 @@ def _site(trace: "Trace", site: str) -> None:
                 st.caption(plain(_(message, layers=_layers(mask.layers, len(trace.inputs[site])), rule=mask.rule)))
                 name = f"{site}-{mask.layers[0]}"
                 frame.chart(
-                    mask_heatmap(reasons(mask.by_position, mask.by_padding), queries, keys),
+                    mask_heatmap(
+                        reasons(mask.by_position, mask.by_padding), queries, keys, rows_write=trace.rows_write(site)
+                    ),
                     f"mask-{name}",
                     file_name("mask", name),
                     _("Mask of {site}: a row may see {rule}", site=written.label(site).lower(), rule=mask.rule),

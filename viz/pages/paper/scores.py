@@ -15,8 +15,9 @@ from viz.pages.paper.wording import duration, memory, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
-from viz.text.written import amount, file_name, head_label, head_name, scientific
+from viz.text.written import amount, display_token, file_name, head_label, head_name, row_parts, scientific
 from viz.ui import controls, frame, long_work, token_labels
+from viz.ui.controls import plain
 from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
@@ -168,7 +169,8 @@ def _show_heads(trace: "Trace") -> None:
         site, layer, head, row = _chosen_row(trace)
     st.html(swatches)
     name = file_name("scores", "heads", sentence=trace.text)
-    which = _("row {row} of {head}", row=row + 1, head=head_label(layer, head, site))
+    shown_head, row_name = head_label(layer, head, site), trace.row_names(site)[row]
+    which = _("row “{row}” of {head}", row=display_token(row_name), head=shown_head)
     with st.grid(2, min_column_width=330, gap="medium"):
         frame.chart(
             figures.head_cloud({name: heads[name] for name in ("dot", "scaled")}),
@@ -185,11 +187,11 @@ def _show_heads(trace: "Trace") -> None:
             file_name("scores", head_name(site, layer, head), f"row{row}", sentence=trace.text),
             _("The weights of {which}, scaled and unscaled", which=which),
         )
-    frame.caption(
-        "{cloud_caption} On the right, {which}, by default the one that changes most.",
-        cloud_caption=_cloud_caption(trace, heads),
-        which=which,
-    )
+    before, stands_for, after = (plain(part) for part in row_parts(row_name, writes=trace.rows_write(site)))
+    bold = f"{before}**{stands_for}**{after}"
+    message = "On the right, {which}, by default the one that changes most."
+    in_bold = _(message, which=_("row “{row}” of {head}", row=bold, head=shown_head))
+    st.caption(messages.in_a_row((_cloud_caption(trace, heads), in_bold, token_labels.rows_said(trace, site))))
 
 
 def _named(name: str, heads: "Mapping[str, claims.Heads]") -> str:
@@ -216,7 +218,8 @@ def _chosen_row(trace: "Trace") -> tuple[str, int, int, int]:
     state.put(state.current().within(layers, heads))
     layer, head = controls.layer(layers), controls.head(heads)
     default = claims.most_changed_row(trace, site, layer, head)
-    return site, layer, head, controls.token("token", _("Row"), token_labels.row_labels(trace, site), default=default)
+    row = controls.position("token", _("Row"), token_labels.row_labels(trace, site), default=default)
+    return site, layer, head, row
 
 
 def _show_costs(width: int) -> None:

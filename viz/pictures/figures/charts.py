@@ -9,7 +9,7 @@ from numpy import ndindex
 from viz import theme
 from viz.pictures.focus import Place
 from viz.pictures.payload import encoded
-from viz.text.written import display_token
+from viz.text.written import display_token, row_parts
 from viz.theme import CHART_TEXT, PlotlySpec
 
 if TYPE_CHECKING:
@@ -37,21 +37,13 @@ def token_labels(tokens: Sequence[str]) -> list[str]:
     return [escape(display_token(token), quote=False) for token in tokens]
 
 
-#: Between what a row of a decoder reads and what it writes (`model.trace.axes.row_name`).
-_WRITES: Final = " → "
-
-
 def row_labels(names: Sequence[str], *, rows_write: bool) -> list[str]:
-    """The names of rows, as `token_labels`, with the word in bold that each stands for: "die → Straße" writes it."""
-    parted = [label.partition(_WRITES) for label in token_labels(names)]
-    return [
-        f"{read}{arrow}<b>{written}</b>"
-        if rows_write and arrow
-        else f"<b>{read}</b>{arrow}{written}"
-        if arrow
-        else read
-        for read, arrow, written in parted
-    ]
+    """The names of rows for plotly; of a decoder's, what a row stands for is bold (`written.row_parts`)."""
+    labels = []
+    for name in names:
+        before, stands_for, after = (escape(part, quote=False) for part in row_parts(name, writes=rows_write))
+        labels.append(f"{before}<b>{stands_for}</b>{after}" if before or after else stands_for)
+    return labels
 
 
 def row_axis(labels: Sequence[str]) -> PlotlySpec:

@@ -181,7 +181,7 @@ def test_twins_stand_at_the_same_place_between_equal_words_and_all_their_tokens_
     sides: list[Side],
 ) -> None:
     # Words: Tom saw the cat. | Tom sagte mi (of mir), and Then Tom saw a dog. | Das Tier sagte ▁.
-    assert pair_words.twins(*(side.trace for side in sides)) == {0: 1, 1: 2, 2: 3, 3: 4, 5: 7, 6: 8}
+    assert texts.twins(*(side.trace for side in sides)) == {0: 1, 1: 2, 2: 3, 3: 4, 5: 7, 6: 8}
     # Of the tokens ▁T om ▁ sa w …, and ▁T he n ▁T om ▁ sa w …
     assert pair_words.places(sides, 0, (2, 3), is_source=True) == [
         Place("source", (2, 3)),
@@ -232,6 +232,22 @@ def on_page(sides: list[Side], chosen: Selection, monkeypatch: pytest.MonkeyPatc
     return show
 
 
+def test_the_row_beside_stands_for_the_word_in_the_place_of_this_one(sides: list[Side]) -> None:
+    first, second = (side.trace for side in sides)
+    # Of ▁T om ▁ sa w …, and ▁T he n ▁T om ▁ sa w …: token for token.
+    assert [texts.row_beside(first, second, ENCODER, row) for row in range(5)] == [3, 4, 5, 6, 7]
+    # A word that nothing stands for, and the end.
+    assert texts.row_beside(second, first, ENCODER, 0) is None
+    ends = [len(trace.source_tokens) - 1 for trace in (first, second)]
+    assert texts.row_beside(first, second, ENCODER, ends[0]) == ends[1]
+    # Rows of the translation write sagte.
+    written = [
+        [row for row, token in enumerate(trace.target_tokens[1:]) if row in texts.rows_of_word(trace, CROSS, word)]
+        for trace, word in ((first, 5), (second, 7))
+    ]
+    assert [texts.row_beside(first, second, CROSS, row) for row in written[0]] == written[1]
+
+
 def test_a_word_that_is_clicked_looks_and_so_does_its_twin(on_page: Callable[..., Picked]) -> None:
     def clicked(number: int, *chosen: int, site: str = ENCODER, **selected: object) -> tuple[object, ...]:
         pickers, _tiles = on_page(site, **selected)
@@ -239,13 +255,14 @@ def test_a_word_that_is_clicked_looks_and_so_does_its_twin(on_page: Callable[...
         selection = state.current()
         return selection.common.token, selection.coreference.other_token, selection.attention.from_words
 
-    assert clicked(0, 3) == (6, 9, (3,))
-    assert clicked(1, 1) == (0, 3, (0,))
-    # A word without a twin looks alone; none is looked from again without one.
+    # The other sentence follows: what is chosen in it is let go of.
+    assert clicked(0, 3, other_token=2) == (6, None, (3,))
+    assert clicked(1, 1, token=2) == (None, 3, (0,))
+    # A word without a twin is no word of the first sentence; none is looked from again without one.
     assert clicked(1, 0) == (None, 0, ())
     assert clicked(0) == (None, None, ())
     # The row of cross-attention that writes a word comes before it. A pair of the set leaves other pages alone.
-    assert clicked(1, 7, site=CROSS, from_words=(2,), pair="it-01") == (2, 6, (2,))
+    assert clicked(1, 7, site=CROSS, from_words=(2,), pair="it-01") == (None, 6, (2,))
 
 
 def test_each_sentence_has_its_lines_of_words_with_their_twins_and_the_words_that_look(
@@ -263,8 +280,12 @@ def test_each_sentence_has_its_lines_of_words_with_their_twins_and_the_words_tha
     ]  # fmt: skip
     # Rows 2 and 3 write sagte, 6 sagte in the second, 0 Das: words are counted through both lines.
     assert (first.resting, second.resting) == ((5,), (7, 5))
-    assert (first.chosen, second.chosen) == (((), ()), ((7,), ()))
+    assert (first.chosen, second.chosen) == (((5,), ()), ((7,), ()))
     assert [[axis.side for axis in axes] for axes in tiles] == [["target", "source"], ["other target", "other source"]]
+    # A word that is shown because the chosen one has no counterpart is not marked as chosen.
+    looking = [replace(looking[0], is_another=True), looking[1]]
+    ((first, _), (second, _)), tiles = on_page(CROSS, looking, other_token=6)
+    assert (first.chosen, second.chosen) == (((), ()), ((7,), ()))
 
 
 def test_the_words_of_a_case_are_marked_in_their_lines_and_only_candidates_are_doubted(
@@ -278,7 +299,7 @@ def test_the_words_of_a_case_are_marked_in_their_lines_and_only_candidates_are_d
 
 
 @pytest.mark.parametrize(
-    ("token", "looking"), [(None, (2, 5)), (2, (2, 5)), (0, (0, None))], ids=["none", "the same", "another"]
+    ("token", "looking"), [(None, (2, None)), (2, (2, None)), (0, (0, None))], ids=["none", "the same", "another"]
 )
 def test_a_word_of_another_page_looks_unless_another_token_was_chosen(
     sides: list[Side], monkeypatch: pytest.MonkeyPatch, token: int | None, looking: tuple[object, ...]

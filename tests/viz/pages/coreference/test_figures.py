@@ -244,11 +244,13 @@ def test_tables_count_from_one_and_name_sentences_and_roles() -> None:
     # An average of a layer's heads has no number of a head.
     lines = list(csv.reader(io.StringIO(tables.movements(values.T, parts.reshape(2, 1, 2, 2)).decode("utf-8-sig"))))
     assert [line[:3] for line in lines[1:]] == [["1", "", "0.0"], ["2", "", "4.0"]]
+    asked = ["weil → es", "=sie"]
     row = Row(np.array([[0.25, 0.75]], np.float32), ("=it", "b"), ((0,), (1,)), {"pronoun": (0,)})
-    lines = list(csv.reader(io.StringIO(tables.pair_rows(3, [row, row]).decode("utf-8-sig"))))
-    assert lines[1] == ["A", "4", "", "1", "'=it", "pronoun", "0.25"]
+    lines = list(csv.reader(io.StringIO(tables.pair_rows(3, asked, [row, row]).decode("utf-8-sig"))))
+    assert lines[1] == ["A", "weil → es", "4", "", "1", "'=it", "pronoun", "0.25"]
+    assert [line[1] for line in lines[1:]] == ["weil → es"] * 2 + ["'=sie"] * 2
     assert len(lines) == 1 + 2 * 2
     row = Row(np.array([[0.25, 0.75], [0.5, 0.5]], np.float32), ("it", "b"), ((0,), (1,)), {"distractor": (1,)})
-    lines = list(csv.reader(io.StringIO(tables.pair_rows(3, [row, row]).decode("utf-8-sig"))))
-    assert lines[4] == ["A", "4", "2", "2", "b", "distractor", "0.5"]
+    lines = list(csv.reader(io.StringIO(tables.pair_rows(3, asked, [row, row]).decode("utf-8-sig"))))
+    assert lines[4] == ["A", "weil → es", "4", "2", "2", "b", "distractor", "0.5"]
     assert [line[0] for line in lines[1:]] == ["A"] * 4 + ["B"] * 4

@@ -14,8 +14,8 @@ from tests.paths import ROOT
 from tests.shipped import TAUGHT
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.sent import charts, numbers, sent_to, unlinked
+from viz.access.texts import twins
 from viz.pages.coreference.data import curated_pairs
-from viz.pages.coreference.pair_words import twins
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
 from viz.text.written import head_label

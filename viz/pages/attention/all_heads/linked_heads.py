@@ -77,6 +77,7 @@ def begin(trace: "Trace", site: str) -> None:
     common, chosen = state.current().common, chosen_in(trace)
     if chosen[0] and (common.token, common.key_token) == (None, None):
         row, key = _cell(trace, site, chosen)
+        # Other pages show them in the head that is open here.
         state.change(token=row, key_token=key, head_chosen=True)
 
 

@@ -27,7 +27,7 @@ from viz.text import messages, written
 from viz.text.messages import _, said
 from viz.text.written import display_tokens, file_name
 from viz.theme import HEAD_COLOURS
-from viz.ui import controls, frame
+from viz.ui import controls, frame, token_labels
 
 if TYPE_CHECKING:
     from model import Trace
@@ -137,7 +137,7 @@ def show(trace: "Trace") -> None:
         alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=written.label(site)),
     )
     _forget_addresses()
-    st.caption(messages.in_a_row((_HOW_TO_READ[view], _WHY_SO_SHORT)))
+    st.caption(messages.in_a_row((_HOW_TO_READ[view], token_labels.rows_said_plainly(trace, site), _WHY_SO_SHORT)))
 
 
 def _forget_addresses() -> None:

@@ -305,11 +305,11 @@ def _keep(row: int | None, column: int | None, opened: Opened, cell: Cell) -> No
     if (row, column) != (query, key):
         # The heads of this cell are looked for now.
         state.change(from_words=(), to_words=())
-    # Who lets go of what the page proposed stays at its head.
+    # Who keeps a row stays at its head, on other pages too; and so does who lets go of what the page proposed.
     state.change(
         token=_token(row, opened.queries, cell[0] if row == query else None),
         key_token=_token(column, opened.keys, cell[1] if column == key else None),
-        head_chosen=state.current().common.head_chosen or (row, column) == (None, None),
+        head_chosen=True,
     )
 
 

@@ -77,6 +77,8 @@ class Side:
     trace: Trace
     case: PronounCase | None
     rows: Positions = ()
+    query: str = ""  #: what these rows are called
+    is_another: bool = False  #: whether they are of another word than that in the place of the other sentence's
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +122,7 @@ class HeadPicture:
     weights: Float[np.ndarray, "row column"]
     queries: Axis
     keys: Axis
+    rows_write: bool  #: whether rows stand for what they write
 
 
 def set_language(source: str) -> str:
@@ -255,6 +258,22 @@ def own_rows(side: Side, reader: Reader, site: str) -> Side:
     return replace(side, rows=() if isinstance(rows, str) else rows)
 
 
+def query_axis(side: Side, reader: Reader, site: str, *, whole_words: bool) -> Axis:
+    """The rows from which a sentence can be looked at: tokens or words, of a pronoun's word what is not punctuation."""
+    axis, own = side.trace.axes(site, whole_words=whole_words)[0], own_rows(side, reader, site).rows
+    at = axis.index_of(own[-1]) if own else None
+    if at is None or not set(own) < set(axis.groups[at]):
+        return axis
+    tokens = side.trace.axis_tokens(site)[0]
+    name = axes.spelled([tokens[row] for row in own])
+    if side.trace.rows_write(site):
+        written = side.trace.written_tokens(site)
+        read = axes.spelled([tokens[own[0]]])
+        name = axes.row_name(read, axes.spelled([written[row - len(tokens)] for row in own]))
+    labels = (*axis.labels[:at], name, *axis.labels[at + 1 :])
+    return Axis(labels, (*axis.groups[:at], own, *axis.groups[at + 1 :]))
+
+
 def opened_row(
     trace: Trace,
     reader: Reader,
@@ -268,9 +287,7 @@ def opened_row(
 ) -> Row:
     """The mean of these rows in a layer, over tokens or whole words, with the columns of the case's three spans."""
     values = model_pronoun_rows.measured_rows(reader, trace, site, layer, rows, MEASURES[measure])
-    keys = axes.single_tokens(trace.axis_names(site)[1])
-    if whole_words:
-        keys = axes.whole_words(trace.axis_tokens(site)[1], trace.special_tokens)
+    keys = trace.axes(site, whole_words=whole_words)[1]
     joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
     joined.setflags(write=False)
     holds_case = model_pronoun_rows.reads_sentence(trace, site) or site == CROSS
@@ -318,7 +335,8 @@ def distances(first: Reader, second: Reader, texts: Sequence[str], sites: tuple[
 def head_picture(trace: Trace, site: str, layer: int, head: int) -> HeadPicture:
     """A head's weights between whole words, special tokens left out."""
     queries, keys = later.two_models.words_of(trace, site)
-    return HeadPicture(between(trace.weights(site, layer, [head]), queries, keys)[0].numpy(), queries, keys)
+    weights = between(trace.weights(site, layer, [head]), queries, keys)[0].numpy()
+    return HeadPicture(weights, queries, keys, trace.rows_write(site))
 
 
 def written_differences(first: str, second: str) -> tuple[WordSpan, ...]:

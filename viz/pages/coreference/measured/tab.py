@@ -149,7 +149,7 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
     # One scale for all: what glows in one attention would glow in the other.
     widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
     for site in scores.sites.values():
-        heading = _("{attention}: {row}", attention=written.label(site.site), row=_scored_row(site.site))
+        heading = _("{attention}: {row}", attention=written.label(site.site), row=tables.scored_row(site.site))
         st.subheader(heading, anchor=False)
         name_of_site = f"{name}-{file_name(site.site).removeprefix('headlight-')}"
         _site(site, scores.unscored[site.site], name_of_site, max(figures.MARGIN_FLOOR, widest))
@@ -293,7 +293,3 @@ def _margins(contrast: "ContrastScores", name: str) -> None:
     )
     frame.caption(message, num_cases=len(contrast.cases), mean=signed(mean), low=signed(low), high=signed(high))
     controls.table_button(_("Log-odds (CSV)"), partial(tables.contrast, contrast), f"{name}-margins")
-
-
-def _scored_row(site: str) -> str:
-    return _("the row that predicts the German pronoun") if site == written.CROSS else _("the row of the pronoun")

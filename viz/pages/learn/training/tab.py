@@ -233,7 +233,7 @@ def _show_smoothing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
     """The step and ε, the model beside both targets, and in which direction a step of training would go."""
     with controls_row:
         labels = token_labels.step_labels(trace)
-        step = controls.token("smoothed_step", _("Step"), labels, default=data.least_probable_step(trace))
+        step = controls.position("smoothed_step", _("Step"), labels, default=data.least_probable_step(trace))
         hundredths = controls.slider("smoothing", _("ε, in hundredths"), 0, 40)
     translator = models.any_translator(state.current().model)
     found = data.smoothed_step(translator, trace, step, hundredths)

@@ -90,7 +90,7 @@ def test_two_heads_are_drawn_beside_each_other_up_to_sixty_words(
     monkeypatch.setattr(frame, "chart", lambda figure, *_about: shown.append(figure))
     axes = (SimpleNamespace(labels=["w"] * count) for count in (rows, columns))
     picture = SimpleNamespace(
-        weights=np.full((rows, columns), 0.25), **dict(zip(("queries", "keys"), axes, strict=True))
+        weights=np.full((rows, columns), 0.25), rows_write=True, **dict(zip(("queries", "keys"), axes, strict=True))
     )
     monkeypatch.setattr(data, "head_picture", lambda *_given: picture)
     pictures(("decoder.self", "decoder.self"))
@@ -110,7 +110,7 @@ def test_that_both_decoders_read_the_same_is_said_of_two_decoders(
 ) -> None:
     said: list[str] = []
     words = SimpleNamespace(labels=["w"] * 2)
-    picture = SimpleNamespace(weights=np.full((2, 2), 0.25), queries=words, keys=words)
+    picture = SimpleNamespace(weights=np.full((2, 2), 0.25), queries=words, keys=words, rows_write=True)
     monkeypatch.setattr(frame, "chart", lambda *_about: None)
     monkeypatch.setattr(st, "caption", said.append)
     monkeypatch.setattr(data, "head_picture", lambda *_given: picture)
@@ -120,7 +120,9 @@ def test_that_both_decoders_read_the_same_is_said_of_two_decoders(
 
 def pictures(sites: tuple[str, str]) -> None:
     """Draw two heads of translators."""
-    trace: Any = SimpleNamespace(sites=("encoder.self", "decoder.self", "decoder.cross"))
+    trace: Any = SimpleNamespace(
+        sites=("encoder.self", "decoder.self", "decoder.cross"), written_tokens=lambda _site: ()
+    )
     two_models._pictures((trace, trace), sites, ((0, 1), (1, 0)), ("L1 H2", "L2 H1"), ("one", "other"))
 
 
