@@ -62,12 +62,18 @@ TEXTS: Final[Mapping[str, MetricText]] = {
 _MEANINGS: Final[Mapping[tuple[str, str], str]] = {
     (CROSS, "distance"): said(
         "Σ weight · |key − diagonal|, the mean distance in source tokens between the attended key and the diagonal, "
-        "the straight line from the first pair of tokens to the last"
+        "the straight line from the first pair of tokens to the last, where a row counts by the token that it reads"
     ),
     (CROSS, "diagonal"): said(
         "the weight on keys at most one token from the diagonal, the straight line from the first pair of tokens to "
-        "the last, between 0 and 1"
+        "the last, where a row counts by the token that it reads, between 0 and 1"
     ),
+    (DECODER, "distance"): said(
+        "Σ weight · |key − query|, how many tokens before the one that its row reads a head attends on average"
+    ),
+    (DECODER, "previous"): said("the weight on the token before the one that a row reads, between 0 and 1"),
+    (DECODER, "same"): said("the weight on the token that a row reads, between 0 and 1"),
+    (DECODER, "diagonal"): said("the weight on the token that a row reads and the one before it, between 0 and 1"),
     (DECODER, "last"): said("the weight on the last key, between 0 and 1; only the last token may attend to it"),
 }
 _NEIGHBOURS: Final = frozenset({"previous", "same", "next"})

@@ -37,14 +37,14 @@ _ANTECEDENT: Final = MetricText(
 _WORD_IN: Final = MetricText(
     said("Alignment error (token read)"),
     said(
-        "computed in the row that reads a German word: 0 if exactly the manual links are found, 1 if none is found; "
-        "lower is better"
+        "computed in the row that reads a German word, not in the row named after it, which writes it: 0 if exactly "
+        "the manual links are found, 1 if none is found; lower is better"
     ),
 )
 _WORD_OUT: Final = MetricText(
     said("Alignment error (token predicted)"),
     said(
-        "computed in the row that predicts a German word: 0 if exactly the manual links are found, 1 if none is "
+        "computed in the row that writes a German word: 0 if exactly the manual links are found, 1 if none is "
         "found; lower is better"
     ),
 )
@@ -110,11 +110,20 @@ _OF_NORMS: Final[Mapping[str, str]] = {
 _OF_NORMS_AT: Final[Mapping[tuple[str, str], str]] = {
     (CROSS, "distance"): said(
         "Σ share of norms · |key − diagonal|, the mean distance in source tokens between the attended key and the "
-        "diagonal, the straight line from the first pair of tokens to the last"
+        "diagonal, the straight line from the first pair of tokens to the last, where a row counts by the token that "
+        "it reads"
     ),
     (CROSS, "diagonal"): said(
         "the share of norms on keys at most one token from the diagonal, the straight line from the first pair of "
-        "tokens to the last, between 0 and 1"
+        "tokens to the last, where a row counts by the token that it reads, between 0 and 1"
+    ),
+    (DECODER, "distance"): said(
+        "Σ share of norms · |key − query|, how many tokens before the one that its row reads a head attends on average"
+    ),
+    (DECODER, "previous"): said("the share of norms on the token before the one that a row reads, between 0 and 1"),
+    (DECODER, "same"): said("the share of norms on the token that a row reads, between 0 and 1"),
+    (DECODER, "diagonal"): said(
+        "the share of norms on the token that a row reads and the one before it, between 0 and 1"
     ),
     (DECODER, "last"): said(
         "the share of norms on the last key, between 0 and 1; only the last token may attend to it"

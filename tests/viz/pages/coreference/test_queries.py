@@ -83,15 +83,16 @@ def mean_row(trace: Trace, site: str, rows: Sequence[int]) -> np.ndarray:
 
 def chosen_rows(trace: Trace, site: str, app: AppTest, field: str) -> tuple[int, ...]:
     """The rows of the word whose first row is chosen."""
-    first = app.selectbox(key=field).value
+    first: Any = app.selectbox(key=field).value
     of_words = [rows_of(trace, site, word) for word in range(len(texts.words(trace).labels))]
     return next((rows for rows in of_words if first in rows), (first,))
 
 
 def listed(app: AppTest, field: str) -> str:
     """The name of the row that is chosen."""
-    box = app.selectbox(key=field)
-    return box.options[box.index].split(" · ", 1)[1]
+    box: Any = app.selectbox(key=field)
+    name: str = box.options[box.index]
+    return name.split(" · ", 1)[1]
 
 
 @pytest.mark.parametrize("site", SITES)

@@ -7,7 +7,7 @@ import numpy as np
 
 from model import Reader, Trace
 from model.analysis.coreference.case_files import curated_cases, set_language
-from viz.access import attention, findings, models, traces
+from viz.access import attention, findings, models, texts, traces
 from viz.access.attention import MatrixView
 from viz.pages.learn.collection.drawing import Heads, Matrix, Seen, Step
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData
@@ -59,7 +59,7 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
     reached = traces.no_progress if progress is None else progress.reached
     if pin.page == "coreference":
         compared = [traces.trace(reader, text, "", reached) for text in _compared(selection)]
-        heads = [_head(one, reader, selection) for one in compared]
+        heads = [_head(one, reader, of) for one, of in zip(compared, _of_each(compared, selection), strict=True)]
         pair = tuple(replace(head, title=one.text) for head, one in zip(heads, compared, strict=True))
         return Seen(said("Compared: {head}", head=heads[0].title), "", pair)
     if pin.page == "decoding" and selection.decoding.branch:
@@ -86,6 +86,15 @@ def _compared(selection: "Selection") -> tuple[str, str]:
             return of_pair[0], of_pair[1]
     twin = next((example.twin for example in ALL_EXAMPLES if example.text == text), text)
     return text, selection.coreference.other_text or twin
+
+
+def _of_each(compared: "list[Trace]", selection: "Selection") -> "tuple[Selection, Selection]":
+    """The selection for each of two sentences: in the second the row of the word in the place of the first's."""
+    first, second = compared
+    common, other = selection.for_model(first.shapes).common, selection.coreference.other_token
+    if other is None and common.token is not None and common.token < len(first.axis_tokens(common.site)[0]):
+        other = texts.row_beside(first, second, common.site, common.token)
+    return selection, selection.changed(token=other, key_token=None)
 
 
 def _head(trace: Trace, reader: Reader, selection: "Selection") -> Matrix:
@@ -137,7 +146,7 @@ def _step(trace: Trace, selection: "Selection") -> Seen:
     site = CROSS if CROSS in trace.shapes else next(iter(trace.shapes))
     if not attention.is_long(trace, site):
         layer = min(selection.common.layer, trace.layers_of(site) - 1)
-        rows = trace.weights(site, layer, rows=[number])[:, 0].numpy()
+        rows = trace.weights(site, layer, rows=[trace.rows_before + number])[:, 0].numpy()
         name_of_rows = said("Its row in every head of layer {layer}, {site}", layer=layer + 1, site=_WITHIN[site])
         data = MatrixData(
             values=rows,

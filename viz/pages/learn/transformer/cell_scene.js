@@ -1,7 +1,7 @@
 // The fourth and the fifth depth: one weight of a row, from its products to what it takes from the value; and one product.
 import { closest } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { element, tokenElement } from "../../../pictures/shared/picture.js";
+import { element, rowElement, tokenElement } from "../../../pictures/shared/picture.js";
 import { exactNumber, KeyColumns, noteAt, shortNumber, shortWeight } from "./row_pictures.js";
 import { StepPictures } from "./row_steps.js";
 
@@ -39,7 +39,7 @@ export class CellScene {
       [_("weight α"), exactNumber(shown.weights[at])],
       [_("it adds to the output: norm of α · v"), shortNumber(Math.hypot(...row.weighted[at]))],
     ];
-    const pair = element("h4", "", tokenElement(row.query), " → ", tokenElement(key.label));
+    const pair = element("h4", "", rowElement(row.query, row.writes), " · ", tokenElement(key.label));
     const words = element("p", "text", row.steps[0].text);
     const cells = chain.map(([name, value]) =>
       element("li", "", element("span", "muted", name), element("b", "", value)),
@@ -101,7 +101,7 @@ export class NumberScene {
     });
     const titles = [
       element("th", "", _("Component")),
-      element("th", "", "q · ", tokenElement(row.query)),
+      element("th", "", "q · ", rowElement(row.query, row.writes)),
       element("th", "", "k · ", key),
       element("th", "", "q × k"),
       element("th", "", _("sum so far")),

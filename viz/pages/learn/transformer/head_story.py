@@ -77,6 +77,7 @@ class Origin:
     other_part: Float[np.ndarray, "d_model"] | None  #: what this head would add; None as `other`
     added: str = ""  #: what else the model does to a score, in words
     score: str = "dot"  #: the model's score function, by the name that it has in files
+    rows_write: bool = False  #: whether the row stands for what it writes
     has_projection: bool = True  #: whether Wᴼ follows; else the head's output is read as it is, and is its part
 
     @property
@@ -147,6 +148,7 @@ def words(origin: Origin) -> dict[str, Any]:
     """What does not follow from queries, keys, values and weights: sentences, and how much each head adds."""
     return {
         "query": display_token(origin.row_name),
+        "writes": origin.rows_write,
         "isScaled": origin.is_scaled,
         "score": SCORES[origin.score].short,
         "head": origin.head,

@@ -14,7 +14,7 @@ import { exactNumber, GUTTER, largestSize, Picture, shortNumber, shortWeight, si
  *   sharesSum: number, weights: number[], restWeight: number, weightsSum: number,
  * }} Path
  * @typedef {{
- *   query: string, columns: { label: string, key: number, gap: boolean }[], restCount: number, note: string,
+ *   query: string, writes: boolean, columns: { label: string, key: number, gap: boolean }[], restCount: number, note: string,
  *   followed: number, isScaled: boolean, score: string, q: number[], k: number[][], products: number[][],
  *   dots: number[], restDots: Range | null, real: Path, other: Path | null, ahead: boolean[], values: number[][],
  *   weighted: number[][], restWeighted: number[] | null, output: number[], part: number[], head: number, lengths: number[],

@@ -291,6 +291,7 @@ def origin_of(
         other = derived(scaled=scaled, masked=masked)
     return Origin(
         row_name=trace.row_names(site)[row],
+        rows_write=trace.rows_write(site),
         key_tokens=trace.axis_names(site)[1],
         real=real,
         other=other,

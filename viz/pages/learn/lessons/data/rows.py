@@ -10,7 +10,7 @@ from viz.pages.learn.lessons.data.shipped import of_weights
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.text.html import Column
 from viz.text.messages import Message, said
-from viz.text.written import NAMES, NamedHead, display_token, display_tokens, head_label, spoken
+from viz.text.written import NAMES, NamedHead, display_token, display_tokens, head_label, row_parts, spoken
 
 if TYPE_CHECKING:
     from model import Trace
@@ -152,9 +152,9 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     low, high = (
         tuple(map(int, np.unravel_index(index, entropy.shape))) for index in (entropy.argmin(), entropy.argmax())
     )
-    queries = trace.axis_tokens(site)[0]
+    names = [row_parts(name, writes=trace.rows_write(site))[1] for name in trace.row_names(site)]
     sharp, soft = (
-        said("“{token}” in {head}", token=spoken(queries[row]), head=NamedHead(site, layer, head))
+        said("“{token}” in {head}", token=spoken(names[row]), head=NamedHead(site, layer, head))
         for layer, head, row in (low, high)
     )
     series: dict[str, np.ndarray] = {sharp: rows[low], soft: rows[high]}
