@@ -130,7 +130,9 @@ def test_what_a_tokenizer_gives_beside_types_is_read_too(tmp_path: Path) -> None
     settings = zoo.SMALL | {"shape_vocab_size": 20, "pronunciation_vocab_size": 20}
     sizes = {"shape_embed_dim": 16, "pronunciation_embed_dim": 24}
     torch.manual_seed(0)
-    model: Any = transformers.RoCBertModel(transformers.RoCBertConfig(**settings, **sizes)).eval()
+    model: Any = transformers.AutoModel.from_config(
+        transformers.AutoConfig.for_model("roc_bert", **settings, **sizes)
+    ).eval()
     layout, abilities = explore(model)
     reader = TextReader(model, LibraryTokenizer(tokenizer), layout, abilities, name="roc_bert", digest="")
     trace = as_pair(reader, SECOND).trace(TEXT)
