@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: What is read: the first of these that the model has words and room for, else some of its own tokens.
 TEXTS: Final = ("The animal was too tired.", "The")
-#: Tokens that a branch and each search write: every pass takes as long as one that proves.
+#: Tokens that a branch writes: every pass takes as long as one that proves.
 STEPS: Final = 1
 
 
@@ -144,7 +144,8 @@ def _searched(writer: TextWriter, text: str) -> None:
     """As the tabs of beam search and of samples begin."""
 
     def stop(done: int, _most: int) -> None:
-        if done >= STEPS:
+        # The first step reads one row, those after it several.
+        if done > STEPS:
             raise _EnoughError
 
     for search in (partial(writer.beam_tree, beam=2), partial(writer.sample, n=2)):
