@@ -37,17 +37,6 @@ def sentence(page: Page, language: str) -> Locator:
     return page.locator(", ".join(places)).first
 
 
-@pytest.mark.parametrize(("text", "to_the_right"), [("החתול ישן על המיטה", False), ("The word שלום means peace", True)])
-def test_a_sentence_runs_in_its_own_direction(page: Page, url: str, text: str, to_the_right: bool) -> None:
-    opened(page, url, f"?text={text}")
-    words = sentence(page, "en").locator(".word")
-    expect(words).to_have_count(len(text.split()))
-    first, last = words.first.bounding_box(), words.last.bounding_box()
-    assert first
-    assert last
-    assert (first["x"] < last["x"]) == to_the_right
-
-
 # ---- what a person does first ----
 
 
