@@ -331,3 +331,10 @@ def test_a_call_without_an_encoding_is_known(code: str, expected: bool) -> None:
     call = ast.parse(code, mode="eval").body
     assert isinstance(call, ast.Call)
     assert names_no_encoding(call) == expected
+
+
+def test_browser_tests_ask_for_what_is_drawn_by_what_waits_for_it() -> None:
+    """A box is None, and an element not the one that is shown, while a page is drawn anew: `pointing.py` asks again."""
+    files = [path for path in (ROOT / "tests" / "browser").glob("*.py") if path.name != "pointing.py"]
+    asked = re.compile(r"\.bounding_box\(|\.element_handles?\(|\.query_selector|assert [^=]*\.count\(\) > ")
+    assert [path.name for path in files if asked.search(path.read_text(encoding="utf-8"))] == []

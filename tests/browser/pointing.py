@@ -1,17 +1,32 @@
-"""Pointing at a chart until it answers. Knows nothing of what the chart shows."""
+"""Ask a page until it answers, and point at a chart until it does. Knows nothing of what they show."""
 
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from playwright.sync_api import FloatRect, Locator, TimeoutError
 
 SECONDS = 30.0
 ANSWER_MS = 2_000
+Answer = TypeVar("Answer")
+
+
+def until(is_so: Callable[[], Answer], what: str) -> Answer:
+    """Ask until the answer is true, and return it: what is drawn anew has no box, and other elements, for a moment.
+
+    Raises an AssertionError with what was waited for if half a minute was not enough.
+    """
+    deadline = time.monotonic() + SECONDS
+    while not (answer := is_so()):
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+    return answer
 
 
 def box_of(part: Locator) -> FloatRect:
-    """Where a part stands on the page, in CSS pixels."""
-    box = part.bounding_box()
-    assert box is not None, "it is not on the page"
+    """Where a part stands on the page, in CSS pixels, once it is there."""
+    box = until(part.bounding_box, f"{part} is on the page")
+    assert box is not None
     return box
 
 

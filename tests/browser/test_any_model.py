@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
 from tests.browser.conftest import visit
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.browser.saving import save_button
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import save_chat_model
@@ -95,9 +95,7 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     expect(said).to_have_count(3)
     assert said.nth(1).get_attribute("aria-label") == "user"
     expect(said.nth(1)).to_contain_text("Which animal was tired?")
-    above = [said.nth(1).locator(name).bounding_box() for name in (".role-name", ".word >> nth=0")]
-    assert above[0] is not None
-    assert above[1] is not None
+    above = [box_of(said.nth(1).locator(name)) for name in (".role-name", ".word >> nth=0")]
     assert above[0]["y"] < above[1]["y"]
     page.get_by_text("As a chat").click()
     expect(page.locator(".st-key-open-head .role-run")).to_have_count(0)
@@ -115,12 +113,12 @@ def test_a_long_chat_and_its_answer_keep_to_a_line_each_that_scrolls_by_keys(
     visit(page, f"{url}/decode?checkpoint=talkative&text={quote(f'{TALK} Why?' + ' The animal was tired.' * 12)}")
     chat, answer = (page.locator(".st-key-page-head [data-scrolls-sideways]").nth(number) for number in (0, 1))
     expect(page.get_by_role("slider", name="Step")).to_be_visible()
-    boxes = [line.bounding_box() for line in (chat, answer)]
-    assert all(box is not None and box["height"] < 60 for box in boxes), boxes
+    boxes = [box_of(line) for line in (chat, answer)]
+    assert all(box["height"] < 60 for box in boxes), boxes
     assert chat.evaluate("line => line.scrollWidth > 2 * line.clientWidth")
     step = page.get_by_role("slider", name="Step").input_value()
     chat.focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("line => line.scrollLeft > 0", arg=chat.element_handle())
+    until(lambda: chat.evaluate("line => line.scrollLeft > 0"), "the chat has scrolled")
     assert page.get_by_role("slider", name="Step").input_value() == step
     shutil.rmtree(checkpoints / "talkative")

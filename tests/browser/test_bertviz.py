@@ -103,6 +103,7 @@ def test_every_layer_of_an_attention_can_be_seen_whatever_the_others_have(page: 
     expect(frame.locator("#vis line")).to_have_count(heads * queries * keys)
 
 
+@pytest.mark.long
 def test_a_head_of_the_model_view_is_opened_by_keyboard(page: Page, serve: Serve) -> None:
     frame = opened(page, serve, "Model view", "decoder.self")
     frame.locator("[tabindex='0']").first.focus()

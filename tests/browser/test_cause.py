@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import visit
+from tests.browser.pointing import box_of
 
 
 @pytest.mark.long
@@ -26,8 +27,7 @@ def test_the_verdict_takes_two_clicks_and_a_click_on_a_cell_tests_another_head(p
     # What is written comes last, and moves the maps down.
     expect(page.get_by_text("The text written under this intervention from the first word on:").first).to_be_visible()
     chart.scroll_into_view_if_needed()
-    box = chart.locator(".nsewdrag").last.bounding_box()
-    assert box is not None
+    box = box_of(chart.locator(".nsewdrag").last)
     # The last of the three attentions, its last layer and head.
     page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] - 6)
     expect(page).to_have_url(re.compile("site=decoder.cross&head=L2H4"))

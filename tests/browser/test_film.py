@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Serve, watched_tab
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 
 HERE = Path(__file__).parent
 # The shadow root keeps the player from `document.querySelector`; this finds it from within an element of it.
@@ -296,4 +296,4 @@ def test_a_long_decoding_scrolls_together_and_follows_the_step(page: Page, serve
         label, panel = box_of(root.locator(".strip").last.locator(".key-label").nth(step)), box_of(panels.last)
         assert panel["x"] < label["x"] < panel["x"] + panel["width"]
         panels.last.evaluate("panel => { panel.scrollLeft = 0; }")
-        page.wait_for_function("panel => panel.scrollLeft <= 2", arg=panels.first.element_handle())
+        until(lambda: panels.first.evaluate("panel => panel.scrollLeft <= 2"), "the other panel has followed")

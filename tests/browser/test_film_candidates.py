@@ -12,6 +12,7 @@ from model import Sampling
 from model.decoding.sampling import filtered_log_probs
 from model.trace.steps import best_and_bins
 from tests.browser.conftest import Serve
+from tests.browser.pointing import box_of
 from tests.browser.saving import save_button
 from tests.browser.test_film import player
 from viz.server.scripts import bundle
@@ -35,7 +36,7 @@ def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_
     # Sliders change the bars at once and grey what is left out.
     before = shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width")
     root.get_by_role("slider", name="Top-k").fill("2")
-    assert root.locator(".bar-row.left-out:not([hidden])").count() == 7
+    expect(root.locator(".bar-row.left-out:not([hidden])")).to_have_count(7)
     assert shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width") != before
     expect(root.locator(".left")).to_contain_text("3 of 12 tokens can be sampled")
     expect(page.get_by_text("top_k=3")).to_be_visible()
@@ -52,9 +53,7 @@ def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_
     # One more is kept free for a token outside the list.
     expect(shown_rows(root)).to_have_count(4)
     # What is not listed takes no room: the sum stands below the last row, and at most one row is kept free.
-    row, listed = (root.locator(part).first.bounding_box() for part in (".bar-row", ".bars"))
-    assert row is not None
-    assert listed is not None
+    row, listed = (box_of(root.locator(part).first) for part in (".bar-row", ".bars"))
     assert listed["height"] <= 5 * row["height"] + 1
     expect(page.get_by_text("candidates=4")).to_be_visible()
 

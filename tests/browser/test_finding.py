@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import visit
+from tests.browser.pointing import until
 from tests.shipped import link_of
 from viz.text.written import head_label
 
@@ -51,6 +52,7 @@ def test_any_two_words_heads_take_two_clicks_and_one_of_them_a_third(page: Page,
     expect(first).to_have_attribute("aria-label", re.compile(f"^{head[1]}.*open$"))
 
 
+@pytest.mark.long
 def test_the_headline_of_words_of_several_tokens_says_the_cell_that_is_kept_and_what_is_worth_seeing_before(
     page: Page, shipped_url: str
 ) -> None:
@@ -87,4 +89,4 @@ def test_the_words_that_are_worth_seeing_are_in_sight_in_a_long_sentence(page: P
     assert chosen.evaluate(is_seen)
     # So they are where the lines are shorter.
     page.set_viewport_size({"width": 390, "height": 720})
-    page.wait_for_function(is_seen, arg=chosen.element_handle())
+    until(lambda: chosen.evaluate(is_seen), "the word is in sight")

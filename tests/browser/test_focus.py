@@ -86,7 +86,7 @@ def test_a_tile_and_a_cell_that_are_pointed_at_are_shown_by_the_open_head_and_th
     # Between whole words, as the head that is open: "didn't" has several tokens.
     assert picture.locator(".column-label").all_inner_texts()[:3] == ["The", "animal", "didn't"]
     expect(headline).to_contain_text("L1 H5 gives")
-    assert page.locator(".word.looks, .word.looked-at").count() > 0
+    expect(page.locator(".word.looks, .word.looked-at")).not_to_have_count(0)
     page.mouse.move(5, 500)
     expect(picture).to_have_attribute("data-title", title or "")
     expect(picture).to_have_attribute("data-exact", "1")
@@ -276,6 +276,7 @@ def test_a_chosen_word_and_the_step_of_the_film_go_along_with_each_other(page: P
     expect_step(8, "weil")
 
 
+@pytest.mark.long
 def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_link_opens_it(
     page: Page, shipped_url: str, sent: Sent
 ) -> None:
@@ -303,7 +304,7 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     name = near.inner_text()
     near.hover()
     expect(maps.locator(".cell.pointed")).to_have_attribute("aria-label", re.compile(f"^{name},"))
-    assert maps.locator(".little-frame:visible").count() == maps.locator(".little-map").count()
+    expect(maps.locator(".little-frame:visible")).to_have_count(maps.locator(".little-map").count())
     near.click()
     expect(page.locator(".matrix-picture[data-exact='1']")).to_have_attribute("data-title", re.compile(f"^{name}"))
     expect(page).to_have_url(re.compile(f"head={name.replace(' ', '')}"))

@@ -177,6 +177,7 @@ def test_a_row_of_a_decoders_film_is_the_word_that_it_reads(page: Page, app: str
     expect(player.locator(".strip").last.locator(".key-label.now")).to_have_text(read)
 
 
+@pytest.mark.long
 def test_a_patch_of_a_picture_is_pointed_at_chosen_and_reached_by_keyboard(page: Page, app: str, sent: Sent) -> None:
     visit(page, f"{app}/?checkpoint={PICTURES}&layer=0&head=1")
     expect(picture(page)).to_be_visible()

@@ -105,6 +105,7 @@ def test_a_lesson_is_walked_by_keyboard(page: Page, app_as_shipped: str) -> None
     expect(page).to_have_url(re.compile("step_of_lesson=3"))
 
 
+@pytest.mark.long
 def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_lesson(
     page: Page, app_as_shipped: str
 ) -> None:

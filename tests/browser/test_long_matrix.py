@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
@@ -64,7 +64,7 @@ def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(pa
         "Queries 1–1,500 of 1,500, keys 1–1,400 of 1,400; each spot is the maximum of up to 3 × 3 numbers."
     )
     # Only labels that can be read are on the page.
-    assert 20 < root.locator(".row-label").count() < 80
+    until(lambda: 20 < root.locator(".row-label").count() < 80, "some rows are named")
     box = box_of(root.locator("canvas"))
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 4)
     expect(root.locator(".tooltip-value")).to_contain_text("(max of a block)")

@@ -10,7 +10,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
@@ -116,7 +116,7 @@ def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_
 ) -> None:
     root = picture(page, serve, "long")
     assert box_of(root.locator("canvas"))["height"] <= 721
-    assert 20 < root.locator(".row-label").count() < 80
+    until(lambda: 20 < root.locator(".row-label").count() < 80, "some rows are named")
     script = """canvas => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
       const isLight = (x, y) => data[4 * (y * canvas.width + x)] > 150;

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
+from tests.browser.pointing import box_of
 from tests.browser.test_app import opened, turned_to
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ def test_pins_stand_side_by_side_in_a_file_too_and_survive_a_reload_by_their_add
     expect(cards(page)).to_have_count(2)
     expect(page.locator(".st-key-pin-0").get_by_role("gridcell").first).to_be_visible()
     expect(page.locator(".st-key-pin-1").get_by_role("application")).to_be_visible()
-    first, second = (page.locator(f".st-key-pin-{number}").bounding_box() for number in (0, 1))
-    assert first is not None
-    assert second is not None
+    first, second = (box_of(page.locator(f".st-key-pin-{number}")) for number in (0, 1))
     assert (first["y"], second["x"] > first["x"] + first["width"]) == (second["y"], True)
     captioned(page, 0, "All of <i>them</i>")
     assert_opens_from_the_disk(page, chromium, tmp_path / "collection.html")

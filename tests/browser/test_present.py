@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import pytest
 import segno
 from playwright.sync_api import Locator, Page, expect
 
@@ -87,14 +88,14 @@ def assert_fits(page: Page, shown: Locator) -> None:
         found = fitted(page)
         assert max(found["over"]) <= 0, f"{width} × {height}: {found}"
         assert found["smallest"] >= SMALLEST - 0.01, f"{width} × {height}: {found}"
-        box = shown.bounding_box()
-        assert box is not None
+        box = box_of(shown)
         assert 0 <= box["x"] <= width - box["width"], box
         assert box["y"] + box["height"] <= height, box
         for hidden in ("stSidebar", "stHeader"):
             expect(page.get_by_test_id(hidden)).to_be_hidden()
 
 
+@pytest.mark.long
 def test_p_begins_and_ends_it_but_not_where_a_person_types(page: Page, app_as_shipped: str) -> None:
     visit(page, app_as_shipped)
     expect(page.locator(".st-key-heads [data-ready='1']")).to_be_visible()
@@ -164,6 +165,7 @@ def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, a
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: Page, app_for_others: str) -> None:
     shown = presented(page, f"{app_for_others}/decode?present=1", ".st-key-player")
     assert_fits(page, shown)
@@ -199,6 +201,7 @@ READ = """async (image, side) => {
 }"""
 
 
+@pytest.mark.long
 def test_the_code_is_of_the_address_that_others_can_open(page: Page, app_as_shipped: str, app_for_others: str) -> None:
     presented(page, f"{app_as_shipped}/?present=1", HEADS)
     expect(page.get_by_text("The URL opens only on this computer.")).to_be_visible()

@@ -13,6 +13,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.benchmarks.presses import lost_pairs
 from tests.browser.conftest import settled
+from tests.browser.pointing import box_of
 from tests.browser.test_app import opened
 
 
@@ -160,8 +161,7 @@ def test_a_button_that_moves_away_under_the_pointer_is_pressed_unless_the_pointe
     opened(page, url)
     settled(page)
     export = page.get_by_role("button", name="Export")
-    box = export.bounding_box()
-    assert box is not None
+    box = box_of(export)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.evaluate("window.clicks = []; addEventListener('click', (e) => clicks.push(e.isTrusted), { capture: true })")
     page.mouse.move(x, y)

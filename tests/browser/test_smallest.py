@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from model.tokenizer import Tokenizer
 from model.training.film import save_film
 from tests.browser.conftest import visit
+from tests.browser.pointing import box_of
 from tests.viz.pages.paper.through_training.test_film import film
 from tests.viz.smallest import TEXT, save_smallest
 
@@ -64,8 +65,7 @@ def test_a_component_draws_one_token_one_head_one_layer_and_one_step_in_numbers(
         drawn = page.locator(component).first
         expect(drawn).to_be_visible(timeout=PATIENCE)
         expect(drawn.locator("canvas, svg, table").first).to_be_visible(timeout=PATIENCE)
-        box = drawn.bounding_box()
-        assert box is not None
+        box = box_of(drawn)
         assert min(box["width"], box["height"]) > 10
         drawn.hover(force=True)
         assert drawn.evaluate(WITHOUT_NUMBERS) == []

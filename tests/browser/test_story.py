@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.pointing import box_of
 from tests.browser.test_chinese import FITS, ROOM_ABOVE, english_in, known_english
 from tests.browser.test_first_screen import CONTROLS
 from viz.pages.learn.story.bar import story
@@ -121,9 +122,7 @@ def test_on_a_narrow_page_in_chinese_the_bar_hides_nothing_that_it_speaks_of(pag
         expect(page.locator(ringed)).to_have_css("outline-style", "solid")
         expect(page.locator(ringed)).to_be_in_viewport()
         expect(bar).to_be_in_viewport(ratio=1)
-        ring, own = page.locator(ringed).bounding_box(), bar.bounding_box()
-        assert ring is not None
-        assert own is not None
+        ring, own = box_of(page.locator(ringed)), box_of(bar)
         # The cards of Cause are higher than the window: of them the first is seen.
         assert ring["y"] + min(ring["height"], 200) <= own["y"]
         page.wait_for_function(FITS)

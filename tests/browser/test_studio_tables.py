@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.conftest import visit
+from tests.browser.pointing import until
 from tests.browser.saving import save_button
 
 TEXT = "It was late."
@@ -33,6 +34,7 @@ def beam(page: Page, url: str, **chosen: str | int) -> Locator:
     return opened(page, url, "Beam search", ".beam-picture[data-ready='1']", **chosen)
 
 
+@pytest.mark.long
 def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and_to_the_keyboard(
     page: Page, url: str
 ) -> None:
@@ -67,12 +69,12 @@ def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and
 @pytest.mark.long
 def test_dropped_hypotheses_fold_away_and_come_back_and_the_tree_is_saved_and_opened(page: Page, url: str) -> None:
     tree = beam(page, url, beam=3)
-    everything = tree.locator(".node").count()
+    everything = until(tree.locator(".node").count, "the tree is drawn")
     switch = tree.get_by_role("checkbox", name="Show the dropped ones")
     expect(switch).to_be_checked()
     switch.uncheck()
     expect(tree.locator(".node.dropped")).to_have_count(0)
-    assert 0 < tree.locator(".node").count() < everything
+    until(lambda: 0 < tree.locator(".node").count() < everything, "fewer nodes")
     switch.check()
     expect(tree.locator(".node")).to_have_count(everything)
     content = {}
@@ -110,7 +112,7 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     page.emulate_media(color_scheme="dark")
     table = lens(page, url, step=30)
     # Every step is seen without scrolling sideways: the table is broken into parts.
-    assert table.locator(".lens-grid").count() > 1
+    expect(table.locator(".lens-grid").nth(1)).to_be_attached()
     assert table.locator(".scroller").evaluate("part => part.scrollWidth <= part.clientWidth")
     with page.expect_download() as download:
         save_button(table, "SVG").click()

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled
+from tests.browser.pointing import box_of
 from tests.viz.pages.paper.through_training.invented import FROM, STEPS, saved
 
 
@@ -41,8 +42,7 @@ def test_keys_and_clicks_move_the_film_and_all_its_pictures(page: Page, film: Lo
     expect(film.locator(".matrix-title")).to_have_text("L2 H2 · step 1")
     expect(film.locator(".curve").nth(1).locator("text", has_text="L2 H2")).to_be_visible()
     curve = film.locator(".curve").first
-    box = curve.bounding_box()
-    assert box is not None
+    box = box_of(curve)
     curve.click(position={"x": box["width"] - 13, "y": 20})
     expect(film).to_have_attribute("data-trained", str(STEPS[-1]))
     assert pixels(film) == late

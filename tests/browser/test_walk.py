@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.benchmarks.browser import DEEP
 from tests.browser.conftest import settled, visit
+from tests.browser.pointing import box_of, until
 from tests.browser.saving import save_button
 
 TEXT = "It was late."
@@ -69,11 +70,10 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     picture.focus()
     page.keyboard.press("Home")
     expect(picture.locator(".position")).to_have_text("Encoder · Input")
-    first = hidden.count()
-    assert first > 0
+    first = until(hidden.count, "later steps are hidden")
     page.keyboard.press("ArrowRight")
     expect(picture.locator(".position")).to_have_text("Encoder · Layer 1")
-    assert 0 < hidden.count() < first
+    until(lambda: 0 < hidden.count() < first, "one more step is shown")
     page.keyboard.press("End")
     expect(hidden).to_have_count(0)
     settled(page)
@@ -82,7 +82,7 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     node.hover()
     expect(picture.locator(".tooltip")).to_contain_text("residual stream of norm")
     expect(node).to_have_class(re.compile("followed"))
-    assert picture.locator(".model-line.strong").count() > 0
+    expect(picture.locator(".model-line.strong")).not_to_have_count(0)
     assert len(sent) == before
 
 
@@ -144,8 +144,7 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     scale = "part => new DOMMatrix(getComputedStyle(part).transform).a"
     node = picture.locator("[data-node='encoder 2 2']")
     token = (node.get_attribute("aria-label") or "").split("”")[0][1:]
-    box = node.bounding_box()
-    assert box is not None
+    box = box_of(node)
     at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*at)
     page.mouse.wheel(0, 60)
@@ -157,11 +156,8 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     # A pause ends the turn; the ground beside the columns takes the focus.
     picture.focus()
     page.mouse.wheel(0, -50)
-    page.wait_for_function(
-        "(part) => new DOMMatrix(getComputedStyle(part).transform).a > 1.2", arg=scene.element_handle()
-    )
-    under = node.bounding_box()
-    assert under is not None
+    until(lambda: scene.evaluate(scale) > 1.2, "it is larger")
+    under = box_of(node)
     assert under["x"] <= at[0] <= under["x"] + under["width"]
     for _ in range(3):
         page.mouse.wheel(0, -100)
@@ -346,7 +342,7 @@ def test_a_layer_that_is_saved_while_it_comes_is_saved_whole(page: Page, url: st
     with page.expect_download() as download:
         early = picture.locator("[data-node='encoder 2 2']").evaluate(EARLY)
     steps = picture.locator(".layer-scene .path-step")
-    assert steps.count() > early
+    until(lambda: steps.count() > early, "the other steps have come")
     svg = Path(download.value.path()).read_text(encoding="utf-8")
     assert svg.count('shape-rendering="crispEdges"') == picture.locator(".layer-scene img:visible").count() > 8
 
@@ -414,8 +410,8 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
     page.set_viewport_size({"width": 390, "height": 844})
     picture = walk(page, url)
     # A scroll bar that comes late makes it narrower, and it is drawn anew.
-    scene = picture.locator(".model-scene").element_handle()
-    page.wait_for_function("part => part.scrollWidth <= part.clientWidth", arg=scene)
+    scene = picture.locator(".model-scene")
+    until(lambda: scene.evaluate("part => part.scrollWidth <= part.clientWidth"), "it is as wide as the page")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     with page.expect_download() as download:
         save_button(picture, "SVG").click()
@@ -488,6 +484,7 @@ def test_on_a_narrow_page_the_name_of_each_stage_of_a_layer_can_be_read(page: Pa
 NUMBER = re.compile(r"−?\d+(?:\.\d+)?(?:e[-+−]\d+)?")
 
 
+@pytest.mark.long
 def test_what_is_said_of_a_part_of_a_long_text_lies_below_its_tokens(page: Page, url: str, shipped: str) -> None:
     # Of this text a part is drawn, whose words are long tokens.
     scene = walk(page, url, f"&checkpoint={shipped}", "international community " * 40)
