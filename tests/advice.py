@@ -6,8 +6,10 @@ backticks. A hole of an f-string or of a message is "{…}" here, as it stands i
 
 import ast
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from tests.paths import ROOT
@@ -19,6 +21,16 @@ READMES: Final = (
     ROOT / ".github" / "SHARED-SERVER.md",
     *sorted(path for folder in ("model", "viz", "checkpoints") for path in (ROOT / folder).rglob("README.md")),
 )
+#: Options by which a command of `python -m model` does the same in a second.
+_SHAPE: Final = "--vocab-size 370 --d-model 16 --steps 2 --save-every 1 --device cpu"
+SHORTER: Final = {
+    "train": f"{_SHAPE} --dev-limit 1",
+    "ablations": "--limit 1 --device cpu",
+    "atlas": "--limit 1",
+    "claims": "--size 64 --width 16",
+    "copying": "--sentences 2",
+    "pronouns": "--pairs 1",
+}
 _COMMAND: Final = re.compile(r"(?:python3? -m [\w.]+|pip install|torchrun|cp -\w+|[.\w/]*streamlit run)(?: .+)?")
 _CALL: Final = re.compile(r"[\w.]+\(.*\)(?:\.\w+\(.*\))*")
 _OPTION: Final = re.compile(r"--[a-z][\w-]*")
@@ -39,10 +51,10 @@ def outside_backticks() -> list[str]:
     return [f"{place}: {text}" for place, text in texts if _BARE.search(text)]
 
 
-def in_readmes() -> dict[str, str]:
+def in_readmes(paths: Iterable[Path] = READMES) -> dict[str, str]:
     """Each command of a README → its place. A line that ends with a backslash goes on; comments are no part of it."""
     found: dict[str, str] = {}
-    for path in READMES:
+    for path in paths:
         text, place = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
         for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
             lines = re.sub(r"\\\n\s*", "", block).splitlines()
@@ -50,6 +62,14 @@ def in_readmes() -> dict[str, str]:
         spans = _SPAN.findall(re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
         found |= {span: place for span in spans if _COMMAND.fullmatch(span) or _BARE.search(span)}
     return found
+
+
+def shortened(name: str, options: Sequence[str]) -> list[str]:
+    """The options of a command of `python -m model`, and those by which it takes a second."""
+    if "--help" in options:
+        return [*options]
+    layers = ["--num-layers", "1", "--d-ff", "16"] if name == "train" and "gru" not in options else []
+    return [*options, *shlex.split(SHORTER.get(name, "")), *layers]
 
 
 def _advice_in(text: str) -> list[str]:

@@ -37,6 +37,7 @@ from tests.conftest import SENTENCES
 from tests.model.adapters.test_peft_adapter import adapted, change
 from tests.model.adapters.zoo import save_model
 from tests.paths import ROOT
+from tests.stranger import __main__ as stranger
 from viz import notebook
 
 IN_SOURCE, IN_README = advice.in_source(), advice.in_readmes()
@@ -45,16 +46,6 @@ PAIRS = "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], s
 #: What an f-string or a message puts into a command.
 HOLES: Final = {"seed": "0", "run.seed": "0", "run.preset": "full", "FILM": "film.npz"} | {
     "_DEV_FILE.format(score.set)": "FILE.tsv"
-}
-#: Options by which a command does the same in a second.
-_SHAPE: Final = "--vocab-size 370 --d-model 16 --steps 2 --save-every 1 --device cpu"
-SHORTER: Final = {
-    "train": f"{_SHAPE} --dev-limit 1",
-    "ablations": "--limit 1 --device cpu",
-    "atlas": "--limit 1",
-    "claims": "--size 64 --width 16",
-    "copying": "--sentences 2",
-    "pronouns": "--pairs 1",
 }
 
 
@@ -128,10 +119,7 @@ def exit_code(run: Callable[[], object]) -> object:
 def run_model(words: list[str]) -> None:
     """`python -m model`, as `words` say, made shorter."""
     name, *options = words
-    shorter = [] if "--help" in options else shlex.split(SHORTER.get(name, ""))
-    if name == "train" and "gru" not in options:
-        shorter += ["--num-layers", "1", "--d-ff", "16"]
-    assert exit_code(lambda: main([name, *options, *shorter])) == 0
+    assert exit_code(lambda: main([name, *advice.shortened(name, options)])) == 0
 
 
 def check_pip(words: list[str]) -> None:
@@ -212,6 +200,10 @@ def test_an_option_that_is_named_is_one_of_the_training(option: str, capsys: pyt
 
 def test_no_command_stands_where_these_tests_do_not_find_it() -> None:
     assert advice.outside_backticks() == []
+
+
+def test_every_documented_command_has_its_example_in_a_strangers_environment() -> None:
+    assert [command for command in stranger.commands() if stranger.example(command) is None] == []
 
 
 def test_what_bertviz_needs_is_what_the_advised_requirements_bring() -> None:

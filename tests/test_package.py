@@ -96,12 +96,15 @@ def test_every_notebook_runs_with_the_package_and_shows_its_pictures(site: Path,
             client.kc.stop_channels()
             outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
             views = [each for each in outputs if "application/vnd.jupyter.widget-view+json" in each.get("data", {})]
+            # What a page made of the notebook shows without a script.
+            stills = [each for each in outputs if each.get("data", {}).get("image/svg+xml", "").startswith("<svg")]
+            assert len(stills) == len(views)
             text = "".join(output.get("text", "") for output in outputs if output.get("name") == "stdout")
             shown[path.name[0]] = len(views), text
     finally:
         manager.shutdown_kernel(now=True)
     # Libraries may show progress of their own besides.
-    least = {"1": 3, "2": 2, "3": 2, "4": 1}
+    least = {"1": 3, "2": 2, "3": 2, "4": 2}
     assert shown.keys() == least.keys()
     assert all(views >= least[name] for name, (views, _) in shown.items())
     # What each text says of its model is so.
@@ -115,6 +118,18 @@ def test_every_notebook_runs_with_the_package_and_shows_its_pictures(site: Path,
     assert no_positions is not None
     assert no_positions[1] == no_positions[2]
     assert (tmp_path / "heads.html").is_file()
+
+
+@pytest.mark.long
+def test_every_module_does_without_what_only_tests_need() -> None:
+    """`.ci/wheel` runs the commands likewise, a gallery with its documents among them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.stranger.product"],
+        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT / "tests" / "stranger")},
+        capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert int(done.stdout.partition(" ")[0]) > 300
 
 
 @pytest.mark.parametrize(

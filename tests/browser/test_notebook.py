@@ -1,7 +1,9 @@
 """A picture of the notebook, saved as one file, in the browser: offline, and a click opens a head."""
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -53,6 +55,31 @@ def test_saved_lines_and_a_saved_film_are_handled_like_those_of_the_pages(
     tab.get_by_role("button", name="Step forward (→)").click()
     expect(tab.get_by_text(f"Step 2 of {len(trace.steps)}", exact=True)).to_be_visible()
     expect(tab.get_by_role("button", name="Sample from here")).to_be_hidden()
+
+
+def test_a_still_is_seen_without_a_script_and_hidden_where_the_widget_draws(tab: Page, tmp_path: Path) -> None:
+    """As frontends show an SVG: as an element, and as a picture whose address is its text, plain or in base 64."""
+    picture = heads(np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 4, 3)), queries=TOKENS)
+    coded = base64.b64encode(picture.still.encode()).decode()
+    addresses = f"data:image/svg+xml,{quote(picture.still)}", f"data:image/svg+xml;base64,{coded}"
+    images = "".join(f'<img src="{address}">' for address in addresses)
+    page = tmp_path / "cell.html"
+    page.write_text(f"<body>{picture.still}{images}<div id='live'></div></body>", encoding="utf-8")
+    tab.goto(page.as_uri())
+    stills = tab.locator("body > svg, body > img")
+    expect(stills.locator("visible=true")).to_have_count(3)
+    assert tab.evaluate("[...document.images].map((image) => image.naturalWidth > 300)") == [True, True]
+    tab.evaluate(
+        """async ([text, plan, payloads]) => {
+          const { default: widget } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+          const sent = payloads.map((each) => new DataView(Uint8Array.from(atob(each), (c) => c.charCodeAt(0)).buffer));
+          const model = { get: (name) => (name === "plan" ? plan : sent) };
+          await widget.render({ model, el: document.getElementById("live") });
+        }""",
+        [picture.widget._esm, picture.plan, [base64.b64encode(each).decode() for each in picture.payloads]],
+    )
+    expect(tab.get_by_role("gridcell")).to_have_count(8)
+    expect(stills.locator("visible=true")).to_have_count(0)
 
 
 def test_what_is_pointed_at_in_one_picture_is_marked_in_those_of_the_same_text_alone(

@@ -5,8 +5,8 @@
     trace = translator.trace("The animal didn't cross the street because it was too tired.")
     heads(trace, "decoder.cross")
 
-The same components as on the pages, drawn by the browser, offline; in JupyterLab, Jupyter Notebook and VS Code. They
-need `pip install -r viz/notebook/requirements.txt`.
+The same components as on the pages, drawn by the browser, offline; in JupyterLab, Jupyter Notebook and VS Code. For
+that they need `pip install -r viz/notebook/requirements.txt`; without it a cell shows a still, and `save` works.
 """
 
 from viz.notebook.pictures import Picture, film, heads, lines, save

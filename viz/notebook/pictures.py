@@ -3,12 +3,12 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
+from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import anywidget
 import numpy as np
-import traitlets
 from numpy.typing import ArrayLike
 
 from model.errors import TraceError
@@ -17,35 +17,62 @@ from viz.access import attention
 from viz.gallery.drawings import drawn_lines, film_of, lines_data
 from viz.pages.attention.opened_head.lines_component import LinesView
 from viz.pages.decoding.film.data import film as film_data
+from viz.pictures import still
 from viz.pictures.focus import FocusAxis, FocusHead, any_head, of_text
-from viz.pictures.offline import Drawing, all_heads, draw_parts, text_page
+from viz.pictures.offline import Drawing, all_heads, text_page
 from viz.pictures.payload import fingerprint
 from viz.text import written
 
 if TYPE_CHECKING:
     from model import Trace
     from model.reader import Writer
+    from viz.notebook.widget import Widget
 
 #: All that a picture sends may take so many bytes.
 MOST_BYTES: Final = 64 << 20
 
 
-class Picture(anywidget.AnyWidget):
-    """A picture, shown as the last line of a cell; `save` writes it into a file; `alt` is for those who hear it."""
+class Picture:
+    """A picture, shown as the last line of a cell; `save` writes it into a file; `alt` is for those who hear it.
 
-    _esm = traitlets.Unicode().tag(sync=True)
-    plan = traitlets.Unicode().tag(sync=True)
-    payloads = traitlets.List(traitlets.Bytes()).tag(sync=True)
+    A cell shows `still`, an SVG, and `widget`, which takes its place where scripts run. The still is what is seen on
+    GitHub, on a page made by nbconvert without a network, and where anywidget is not installed.
+    """
 
-    def __init__(self, drawing: Drawing) -> None:
+    def __init__(self, drawing: Drawing, still: str) -> None:
         payloads = drawing.payloads()
         if (total := sum(map(len, payloads))) > MOST_BYTES:
             raise ValueError(
                 f"This picture takes {total / 1e6:.0f} MB, and a notebook's may take {MOST_BYTES / 1e6:.0f}: choose "
                 "one attention, fewer layers or a shorter text."
             )
-        self.drawing, self.alt = drawing, drawing.alt
-        super().__init__(_esm=_module(drawing), plan=json.dumps(drawing.plan()), payloads=payloads)
+        self.drawing, self.alt, self.still = drawing, drawing.alt, still
+        self.plan, self.payloads = json.dumps(drawing.plan()), payloads
+
+    @cached_property
+    def widget(self) -> "Widget":
+        """What answers to the pointer, for a cell or a box of ipywidgets.
+
+        Raises a ModuleNotFoundError that says what to install if there is no anywidget, which the app does not need.
+        """
+        try:
+            from viz.notebook.widget import Widget, script
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "This picture stands still: to point, click and step in it, run `pip install '.[notebook]'` in a clone "
+                "of Headlight and restart the kernel.",
+                name=error.name,
+            ) from error
+        return Widget(_esm=script(self.drawing, self.still), plan=self.plan, payloads=self.payloads)
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display({"image/svg+xml": self.still, "text/plain": self.alt}, raw=True)  # type: ignore[no-untyped-call]
+        try:
+            display(self.widget)  # type: ignore[no-untyped-call]
+        except ModuleNotFoundError as error:
+            print(error)
 
 
 def checked_text(name: str, given: object) -> str:
@@ -71,19 +98,6 @@ def save(picture: Picture, path: str | Path, title: str = "Headlight") -> Path:
         written, text_page(checked_text("title", title), '<main id="picture-0"></main>', drawings=[picture.drawing])
     )
     return written
-
-
-def _module(drawing: Drawing) -> str:
-    """The script of the widget, for `anywidget`."""
-    return f"""{draw_parts()}
-const scripts = {json.dumps(drawing.scripts())};
-const bytes = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-export default {{
-  async render({{ model, el }}) {{
-    return draw(el, JSON.parse(model.get("plan")), model.get("payloads").map(bytes), scripts);
-  }},
-}};
-"""
 
 
 #: Heads beyond which lines of one layer cannot be told apart.
@@ -114,7 +128,10 @@ def heads(
     if tuple(opened) not in np.ndindex(layers, count):
         raise ValueError(f"There is no head {opened}: layers run from 0 to {layers - 1}, heads from 0 to {count - 1}.")
     layer, head = map(int, opened)
-    return Picture(all_heads(weights, queries, keys, title, (layer, head), focus=focus))
+    return Picture(
+        all_heads(weights, queries, keys, title, (layer, head), focus=focus),
+        still.heads(weights, queries, keys, title, (layer, head)),
+    )
 
 
 def lines(
@@ -151,7 +168,8 @@ def lines(
         raise ValueError(f"Expected some of heads 0 to {len(values) - 1}, got {list(on)}.")
     data = lines_data(values, queries, keys, number, title, focus)
     view = LinesView(tuple(sorted(map(int, on))))
-    return Picture(drawn_lines(data, view, f"{title}, layer {number + 1}: heads as lines between tokens"))
+    alt = f"{title}, layer {number + 1}: heads as lines between tokens"
+    return Picture(drawn_lines(data, view, alt), still.lines(values, queries, keys, data.head_names, view.heads, alt))
 
 
 def film(trace: "Trace", writer: "Writer") -> Picture:
@@ -169,7 +187,12 @@ def film(trace: "Trace", writer: "Writer") -> Picture:
         ) from error
     data = film_data(trace, writer)
     rows, of_source, own = (_of_text(axis, trace) for axis in data.axes)
-    return Picture(film_of(replace(data, axes=(rows, of_source, own)), trace.text))
+    drawing = film_of(replace(data, axes=(rows, of_source, own)), trace.text)
+    steps = [
+        (step.token, exp(step.log_prob), [(each.token, exp(each.log_prob)) for each in step.candidates])
+        for step in trace.steps
+    ]
+    return Picture(drawing, still.film(steps, drawing.alt))
 
 
 def _is_trace(given: object) -> bool:

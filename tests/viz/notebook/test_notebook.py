@@ -4,8 +4,10 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from math import exp
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from tests.paths import ROOT
 from tests.viz.sent import unpack
 from viz.notebook import Picture, film, heads, lines, save
 from viz.notebook import pictures as widgets
+from viz.text.written import display_token, display_tokens
 
 TEXT = "Tom told me."
 
@@ -151,6 +154,45 @@ def test_what_does_not_fit_is_refused_with_a_reason(
     # The title of a saved page is text that can be written.
     with pytest.raises(ValueError, match="Expected title to be text that UTF-8 can write"):
         save(heads(np.ones((1, 1, 1, 1)), queries=["a"]), tmp_path / "a.html", title="\ud800")
+
+
+def drawn(picture: Picture) -> tuple[list[str], list[Element]]:
+    """The texts of a still, and all its paths."""
+    root = fromstring(picture.still)
+    name = "{http://www.w3.org/2000/svg}"
+    return ["".join(each.itertext()) for each in root.iter(f"{name}text")], [*root.iter(f"{name}path")]
+
+
+def test_a_still_has_what_its_picture_shows(trace: Trace, translator: Translator) -> None:
+    names, _ = drawn(heads(trace, "decoder.cross", opened=(1, 2)))
+    rows, keys = trace.row_names("decoder.cross"), trace.axis_names("decoder.cross")[1]
+    assert {*display_tokens(rows), *display_tokens(keys), "Decoder cross-attention, L2 H3", "L2", "H4"} <= {*names}
+    names, paths = drawn(lines(trace, "encoder.self", 1, shown=[3, 0]))
+    assert names.count(display_token(trace.source_tokens[0])) == 2
+    assert "L2 H1 L2 H4" in names
+    weights = trace.weights("encoder.self", 1)[[0, 3]]
+    assert sorted(float(path.attrib["opacity"]) for path in paths) == pytest.approx(
+        sorted(weights[weights >= 0.02].tolist()), abs=0.005
+    )
+    names, _ = drawn(film(trace, translator))
+    for step in trace.steps:
+        assert display_token(step.token) in names
+        assert any(name.startswith(f"{100 * exp(step.log_prob):.1f}%") for name in names)
+
+
+def test_cells_of_a_still_are_lighter_the_more_weight_they_have() -> None:
+    weights = np.array([[[[0.0, 1.0], [0.25, 0.75]]]])
+    _, paths = drawn(heads(weights, queries=["<a>", "b&"]))
+    cells = {path.attrib["fill"]: path.attrib["d"] for path in paths if "M0 0h2" not in path.attrib["d"]}
+    lightness = {colour: sum(bytes.fromhex(colour[1:])) for colour in cells}
+    assert [cells[colour] for colour in sorted(cells, key=lambda each: lightness[each])] == [
+        f"M{column} {row}h1v1h-1z" for row, column in ((1, 0), (1, 1), (0, 1))
+    ]
+
+
+def test_a_still_of_many_long_heads_stays_small() -> None:
+    weights = np.random.default_rng(2).dirichlet(np.ones(70), size=(32, 32, 70))
+    assert len(heads(weights[:, :, :65], queries=["a"] * 65, keys=["b"] * 70).still) < 2_500_000
 
 
 @pytest.mark.parametrize("token", ["\ud800", "a\udfff", 3, None, b"a", ["a"]], ids=repr)
