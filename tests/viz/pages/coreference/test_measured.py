@@ -60,7 +60,7 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
         app.session_state[f"measured-{part}"] = True
     measured(opened(app))
     assert not app.error
-    assert [one.value for one in app.subheader] == ["Encoder self-attention: the row of the pronoun"]
+    assert [one.value for one in app.subheader] == ["Encoder self-attention: the pronoun's own row"]
     assert not any("The set that ships is in English" in one.value for one in app.info)
     shown = [one.value for one in app.markdown]
     for site in scores.sites.values():

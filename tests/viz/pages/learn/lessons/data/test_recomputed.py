@@ -116,10 +116,10 @@ def test_the_sharpest_and_the_softest_row_are_those_of_all_heads(shipped: Shippe
         "sharp_weight": sharp.max(), "soft_weight": soft.max(), "sharp_keys": min(used), "soft_keys": max(used),
         "keys": every.shape[1],
     })  # fmt: skip
-    # A row of cross-attention is called by the token that is read there.
+    # A row of cross-attention is called by the token that is written there.
     cross = weights_of(shipped, "decoder.cross").astype(float)
     layer, head, row = np.unravel_index(np.argmax(-(cross * np.log2(cross + 1e-12)).sum(-1)), cross.shape[:3])
-    token = shipped.trace(TEXT).target_tokens[row].removeprefix("▁")
+    token = shipped.trace(TEXT).steps[row].token.removeprefix("▁")
     soft_name = rows.sharp_and_soft(shipped, text=TEXT, site="decoder.cross").found["soft"]
     assert str(soft_name) == f"“{token}” in L{layer + 1} H{head + 1}"
 
