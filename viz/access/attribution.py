@@ -1,6 +1,6 @@
 """What every method of attribution gives each word, and what hiding words does to the choice, as a job."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,6 +14,8 @@ from viz.server.background_jobs import Progress, Task
 from viz.text.messages import said
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from model import Trace
     from model.analysis.attribution.choice import ChoiceRun, TokenChoice
     from model.analysis.attribution.methods import Deletion, HiddenAlone, Integration, Method
@@ -34,7 +36,9 @@ class Explained:
     random: "tuple[Deletion, ...]"  #: the same in random orders
     alone: "HiddenAlone"  #: each word hidden alone
     tokens: tuple[str, ...]  #: the token that the model says there without each word
-    integration: "Integration | None"  #: how well integrated gradients add up; None where they cannot be had
+    integration: "Integration | None"  #: how certain integrated gradients are; None where they cannot be had
+    #: how far what they give each word may be off, in nats; none where they cannot be had.
+    uncertain: Float[np.ndarray, "word"]
     lacking: "Mapping[Method, str]"  #: the other methods → why this model has none of it
 
     @property
@@ -91,9 +95,7 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
         except TraceError as error:
             lacking[method] = error.message
         progress.reached(progress.done + 1, most)
-    scores = {
-        method: np.array([float(each.read[list(group)].sum()) for group in groups]) for method, each in found.items()
-    }
+    scores = {method: _of_words(each.read, groups) for method, each in found.items()}
     rest = {
         method: (None if each.prefix is None else float(each.prefix.sum()))
         if run.choice.own is None
@@ -104,6 +106,8 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
         *(later.attribution_methods.order_of(of_words.tolist()) for of_words in scores.values()),
         *later.attribution_methods.random_orders(len(words)),
     ]
+    integrated = found.get("integrated")
+    doubts = None if integrated is None else integrated.uncertain
     begun = progress.done
     hidden, alone = later.attribution_methods.delete(
         run, groups, orders, lambda done, total: progress.reached(begun + done, begun + total)
@@ -116,9 +120,15 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
         random=tuple(hidden[len(found) :]),
         alone=alone,
         tokens=tuple(reader.vocabulary.tokens(alone.said)),
-        integration=found["integrated"].integration if "integrated" in found else None,
+        integration=None if integrated is None else integrated.integration,
+        uncertain=np.zeros(0) if doubts is None else _of_words(doubts, groups),
         lacking=lacking,
     )
+
+
+def _of_words(tokens: "Tensor", groups: Sequence[Sequence[int]]) -> Float[np.ndarray, "word"]:
+    """The sum over the tokens of each word."""
+    return np.array([float(tokens[list(group)].sum()) for group in groups])
 
 
 def _words(run: "ChoiceRun") -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:

@@ -24,7 +24,7 @@ from viz.ui.trace_tables import cell, digits, table
 
 if TYPE_CHECKING:
     from model.abilities import Kind
-    from model.analysis.attribution.methods import Integration, Method
+    from model.analysis.attribution.methods import Method
     from model.analysis.interventions.head_verdict import Dependence, Intervention
     from model.word_choice import Chooser
     from viz.access.attribution import Explained
@@ -115,12 +115,12 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
         "when it is hidden alone. {what}",
         what=what,
     )
+    if certainty := integration_sentence(explained):
+        st.caption(certainty)
     for method, why in explained.lacking.items():
         st.info(plain(_("{method}: {reason}", method=names[method], reason=why)), icon=":material/info:")
     with st.expander(_("The methods"), key=f"{key}-methods"):
         st.markdown(_(METHODS_IN_WORDS))
-        if explained.integration is not None:
-            st.caption(integration_sentence(explained.integration))
     controls.table_button(_("Table (CSV)"), partial(numbers, explained), name)
 
 
@@ -131,19 +131,23 @@ def choice_in_words(token: str, other: str | None) -> str:
 
 
 def numbers(explained: "Explained") -> bytes:
-    """A row for each method and word: its score, its place in the method's order, and the choice once it is hidden;
-    then the choice, and the token that is said, with this word alone hidden."""
+    """A row for each method and word: its score, how far that may be off (of integrated gradients), its place in the
+    method's order, and the choice once it is hidden; then the choice, and the token that is said, with this word alone
+    hidden."""
     titles = (
-        "method", "word", "text", "score", "hidden_as", "choice_nats", "choice_nats_before", "alone_nats", "alone_says",
+        "method", "word", "text", "score", "uncertain", "hidden_as", "choice_nats", "choice_nats_before", "alone_nats",
+        "alone_says",
     )  # fmt: skip
     alone = list(zip(digits(explained.alone.values), map(cell, explained.tokens), strict=True))
     rows = []
     for method, scores in explained.scores.items():
         deletion = explained.deletions[method]
+        uncertain = digits(explained.uncertain) if method == "integrated" else [""] * len(scores)
         for word, score in enumerate(digits(scores)):
             place = deletion.order.index(word)
             before, after = digits(deletion.values[place : place + 2])
-            rows.append((method, word, cell(explained.words[word]), score, place + 1, after, before, *alone[word]))
+            text, hidden = cell(explained.words[word]), (place + 1, after, before)
+            rows.append((method, word, text, score, uncertain[word], *hidden, *alone[word]))
     return table(titles, rows)
 
 
@@ -181,20 +185,31 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
     return in_a_row((alone, test, late if is_late else ""))
 
 
-def integration_sentence(found: "Integration") -> str:
-    """How well integrated gradients add up."""
+#: Whether the sign of a word's score is uncertain → how the score is written.
+_SCORES: Final = {True: said("“{word}” {score} ± {most} (sign uncertain)"), False: said("“{word}” {score} ± {most}")}
+
+
+def integration_sentence(explained: "Explained") -> str:
+    """How certain integrated gradients are, as Markdown: one number where they have converged, else one a word; ""
+    where there are none."""
+    found = explained.integration
+    if found is None:
+        return ""
     if found.is_converged:
         message = (
-            "Integrated gradients are complete here: {points} points between zero and the whole embeddings; at most "
-            "{missing:.2f} of the {gained:.2f} nats by which the choice changes on that path are missing."
+            "Integrated gradients have converged here: {points:,} points between zero and the whole embeddings; no "
+            "token’s score is off by more than {worst:.3f} nats."
         )
-        return _(message, points=found.points, missing=found.missing, gained=abs(found.gained))
+        return _(message, points=found.points, worst=found.worst)
+    words = []
+    for word, score, most in zip(explained.words, explained.scores["integrated"], explained.uncertain, strict=True):
+        written = {"score": signed(float(score)), "most": decimal(float(most))}
+        words.append(_(_SCORES[abs(score) <= most], word=plain(word), **written))
     message = (
-        "Integrated gradients are incomplete here: with {points} points between zero and the whole embeddings, up to "
-        "{missing:.2f} of the {gained:.2f} nats by which the choice changes on that path are missing, {at_zero:.2f} "
-        "of them close to zero embeddings. More points are not computed."
+        "Integrated gradients have not converged here after {points:,} points between zero and the whole embeddings. "
+        "The score of each word ± its estimated error, in nats: {words}."
     )
-    return _(message, points=found.points, missing=found.missing, gained=abs(found.gained), at_zero=found.at_zero)
+    return _(message, points=found.points, words=with_commas(words))
 
 
 def _alone(explained: "Explained", choice: str) -> str:

@@ -16,6 +16,7 @@ word that the choice needs most by itself may come late in the best order. So ea
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -153,29 +154,35 @@ def distances(layer: LayerRun, site: str) -> Float[Tensor, "row key"]:
     return torch.cat(columns).T.cpu()
 
 
-#: Gauss–Legendre points on each stretch of the path from zero to the embeddings, and on all that are tried at most.
+#: Gauss–Legendre points on each part of the path from zero to the embeddings, and on all that are tried at most.
 POINTS: Final = 16
-MOST_POINTS: Final = 1024
-#: Stretches are halved until no more than this share of what the choice gains is missing, or so few nats.
+MOST_POINTS: Final = 2048
+#: Stretches are halved until no score is off by more than this share of the largest, or by more than so few nats.
 TOLERANCE: Final = 0.02
 LEAST: Final = 0.002
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Integration:
-    """How well integrated gradients add up to what the choice gains from zero embeddings to the real ones."""
+    """How certain the scores of integrated gradients are. That they add up says nothing of a single one."""
 
-    gained: float  #: by the choice, in nats
-    #: the sum over stretches of |their scores − what the choice gains there|, in nats; all scores together are off by
-    #: no more.
-    missing: float
-    at_zero: float  #: how much of it is missing on the stretch that begins at zero embeddings
+    gained: float  #: by the choice from zero embeddings to the real ones, in nats
+    missing: float  #: the sum over stretches of |their scores − what the choice gains there|, in nats
+    #: an estimate of how far each score is off, in nats: by how much it changed when its stretches were halved, and
+    #: all that is missing, for it may be missing in any of them.
+    uncertain: TokenScores
+    largest: float  #: the size of the largest score
     points: int  #: gradients taken
 
     @property
+    def worst(self) -> float:
+        """How far any score may be off, in nats."""
+        return float(torch.cat(self.uncertain).max())
+
+    @property
     def is_converged(self) -> bool:
-        """Whether no more than `TOLERANCE` of the gain, or than `LEAST`, is missing."""
-        return self.missing <= max(TOLERANCE * abs(self.gained), LEAST)
+        """Whether no score is off by more than `TOLERANCE` of the largest, or than `LEAST`."""
+        return self.worst <= max(TOLERANCE * self.largest, LEAST)
 
 
 def gradient_times_input(run: ChoiceRun) -> TokenScores:
@@ -196,51 +203,80 @@ def integrated_gradients(run: ChoiceRun, progress: Progress = no_progress) -> tu
 
     Sundararajan et al. 2017.
 
-    On every stretch of the path the scores should add up to what the choice gains there, which is known. The stretch
-    that misses most is halved, until all together miss no more than `TOLERANCE`, or `MOST_POINTS` are used up. Raises a
+    Every stretch of the path is taken whole and in two halves. How far its scores differ says how far they are off: of
+    each token, for errors of two tokens may cancel in a sum. Nor may a sum miss what the choice gains there, which is
+    known. The stretch in most doubt is halved, until all scores have converged, or `MOST_POINTS` are used up. Raises a
     TraceError if the embeddings cannot be told. `progress` is called with the number of points taken so far.
     """
     inputs = tuple(own.requires_grad_() for own in run.embeddings())
-    zero, half, whole = ((share, _value(run, inputs, share)) for share in (0.0, 0.5, 1.0))
-    stretches, points = [_stretch(run, inputs, zero, half), _stretch(run, inputs, half, whole)], 2 * POINTS
+    zero, one = ((share, _value(run, inputs, share)) for share in (0.0, 1.0))
+    stretches, points = [_stretch(run, inputs, zero, one, _between(run, inputs, 0.0, 1.0))], 3 * POINTS
     progress(points)
-    while not (found := _integration(stretches, points)).is_converged and points + 2 * POINTS <= MOST_POINTS:
-        worst = max(stretches, key=lambda stretch: stretch.missing)
-        middle = (worst.begin[0] + worst.end[0]) / 2
-        at = middle, _value(run, inputs, middle)
+    while (
+        not (found := _integration(run.choice, stretches, points)).is_converged and points + 4 * POINTS <= MOST_POINTS
+    ):
+        worst = max(stretches, key=lambda stretch: stretch.doubt)
         stretches.remove(worst)
-        stretches += [_stretch(run, inputs, worst.begin, at), _stretch(run, inputs, at, worst.end)]
-        points += 2 * POINTS
+        begin, middle, end = worst.edges
+        first, second = worst.halves
+        stretches += [_stretch(run, inputs, begin, middle, first), _stretch(run, inputs, middle, end, second)]
+        points += 4 * POINTS
         progress(points)
-    totals = [torch.stack(of_input).sum(0) for of_input in zip(*(stretch.scores for stretch in stretches), strict=True)]
-    return _scores(run.choice, totals), found
+    return _scores(run.choice, torch.stack([stretch.scores for stretch in stretches]).sum(0)), found
 
 
 @dataclass(frozen=True, eq=False)
 class _Stretch:
-    """A part of the path: where it begins and ends (0 to 1) with the choice there (nats), and scores of each input."""
+    """A part of the path: where it begins, is halved and ends (0 to 1) with the choice there (nats)."""
 
-    begin: tuple[float, float]
-    end: tuple[float, float]
-    scores: tuple[Float[Tensor, "_"], ...]
+    edges: tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+    whole: Float[Tensor, "token"]  #: each token's score, by points on all of it
+    halves: tuple[Float[Tensor, "token"], Float[Tensor, "token"]]  #: by as many points on each half
+
+    @property
+    def scores(self) -> Float[Tensor, "token"]:
+        """Each token's score, by the points on both halves."""
+        return self.halves[0] + self.halves[1]
+
+    @property
+    def changed(self) -> Float[Tensor, "token"]:
+        """By how much halving changed each score."""
+        return (self.scores - self.whole).abs()
 
     @property
     def missing(self) -> float:
-        """|Sum of its scores − what the choice gains on it|, in nats."""
-        return abs(float(sum(scores.sum() for scores in self.scores)) - (self.end[1] - self.begin[1]))
+        """|Sum of the scores − what the choice gains|, in nats, of both halves."""
+        gains = (end - begin for (_, begin), (_, end) in pairwise(self.edges))
+        return sum(abs(float(half.sum()) - gain) for half, gain in zip(self.halves, gains, strict=True))
+
+    @property
+    def doubt(self) -> float:
+        """How far any of its scores may be off, in nats."""
+        return float(self.changed.max()) + self.missing
 
 
 def _stretch(
-    run: ChoiceRun, inputs: tuple[Tensor, ...], begin: tuple[float, float], end: tuple[float, float]
+    run: ChoiceRun,
+    inputs: tuple[Tensor, ...],
+    begin: tuple[float, float],
+    end: tuple[float, float],
+    whole: Float[Tensor, "token"],
 ) -> _Stretch:
+    middle = (begin[0] + end[0]) / 2
+    halves = _between(run, inputs, begin[0], middle), _between(run, inputs, middle, end[0])
+    return _Stretch((begin, (middle, _value(run, inputs, middle)), end), whole, halves)
+
+
+def _between(run: ChoiceRun, inputs: tuple[Tensor, ...], begin: float, end: float) -> Float[Tensor, "token"]:
+    """The score of every token on a part of the path, by `POINTS` points."""
     from captum.attr import IntegratedGradients
 
-    first, last = (tuple(own * share for own in inputs) for share in (begin[0], end[0]))
+    first, last = (tuple(own * share for own in inputs) for share in (begin, end))
     with torch.enable_grad():
         attributed = IntegratedGradients(run.of_embeddings).attribute(
             last, baselines=first, n_steps=POINTS, internal_batch_size=run.copies
         )
-    return _Stretch(begin, end, _sums(attributed))
+    return _sums(attributed)
 
 
 @torch.no_grad()
@@ -249,20 +285,27 @@ def _value(run: ChoiceRun, inputs: tuple[Tensor, ...], share: float) -> float:
     return float(run.of_embeddings(*(own * share for own in inputs)))
 
 
-def _integration(stretches: Sequence[_Stretch], points: int) -> Integration:
-    gained = sum(stretch.end[1] - stretch.begin[1] for stretch in stretches)
+def _integration(choice: TokenChoice, stretches: Sequence[_Stretch], points: int) -> Integration:
     missing = sum(stretch.missing for stretch in stretches)
-    first = min(stretches, key=lambda stretch: stretch.begin)
-    return Integration(gained=gained, missing=missing, at_zero=first.missing, points=points)
+    scores, changed = (
+        torch.stack(each).sum(0) for each in zip(*((one.scores, one.changed) for one in stretches), strict=True)
+    )
+    return Integration(
+        gained=sum(stretch.edges[-1][1] - stretch.edges[0][1] for stretch in stretches),
+        missing=missing,
+        uncertain=_scores(choice, changed + missing),
+        largest=float(scores.abs().max()),
+        points=points,
+    )
 
 
-def _sums(attributed: Sequence[Tensor]) -> tuple[Float[Tensor, "_"], ...]:
-    return tuple(scores[0].sum(-1).detach().double().cpu() for scores in attributed)
+def _sums(attributed: Sequence[Tensor]) -> Float[Tensor, "token"]:
+    """The score of every token, what the encoder reads before what the decoder reads."""
+    return torch.cat([scores[0].sum(-1).detach().double().cpu() for scores in attributed])
 
 
-def _scores(choice: TokenChoice, sums: Sequence[Tensor]) -> TokenScores:
-    each = iter(sums)
-    return TokenScores(*(next(each).float() if side else torch.zeros(0) for side in (choice.source, choice.prefix)))
+def _scores(choice: TokenChoice, joined: Float[Tensor, "token"]) -> TokenScores:
+    return TokenScores(*joined.float().split([len(choice.source), len(choice.prefix)]))
 
 
 Method = Literal["weights", "rollout", "gradient", "integrated", "zeroing", "alti"]
@@ -282,7 +325,12 @@ class Attribution:
     #: of what a decoder had written beside; None for methods that look at the source alone, and of models that read one
     #: text only.
     prefix: Float[Tensor, "prefix"] | None = None
-    integration: Integration | None = None  #: of integrated gradients, how well the scores add up
+    integration: Integration | None = None  #: of integrated gradients, how certain the scores are
+
+    @property
+    def uncertain(self) -> Float[Tensor, "token"] | None:
+        """How far each score of `read` may be off, in nats; None for methods that are exact."""
+        return None if self.integration is None else next(side for side in self.integration.uncertain if len(side))
 
 
 def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:

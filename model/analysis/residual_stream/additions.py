@@ -62,6 +62,8 @@ class Addition:
     heads: HeadParts | None = None  #: of an attention, as far as the model tells
     #: the units of a feed-forward network after its activation, as far as the model tells.
     hidden: Float[Tensor, "d_ff"] | None = None
+    #: whether each hidden unit is a product: activation(x W_gate) ⊙ x W_up (Shazeer 2020, arXiv 2002.05202).
+    is_gated: bool = False
     has_skip: bool = True  #: whether what came in is added
 
     @property

@@ -11,9 +11,10 @@ from typing import Final, cast
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.adapters.decoder_lens import final_norm, norm_of
+from model.adapters.library import LINEAR
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
 from model.adapters.text_reader import TextReader
@@ -184,7 +185,17 @@ def _addition(reader: TextReader, trace: Trace, stack: Stack, layer: int, part: 
         if part.kind == "feed_forward"
         else _heads(reader, trace, f"{stack}.{part.kind}", layer, part, position),
         hidden=given if is_inner else None,
+        is_gated=given is not None and is_inner and _is_gated(reader, part.addition.module, len(added), len(given)),
     )
+
+
+def _is_gated(reader: TextReader, output: nn.Module, d_model: int, d_ff: int) -> bool:
+    """Whether two matrices [d_model, d_ff], or one of both, stand before the output of a feed-forward network."""
+    path = next(name for name, module in reader.model.named_modules() if module is output)
+    network = reader.model.get_submodule(path.rpartition(".")[0])
+    matrices = (each for each in network.modules() if isinstance(each, LINEAR) and each is not output)
+    sizes = [matrix.get_parameter("weight").numel() for matrix in matrices]
+    return sizes.count(d_model * d_ff) == 2 or sizes.count(2 * d_model * d_ff) == 1
 
 
 def _heads(reader: TextReader, trace: Trace, site: str, layer: int, part: FoundPart, position: int) -> HeadParts | None:

@@ -15,6 +15,7 @@ from model.adapters.decoder_lens import library_sizes
 from model.adapters.library import new_cache
 from model.adapters.stream_taps import _row, tapped, word_vectors
 from model.adapters.text_reader import TextReader
+from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.library_path import follow_in_library
 from model.analysis.residual_stream.streams import streams
 from model.decoding.cost import step_cost
@@ -101,6 +102,24 @@ def test_what_is_a_norm_and_takes_the_mean_off_is_seen_in_what_it_does(model_typ
     path = follow_in_library(reader, reader.trace(TEXT, "It was old."), "decoder", 1)
     norms = [path.final_norm, *(part.norm for layer in path.layers for part in layer)]
     assert {norm and norm.is_centred for norm in norms} == {is_centred}
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize(
+    ("model_type", "is_gated"),
+    [("llama", True), ("qwen3", True), ("mt5", True), ("modernbert", True), ("phi3", True)]
+    + [(ungated, False) for ungated in ("gpt2", "opt", "phi", "bert", "bart", "t5")],
+)
+def test_a_feed_forward_network_is_gated_where_its_units_are_products(model_type: str, is_gated: bool) -> None:
+    own, trace = read_with(model_type)
+    stack: Stack = "encoder" if trace.source_tokens else "decoder"
+    for layer in follow_in_library(own, trace, stack, 2).layers:
+        assert layer[-1].hidden is not None
+        assert layer[-1].is_gated == is_gated
+    if model_type == "llama":
+        network, unit = own.model.get_submodule("model.layers.1.mlp"), layer[-1]
+        gate, up = (network.get_submodule(f"{name}_proj")(unit.read) for name in ("gate", "up"))
+        torch.testing.assert_close(unit.hidden, torch.nn.functional.silu(gate) * up, atol=1e-5, rtol=1e-4)
 
 
 def test_an_encoder_has_its_norms_after_the_sums(opened: Open) -> None:

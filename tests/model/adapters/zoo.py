@@ -287,9 +287,9 @@ def writer(model_type: str, **settings: Any) -> TextWriter:
     return TextWriter(model, LibraryTokenizer(_metaspace()), layout, abilities, name=model_type, digest=model_type)
 
 
-def random_reader(model_type: str) -> TextReader:
+def random_reader(model_type: str, head: str | None = None) -> TextReader:
     """A random model of this kind, with our attention, that only reads. No gain of a norm is 1, no bias 0."""
-    model: Any = tiny(model_type)
+    model: Any = tiny(model_type, head=head)
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() == 1:

@@ -45,6 +45,7 @@ from viz.pages.learn import python as of_learn
 from viz.pages.learn.training import data as training
 from viz.pages.learn.training.tab import SHOWN, asked_reference
 from viz.pages.learn.transformer import data as data_of_walk
+from viz.pages.learn.transformer import walk
 from viz.pages.model_card import data as card
 from viz.pages.model_card import tabs as of_model_card
 from viz.pages.paper import python as of_paper
@@ -388,6 +389,18 @@ def every_head(names: dict[str, Any]) -> Pairs:
     return [(np.stack(names["weights"][site]), shown[site]) for site in trace.sites]
 
 
+def changed_heads(names: dict[str, Any]) -> Pairs:
+    """As the picture draws it with a head switched off or pointed at a key: weights, and how far streams move."""
+    place = walk.place_in(traced(), reader())
+    shown = data_of_walk.changes(traced(), reader(), *place.changed)
+    assert shown is not None
+    assert max(float(moved.max()) for moved in shown.shares.values()) > 0
+    pairs = [(names["changed"].shares[stack].numpy(), shown.shares[stack].numpy()) for stack in shown.shares]
+    seen = data_of_walk.windows(shown.trace, ENCODER, 0, 0)
+    weights = data_of_walk.weights_between(shown.trace, seen)
+    return pairs + [(np.stack(names["weights"][site]), weights[site]) for site in traced().sites]
+
+
 def one_token(names: dict[str, Any]) -> Pairs:
     path = data_of_walk.token_path(traced(), reader(), "encoder", 2)
     return [
@@ -480,6 +493,8 @@ CASES: list[Case] = [
     ("paper", "Live switches", {"off_layer": 2, "kept_head": 1}, switched),
     ("learn", "The Transformer", {}, every_head),
     ("learn", "The Transformer", {"depth": "layer", "site": ENCODER, "token": 2}, one_token),
+    ("learn", "The Transformer", {"walk_edit": "off", "site": CROSS}, changed_heads),
+    ("learn", "The Transformer", {"walk_edit": "point", "site": DECODER, "token": 3, "key_token": 1}, changed_heads),
     ("learn", "The Transformer", {"depth": "head", "token": 3, "key_token": 1}, row_of_head),
     ("learn", "The Transformer", {"depth": "number", "token": 2, "key_token": 0, "scaled": False}, row_of_head),
     ("learn", "Training", {"smoothed_step": 1, "smoothing": 20}, smoothed),

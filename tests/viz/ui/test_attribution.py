@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from model import Translator
+from model.analysis.attribution.choice import TokenScores
 from model.analysis.attribution.methods import Deletion, HiddenAlone, Integration
 from model.analysis.interventions.head_verdict import HeadVerdict, Intervention
 from model.analysis.metrics.head_metrics import HeadName
@@ -37,6 +39,7 @@ def explained(order: Sequence[int], *, losses: Sequence[float], said: Sequence[i
         alone=alone,
         tokens=tuple({1: "▁es", 2: "▁sie"}[token] for token in said),
         integration=None,
+        uncertain=np.zeros(0),
         lacking={},
     )
 
@@ -60,8 +63,6 @@ def test_a_word_that_costs_nothing_is_not_said_to_cost_most_and_numbers_below_ze
     assert said.startswith("Why “es”? No word changes this if it is hidden alone, and none of them costs anything. ")
     assert "costs most" not in said
     assert "random orders by −1.5 (−1.5 to −1.5)" in said
-    falling = integration_sentence(Integration(gained=-2.1, missing=0.1, at_zero=0.0, points=144))
-    assert "0.10 of the 2.10 nats by which the choice changes" in falling
 
 
 def test_one_word_alone_is_in_no_order_that_could_be_compared() -> None:
@@ -129,14 +130,23 @@ def test_words_that_cost_nothing_are_neither_said_to_cost_nor_to_be_named_late()
     assert "costs most" not in said
 
 
-def test_what_integrated_gradients_miss_is_said_with_the_points_that_were_taken() -> None:
-    close = integration_sentence(Integration(gained=8.0, missing=0.1, at_zero=0.0, points=144))
+def test_what_integrated_gradients_leave_uncertain_is_said_of_each_word() -> None:
+    given = explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 5.0), said=(1, 1, 1, 2))
+    assert integration_sentence(given) == ""
+    none = torch.zeros(0)
+    sure = Integration(
+        gained=8.0, missing=0.0, uncertain=TokenScores(torch.full((4,), 0.01), none), largest=3.0, points=144
+    )
+    scores = {**given.scores, "integrated": np.array([3.0, -0.2, 0.5, -1.0])}
+    doubts = np.array([0.3, 0.25, 0.4, 0.1])
+    given = replace(given, scores=scores, integration=sure, uncertain=doubts)
+    close = integration_sentence(given)
     assert "144 points" in close
-    assert "at most 0.10 of the 8.00 nats" in close
-    far = integration_sentence(Integration(gained=8.0, missing=1.5, at_zero=1.25, points=512))
-    assert "are incomplete" in far
-    assert "up to 1.50 of the 8.00 nats" in far
-    assert "1.25 of them close to zero" in far
+    assert "off by more than 0.010 nats" in close
+    unsure = replace(sure, points=2_000, uncertain=TokenScores(torch.tensor(doubts), none))
+    far = integration_sentence(replace(given, integration=unsure))
+    assert "have not converged here after 2,000 points" in far
+    assert "“The” +3.00 ± 0.30, “dog” −0.20 ± 0.25 (sign uncertain), “was” +0.50 ± 0.40, “tired” −1.00 ± 0.10." in far
 
 
 HEAD = HeadName("decoder.cross", 4, 1)

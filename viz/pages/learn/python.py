@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING, Final
 from viz.access import models, traces
 from viz.pages.learn.training import data as training
 from viz.pages.learn.training.tab import SHOWN, asked_reference
-from viz.pages.learn.transformer import walk
-from viz.pages.learn.transformer.data import why_not
-from viz.pages.learn.transformer.walk_payload import lacks_scores
+from viz.pages.learn.transformer import data, walk
+from viz.pages.learn.transformer.walk_payload import Told, WalkState, lacks_scores
 from viz.selection import state
 from viz.text.messages import said
 from viz.ui import token_labels
 from viz.ui.snippets import Snippet, Views, alone, line, of_text
 
 if TYPE_CHECKING:
-    from model import Trace
+    from model import Reader, Trace
 
 
 def _trace() -> "Trace":
@@ -25,15 +24,18 @@ def _trace() -> "Trace":
 
 
 def _the_transformer() -> Snippet:
-    """All weights, the path of the token that is followed, or the row that is open."""
+    """All weights, as a change leaves them; the path of the token that is followed, or the row that is open."""
     learn, model = state.current().learn, state.current().model
     reader, trace = models.reader(model), _trace()
     if not trace.sites:
         return ""
     place = walk.place_in(trace, reader)
     if learn.depth == "model":
-        layers = "[trace.weights(site, layer) for layer in range(trace.layers_of(site))]"
-        return of_text(trace, {}, f"weights = {{site: {layers} for site in trace.sites}}  # [head, query, key]")
+        imports, changed = _change(trace, reader, place)
+        run = "changed.trace" if changed else "trace"
+        layers = f"[{run}.weights(site, layer) for layer in range({run}.layers_of(site))]"
+        weights = f"weights = {{site: {layers} for site in {run}.sites}}  # [head, query, key]"
+        return of_text(trace, imports, *changed, weights)
     if learn.depth != "layer":
         if lacks_scores(reader):
             return ""
@@ -43,7 +45,7 @@ def _the_transformer() -> Snippet:
         derived = line(template, *at, chosen.scaled, chosen.masked)
         of_key = line("products, weight = row.products[{0}], row.weights[{0}]", place.key)
         return of_text(trace, {"analysis.metrics.derived_row": "derive_row"}, derived, of_key)
-    if why_not(reader):
+    if data.why_not(reader):
         return ""
     parts = "parts = [[(part.kind, part.share) for part in layer] for layer in path.layers]"
     if not reader.abilities.is_headlight:
@@ -52,6 +54,23 @@ def _the_transformer() -> Snippet:
     path = line("path = follow(capture(reader, trace), {}, {})", place.stack, place.row)
     imports = {"analysis.residual_stream.capture": "capture", "analysis.residual_stream.token_path": "follow"}
     return of_text(trace, imports, path, parts)
+
+
+def _change(trace: "Trace", reader: "Reader", place: WalkState) -> tuple[dict[str, str], list[str]]:
+    """Imports and lines of what is changed in the picture: how far every stream moves, and the other run's trace."""
+    if not place.edit or Told.of(trace, reader, place).changes is None:
+        return {}, []
+    streams = "analysis.residual_stream.streams"
+    if place.edit == "forced" and data.may_be_forced(reader, trace):
+        reference = asked_reference(reader, trace)
+        if isinstance(reference, str):
+            other = line("reader.trace({}, {})", trace.text, reference)
+        else:
+            other = line("reader.trace_tokens({}, {})", trace.text, list(reference.token_ids))
+        return {streams: "moved_to, streams"}, [f"changed = moved_to(reader, {other}, streams(reader, trace))"]
+    edit = data.edit_of(*place.changed)
+    imports = {streams: "moved_by, streams", "nn.edits": type(edit).__name__}
+    return imports, [line("changed = moved_by(reader, trace, {}, streams(reader, trace))", edit)]
 
 
 def _training() -> Snippet:

@@ -31,6 +31,7 @@ from viz.text.written import CROSS, DECODER, ENCODER, SITES
 if TYPE_CHECKING:
     from model.adapters.text_reader import TextReader
     from model.analysis.residual_stream.streams import Moved, Streams
+    from model.nn.edits import HeadEdit
 MAX_RUNS, MAX_PATHS, MAX_SPACES, MAX_PICTURES = 8, 8, 4, 8
 #: So many columns of a stack are shown, or fewer where the weights between them were more numbers than are sent.
 COLUMNS, FEWEST = 48, 8
@@ -108,10 +109,14 @@ def changes(
         key: at which it is pointed; None to switch it off.
         since: the first row that it is pointed from, for earlier ones may not see the key.
     """
-    edits = later.edits
-    edit = edits.SwitchOff(site, layer, head) if key is None else edits.PointAt(site, layer, head, key, since=since)
-    before = own_streams(trace, reader)
+    before, edit = own_streams(trace, reader), edit_of(site, layer, head, key, since)
     return None if before is None else later.streams.moved_by(reader, trace, edit, before)
+
+
+def edit_of(site: str, layer: int, head: int, key: int | None, since: int) -> "HeadEdit":
+    """What `changes` does to a head."""
+    edits = later.edits
+    return edits.SwitchOff(site, layer, head) if key is None else edits.PointAt(site, layer, head, key, since=since)
 
 
 @cached(max_entries=MAX_PICTURES)

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from viz.text.messages import Message, _, plural, said
-from viz.text.written import CROSS, DECODER, display_token, signed
+from viz.text.written import DECODER, ENCODER, display_token, signed
 
 if TYPE_CHECKING:
     from model.analysis.metrics.derived_row import DerivedRow
@@ -290,7 +290,13 @@ def _scaling_sentence(origin: Origin) -> str:
 
 
 def _mask_sentence(origin: Origin) -> str:
-    cut = int((~origin.real.allowed).sum())
+    cut, is_window = int((~origin.real.allowed).sum()), hides_by_distance(origin)
+    if origin.looks_ahead and is_window:
+        return plural(
+            "The row sees {count} key outside its window, marked ▲, which the model's mask hides.",
+            "The row sees {count} keys outside its window, marked ▲, which the model's mask hides.",
+            cut,
+        )
     if origin.looks_ahead:
         return plural(
             "The row sees {count} key written after it, marked ▲. While translating it does not exist yet; the "
@@ -299,7 +305,7 @@ def _mask_sentence(origin: Origin) -> str:
             "recording is complete, so their k and v are known.",
             cut,
         )
-    if cut and origin.site != CROSS and _cuts_before(origin):
+    if is_window:
         return plural(
             "This mask is a window: a row may not attend to keys too far away. {count} key is masked.",
             "This mask is a window: a row may not attend to keys too far away. {count} keys are masked.",
@@ -317,10 +323,12 @@ def _mask_sentence(origin: Origin) -> str:
     return _("A single text has no padding, so the mask allows every key and changes nothing.")
 
 
-def _cuts_before(origin: Origin) -> bool:
-    """Whether a masked key comes before a visible one."""
+def hides_by_distance(origin: Origin) -> bool:
+    """Whether the mask of the row is a window: an encoder hides nothing else, and a decoder then hides earlier keys."""
     allowed = origin.real.allowed.tolist()
-    return any(allowed) and not allowed[0]
+    if origin.site == DECODER:
+        return any(allowed) and not allowed[0]
+    return origin.site == ENCODER and not all(allowed)
 
 
 def _softmax_sentence(origin: Origin) -> str:

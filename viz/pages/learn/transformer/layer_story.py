@@ -156,7 +156,8 @@ def _sublayer_rows(addition: "Addition") -> Iterator[Row]:
     if addition.heads is not None:
         yield from _head_rows(addition)
     if addition.hidden is not None:
-        yield _hidden_row(addition.hidden.numpy())
+        hidden = addition.hidden.numpy()
+        yield _gated_row(hidden) if addition.is_gated else _hidden_row(hidden)
     yield _added_row(addition)
     yield _sum_row(addition)
     if addition.norm is not None and addition.norm_place == "post":
@@ -223,6 +224,21 @@ def _hidden_row(hidden: Float[np.ndarray, "unit"]) -> Row:
         _("{share} are above 0. The strongest, with their indices (from 0):", share=percent(firing / len(hidden))),
         hidden,
         bars=tuple(Bar(f"#{unit}", float(hidden[unit])) for unit in strongest if hidden[unit] > 0),
+    )
+
+
+def _gated_row(hidden: Float[np.ndarray, "unit"]) -> Row:
+    strongest = np.argsort(-np.abs(hidden))[:MOST_NAMED]
+    return Row(
+        "feed_forward",
+        _("Hidden units: {count:,}, each a product", count=len(hidden)),
+        _("activation(x W_gate) ⊙ x W_up"),
+        _(
+            "A gate times a value: a unit may have either sign, so a unit below 0 is active too. The largest, with "
+            "their indices (from 0):"
+        ),
+        hidden,
+        bars=tuple(Bar(f"#{unit}", float(hidden[unit])) for unit in strongest),
     )
 
 

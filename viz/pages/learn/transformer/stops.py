@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from viz.pages.learn.transformer.head_story import hides_by_distance
 from viz.selection.choices import Depth, PathEnd
 from viz.text.messages import _, plural
 from viz.text.written import decimal, display_token, percent
@@ -154,6 +155,12 @@ def _head(origin: "Origin") -> Iterator[Stop]:
         MASK,
         _("The mask"),
         plural(
+            "{count} key is outside this row's window: its score becomes −∞, so it gets no weight.",
+            "{count} keys are outside this row's window: their scores become −∞, so they get no weight.",
+            cut,
+        )
+        if hides_by_distance(origin)
+        else plural(
             "{count} key comes later in the text: its score becomes −∞, so it gets no weight.",
             "{count} keys come later in the text: their scores become −∞, so they get no weight.",
             cut,

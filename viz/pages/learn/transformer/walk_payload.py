@@ -71,6 +71,13 @@ class WalkState:
         """Whose token is followed."""
         return "encoder" if self.site == ENCODER else "decoder"
 
+    @property
+    def changed(self) -> tuple[str, int, int, int | None, int]:
+        """The open head, the key that it is pointed at, if any, and since which row: earlier ones may not see it."""
+        is_pointed = self.edit == "point"
+        since = self.row if is_pointed and self.site == DECODER else 0
+        return self.site, self.layer, self.head, self.key if is_pointed else None, since
+
     def fits(self, trace: "Trace") -> bool:
         """Whether the trace has this head, this row and this key."""
         if self.site not in trace.sites:
@@ -224,10 +231,7 @@ class Told:
         if place.edit == "forced" and data.may_be_forced(reader, trace):
             changes = data.forced(trace, reader, asked_reference(reader, trace))
         elif place.edit in ("off", "point") and can_edit:
-            key = place.key if place.edit == "point" else None
-            # Rows before this one may not see the key.
-            since = place.row if place.edit == "point" and place.site == DECODER else 0
-            changes = data.changes(trace, reader, place.site, place.layer, place.head, key, since)
+            changes = data.changes(trace, reader, *place.changed)
         way = stops.of(trace, place.site, path, origin)
         can_force = data.may_be_forced(reader, trace)
         return cls(place, path, no_path, origin, no_origin, way, proof, changes, can_edit, can_force, trace)

@@ -20,6 +20,7 @@ from viz.pages.learn.transformer.head_story import (
     strongest,
     summary,
 )
+from viz.text.written import ENCODER
 
 
 def test_a_short_row_shows_every_key_sums_up_and_compares_nothing() -> None:
@@ -174,6 +175,20 @@ def test_a_mask_that_hides_what_comes_first_is_a_window() -> None:
         scores = torch.where(seen, 0.0, -torch.inf)
         cut = replace(origin, real=replace(origin.real, allowed=seen, scores=scores))
         assert said in steps(cut)[3]["text"]
+
+
+@pytest.mark.parametrize("allowed", [[True, True, True, False, False, False], [False, True, True, True, False, False]])
+def test_what_an_encoders_mask_hides_is_outside_a_window_on_both_sides_and_never_written_later(
+    allowed: list[bool],
+) -> None:
+    seen = torch.tensor(allowed)
+    given = replace(origin_of(), site=ENCODER)
+    cut = replace(given, real=replace(given.real, allowed=seen, scores=torch.where(seen, 0.0, -torch.inf)))
+    told = steps(cut)[3]["text"]
+    assert f"a row may not attend to keys too far away. {allowed.count(False)} keys are masked" in told
+    ahead = steps(replace(cut, other=replace(cut.real, scores=torch.zeros(6))))[3]["text"]
+    assert f"sees {allowed.count(False)} keys outside its window" in ahead
+    assert "written" not in told + ahead
 
 
 def test_without_an_output_projection_the_last_step_speaks_of_none() -> None:

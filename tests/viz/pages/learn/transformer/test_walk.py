@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace, Transformer, TransformerConfig, Translator
 from model.adapters.text_tracer import TextTracer
+from model.analysis.residual_stream.token_path import follow
 from model.checkpoint import save_checkpoint
 from model.nn.edits import PointAt, SwitchOff
 from model.tokenizer import Tokenizer
@@ -27,6 +28,7 @@ from tests.viz.pages.any_model import opened as opened_with
 from tests.viz.sent import charts, numbers, sent_to
 from viz.access import models, traces
 from viz.pages.learn.transformer import data, walk, walk_file
+from viz.pages.learn.transformer.layer_story import rows
 from viz.pages.learn.transformer.walk_payload import MOST, WalkState
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -444,6 +446,23 @@ def test_additive_scores_are_told_by_their_own_formula(
     told = row_of(opened(app, "learn", depth="head"))
     assert told["steps"][0]["formula"].startswith("vᵀ tanh(q + k)")
     assert sum(told["products"][told["followed"]]) == pytest.approx(told["dots"][told["followed"]], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("is_gated", "formula"), [(True, "activation(x W_gate) ⊙ x W_up"), (False, "activation(x W_1 + b_1)")]
+)
+def test_units_of_a_gated_network_are_products_and_none_is_called_inactive_by_its_sign(
+    app: AppTest, is_gated: bool, formula: str
+) -> None:
+    run = data.captured_run(trace_of(opened(app, "learn")), models.translator(app.session_state["selection"].model))
+    path = follow(run, "encoder", 1)
+    ((attention, network), *_) = path.layers
+    units = torch.tensor([-3.0, 0.5, 2.0, -0.1])
+    given = replace(path, layers=((attention, replace(network, hidden=units, is_gated=is_gated)),))
+    (row,) = (row for row in rows(given, 1) if row.title.startswith("Hidden units"))
+    assert row.formula == formula
+    assert ("are active" in row.title) != is_gated
+    assert [bar.label for bar in row.bars] == (["#0", "#2", "#1", "#3"] if is_gated else ["#2", "#1"])
 
 
 # ---- a change ----
