@@ -107,11 +107,11 @@ def as_chat(reader: Reader) -> "ChatWriter":
 
 def as_pair(reader: Reader, second: str) -> Reader:
     """The same, reading every text as the first of a pair; without a second text, or with a decoder, as it is."""
+    if not second.strip() or reader.abilities.kind != "encoder":
+        return reader
     from model.adapters.text_tracer import TextTracer
 
-    if not second.strip() or not isinstance(reader, TextTracer) or reader.abilities.kind != "encoder":
-        return reader
-    return reader.with_second(second)
+    return reader.with_second(second) if isinstance(reader, TextTracer) else reader
 
 
 def as_chooser(reader: Reader) -> Chooser:
