@@ -79,7 +79,8 @@ signs = "abcdefghijklmnopqrstuvwxyz"
 words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *signs, *(f"##{each}" for each in signs), "the", ".", "'", "…"]
 (bert / "vocab.txt").write_text("\\n".join(words), encoding="utf-8")
 BertTokenizerFast(str(bert / "vocab.txt")).save_pretrained(bert)
-BertModel(BertConfig(len(words), 32, 2, 4, 64)).save_pretrained(bert)
+sizes = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+BertModel(BertConfig(vocab_size=len(words), **sizes)).save_pretrained(bert)
 for name in ("path/to/a/gpt2", "path/to/it"):
     shutil.copytree("checkpoints/induction", name)
 """
