@@ -44,6 +44,22 @@ class Proof:
         return said("exact (largest difference {difference:.0e} over {heads})", difference=self.difference, heads=heads)
 
 
+Reason = Literal["head", "buffer", "tie", "ignorable"]
+"""Why a tensor of a folder is not used: it belongs to another head · it holds what the model computes · it is equal to
+one that is used · the class declares that it may be left."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """What a model of the library was opened as, and from which tensors of its folder."""
+
+    opened_as: str = ""  #: its class, and whether config.json names it
+    used: int = 0  #: how many tensors of its folder it uses
+    unused: Mapping[str, Reason] = field(default_factory=lambda: MappingProxyType({}))  #: the others
+    unread: tuple[str, ...] = ()  #: parameters that its folder lacks, and that nothing shown depends on
+    computed: tuple[str, ...] = ()  #: parameters that its class declares that it computes
+
+
 @dataclass(frozen=True, kw_only=True)
 class Abilities:
     """What a model offers."""
@@ -62,6 +78,7 @@ class Abilities:
     #: what cannot be shown of it → one sentence that says why.
     lacks: Mapping[View, str] = field(default_factory=lambda: MappingProxyType({}))
     proof: Proof | None = None  #: of a model of the library, how exactly it is shown
+    whole: Whole | None = None  #: of a model of the library, what it was opened as
 
     @property
     def sites(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Describe a loaded model in words and numbers: kind, layers, heads, parameters, settings, what it lacks."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from typing import Any, Final
 
 from torch import nn
 
-from model.abilities import Kind, PositionScheme
+from model.abilities import Kind, PositionScheme, Reason, Whole
 from model.errors import said, said_plural
 from model.nn.attention import AttentionSite
 from model.reader import Reader
@@ -31,6 +32,13 @@ POSITIONS: Final[Mapping[PositionScheme, str]] = {
     "relative bias": said("relative bias"),
     "none": said("none"),
     "unknown": said("unknown"),
+}
+#: Why a tensor of the folder is not used → what the row of such tensors is called.
+UNUSED: Final[Mapping[Reason, str]] = {
+    "head": said("Not used: of another head"),
+    "buffer": said("Not used: computed anyway"),
+    "tie": said("Not used: equal to one that is"),
+    "ignorable": said("Not used: transformers leaves them"),
 }
 #: The parts of a model that its parameters are counted by.
 _EMBEDDINGS, _NORMS, _ATTENTION = said("Embeddings"), said("Norms and scales"), said("Attention")
@@ -74,6 +82,8 @@ def describe(reader: Reader) -> Description:
         rows.append((SITES[site], each))
     if abilities.proof is not None:
         rows.insert(1, (said("Proof"), abilities.proof.verdict))
+    if abilities.whole is not None:
+        rows[2:2] = _tensors(abilities.whole)
     if (others := _layers_without_attention(model, reader)) is not None:
         rows.append(others)
     labels = getattr(config, "id2label", None)
@@ -91,6 +101,20 @@ def describe(reader: Reader) -> Description:
     return Description(
         rows, parts, sorted(map(_setting, _plain(settings).items())), list(dict.fromkeys(abilities.lacks.values()))
     )
+
+
+def _tensors(whole: Whole) -> list[tuple[str, str]]:
+    """What a model was opened as, and which tensors its folder has besides, or lacks; those of all layers as one."""
+    rows: list[tuple[str, str]] = [(said("Opened as"), whole.opened_as)]
+    for name, tensors in (
+        *((title, [name for name, why in whole.unused.items() if why == reason]) for reason, title in UNUSED.items()),
+        (said("Not in the folder, and not read"), whole.unread),
+        (said("Computed, not in the folder"), whole.computed),
+    ):
+        alike = dict.fromkeys(re.sub(r"\b\d+\b", "*", tensor) for tensor in tensors)
+        if alike:
+            rows.append((name, ", ".join(alike)))
+    return rows
 
 
 def _layers_without_attention(model: nn.Module, reader: Reader) -> tuple[str, str] | None:

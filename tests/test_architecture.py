@@ -102,7 +102,7 @@ _ATTRIBUTES: Final = {
 FOLDERS: Final = {
     "model/folder_files.py": {"os.open"},
     "model/adapters/library.py": {
-        "model_class.made.from_pretrained", "transformers.AutoImageProcessor.from_pretrained",
+        "made.from_pretrained", "transformers.AutoImageProcessor.from_pretrained",
         "transformers.AutoTokenizer.from_pretrained",
     },
     "model/adapters/folder_check.py": {"safe_open"},
@@ -116,7 +116,7 @@ COPIES: Final = {
     "model/adapters/tokenizer_trial_process.py": {"AutoTokenizer.from_pretrained"},
     # A folder of our own with a link to the one file that was checked and is held.
     "model/adapters/weights_process.py": {
-        "auto.from_pretrained", "transformers.AutoConfig.from_pretrained", "transformers.AutoTokenizer.from_pretrained",
+        "transformers.AutoConfig.from_pretrained", "transformers.AutoTokenizer.from_pretrained",
     },
 }  # fmt: skip
 #: Files that a person names, in a command or a session, or that a run of theirs left.
@@ -199,6 +199,7 @@ WRITES: Final = {
     "model/training/loop.py": {"save_file"},
     # Temporary files and folders, which only the person who made them can enter; what is moved out of one is a folder.
     "model/temporary_folders.py": {"mkdtemp", "os.open"},
+    "model/adapters/folder_check.py": {"(private / INDEX).write_text", "(private / name).symlink_to"},
     "model/adapters/limited_process.py": {"TemporaryFile"},
     "model/adapters/other_weights.py": {"(made / 'whole').rename", "home.rename", "target.mkdir"},
     "model/adapters/weights_process.py": {

@@ -4,6 +4,7 @@ Only safetensors and JSON are accepted as weights and settings; code, pickle and
 """
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ from model.errors import CheckpointError
 from model.folder_files import entries, is_hub_blob, named_file, open_file, read_file
 
 CONFIG: Final = "config.json"
+TOKENIZER_SETTINGS: Final = "tokenizer_config.json"
 WEIGHTS: Final = "model.safetensors"
 INDEX: Final = "model.safetensors.index.json"
 PICKLED: Final = "pytorch_model.bin"
@@ -102,9 +104,9 @@ class Folder:
         return self.adapter.path if own and self.adapter is not None else self.path
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, private: Path) -> Iterator[Path]:
         """The files of the weights are open, so that a library reads by their names what was checked, or an error says
-        at the end that it did not.
+        at the end that it did not. Gives the folder that it is to read; in a `private` one, an index may be completed.
 
         Raises a CheckpointError if one cannot be read, or was exchanged.
         """
@@ -113,9 +115,18 @@ class Folder:
             {INDEX: LARGEST_INDEX} if index.is_file() else {}
         )
         with _readable(self.path), ExitStack() as stack:
-            for name, largest in names.items():
-                stack.enter_context(named_file(self.weights_home, name, largest))
-            yield
+            held = {
+                name: stack.enter_context(named_file(self.weights_home, name, most)) for name, most in names.items()
+            }
+            content = _read_json(held.pop(INDEX), LARGEST_INDEX) if INDEX in held else None
+            if content is None or isinstance(content.get("metadata"), dict):
+                yield self.weights_home
+                return
+            # Some programs write none, and the library asks for it.
+            (private / INDEX).write_text(json.dumps({**content, "metadata": {}}), encoding="utf-8")
+            for name, path in held.items():
+                (private / name).symlink_to(path)
+            yield private
 
     def digest(self) -> str:
         """SHA-256 over settings, weights and tokenizer files: names exactly this content. Reads every byte.
@@ -204,12 +215,22 @@ def check_tokenizer_files(path: Path, model_type: object) -> None:
                 "tokens by vocab.json. Copy these files from the source of the model."
             )
             raise CheckpointError(message, name=path.name, lacked=", ".join(lacked))
-    if not any((path / name).is_file() for name in TOKENIZER_FILES):
+    if not any((path / name).is_file() for name in TOKENIZER_FILES) and not _cuts_bytes(path):
         raise CheckpointError(
             "{name} contains a model but no tokenizer, so no text can be read. Save the tokenizer of the original "
             "model in the same folder: `AutoTokenizer.from_pretrained(original).save_pretrained(folder)`.",
             name=path.name,
         )
+
+
+def _cuts_bytes(path: Path) -> bool:
+    """Whether a tokenizer lies in a folder that has no pieces to be kept in a file, as ByT5's."""
+    if not (path / TOKENIZER_SETTINGS).is_file():
+        return False
+    # The library takes a second or two to import; almost every tokenizer has its pieces in a file.
+    from model.adapters.library import cuts_bytes
+
+    return cuts_bytes(_read_json(path / TOKENIZER_SETTINGS, LARGEST_CONFIG).get("tokenizer_class"))
 
 
 def _check_inside(path: Path) -> None:
@@ -262,8 +283,10 @@ def pickled_files(path: Path) -> tuple[Path, ...]:
 
 
 def _labels(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The labels of a classifier, by their numbers; nothing where there are none, or no sensible ones."""
-    named = config.get("id2label")
+    """The labels of a classifier, by their numbers, or how many it has; nothing where neither is sensible."""
+    named, count = config.get("id2label"), config.get("num_labels")
+    if named is None and type(count) is int and 0 < count <= MOST_LABELS:
+        return {"num_labels": count}
     if not isinstance(named, dict) or len(named) > MOST_LABELS:
         return {}
     labels = {key: value for key, value in named.items() if key.isdecimal() and isinstance(value, str)}
@@ -297,24 +320,35 @@ def _parts(path: Path) -> tuple[Path, ...]:
 
 
 def _count_numbers(path: Path) -> int:
-    """Numbers in a safetensors file, from its header alone. Raises a CheckpointError if it is none."""
-    name = f"{path.parent.name}/{path.name}"
+    """Numbers in a safetensors file, from its header alone. Raises as `tensor_shapes`."""
     if path.suffix == ".bin":
         # At least; how many there are is known when it has been read.
         return path.stat().st_size // 8
+    return sum(map(prod, tensor_shapes(path).values()))
+
+
+def tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Name → shape of each tensor in a safetensors file, from its header. Raises a CheckpointError if it is none."""
+    name = f"{path.parent.name}/{path.name}"
     with named_file(path.parent, path.name, LARGEST_WEIGHTS) as held:
         try:
             with safe_open(held, "numpy") as file:
-                tensors = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118 – it is no dictionary
-                kinds = {tensor.get_dtype() for tensor in tensors}
-                numbers: int = sum(prod(tensor.get_shape()) for tensor in tensors)
+                tensors = {key: file.get_slice(key) for key in file.keys()}  # noqa: SIM118 – it is no dictionary
+                kinds = {tensor.get_dtype() for tensor in tensors.values()}
+                shapes = {key: tuple(tensor.get_shape()) for key, tensor in tensors.items()}
         except SafetensorError as error:
             message = "{name} is not a safetensors file, or it is incomplete or damaged."
             raise CheckpointError(message, name=name) from error
     if strange := sorted(kinds - _PLAIN):
         message = "{name} contains numbers of type {strange}; save the model in 16 or 32 bits."
         raise CheckpointError(message, name=name, strange=strange[0][:20])
-    return numbers
+    return shapes
+
+
+def read_tensor(path: Path, name: str) -> Any:
+    """One tensor of a safetensors file, as torch has it."""
+    with named_file(path.parent, path.name, LARGEST_WEIGHTS) as held, safe_open(held, "pt") as opened:
+        return opened.get_tensor(name).clone()
 
 
 def _read_json(path: Path, largest: int) -> dict[str, Any]:

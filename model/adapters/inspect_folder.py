@@ -20,7 +20,7 @@ from urllib.request import url2pathname
 
 from model.abilities import Kind
 from model.adapters import folder_check
-from model.adapters.folder_check import CONFIG, TOKENIZER_FILES, Folder
+from model.adapters.folder_check import CONFIG, TOKENIZER_FILES, TOKENIZER_SETTINGS, Folder
 from model.adapters.limited_process import answer_of
 from model.adapters.peft_adapter import read_adapter
 from model.checked import Malformed, parsed
@@ -30,7 +30,6 @@ from model.folder_files import entries, open_file, read_file
 from model.temporary_folders import temporary_folder
 from model.training_record import MANIFEST
 
-TOKENIZER_SETTINGS: Final = "tokenizer_config.json"
 CHAT_TEMPLATE: Final = "chat_template.jinja"
 #: Files that tokenizers and image processors are made of → bytes beyond which one is refused.
 LARGEST: Final[Mapping[str, int]] = {

@@ -1,4 +1,4 @@
-"""The only module that calls `transformers`: everything else sees plain tensors and small values.
+"""Call `transformers`: everything else but the choice of a class sees plain tensors and small values.
 
 What the library types poorly, or not at all, ends here.
 """
@@ -6,7 +6,8 @@ What the library types poorly, or not at all, ends here.
 import copy
 import inspect
 import logging
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ import numpy as np
 import torch
 import transformers
 from torch import Tensor, nn
+from transformers.conversion_mapping import get_model_conversion_mapping
+from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 from transformers.pytorch_utils import Conv1D
@@ -54,6 +57,7 @@ class ModelClass:
 
     made: Any
     role: Role
+    why: str = ""  #: its name, and how it was chosen
 
     @property
     def reads_pictures(self) -> bool:
@@ -189,32 +193,11 @@ def can_write(model: Any) -> bool:
     return bool(model.can_generate())
 
 
-def class_of(config: Any) -> ModelClass:
-    """The class that a configuration names in `architectures`, if the library's own maps have it for this kind.
-
-    A class that they do not know leaves the model beneath its head; without a name, it is one that writes, if any is.
-
-    Raises a CheckpointError if the library has no class for this kind that reads text or pictures.
-    """
-    known = [
+def classes_of(config: Any) -> list[ModelClass]:
+    """The classes that the library's own maps have for a configuration, by what they are for, `trunk` last."""
+    return [
         ModelClass(made, role) for role, maps in _MAPS.items() for auto in maps for made in _classes(auto, type(config))
     ]
-    names = config.architectures if isinstance(config.architectures, list) else []
-    named = [each for each in known if each.made.__name__ in names]
-    trunks = [each for each in known if each.role == "trunk"]
-    if named and named[0].reads_pictures:
-        named = []
-    wanted: Role = "seq2seq" if config.is_encoder_decoder else "causal"
-    says_masked = wanted == "causal" and any(each.role == "masked" for each in known)
-    unnamed = [] if names or says_masked else [each for each in known if each.role == wanted]
-    for chosen in (*named, *unnamed, *trunks, *known):
-        if chosen.made.main_input_name in ("input_ids", "pixel_values"):
-            return chosen
-    raise CheckpointError(
-        "This folder contains a model of type {kind!r}, for which transformers has no class that reads text or "
-        "pictures.",
-        kind=str(config.model_type)[:60],
-    )
 
 
 def _classes(auto: Any, config_class: type) -> tuple[Any, ...]:
@@ -228,23 +211,60 @@ def name_of(config: Any) -> str:
     return type(config).__name__.removesuffix("Config")
 
 
-def count_numbers(model_class: ModelClass, config: Any) -> tuple[int, int, int]:
-    """How many numbers a model of this configuration learns, how many bytes its tables take that it computes, and how
-    many numbers its largest weight has.
-
-    No memory is taken for them.
+def empty_model(model_class: ModelClass, config: Any) -> Any:
+    """A model of this configuration whose weights take no memory.
 
     Raises a CheckpointError if the values of the configuration make no model.
     """
     try:
         with _LOADING, quiet(), torch.device("meta"):
-            model = model_class.made(copy.deepcopy(config))
+            return model_class.made(copy.deepcopy(config))
     except Exception as error:
         message = "The model that config.json describes cannot be built: {first_line}."
         raise CheckpointError(message, first_line=first_words(error)) from error
+
+
+def count_numbers(model_class: ModelClass, config: Any) -> tuple[int, int, int]:
+    """How many numbers a model of this configuration learns, how many bytes its tables take that it computes, and how
+    many numbers its largest weight has.
+
+    No memory is taken for them. Raises as `empty_model`.
+    """
+    model = empty_model(model_class, config)
     tables = sum(table.numel() * table.element_size() for table in model.buffers())
     sizes = [parameter.numel() for parameter in model.parameters()]
     return sum(sizes), tables, max(sizes, default=0)
+
+
+def names_in(model: Any, tensors: Collection[str]) -> dict[str, str]:
+    """Tensor of a folder → what the library calls it in a model: a parameter or buffer, or a name that it lacks."""
+    own = {name: torch.empty(0) for name in model.state_dict()}
+    conversions = get_model_conversion_mapping(model)
+    renamings = [each for each in conversions if isinstance(each, WeightRenaming)]
+    converters = [each for each in conversions if isinstance(each, WeightConverter)]
+
+    def renamed(name: str) -> str:
+        to, _ = rename_source_key(name, renamings, converters, model.base_model_prefix, own)
+        # As the library does: a name that a renaming takes out of the model keeps its own.
+        return name if to not in own and name in own else str(to)
+
+    return {name: renamed(name) for name in tensors}
+
+
+def declared_computed(model: Any, stored: Collection[str]) -> tuple[str, ...]:
+    """The parameters of a model that are not `stored` and of which its class declares that it computes them."""
+    patterns = model._keys_to_ignore_on_load_missing or ()
+    names = {name for name, _ in model.named_parameters()}.difference(stored)
+    return tuple(sorted(name for name in names if any(re.search(pattern, name) for pattern in patterns)))
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What the library found in a folder's weights, by names in the model."""
+
+    missing: frozenset[str]  #: what it made anew, but for ties and what its class declares that it makes
+    unexpected: frozenset[str]  #: what it did not use, but for what its class declares that it leaves
+    mismatched: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]  #: name → shape in the folder, in the model
 
 
 def load_weights(
@@ -255,47 +275,55 @@ def load_weights(
     dtype: torch.dtype,
     generation: Any,
     placed: Mapping[str, Any] = MappingProxyType({}),
-) -> nn.Module:
+    *,
+    name: str,
+) -> tuple[nn.Module, Loading]:
     """The model of a folder that `folder_check` has checked and holds, on the CPU, in evaluation mode.
+
+    What does not fit is told, for `whole` to judge.
 
     Args:
         folder, model_class, config, dtype: `model_class` from `class_of`, `config` from `make_config`.
         generation: from `generation_settings`; without it the library would read the folder's files for it.
         implementation: `OURS` or "eager".
         placed: options that put the weights elsewhere, of `placement.Placement`.
+        name: of the model, for messages.
 
-    Raises a CheckpointError if the weights do not fit the configuration.
+    Raises a CheckpointError if the weights cannot be loaded.
     """
     options: dict[str, Any] = {"config": config, "dtype": dtype, "attn_implementation": implementation}
-    options |= {
-        "generation_config": generation,
-        "local_files_only": True,
-        "use_safetensors": True,
-        "trust_remote_code": False,
-    }
+    options |= {"generation_config": generation, "use_safetensors": True}
     options |= placed
     try:
-        with _LOADING, quiet():
-            model, report = model_class.made.from_pretrained(str(folder), output_loading_info=True, **options)
+        model, loading = load_reporting(model_class.made, folder, options)
     except Exception as error:
         message = "The weights in {name} cannot be loaded: {first_line}."
-        raise CheckpointError(message, name=folder.name, first_line=first_words(error)) from error
-    # A pooler sits behind the attention that is shown; checkpoints of language models often come without.
-    missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
-    mismatched = sorted(str(entry[0]) for entry in report.get("mismatched_keys", ()))
-    if missing or mismatched:
-        what = said("they lack {tensor}", tensor=[*missing, ""][0])
-        if not missing:
-            what = said("they have {tensor} in another shape", tensor=mismatched[0])
-        message = (
-            "The weights in {name} do not fit its config.json: {what} ({count} such tensors). Save the model or copy "
-            "the folder again."
-        )
-        raise CheckpointError(message, name=folder.name, what=what, count=len(missing) + len(mismatched))
+        raise CheckpointError(message, name=name, first_line=first_words(error)) from error
     if hasattr(model, "generation_config"):
         model.generation_config = generation
-    loaded: nn.Module = model.eval()
-    return loaded
+    return model, loading
+
+
+def load_reporting(made: Any, folder: Path, options: Mapping[str, Any]) -> tuple[Any, Loading]:
+    """A model of a class from a folder, in evaluation mode, with what the library found. Raises what it raises."""
+    with _LOADING, quiet():
+        model, report = made.from_pretrained(
+            str(folder),
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            **options,
+        )
+    mismatched = {str(name): (tuple(there), tuple(wanted)) for name, there, wanted in report["mismatched_keys"]}
+    return model.eval(), Loading(frozenset(report["missing_keys"]), frozenset(report["unexpected_keys"]), mismatched)
+
+
+def cuts_bytes(tokenizer_class: object) -> bool:
+    """Whether the library's tokenizer of this name needs no file of pieces."""
+    made: Any = getattr(transformers, tokenizer_class, None) if isinstance(tokenizer_class, str) else None
+    is_one = isinstance(made, type) and issubclass(made, transformers.PreTrainedTokenizerBase)
+    return is_one and not made.vocab_files_names
 
 
 def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
@@ -345,13 +373,19 @@ def blank_pixels(processor: Any) -> Tensor:
 
 
 @contextmanager
-def settings_of_model() -> Iterator[None]:
-    """What goes wrong in the block, where a model runs first, raises a CheckpointError: its settings do not fit."""
+def settings_of_model(model: nn.Module | None = None) -> Iterator[None]:
+    """What goes wrong in the block, where a model runs first, raises a CheckpointError: its settings do not fit, or
+    the `model` asks for another input than text.
+    """
     try:
         yield
     except (HeadlightError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
+        inputs = set() if model is None else inspect.signature(model.forward).parameters.keys() - {"input_ids"}
+        if asked := inputs.intersection(re.findall(r"\w+", str(error))):
+            message = "This model reads more than text: it asks for {inputs}, which Headlight does not give it."
+            raise CheckpointError(message, inputs=", ".join(sorted(asked))) from error
         message = "This model cannot read text: the settings in its folder contradict each other ({first_line})."
         raise CheckpointError(message, first_line=first_words(error)) from error
 

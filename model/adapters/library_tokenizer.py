@@ -20,12 +20,14 @@ from model.trace.axes import LINE_END, SEGMENTS, WORD_BEGIN
 from model.trace.trace import TokenInputs
 from model.unspaced import BLANKS, spelled_byte
 
-Spelling = Literal["metaspace", "bytes", "wordpiece", "words"]
+Spelling = Literal["metaspace", "bytes", "wordpiece", "raw bytes", "words"]
 #: Two pieces, what a tokenizer makes of them that marks its pieces so, and what that is called.
 _JOINED: Final[tuple[tuple[tuple[str, str], str, Spelling], ...]] = (
     (("a", f"{WORD_BEGIN}b"), "a b", "metaspace"),
     (("a", "Ġb"), "a b", "bytes"),
     (("a", "##b"), "ab", "wordpiece"),
+    # The two bytes of é, each as the character of its number (ByT5; GPT-2 gives other bytes other characters).
+    (("Ã", "©"), "é", "raw bytes"),
 )
 _SIGNS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "##": "wordpiece"}
 
@@ -229,8 +231,8 @@ class LibraryTokenizer:
             return f"<id {number}>"
         if number in self.special_ids:
             return str(piece)
-        if self._spelling == "bytes":
-            return _from_bytes(str(piece))
+        if self._spelling in ("bytes", "raw bytes"):
+            return _from_bytes(str(piece), self._spelling)
         if number in self.byte_ids:
             return spelled_byte(str(piece))
         if self._spelling == "metaspace":
@@ -319,8 +321,8 @@ def _piece(tokenizer: Any, number: int) -> str | None:
 
 def _byte_ids(tokenizer: Any, vocabulary: Mapping[str, int], spelling: Spelling) -> set[int]:
     """The ids of the pieces that are single bytes and no whole character; with byte fallback, of all single bytes."""
-    if spelling == "bytes":
-        names = [sign for sign, byte in _bytes_of_signs().items() if byte >= 0x80]
+    if spelling in ("bytes", "raw bytes"):
+        names = [sign for sign, byte in _bytes_of_signs(spelling).items() if byte >= 0x80]
     else:
         # A word of a vocabulary may look like a byte: whether it is one, its tokenizer knows.
         names = [f"<0x{byte:02X}>" for byte in range(256)] if _joined(tokenizer, ("<0x28>",)) == "(" else []
@@ -335,9 +337,9 @@ def _joined(tokenizer: Any, pieces: Sequence[str]) -> str:
         return ""
 
 
-def _from_bytes(piece: str) -> str:
+def _from_bytes(piece: str, spelling: Spelling) -> str:
     """A byte-level piece as text; bytes that are no whole character by their numbers."""
-    table = _bytes_of_signs()
+    table = _bytes_of_signs(spelling)
     if any(sign not in table for sign in piece):
         return piece
     raw = bytes(table[sign] for sign in piece)
@@ -347,8 +349,12 @@ def _from_bytes(piece: str) -> str:
 
 
 @cache
-def _bytes_of_signs() -> dict[str, int]:
-    """The byte of each printable sign in GPT-2's byte-level vocabulary (Radford et al. 2019, encoder.py)."""
+def _bytes_of_signs(spelling: Spelling = "bytes") -> dict[str, int]:
+    """The byte of each sign: of raw bytes its number, of others as in GPT-2's byte-level vocabulary (Radford et al.
+    2019, encoder.py), whose signs are printable.
+    """
+    if spelling == "raw bytes":
+        return {chr(byte): byte for byte in range(256)}
     plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in plain]
     return {chr(byte): byte for byte in plain} | {chr(256 + number): byte for number, byte in enumerate(others)}

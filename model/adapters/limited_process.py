@@ -9,12 +9,13 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any, Final
@@ -25,6 +26,9 @@ import psutil
 INTERVAL: Final = 0.1
 #: Of Linux (sys/prctl.h): the signal that a process gets when the thread that started it ends.
 _PR_SET_PDEATHSIG: Final = 1
+#: What is of no use in a message: colours of a terminal, what refers to a report that nobody sees, and our own folders.
+_UNSHOWN: Final = re.compile(r"\x1b\[[0-9;]*m|\s*For details look at .*above report")
+_TEMPORARY: Final = re.compile(rf"{re.escape(gettempdir())}[/\\][^\s'\"]*")
 #: On Windows the Python of a virtual environment is a program that starts another, which does the work.
 HAS_LAUNCHER: Final = psutil.WINDOWS
 
@@ -167,7 +171,8 @@ def _family(process: int) -> list[psutil.Process]:
 def first_words(error: BaseException, most: int = 200) -> str:
     """An error's first line, or all of it where that only begins a list, shortened to a part of a sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    line = (" ".join(lines) if lines[0].endswith(":") else lines[0]).rstrip(".:")
+    line = _UNSHOWN.sub("", " ".join(lines) if lines[0].endswith(":") else lines[0])
+    line = _TEMPORARY.sub("its folder", line).rstrip(".:! ")
     # Half of a surrogate pair in a file's JSON cannot be sent to a browser.
     line = line.encode("utf-8", errors="replace").decode()
     return line if len(line) <= most else f"{line[:most]} …"

@@ -1,14 +1,15 @@
 """Open a folder that `transformers` wrote, as a reader or writer."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import torch
 from torch import nn
 
-from model.abilities import Abilities, View
+from model.abilities import Abilities, View, Whole
 from model.adapters import capture, library
 from model.adapters.ability_proof import check_looks, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
@@ -18,6 +19,7 @@ from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.inspect_folder import private_copy, try_once
 from model.adapters.layout import Layout, longest_text
 from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.model_class import class_of, with_type
 from model.adapters.other_weights import readable_folder
 from model.adapters.peft_adapter import merge
 from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle
@@ -25,8 +27,10 @@ from model.adapters.probe import MOST_TOKENS, Probe
 from model.adapters.proof import EAGER, Explored, explore_model, found_again, keep_verdict, load_verdict, without_layout
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
+from model.adapters.whole import Stored, check_run, check_whole
 from model.errors import CheckpointError, said
 from model.reader import Reader, choose_device, choose_dtype
+from model.temporary_folders import temporary_folder
 
 T = TypeVar("T")
 #: Position schemes that work at any length.
@@ -60,9 +64,11 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
 
 def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, cache: Path | None) -> Reader:
     check_token_ids(folder.config, CONFIG)
+    folder = replace(folder, config=with_type(folder.config))
     config = library.make_config(folder.config)
     check_values(folder.config, has_table=not library.turns(config))
-    model_class = library.class_of(config)
+    stored = Stored.of(folder.weights)
+    model_class = class_of(config, stored.shapes)
     if not model_class.reads_pictures:
         check_tokenizer_files(folder.tokenizer, config.model_type)
     check_room(folder.name, folder.numbers, number_type, chosen)
@@ -73,15 +79,17 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, cach
     check_room(folder.name, folder.numbers, number_type, chosen, tables=tables, largest=largest)
     pieces = None if model_class.reads_pictures else _open_tokenizer(folder, config)
     placement = placement_for(folder.numbers, tables, number_type, chosen)
-    model = _loaded(folder, model_class, config, number_type, placement).eval()
+    model, whole = _loaded(folder, stored, model_class, config, number_type, placement)
     if placement is None:
         model = model.to(chosen)
     digest = folder.digest()
     with _kept(cache, _key(model, digest)):
-        return _proven(folder, model, pieces, digest, config)
+        return _proven(folder, model, whole, pieces, digest, config)
 
 
-def _proven(folder: Folder, model: Any, pieces: LibraryTokenizer | None, digest: str, config: Any) -> Reader:
+def _proven(
+    folder: Folder, model: Any, whole: Whole, pieces: LibraryTokenizer | None, digest: str, config: Any
+) -> Reader:
     """The model as what it is proven to be."""
     if pieces is None:
         # Only who looks at pictures needs what reads them.
@@ -91,14 +99,20 @@ def _proven(folder: Folder, model: Any, pieces: LibraryTokenizer | None, digest:
             processor = library.load_image_processor(copy.path, config, folder.name)
         check_picture_sizes(library.picture_sizes(processor))
         pixels = library.blank_pixels(processor)
-        layout, abilities = explore(model, Probe(pixels=pixels), digest)
+        probe = Probe(pixels=pixels)
+        check_run(model, whole, probe, folder.name)
+        layout, abilities = explore(model, probe, digest)
+        abilities = replace(abilities, whole=whole)
         looking = ImageReader(model, processor, layout, abilities, name=folder.name, digest=digest)
         with library.settings_of_model():
             looking.check_patches(pixels)
         check_looks(looking)
         return looking
     source = pieces.encode(PROBE_TEXT).ids
-    layout, abilities = explore(model, Probe.of_text(model, source), digest)
+    probe = Probe.of_text(model, source)
+    check_run(model, whole, probe, folder.name)
+    layout, abilities = explore(model, probe, digest)
+    abilities = replace(abilities, whole=whole)
     if library.is_for(model, "labels") and abilities.has("word choice"):
         from model.adapters.text_reader import LabelReader
 
@@ -119,24 +133,29 @@ def _with_tried(reader: TextReader, source: tuple[int, ...]) -> TextReader:
 
 
 def _loaded(
-    folder: Folder, model_class: library.ModelClass, config: Any, dtype: torch.dtype, placement: Placement | None
-) -> nn.Module:
-    """The weights of a folder with its adapter, on the CPU or where they are placed."""
-    generation = library.generation_settings(folder.generation, folder.config)
-    if placement is None:
-        with folder.held():
-            model = library.load_weights(folder.weights_home, model_class, config, EAGER, dtype, generation)
-        return model if folder.adapter is None else merge(model, folder.adapter)
-    if folder.adapter is not None:
+    folder: Folder, stored: Stored, model_class: library.ModelClass, config: Any, dtype: torch.dtype,
+    placement: Placement | None,
+) -> tuple[nn.Module, Whole]:  # fmt: skip
+    """The weights of a folder with its adapter, on the CPU or where they are placed, and what they are."""
+    if placement is not None and folder.adapter is not None:
         raise CheckpointError(
             "{name} is an adapter of a model that does not fit into RAM. Merge the two with "
             "`model.merge_and_unload().save_pretrained(folder)` and open that folder.",
             name=folder.name,
         )
-    with folder_for_weights() as offloaded, folder.held():
-        options = placement.options(offloaded.path)
-        model = library.load_weights(folder.weights_home, model_class, config, EAGER, dtype, generation, options)
-    return settle(model, placement, offloaded)
+    generation = library.generation_settings(folder.generation, folder.config)
+    with ExitStack() as stack:
+        offloaded = None if placement is None else stack.enter_context(folder_for_weights())
+        private = stack.enter_context(temporary_folder("index")) if offloaded is None else offloaded.path
+        home = stack.enter_context(folder.held(private))
+        placed = {} if placement is None else placement.options(private)
+        model, loading = library.load_weights(
+            home, model_class, config, EAGER, dtype, generation, placed, name=folder.name
+        )
+        whole = replace(check_whole(model, loading, stored, folder.name), opened_as=model_class.why)
+    if placement is not None and offloaded is not None:
+        model = settle(model, placement, offloaded)
+    return (model if folder.adapter is None else merge(model, folder.adapter)), whole
 
 
 def _open_tokenizer(folder: Folder, config: Any) -> LibraryTokenizer:
@@ -190,7 +209,7 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
     CheckpointError if the model cannot read, has no attention, or its weights cannot be trusted.
     """
     key = _key(model, digest)
-    with library.settings_of_model():
+    with library.settings_of_model(model):
         probe = probe or Probe.of_text(model)
         known = _PROVEN.get(key)
         found = None if known is None else _again(model, probe, known)

@@ -366,14 +366,9 @@ class TextTracer(BaseReader):
             assert limit is not None
             raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
         self._check_known(encoded, self.vocab_size if is_target else library.vocab_size(self.model))
-        if self.pieces.special_ids.issuperset(encoded.ids):
-            own = self.pieces.encode(text, is_target=is_target, with_special=False).tokens
-            if not own:
-                raise nothing_seen(what)
-            message = (
-                "{what} gives only special tokens ({tokens}): this vocabulary has none of its words. Type other words."
-            )
-            raise InputTextError(message, what=what, tokens=" ".join(dict.fromkeys(own)))
+        is_bare = self.pieces.special_ids.issuperset(encoded.ids)
+        if is_bare and not self.pieces.encode(text, is_target=is_target, with_special=False).ids:
+            raise nothing_seen(what)
         return encoded
 
     def _check_known(self, encoded: Encoded, size: int) -> None:

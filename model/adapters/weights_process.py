@@ -14,12 +14,17 @@ MOST_MISSING: Final = 3
 
 
 def convert_gguf(target: Path, files: list[Path]) -> str:
-    """Write a file as a folder of transformers; why its settings cannot be those of its tensors, or ""."""
+    """Write a file as a folder of transformers; what is wrong with it, as a part of a sentence, or ""."""
     (file,) = files
     header = read_header(file)
     check_header(header)
     import torch
     import transformers
+
+    from model.adapters import library
+    from model.adapters.model_class import class_of
+    from model.adapters.probe import Probe
+    from model.adapters.whole import Stored, find_whole, wrong_with_unread
 
     # Beside the target, where what a killed process leaves is found.
     with TemporaryDirectory(dir=target.parent) as alone:
@@ -27,22 +32,41 @@ def convert_gguf(target: Path, files: list[Path]) -> str:
         (Path(alone) / file.name).symlink_to(file)
         options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
         config = transformers.AutoConfig.from_pretrained(alone, **options)
-        auto: Any = (
-            transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModelForCausalLM
-        )
         check_values(config.to_dict(), has_table=False)
-        with torch.device("meta"):
-            asked = sum(parameter.numel() for parameter in auto.from_config(config).parameters())
+        made = class_of(config)
+        asked, _, _ = library.count_numbers(made, config)
         if asked > MOST_MISSING * header.numbers:
             return f"its settings ask for {asked:,} numbers, and its tensors hold {header.numbers:,}"
-        model = auto.from_pretrained(alone, **options, dtype=torch.float32)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(alone, **options)
+        options = {"gguf_file": file.name, "config": config, "dtype": torch.float32}
+        model, loading = library.load_reporting(made.made, Path(alone), options)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(alone, gguf_file=file.name, local_files_only=True)
+    whole, wrong = find_whole(model, loading, Stored())
+    if wrong := wrong or left_of_gguf(model, file) or wrong_with_unread(model, whole, Probe.of_text(model)):
+        return f"its weights do not fit its settings: {wrong}"
     # The library read plain numbers, but marks the model as quantized, which it then does not save.
     model.hf_quantizer, model.is_quantized = None, False
     del model.config.quantization_config
     model.save_pretrained(target)
     tokenizer.save_pretrained(target)
     return ""
+
+
+def left_of_gguf(model: Any, file: Path) -> str:
+    """Which tensor of a file the library left out without a word, as a part of a sentence; "" if none."""
+    from gguf import GGUFReader
+    from transformers.modeling_gguf_pytorch_utils import TENSOR_PROCESSORS, TensorProcessor, get_gguf_hf_weights_map
+
+    reader = GGUFReader(file)
+    stored = {weight.data_ptr(): weight.numel() for weight in model.state_dict().values()}
+    if sum(int(tensor.n_elements) for tensor in reader.tensors) <= sum(stored.values()):
+        return ""
+    # Factors of 1 for rotary frequencies change nothing; the library reads none.
+    tensors = {each.name for each in reader.tensors if len(each.shape) > 1 or not (each.data == 1).all()}
+    architecture = reader.fields["general.architecture"].contents()
+    made: Any = TENSOR_PROCESSORS.get(architecture, TensorProcessor)
+    known = get_gguf_hf_weights_map(model, made(config=model.config.to_dict()))
+    left = sorted(tensors - known.keys())
+    return f"they contain {left[0][:80]}, which transformers does not use" if left else ""
 
 
 def convert(target: Path, files: list[Path]) -> str:
@@ -63,7 +87,9 @@ def convert(target: Path, files: list[Path]) -> str:
         save_file({key: value.detach().clone().contiguous() for key, value in state.items()}, target / name)
         weight_map |= dict.fromkeys(state, name)
     if len(files) > 1:
-        (target / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}), encoding="utf-8")
+        (target / "model.safetensors.index.json").write_text(
+            json.dumps({"metadata": {}, "weight_map": weight_map}), encoding="utf-8"
+        )
     return ""
 
 

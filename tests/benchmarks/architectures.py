@@ -2,8 +2,10 @@
 
     python -m tests.benchmarks.architectures [--only TYPE …]
 
-Each is saved as a folder and opened as a person's would be, in a process of its own with a limit on time. Without
-`--only`, .github/docs/architectures.md and the tables of both READMEs are written anew.
+Each is saved as a folder and opened as a person's would be, in a process of its own with a limit on time. A line of
+JSON says what was found, with how many tensors were used, and which were not or were made. Each folder is then spoiled:
+without a tensor of a layer, and with one of a layer more, it has to be refused. Without `--only`,
+.github/docs/architectures.md and the tables of both READMEs are written anew, in about three minutes.
 """
 
 from model import stopping
@@ -16,6 +18,7 @@ import argparse
 import inspect
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -30,10 +33,11 @@ from typing import Any, Final
 
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 from tqdm import tqdm
 from transformers.models.auto import modeling_auto
 
-from model.adapters import inspect_folder, library, open_folder
+from model.adapters import inspect_folder, library, model_class, open_folder
 from model.errors import HeadlightError
 from tests.model.adapters import zoo
 
@@ -159,6 +163,9 @@ class Row:
     writes: bool = False
     reason: str = ""
     seconds: float = 0.0
+    used: int = 0  #: tensors of the folder
+    unused: tuple[str, ...] = ()  #: those that the model has no place for
+    made: tuple[str, ...] = ()  #: parameters that the folder lacks: computed by the library, or not read
 
 
 def kinds() -> list[str]:
@@ -170,7 +177,7 @@ def kinds() -> list[str]:
 def _is_mixed(model_type: str) -> bool:
     """Whether it reads pictures, sound or places on a page beside text, or neither text nor pictures."""
     try:
-        made = library.class_of(transformers.CONFIG_MAPPING[model_type]())
+        made = model_class.class_of(transformers.CONFIG_MAPPING[model_type]())
     except Exception:  # Whatever a class of the library does without settings.
         return True
     given = set(inspect.signature(made.made.forward).parameters)
@@ -197,7 +204,7 @@ def save(model_type: str, folder: Path) -> None:
     config = small_config(model_type)
     config._attn_implementation = "eager"
     torch.manual_seed(0)
-    made = library.class_of(config)
+    made = model_class.class_of(config)
     numbers, _, _ = library.count_numbers(made, config)
     if numbers > MOST_NUMBERS:
         raise ValueError(f"it has {numbers:,} numbers, whatever its settings")
@@ -230,9 +237,13 @@ def prove(model_type: str) -> Row:
             return Row(model_type, verdict="refused", reason=str(error), seconds=monotonic() - began)
         except Exception as error:
             return Row(model_type, verdict="RAISED", reason=_line(error))
+        spoiled = spoil(folder)
+    if spoiled:
+        return Row(model_type, verdict="NOT WHOLE", reason=f"opened {spoiled}")
     abilities = reader.abilities
-    proof = abilities.proof
+    proof, whole = abilities.proof, abilities.whole
     assert proof is not None
+    assert whole is not None
     why = str(abilities.lacks.get("decoding", "")) if abilities.kind == "decoder" else ""
     return Row(
         model_type,
@@ -244,7 +255,28 @@ def prove(model_type: str) -> Row:
         abilities.generates,
         proof.why or why,
         monotonic() - began,
+        whole.used,
+        tuple(whole.unused),
+        (*whole.computed, *whole.unread),
     )
+
+
+def spoil(folder: Path) -> str:
+    """Take a tensor of a layer out of a folder, then put one of another layer into it; what opens so, or ""."""
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    name = max((each for each in tensors if re.search(r"\.\d+\..+\.", each)), key=len)
+    for what, changed in (
+        (f"without {name}", {each: tensor for each, tensor in tensors.items() if each != name}),
+        (f"with another {name}", tensors | {re.sub(r"\.\d+\.", ".57.", name, count=1): tensors[name].clone()}),
+    ):
+        save_file(changed, file, metadata={"format": "pt"})
+        try:
+            open_folder.open_folder(folder, device="cpu")
+        except HeadlightError:
+            continue
+        return what
+    return ""
 
 
 def _line(error: BaseException) -> str:
@@ -266,7 +298,8 @@ def prove_apart(model_type: str) -> Row:
     _, status = os.waitpid(child, 0)
     if not text:
         return Row(model_type, verdict="ENDED", reason=f"status {status}, after {SECONDS} s at most")
-    return Row(**json.loads(text))
+    row = json.loads(text)
+    return Row(**{**row, "unused": tuple(row["unused"]), "made": tuple(row["made"])})
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -286,16 +319,21 @@ def table(rows: Sequence[Row]) -> str:
         "nothing that takes queries and keys. *Not built*: its settings make no small model. A real model is proven "
         "again when it is opened: `python -m model verify checkpoints/induction`.",
         "",
+        "*Tensors* are those of the folder that the model uses, those that it has no place for, and the parameters "
+        "that it makes because the folder lacks them: tables that the library computes. Each folder was opened twice "
+        "more, without one tensor of a layer and with one of another layer, and was refused both times.",
+        "",
         *_counts(rows, ENGLISH),
         "",
-        "| kind | verdict | largest difference | heads | stacks | positions | writes | why |",
-        "|---|---|---|---|---|---|---|---|",
+        "| kind | verdict | largest difference | heads | tensors | stacks | positions | writes | why |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         difference = f"{row.difference:.0e}" if row.verdict == "exact" else ""
         writes, heads = "yes" if row.writes else "", str(row.heads or "")
         why = row.reason.replace("|", "/")[:160]
-        cells = (row.model_type, row.verdict, difference, heads, row.kind, row.positions, writes, why)
+        tensors = f"{row.used} + {len(row.unused)} + {len(row.made)}" if row.used else ""
+        cells = (row.model_type, row.verdict, difference, heads, tensors, row.kind, row.positions, writes, why)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

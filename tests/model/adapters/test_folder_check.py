@@ -11,7 +11,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from model.adapters import config_limits, folder_check, library, other_weights, weights_process
+from model.adapters import config_limits, folder_check, library, model_class, other_weights, weights_process
 from model.adapters.folder_check import check_folder
 from model.adapters.inspect_folder import folder_with_model, has_chat_template, is_elsewhere
 from model.adapters.limited_process import answered
@@ -273,6 +273,40 @@ def test_an_index_of_32_megabytes_is_read_and_pickled_numbers_take_eight_bytes_a
         folder_check._weight_files(tmp_path)
 
 
+def test_labels_without_names_are_counted(bert: Path) -> None:
+    config = transformers.BertConfig(**CONFIGS["bert"], id2label={number: str(number) for number in range(5)})
+    transformers.BertForSequenceClassification(config).save_pretrained(bert)
+    settings = json.loads((bert / "config.json").read_text(encoding="utf-8"))
+    kept = {name: value for name, value in settings.items() if name not in ("id2label", "label2id")}
+    (bert / "config.json").write_text(json.dumps({**kept, "num_labels": 5}), encoding="utf-8")
+    reader = open_reader(bert)
+    assert isinstance(reader, TextReader)
+    assert reader.labels("the animal") == tuple(f"LABEL_{number}" for number in range(5))
+
+
+def test_a_tokenizer_of_bytes_needs_no_file_of_pieces(tmp_path: Path) -> None:
+    folder = save_model(tmp_path, "t5", "metaspace")
+    (folder / "tokenizer.json").unlink()
+    transformers.ByT5Tokenizer().save_pretrained(folder)
+    assert folder_with_model(str(folder)) == folder.resolve()
+    assert open_reader(folder).trace("été", "a").source_tokens == ("<0xC3>", "<0xA9>", "t", "<0xC3>", "<0xA9>", "</s>")
+    settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    for other in ("T5Tokenizer", "pipeline", None, 3):
+        changed = json.dumps({**settings, "tokenizer_class": other})
+        (folder / "tokenizer_config.json").write_text(changed, encoding="utf-8")
+        refused(folder, "no tokenizer")
+
+
+def test_a_config_from_before_2020_is_of_the_type_of_the_class_that_it_names(bert: Path) -> None:
+    settings = json.loads((bert / "config.json").read_text(encoding="utf-8"))
+    del settings["model_type"]
+    (bert / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    assert open_reader(bert).abilities.family == "Bert"
+    for names in (None, [], ["OfSomeoneElse"], [3], ["BertModel", "GPT2Model"]):
+        (bert / "config.json").write_text(json.dumps({**settings, "architectures": names}), encoding="utf-8")
+        refused(bert, 'does not name the type.*Add a line with it, for example "model_type": "bert"')
+
+
 def test_a_billion_labels_are_not_made(bert: Path) -> None:
     set_config(bert, num_labels=10**8)
     assert open_reader(bert).abilities.family == "Bert"
@@ -393,7 +427,7 @@ def test_a_chat_template_is_looked_for_in_the_first_32_megabytes_of_a_gguf_file(
     ("model_type", "role"), [("bert", "trunk"), ("gpt2", "causal"), ("bart", "seq2seq"), ("vit", "trunk")]
 )
 def test_a_model_that_names_no_class_writes_if_it_can_and_predicts_no_masked_words(model_type: str, role: str) -> None:
-    assert library.class_of(transformers.AutoConfig.for_model(model_type)).role == role
+    assert model_class.class_of(transformers.AutoConfig.for_model(model_type)).role == role
 
 
 def test_a_type_that_is_unknown_is_named_up_to_sixty_letters() -> None:

@@ -13,10 +13,11 @@ import pytest
 import torch
 
 from model.abilities import Proof
-from model.adapters import other_weights
+from model.adapters import other_weights, weights_process
 from model.adapters.folder_check import check_folder
 from model.adapters.gguf_header import check_header, read_header
 from model.adapters.inspect_folder import kind_in
+from model.adapters.limited_process import answered
 from model.errors import CheckpointError
 from model.opening import as_writer, open_reader
 from model.sealed_files import write_sealed
@@ -27,13 +28,16 @@ gguf = pytest.importorskip("gguf")
 TEXT = "The animal was tired"
 
 
-def _write(file: Path, model: Any) -> None:
-    """Write a Qwen 2 with numbers of 8 bits, and put into the model what these numbers are."""
+def _write(file: Path, model: Any, *, blocks: int | None = None, lacks: str = "-", **more: torch.Tensor) -> None:
+    """Write a Qwen 2 with numbers of 8 bits, and put into the model what these numbers are.
+
+    It may say that it has another number of blocks, lack the tensors with a part of a name, and have `more`.
+    """
     config = model.config
     writer = gguf.GGUFWriter(str(file), "qwen2")
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_block_count(config.num_hidden_layers)
+    writer.add_block_count(blocks or config.num_hidden_layers)
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(config.num_key_value_heads)
@@ -54,12 +58,16 @@ def _write(file: Path, model: Any) -> None:
     with torch.no_grad():
         for name, weight in model.named_parameters():
             stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
+            if lacks in stored:
+                continue
             if weight.dim() == 1:
                 writer.add_tensor(stored, weight.numpy())
                 continue
             eight = gguf.quants.quantize(weight.numpy(), gguf.GGMLQuantizationType.Q8_0)
             writer.add_tensor(stored, eight, raw_dtype=gguf.GGMLQuantizationType.Q8_0)
             weight.copy_(torch.from_numpy(gguf.quants.dequantize(eight, gguf.GGMLQuantizationType.Q8_0)))
+    for stored, weight in more.items():
+        writer.add_tensor(f"{stored}.weight", weight.numpy())
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -83,6 +91,31 @@ def test_a_gguf_file_opens_as_the_model_that_it_was_made_from(tmp_path: Path) ->
     for layer, weights in enumerate(expected.attentions):
         torch.testing.assert_close(trace.weights("decoder.self", layer), weights[0], atol=1e-5, rtol=0)
     assert trace.predicted_ids[-1] == int(expected.logits[0, -1].argmax())
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"lacks": ""}, "embedding_length = 32; by its tensors, at most 0"),
+        ({"lacks": "blk.1.attn_q.w"}, "lack model.layers.1.self_attn.q_proj.weight"),
+        ({"lacks": "output_norm"}, "lack model.norm.weight"),
+        ({"blocks": 1}, "contain blk.1.attn_k.bias, which transformers does not use"),
+        ({"blocks": 3}, "block_count = 3; by its tensors, at most 2"),
+        ({"rope_freqs": torch.tensor([1.0, 8.0])}, "contain rope_freqs.weight"),
+        ({"rope_freqs": torch.ones(2)}, ""),
+    ],
+)
+def test_a_gguf_file_is_opened_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], wrong: str
+) -> None:
+    # A process of its own takes seconds.
+    monkeypatch.setattr(other_weights, "answer_of", lambda _, files, **__: answered(weights_process.answer_to, *files))
+    settings = {"intermediate_size": 64, "head_dim": 8, "tie_word_embeddings": False}
+    _write(tmp_path / "tiny.gguf", zoo.tiny("qwen2", changes=settings), **changes)
+    if wrong:
+        zoo.refused(tmp_path / "tiny.gguf", f"tiny.gguf is a GGUF file .*{wrong}")
+    else:
+        assert open_reader(tmp_path / "tiny.gguf", "cpu").abilities.generates
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,13 @@ def save_model(folder: Path, model_type: str, tokenizer: str = "wordpiece", head
     return folder
 
 
+def set_config(folder: Path, **values: object) -> None:
+    """Write settings into a folder's config.json; None takes one out."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    kept = {name: value for name, value in {**config, **values}.items() if name not in values or value is not None}
+    (folder / "config.json").write_text(json.dumps(kept), encoding="utf-8")
+
+
 #: Models for long texts: their tokenizer, their setting of the longest text, and how long that is.
 LONGEST = {
     "bert": ("wordpiece", "max_position_embeddings", 4_096),

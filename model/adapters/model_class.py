@@ -1,0 +1,123 @@
+"""Choose the class of the library that a folder is opened as.
+
+It is the one that config.json names. Where it names none that Headlight runs, it is one that says words, if the folder
+has all weights of its head, else the model without a head.
+"""
+
+import inspect
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+import transformers
+
+from model.adapters import library
+from model.adapters.library import ModelClass, Role
+from model.errors import CheckpointError, Message, said
+
+#: What the library calls sound that a class is given.
+_SOUND: Final = ("input_features", "input_values")
+
+
+def with_type(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a config.json with a `model_type`; where it has none, as before 2020, that of the classes it names.
+
+    Raises a CheckpointError that says what to add if the library knows none of them.
+    """
+    if "model_type" in values:
+        return dict(values)
+    found = {str(made.config_class.model_type) for made in _named(values.get("architectures"))}
+    if len(found) != 1:
+        raise CheckpointError(
+            "config.json does not name the type of the model, as some from before 2020 do not. Add a line with it, "
+            'for example "model_type": "bert".'
+        )
+    return {**values, "model_type": found.pop()}
+
+
+def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
+    """The class of the library for a folder, as of this module.
+
+    Args:
+        config: from `library.make_config`.
+        tensors: names of the folder's tensors; None for a model that is to be made, which has all.
+
+    Raises a CheckpointError if it is a speech model, or the library has no class for it that reads text alone or
+    pictures alone.
+    """
+    known = library.classes_of(config)
+    named = [made for made in _named(config.architectures) if isinstance(config, made.config_class)]
+    trunks = [each for each in known if each.role == "trunk"]
+    stated = [each for made in named for each in known if each.made is made and not each.reads_pictures]
+    if any(each.made.main_input_name in _SOUND for each in trunks) or (not stated and any(map(_listens, named))):
+        message = "This folder contains a speech model ({kind}): it reads sound, which Headlight does not do yet."
+        raise CheckpointError(message, kind=str(config.model_type)[:60])
+    chosen = stated[:1] or list(_with_filled_head(config, known, tensors))
+    for each in (*chosen, *trunks, *known):
+        if each.made.main_input_name in ("input_ids", "pixel_values"):
+            return replace(each, why=_why(each, each in stated, named))
+    raise CheckpointError(
+        "This folder contains a model of type {kind!r}. transformers has no class for it that reads text alone or "
+        "pictures alone, and Headlight opens no other models yet.",
+        kind=str(config.model_type)[:60],
+    )
+
+
+def _why(chosen: ModelClass, is_stated: bool, named: Sequence[Any]) -> Message:
+    made = chosen.made.__name__
+    if is_stated:
+        return said("{made}, as config.json says", made=made)
+    if named:
+        message = "{made}; Headlight does not run {named}, which config.json names"
+        return said(message, made=made, named=named[0].__name__)
+    return said("{made}; config.json names no class of transformers", made=made)
+
+
+def _named(names: Any) -> list[Any]:
+    """The classes of models that the library has under these names, of a folder's config.json."""
+    found = []
+    for name in names if isinstance(names, list) else []:
+        made = getattr(transformers, name, None) if isinstance(name, str) else None
+        if isinstance(made, type) and issubclass(made, transformers.PreTrainedModel) and made.config_class is not None:
+            found.append(made)
+    return found
+
+
+def _listens(made: Any) -> bool:
+    """Whether a class can be given sound."""
+    return any(sound in name for name in inspect.signature(made.forward).parameters for sound in (*_SOUND, "audio"))
+
+
+def _with_filled_head(
+    config: Any, known: Sequence[ModelClass], tensors: Collection[str] | None
+) -> Iterator[ModelClass]:
+    """The classes that say words whose heads find all their weights among the tensors, the most usual first."""
+    masks = any(each.role == "masked" for each in known) and not getattr(config, "is_decoder", False)
+    wanted: list[Role] = ["seq2seq"] if config.is_encoder_decoder else ["masked", "causal"] if masks else ["causal"]
+    if tensors is None:
+        # Of a model that is made, nothing says that it is to mask words.
+        yield from (each for each in known if each.role == wanted[0] != "masked")
+        return
+    trunk = next((each for each in known if each.role == "trunk"), None)
+    for each in (each for role in wanted for each in known if each.role == role and not each.reads_pictures):
+        if trunk is not None and _is_filled(each, trunk, config, tensors):
+            yield each
+
+
+def _is_filled(model_class: ModelClass, trunk: ModelClass, config: Any, tensors: Collection[str]) -> bool:
+    """Whether the tensors of a folder have all parameters that a class has beside those of the model without a head."""
+    model, without = (library.empty_model(each, config) for each in (model_class, trunk))
+    ties = {name for pair in model.all_tied_weights_keys.items() for name in pair}
+    beneath = {name for key in without.state_dict() for name in (key, f"{model.base_model_prefix}.{key}")}
+    head = {name for name, _ in model.named_parameters(remove_duplicate=False)} - beneath - ties
+    return head <= set(library.names_in(model, tensors).values())
+
+
+def classes_beside(model: Any) -> Iterator[Any]:
+    """Empty models of the other classes that the library has of a model's kind, where it has the model's own."""
+    for made in vars(sys.modules[type(model).__module__]).values():
+        if made in _named([getattr(made, "__name__", "")]) and made is not type(model):
+            with suppress(CheckpointError):
+                yield library.empty_model(ModelClass(made, "trunk"), model.config)
