@@ -5,7 +5,7 @@
 Each is saved as a folder and opened as a person's would be, in a process of its own with a limit on time. A line of
 JSON says what was found, with how many tensors were used, and which were not or were made. Each folder is then spoiled:
 without a tensor of a layer, and with one of a layer more, it has to be refused. Without `--only`,
-.github/docs/architectures.md and the tables of both READMEs are written anew, in about three minutes.
+.github/docs/architectures.md and the tables of both READMEs are written anew, in three to six minutes.
 """
 
 from model import stopping
@@ -44,7 +44,7 @@ from tests.model.adapters import zoo
 ROOT: Final = Path(__file__).parents[2]
 OUT: Final = ROOT / ".github" / "docs" / "architectures.md"
 READMES: Final = (ROOT / "README.md", ROOT / ".github" / "README.zh-CN.md")
-SECONDS: Final = 30
+SECONDS: Final = 120
 BEGIN, END = "<!-- models -->", "<!-- /models -->"
 #: Numbers of a model beyond which it is not small.
 MOST_NUMBERS: Final = 20_000_000
