@@ -101,7 +101,7 @@ def commands() -> list[str]:
     found = advice.in_readmes((*advice.READMES, ROOT / ".github" / "CONTRIBUTING.md"))
     others = re.compile(r"(python -m model train --preset) (?!full)\S+ --seed 0 --data DIR")
     chosen = dict.fromkeys(others.sub(r"\1 full --seed 0 --data DIR", each) for each in found if each)
-    return sorted(chosen, key=lambda each: "ablations" in each and "train" not in each)
+    return sorted(chosen, key=lambda each: ("ablations" in each) + ("ablations" in each and "train" not in each))
 
 
 def example(command: str) -> Example | None:
