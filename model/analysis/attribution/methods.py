@@ -305,7 +305,7 @@ def _sums(attributed: Sequence[Tensor]) -> Float[Tensor, "token"]:
 
 
 def _scores(choice: TokenChoice, joined: Float[Tensor, "token"]) -> TokenScores:
-    return TokenScores(*joined.float().split([len(choice.source), len(choice.prefix)]))
+    return TokenScores(*torch.split(joined.float(), [len(choice.source), len(choice.prefix)]))
 
 
 Method = Literal["weights", "rollout", "gradient", "integrated", "zeroing", "alti"]
