@@ -11,10 +11,11 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from string import Formatter
+from typing import Any, Final, Self, TypeVar
 
 from viz.text.messages import _, shown
-from viz.text.written import scientific, with_minus
+from viz.text.written import NamedHead, scientific, with_minus
 from viz.ui.controls import markdown
 
 #: What a view has found: numbers and words, by their names.
@@ -23,6 +24,19 @@ Made = TypeVar("Made")
 FOLDER: Final = Path(__file__).parent / "files"
 _COMPARISONS: Final = {">": gt, "<": lt, ">=": ge, "<=": le, "==": eq, "!=": ne}
 _CLAIM: Final = re.compile(r"(\w+) (>|<|>=|<=|==|!=) (?:(-?\d+(?:\.\d+)?)|(\w+)|'(.*)')")
+
+
+class OfHead(float):
+    """A number that was measured of one head: it knows which, and over what. A step may say it only with both."""
+
+    head: NamedHead
+    over: str  #: the set of sentences; "" for the step's own sentence
+
+    def __new__(cls, value: float, head: NamedHead, over: str = "") -> Self:
+        """The number as it is, with where it comes from."""
+        made = super().__new__(cls, value)
+        made.head, made.over = head, over
+        return made
 
 
 class LessonFileError(ValueError):
@@ -131,6 +145,18 @@ def holds(claim: str, found: Found) -> bool:
         return bool(_COMPARISONS[comparison](found[name], right))
     except KeyError as lacking:
         raise LessonFileError(f"{claim}: the view finds {sorted(found)}, not {lacking}.") from lacking
+
+
+def unnamed(step: Step, found: Found) -> list[str]:
+    """The numbers of a head that a step says without the name of that head, or of what they were measured over."""
+    question = step.question
+    texts = [step.text, *(() if question is None else (question.ask, question.because, *question.wrong))]
+    used = {
+        name: found[name] for text in texts for _before, name, *_form in Formatter().parse(_(text)) if name in found
+    }
+    named, said = {one.address for one in used.values() if isinstance(one, NamedHead)}, {"", *map(str, used.values())}
+    numbers = {name: value for name, value in used.items() if isinstance(value, OfHead)}
+    return [name for name, of in numbers.items() if of.head.address not in named or str(of.over) not in said]
 
 
 def filled(text: str, found: Found) -> str:

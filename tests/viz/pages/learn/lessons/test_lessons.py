@@ -14,6 +14,7 @@ from viz.access import findings, models
 from viz.pages.learn.lessons import data
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
+    OfHead,
     Question,
     Step,
     filled,
@@ -22,6 +23,7 @@ from viz.pages.learn.lessons.lesson import (
     is_right,
     lessons,
     right_answer,
+    unnamed,
 )
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View
 from viz.pictures.matrix_picture.component import MatrixData
@@ -66,6 +68,34 @@ def test_the_model_that_ships_bears_out_the_step(view: Views, name: str, number:
     step, computed = step_of(name, number), view(name, number)
     assert [(claim, dict(computed.found)) for claim in step.claims if not holds(claim, computed.found)] == []
     assert set(computed.full.choices) <= set(FIELDS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_number_of_a_head_is_said_with_the_name_of_that_head_and_of_what_it_was_measured_over(
+    view: Views, language: str
+) -> None:
+    with messages.speaking(language):
+        assert {place: names for place in STEPS if (names := unnamed(step_of(*place), view(*place).found))} == {}
+
+
+def test_a_number_of_another_head_than_the_one_that_is_named_is_noticed() -> None:
+    step = step_of("it", 5)
+    cross, encoder = NamedHead("decoder.cross", 4, 1, with_site=True), NamedHead("encoder.self", 4, 7)
+    over = "the curated pronoun sentences"
+    numbers = {name: OfHead(0.7, cross, over) for name in ("value", "low", "high")}
+    assert unnamed(step, numbers | {"head": cross, "over": over}) == []
+    assert set(unnamed(step, numbers | {"head": encoder, "over": over})) == set(numbers)
+    assert set(unnamed(step, numbers | {"head": cross, "over": "this sentence"})) == set(numbers)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_text_that_speaks_of_this_head_names_it_in_the_same_step(view: Views, language: str) -> None:
+    def names(step: Step, found: Mapping[str, object]) -> bool:
+        return any(isinstance(found.get(name), NamedHead) for name in re.findall(r"{(\w+)", messages._(step.text)))
+
+    with messages.speaking(language):
+        of_one = [place for place in STEPS if re.search(r"this head|该头|这个头", messages._(step_of(*place).text))]
+        assert [place for place in of_one if not names(step_of(*place), view(*place).found)] == []
 
 
 def test_a_step_opens_the_head_and_the_token_that_it_names(view: Views, shipped: Shipped) -> None:

@@ -1,11 +1,12 @@
 """Views of whole heads: one opened, all of an attention, and what each was measured to do."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from viz.access import attention, findings
 from viz.pages.learn.lessons.data.shipped import is_most
+from viz.pages.learn.lessons.lesson import OfHead
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 
+#: Over what the atlas measures which head follows antecedents.
+CURATED: Final = said("the curated pronoun sentences")
+
+
 def opened(shipped: "Shipped", *, text: str, head: str) -> View:
     """One head as a heatmap."""
     trace = shipped.trace(text)
@@ -24,14 +29,15 @@ def opened(shipped: "Shipped", *, text: str, head: str) -> View:
     weights = trace.weights(site, layer, [number])[0].numpy()
     rows, keys = trace.row_names(site), trace.axis_tokens(site)[1]
     reach = min(weights.shape)
+    name, before, after = NamedHead(site, layer, number), np.arange(reach - 1), np.arange(1, reach)
     found: dict[str, float | str] = {
-        "head": NamedHead(site, layer, number),
+        "head": name,
         "attention": NAMES[site].phrase,
         "rows": len(rows),
         "keys": len(keys),
-        "previous": float(weights[np.arange(1, reach), np.arange(reach - 1)].mean()),
-        "next": float(weights[np.arange(reach - 1), np.arange(1, reach)].mean()),
-        "same": float(weights[np.arange(reach), np.arange(reach)].mean()),
+        "previous": OfHead(weights[after, before].mean(), name),
+        "next": OfHead(weights[before, after].mean(), name),
+        "same": OfHead(np.diagonal(weights).mean(), name),
     }
     message = "Weights of {head} of the {attention} as a heatmap."
     picture = MatrixData(
@@ -131,10 +137,10 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
     at, keys = shipped.row(trace, site, word), shipped.keys(trace, site, key)
     weights = attention.cell_weights(trace, site, [at], keys)
     layer, head = map(int, np.unravel_index(np.nanargmax(weights), weights.shape))
-    above_half = int((weights > 0.5).sum())
+    name, above_half = NamedHead(site, layer, head), int((weights > 0.5).sum())
     found: dict[str, float | str] = {
-        "head": NamedHead(site, layer, head), "attention": NAMES[site].phrase, "word": word, "key": key,
-        "weight": float(weights[layer, head]), "mean": float(np.nanmean(weights)),
+        "head": name, "attention": NAMES[site].phrase, "word": word, "key": key,
+        "weight": OfHead(weights[layer, head], name), "mean": float(np.nanmean(weights)),
         "heads": int(weights.size), "above_half": above_half,
         "even": len(keys) / len(trace.axis_tokens(site)[1]),
     }  # fmt: skip
@@ -160,7 +166,7 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
 def followed(shipped: "Shipped") -> View:
     """In which share of the curated sentences each head that follows antecedents does so, with its interval."""
     rows: list[tuple[str, ...]] = []
-    best: tuple[float, str, float, float] = (0.0, said("none"), 0.0, 0.0)
+    best: dict[str, float | str] = {"value": 0.0, "head": said("none"), "low": 0.0, "high": 0.0}
     for site in SITES:
         measured = findings.of_model(shipped.choice, site)
         for (layer, head), jobs_of_head in ({} if measured is None else measured.of_heads).items():
@@ -170,9 +176,10 @@ def followed(shipped: "Shipped") -> View:
                     interval = said("{low:.2f} to {high:.2f}", low=low, high=high)
                     name = NamedHead(site, layer, head, with_site=True)
                     rows.append((name, f"{job.value:.2f}", interval))
-                    best = max(best, (job.value, name, low, high))
-    value, best_head, low, high = best
-    found: dict[str, float | str] = {"heads": len(rows), "value": value, "head": best_head, "low": low, "high": high}
+                    if job.value > float(best["value"]):
+                        numbers = {"value": job.value, "low": low, "high": high}
+                        best = {of: OfHead(number, name, CURATED) for of, number in numbers.items()} | {"head": name}
+    found: dict[str, float | str] = {"heads": len(rows), "over": CURATED, **best}
     columns = (
         Column(said("head")),
         Column(said("antecedent before the other noun"), is_number=True),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from jaxtyping import Float
 
 from viz.access import attention
 from viz.pages.learn.lessons.data.shipped import of_weights
@@ -26,7 +27,9 @@ def row(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     trace, (site, layer, number), at = shipped.looking(text, head, word)
     weights = trace.weights(site, layer, [number], [at])[0, 0].numpy()
     found: dict[str, float | str] = (
-        of_weights(weights, trace, site) | _head(site, layer, number) | {"row": trace.row_names(site)[at], "word": word}
+        of_weights(weights, trace, site, NamedHead(site, layer, number))
+        | _head(site, layer, number)
+        | {"row": trace.row_names(site)[at], "word": word}
     )
     picture = _over_keys(trace, site, {_WEIGHT: weights}, int(weights.argmax()))
     return View(picture, found, _reads(found), _opened(text, site, layer, number, at))
@@ -43,7 +46,8 @@ def two_rows(shipped: "Shipped", *, text: str, other: str, head: str, word: str,
     ]
     tokens = [display_tokens(trace.axis_tokens(site)[1]) for trace in (first, second)]
     labels = [a if a == b else f"{a} / {b}" for a, b in zip(*tokens, strict=True)]
-    one, two = (of_weights(weights, trace, site) for weights, trace in zip(values, (first, second), strict=True))
+    name = NamedHead(site, layer, number)
+    one, two = (of_weights(weights, trace, site, name) for weights, trace in zip(values, (first, second), strict=True))
     found: dict[str, float | str] = (
         one | {f"other_{name}": value for name, value in two.items()} | _head(site, layer, number)
     )
@@ -74,7 +78,7 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         )
         for key in order
     )
-    found: dict[str, float | str] = of_weights(weights, trace, site) | _head(site, layer, number) | {
+    found: dict[str, float | str] = _of_row(weights, trace, site, layer, number) | {
         "row": trace.row_names(site)[at],
         "word": word,
         "d_k": len(way.query),
@@ -103,8 +107,10 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     }
     divided, raw = series.values()
     found: dict[str, float | str] = {
-        **of_weights(divided, trace, site),
-        **{f"raw_{name}": value for name, value in of_weights(raw, trace, site).items()},
+        **of_weights(divided, trace, site, NamedHead(site, layer, number)),
+        **{
+            f"raw_{name}": value for name, value in of_weights(raw, trace, site, NamedHead(site, layer, number)).items()
+        },
         **_head(site, layer, number),
         "word": word,
     }
@@ -121,7 +127,7 @@ def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     lengths = way.weighted_values.norm(dim=-1).numpy()
     largest = int(way.weights.argmax())
     to_value = float((way.head_output - way.values[largest]).norm() / way.values[largest].norm())
-    found: dict[str, float | str] = of_weights(way.weights.numpy(), trace, site) | _head(site, layer, number) | {
+    found: dict[str, float | str] = _of_row(way.weights.numpy(), trace, site, layer, number) | {
         "word": word,
         "length": float(way.head_output.norm()),
         "share": float(lengths.max() / lengths.sum()),
@@ -177,7 +183,7 @@ def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str
     (site, *_), opened = heads
     at = shipped.row(trace, site, word)
     rows = [trace.weights(site, layer, [number], [at])[0, 0].numpy() for _, layer, number in heads]
-    one, two = (of_weights(weights, trace, site) for weights in rows)
+    one, two = (of_weights(weights, trace, site, NamedHead(*of)) for weights, of in zip(rows, heads, strict=True))
     names = [head_label(layer, number) for _, layer, number in heads]
     found: dict[str, float | str] = {
         **one, **{f"other_{name}": value for name, value in two.items()}, **_head(*heads[0]),
@@ -195,9 +201,10 @@ def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     trace, (site, layer, number), at = shipped.looking(text, head, word)
     rows = trace.weights(site, layer, rows=[at])[:, 0].numpy()
     mean = rows.mean(0)
-    one, all_heads = of_weights(rows[number], trace, site), of_weights(mean, trace, site)
+    all_heads = of_weights(mean, trace, site, None)
     found: dict[str, float | str] = {
-        **one, **{f"mean_{name}": value for name, value in all_heads.items()}, **_head(site, layer, number),
+        **_of_row(rows[number], trace, site, layer, number),
+        **{f"mean_{name}": value for name, value in all_heads.items()},
         "word": word, "heads": len(rows),
         "verdict": said("It falls") if mean.max() < rows[number].max() else said("It grows"),
     }  # fmt: skip
@@ -217,7 +224,7 @@ def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     }
     masked, free = series.values()
     found: dict[str, float | str] = {
-        **of_weights(masked, trace, site), **_head(site, layer, number), "row": trace.row_names(site)[at],
+        **_of_row(masked, trace, site, layer, number), "row": trace.row_names(site)[at],
         "word": word, "later": float(masked[at + 1 :].sum()), "free_later": float(free[at + 1 :].sum()),
     }  # fmt: skip
     picture = _over_keys(trace, site, series)
@@ -237,6 +244,13 @@ def _over_keys(trace: "Trace", site: str, series: Mapping[str, np.ndarray], mark
 
 def _head(site: str, layer: int, head: int) -> dict[str, float | str]:
     return {"head": NamedHead(site, layer, head), "attention": NAMES[site].phrase}
+
+
+def _of_row(
+    weights: Float[np.ndarray, "key"], trace: "Trace", site: str, layer: int, head: int
+) -> dict[str, float | str]:
+    """What a row of a head says, with the head."""
+    return of_weights(weights, trace, site, NamedHead(site, layer, head)) | _head(site, layer, head)
 
 
 def _reads(found: dict[str, float | str]) -> Message:

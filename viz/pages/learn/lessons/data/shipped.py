@@ -9,11 +9,11 @@ from jaxtyping import Float
 
 from model.errors import TraceError
 from viz.access import findings, models, texts, traces
-from viz.pages.learn.lessons.lesson import LessonFileError
+from viz.pages.learn.lessons.lesson import LessonFileError, OfHead
 from viz.selection import catalogue
 from viz.selection.choices import ModelChoice
 from viz.text.messages import Message, said
-from viz.text.written import CROSS, ENCODER, SITES, spoken
+from viz.text.written import CROSS, ENCODER, SITES, NamedHead, spoken
 
 if TYPE_CHECKING:
     from model import Trace, Translator
@@ -106,17 +106,23 @@ class Shipped:
         raise _no_word(word, trace)
 
 
-def of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) -> dict[str, float | str]:
-    """What a row of weights says: its largest, by tokens and by words, its sum, and over how many keys it spreads."""
+def of_weights(
+    weights: Float[np.ndarray, "key"], trace: "Trace", site: str, head: NamedHead | None
+) -> dict[str, float | str]:
+    """What a row of weights says: its largest, by tokens and by words, its sum, and over how many keys it spreads.
+
+    `head`: whose row it is; None of a mean over heads.
+    """
     tokens = trace.axis_tokens(site)[1]
     first, second, *_ = np.argsort(-weights)
+    largest, next_largest = float(weights[first]), float(weights[second])
     entropy = float(-(weights * np.log2(np.maximum(weights, 1e-12))).sum())
     return {
         "top": spoken(tokens[first]),
         "top_word": word_of_key(trace, site, int(first)),
-        "weight": float(weights[first]),
+        "weight": largest if head is None else OfHead(largest, head),
         "second": spoken(tokens[second]),
-        "second_weight": float(weights[second]),
+        "second_weight": next_largest if head is None else OfHead(next_largest, head),
         "sum": float(weights.sum()),
         "entropy": entropy,
         "keys_used": 2**entropy,
