@@ -64,8 +64,16 @@ import json, lzma, shutil, sys
 from pathlib import Path
 from MODEL.training.ablations import DEV_SETS, TRAINING_SETS
 from transformers import BertConfig, BertModel, BertTokenizerFast
-pairs = [("A man sleeps.", "Ein Mann schläft."), ("The dog is big.", "Der Hund ist groß."),
-         ("She reads a book to her sister.", "Sie liest ihrer Schwester ein Buch vor.")] * 8
+pairs = [
+    ("The animal didn't cross the street because it was too tired.",
+     "Das Tier überquerte die Straße nicht, weil es zu müde war."),
+    ("A man in a red shirt walks along the river with his old dog.",
+     "Ein Mann in einem roten Hemd geht mit seinem alten Hund am Fluss entlang."),
+    ("Tom told me that he would be late again tomorrow morning.",
+     "Tom sagte mir, dass er morgen früh wieder zu spät kommen würde."),
+    ("She gave her sister the book, and they read it together.",
+     "Sie gab ihrer Schwester das Buch, und sie lasen es zusammen."),
+] * 4
 text = "".join(f"{english}\\t{german}\\n" for english, german in pairs)
 Path("FILE.tsv").write_text(text, encoding="utf-8")
 Path("FILE.jsonl").write_text(json.dumps(
