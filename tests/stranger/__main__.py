@@ -145,7 +145,10 @@ class Stranger:
         self.place, self.failed = place, list[str]()
         path = f"{programs}{os.pathsep}{os.environ['PATH']}"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        self.environment = kept | {"PATH": path, "HF_HUB_OFFLINE": "1", "PIP_QUIET": "1", "PIP_NO_COMPILE": "1"}
+        # Without its environment a command would be the system's: pip installs into none but one that was made here.
+        assert (programs / "python").exists(), f"{programs} is no environment"
+        options = {"PIP_QUIET": "1", "PIP_NO_COMPILE": "1", "PIP_REQUIRE_VIRTUALENV": "1"}
+        self.environment = kept | options | {"PATH": path, "HF_HUB_OFFLINE": "1"}
 
     def run(self, command: str) -> str:
         """Run a command, say how long it took, and keep it if it failed."""
