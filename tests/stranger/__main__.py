@@ -214,6 +214,8 @@ def run_all(stranger: Stranger, *, is_installed: bool) -> None:
         elif how.is_server:
             stranger.serve(with_options(adapted(command), how.options))
         else:
+            # A film is not written over an atlas, and documents name both by the same word.
+            (stranger.place / "FILE.npz").unlink(missing_ok=True)
             stranger.run(adapted(shortened(command)))
 
 
