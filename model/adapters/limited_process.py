@@ -99,8 +99,9 @@ def limit(seconds: int, memory: int) -> None:
 
 def end_with(parent: int) -> None:
     """End this process soon after the one with this number, however that ends: Linux does it, elsewhere a thread."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    kill = getattr(signal, "SIGKILL", None)
+    if sys.platform == "linux" and kill is not None:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, kill)
     try:
         watched = psutil.Process(parent)
     except psutil.Error:

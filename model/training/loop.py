@@ -403,10 +403,12 @@ class TrainingRun:
                 self.files.begin()
             return
         asked = asdict(self.settings)
+        # The paper's learning rate does not depend on how many steps there will be: more may be asked for later.
+        can_grow = self.settings.decay == "paper" and self.settings.steps >= state.step
         others = [
             f"{name} {value}, not {asked.get(name)}"
             for name, value in state.settings.items()
-            if value != asked.get(name)
+            if value != asked.get(name) and not (name == "steps" and can_grow)
         ]
         if others:
             message = (

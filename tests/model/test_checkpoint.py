@@ -198,9 +198,9 @@ def test_a_folder_of_transformers_opens_as_a_reader_with_the_same_methods(tmp_pa
 
 def test_a_file_and_nothing_at_all_are_no_folders(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x", encoding="utf-8")
-    for path in (tmp_path / "x", tmp_path / "none"):
-        with pytest.raises(CheckpointError, match="no folder"):
-            open_reader(path)
+    for name, said in (("x", "is a file, and not GGUF"), ("none", "no folder")):
+        with pytest.raises(CheckpointError, match=said):
+            open_reader(tmp_path / name)
 
 
 def test_a_models_key_names_its_content_device_and_number_type(tiny_checkpoints: Path) -> None:

@@ -97,7 +97,9 @@ def training_goes_on_where_it_ended(folder: Path) -> None:
     """Its state is replaced while what was read of it is in use."""
     from model.__main__ import main
 
-    shape = "--vocab-size 370 --d-model 16 --num-layers 1 --num-heads 2 --d-ff 16 --save-every 1 --device cpu"
+    shape = (
+        "--vocab-size 370 --d-model 16 --num-layers 1 --num-heads 2 --d-ff 16 --save-every 1 --decay paper --device cpu"
+    )
     places = ["--data", str(folder / "pairs.tsv"), "--run", str(folder / "run"), "--out", str(folder / "out")]
     for steps in ("2", "4"):
         assert main(["train", *places, *shape.split(" "), "--steps", steps]) == 0

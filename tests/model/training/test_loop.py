@@ -151,6 +151,15 @@ def test_a_run_does_not_go_on_with_other_settings(
     assert new_run().step == until or SETTINGS.steps
 
 
+def test_more_steps_may_be_asked_of_a_run_whose_learning_rate_does_not_depend_on_them(
+    new_run: NewRun, tokenizer: Tokenizer
+) -> None:
+    new_run(decay="paper").train(encode_pairs(PAIRS, tokenizer, 100), {})
+    longer = new_run(decay="paper", steps=16)
+    longer.train(encode_pairs(PAIRS, tokenizer, 100), {})
+    assert longer.step == 16
+
+
 def test_a_run_of_an_earlier_version_goes_on_but_not_with_the_moments_of_another_optimizer(
     tmp_path: Path, new_run: NewRun, tokenizer: Tokenizer
 ) -> None:

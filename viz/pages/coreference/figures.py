@@ -41,6 +41,8 @@ LINES: Final[Mapping[str, tuple[str, str]]] = {
     CHANCE: (theme.GREY, "dot"),
     MEAN_OF_HEADS: (theme.PURPLE, "dashdot"),
 }
+#: Pixels above the cells for the buttons of a chart, and the names of columns below these.
+ABOVE_CELLS: Final = 50
 #: Of so many heads the numbers have room for larger letters on a telephone.
 FEW_HEADS: Final = 8
 #: With more cells than this, marks that can be clicked would make the picture slow.
@@ -91,7 +93,12 @@ def movement_map(
     figure.add_trace(_cells(values, parts, names, number))
     layer, head = opened
     frame_cells(figure, (layer, layer), (head, head), {"color": theme.ORANGE, "width": 3})
-    figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + BESIDE_LAYERS), xaxis_tickangle=0)
+    # The names of the columns stand below the buttons of the chart.
+    figure.update_layout(
+        height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + BESIDE_LAYERS) + ABOVE_CELLS // 2,
+        margin_t=ABOVE_CELLS,
+        xaxis_tickangle=0,
+    )
     if not averaged:
         charts.spots(figure, heads=charts.head_cells(site, values.shape))
     return figure

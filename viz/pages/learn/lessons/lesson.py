@@ -152,7 +152,10 @@ def unnamed(step: Step, found: Found) -> list[str]:
     question = step.question
     texts = [step.text, *(() if question is None else (question.ask, question.because, *question.wrong))]
     used = {
-        name: found[name] for text in texts for _before, name, *_form in Formatter().parse(_(text)) if name in found
+        name: found[name]
+        for text in texts
+        for _before, name, *_form in Formatter().parse(_(text))
+        if name is not None and name in found
     }
     named, said = {one.address for one in used.values() if isinstance(one, NamedHead)}, {"", *map(str, used.values())}
     numbers = {name: value for name, value in used.items() if isinstance(value, OfHead)}

@@ -178,7 +178,7 @@ def followed(shipped: "Shipped") -> View:
                     rows.append((name, f"{job.value:.2f}", interval))
                     if job.value > float(best["value"]):
                         numbers = {"value": job.value, "low": low, "high": high}
-                        best = {of: OfHead(number, name, CURATED) for of, number in numbers.items()} | {"head": name}
+                        best = {"head": name, **{of: OfHead(number, name, CURATED) for of, number in numbers.items()}}
     found: dict[str, float | str] = {"heads": len(rows), "over": CURATED, **best}
     columns = (
         Column(said("head")),
