@@ -5,11 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import save_chat_model
 from tests.paths import ROOT
 
 
+@pytest.mark.long
 def test_models_open_and_the_app_draws_without_posix_and_utf_8(tmp_path: Path) -> None:
     """In a process from which both are gone, in a folder that looks like one of Windows."""
     folder = tmp_path / ("Modelle ü" if sys.platform == "win32" else "C:\\Modelle ü")

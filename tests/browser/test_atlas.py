@@ -64,6 +64,7 @@ def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page: Page,
     assert cell.inner_text() in svg
 
 
+@pytest.mark.long
 def test_a_point_of_the_map_opens_its_head_again_and_again(page: Page, url: str) -> None:
     opened(page, url, ".js-plotly-plot .main-svg", atlas="Map of heads", layer=1)
     points = page.locator(".js-plotly-plot .scatterlayer .trace").nth(1).locator("path.point")

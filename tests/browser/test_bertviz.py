@@ -114,6 +114,7 @@ def test_a_head_of_the_model_view_is_opened_by_keyboard(page: Page, serve: Serve
     expect(frame.locator(".detail")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_tokens_and_heads_of_the_head_view_are_reached_by_keyboard_also_after_another_layer(
     page: Page, serve: Serve
 ) -> None:

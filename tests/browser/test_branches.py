@@ -3,6 +3,7 @@
 import re
 from urllib.parse import urlencode
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
@@ -52,6 +53,7 @@ def assert_no_tab_is_covered(page: Page) -> None:
             assert tab["x"] + tab["width"] <= box["x"], width
 
 
+@pytest.mark.long
 def test_the_tree_covers_no_tab_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_link_remembers(
     page: Page, url: str
 ) -> None:

@@ -60,6 +60,7 @@ def test_each_session_gets_the_answer_of_its_own_model_to_its_own_sentence(seen:
     assert all(0 < one.title < one.done for one in seen.seen)
 
 
+@pytest.mark.long
 def test_an_answer_to_another_sentence_would_be_noticed(seen: Crowd, root: Path) -> None:
     (mine, theirs), (my_page, their_page) = seen.people[::2], seen.seen[::2]
     reader = open_reader(root / mine.model)

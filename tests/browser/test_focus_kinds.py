@@ -162,6 +162,7 @@ def test_each_gesture_on_words_is_answered_without_the_server_and_what_is_chosen
     expect_that_two_words_ask_for_their_heads(words)
 
 
+@pytest.mark.long
 def test_a_row_of_a_decoders_film_is_the_word_that_it_reads(page: Page, app: str) -> None:
     visit(page, f"{app}/decode?checkpoint={TEXTS['decoder']}&text={TEXT.replace(' ', '+')}&step=4")
     player = page.locator(".decode-player[data-ready='1']")

@@ -52,6 +52,7 @@ CONTRAST = """(element) => {
 }"""
 
 
+@pytest.mark.long
 def test_small_letters_stand_out_from_their_ground(page: Page, url: str) -> None:
     visit(page, url)
     expect(page.locator(".st-key-heads .head-grid")).to_have_attribute("data-ready", "1")

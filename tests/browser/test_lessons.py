@@ -132,6 +132,7 @@ def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_les
     expect(card.get_by_role("link")).to_have_attribute("href", re.compile(r"/learn\?lesson=scaled-dot-product$"))
 
 
+@pytest.mark.long
 def test_a_term_that_was_pointed_at_while_the_page_was_still_loading_says_what_it_means(
     own_page: Page, app_as_shipped: str
 ) -> None:

@@ -61,6 +61,7 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
     expect(picture.locator(".model-scene")).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothing(page: Page, url: str) -> None:
     picture = walk(page, url)
     sent: list[object] = []

@@ -209,6 +209,7 @@ def test_shards_lie_in_the_folder(pairs: dict[str, Pair], tmp_path: Path, file: 
         Translator.load(folder, device="cpu")
 
 
+@pytest.mark.long
 def test_weights_that_torch_pickled_are_read_as_plain_tensors(
     pairs: dict[str, Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -309,6 +309,7 @@ def test_the_last_states_are_averaged(tmp_path: Path, new_run: NewRun, examples:
         torch.testing.assert_close(parameter.data, mean)
 
 
+@pytest.mark.long
 def test_training_learns_a_few_sentences_by_heart(
     tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:

@@ -148,6 +148,7 @@ def test_a_process_that_ends_waits_so_many_seconds_for_all_threads_together(monk
     assert ended == [0]
 
 
+@pytest.mark.long
 def test_a_job_whose_viewer_has_gone_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     here = True
     monkeypatch.setattr(viewers, "current", lambda: "viewer")

@@ -125,6 +125,7 @@ def test_integrated_gradients_say_what_they_miss(run: LibraryRun, monkeypatch: p
     assert found.is_converged or found.points + 4 * POINTS > methods.MOST_POINTS
 
 
+@pytest.mark.long
 def test_each_score_that_has_converged_is_that_of_many_more_points(monkeypatch: pytest.MonkeyPatch) -> None:
     """ModernBERT's first norm reads embeddings alone: near zero its gradients are so large, and of both signs, that
     their sum can be right while no score is."""

@@ -65,8 +65,10 @@ def show(trace: "Trace") -> None:
     )
     state.put(_with_player(selection, player))
     steps.follow(trace)
-    if said := steps.not_elsewhere(trace):
-        st.caption(said)
+    # Always there, so that what stands below it is not built anew, and keeps the focus.
+    with st.container(gap=None):
+        if said := steps.not_elsewhere(trace):
+            st.caption(said)
     frame.lacking(models.abilities(selection.model), "self-attention")
     if not present.is_on():
         translation_controls.type_word(trace)
