@@ -25,7 +25,7 @@ def test_the_verdict_takes_two_clicks_and_a_click_on_a_cell_tests_another_head(p
     for name in ("point", "swap"):
         expect(page.locator(f".st-key-cause-{name}-map .js-plotly-plot")).to_be_visible()
     # What is written comes last, and moves the maps down.
-    expect(page.get_by_text("The text written under this intervention from the first word on:").first).to_be_visible()
+    expect(page.get_by_text("Written freely, from the first word on:").first).to_be_visible()
     chart.scroll_into_view_if_needed()
     box = box_of(chart.locator(".nsewdrag").last)
     # The last of the three attentions, its last layer and head.
