@@ -5,6 +5,8 @@ then say one number, that of `tests.recomputed`; the head stays open, and nothin
 """
 
 import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -25,14 +27,17 @@ DRAWS = {"shipped": 28, "bart": 16, "gpt2": 16}
 
 
 @pytest.fixture(scope="module", params=DRAWS)
-def model(request: pytest.FixtureRequest, checkpoints: Path, shipped: str) -> str:
+def model(request: pytest.FixtureRequest, checkpoints: Path, shipped: str) -> Iterator[str]:
     """The name of a model in the app's list: what ships, an encoder–decoder of the library, and a decoder alone."""
     name: str = request.param
-    if name != shipped and not (checkpoints / name).exists():
+    if name != shipped:
         changes = {"max_position_embeddings": 40} if name == "bart" else {}
         zoo.tiny(name, changes=changes).save_pretrained(checkpoints / name)
         zoo.save_tokenizer(checkpoints / name, "metaspace")
-    return name
+    yield name
+    # The first of the list is what the app opens with.
+    if name != shipped:
+        shutil.rmtree(checkpoints / name)
 
 
 def word(page: Page, number: int) -> Locator:
