@@ -35,9 +35,9 @@ from model.translator import Translator
 from viz.access import traces
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
+from viz.pages.experiments import masks, wording
+from viz.pages.experiments.through_training import component
 from viz.pages.model_card import figures
-from viz.pages.paper import masks, wording
-from viz.pages.paper.through_training import component
 from viz.selection import branch_codes, url
 from viz.selection.selection import Selection
 from viz.server import limits

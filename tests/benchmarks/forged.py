@@ -32,7 +32,15 @@ from viz.selection.selection import FIELDS
 TABS: Final = dict(
     zip(
         PAGES,
-        ("attention_tab", "decoding_tab", "coreference_tab", "atlas_tab", "paper_tab", "learn_tab", "model_card_tab"),
+        (
+            "attention_tab",
+            "decoding_tab",
+            "coreference_tab",
+            "atlas_tab",
+            "experiments_tab",
+            "learn_tab",
+            "model_card_tab",
+        ),
         strict=True,
     )
 )

@@ -38,7 +38,7 @@ PAGES: Final = {
     "viz/pages/decoding/page.py": ("Decode", "decode"),
     "viz/pages/coreference/page.py": ("Compare", "compare"),
     "viz/pages/atlas/page.py": ("Atlas", "atlas"),
-    "viz/pages/paper/page.py": ("The paper", "paper"),
+    "viz/pages/experiments/page.py": ("Experiments", "experiments"),
     "viz/pages/learn/page.py": ("Learn", "learn"),
     "viz/pages/model_card/page.py": ("Model", "model"),
 }

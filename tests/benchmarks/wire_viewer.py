@@ -6,9 +6,11 @@ Speaks Streamlit's own protocol through its own classes. What a page is about kn
 import asyncio
 import json
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import urlopen
 
@@ -18,6 +20,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
+
+Found = TypeVar("Found")
 
 #: A grid of a long text is a message of about a megabyte.
 LARGEST: Final = 100 * 1024**2
@@ -52,6 +56,12 @@ class Run:
     components: list[tuple[float, str, bytes]] = field(default_factory=list)
     html: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+
+
+def finished(visit: Coroutine[Any, Any, Found]) -> Found:
+    """What comes of a visit, in a thread of its own: where Playwright runs, it keeps an event loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, visit).result()
 
 
 def browser_cookie(url: str) -> str:

@@ -110,7 +110,7 @@ def test_a_link_reopens_the_view_and_bertviz_is_drawn_in_its_tab(page: Page, url
 
 @pytest.mark.long
 def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(page: Page, url: str) -> None:
-    visit(page, f"{url}/paper?claim=Masks")
+    visit(page, f"{url}/experiments?claim=Masks")
     page.get_by_role("button", name="Settings").click()
     for tab, chosen in (("Learn › Lessons", "learn-lessons"), ("The paper › Masks", r"learn-lessons\.paper-masks")):
         settled(page)
@@ -123,7 +123,7 @@ def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(pag
     navigation = page.get_by_test_id("stTopNavLink")
     expect(navigation).to_have_text(["Learn", "The paper"])
     expect(page.get_by_role("tab")).to_have_text(["Masks"])
-    page.goto(f"{url}/paper?claim=Masks")
+    page.goto(f"{url}/experiments?claim=Masks")
     expect(navigation).to_have_count(7)
 
 

@@ -1,23 +1,18 @@
 """A slice of `python -m tests.benchmarks.crowd`: three sessions at once on a real server, each with its own model."""
 
-import asyncio
-from collections.abc import Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
 from model.opening import open_reader
 from tests.benchmarks import crowd, students
 from tests.benchmarks.crowd import Crowd
-from tests.benchmarks.wire_viewer import Run
+from tests.benchmarks.wire_viewer import Run, finished
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.server.limits import SHARED_VARIABLE
-
-Found = TypeVar("Found")
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +36,9 @@ def server(root: Path) -> Iterator[tuple[str, int]]:
 def seen(root: Path, server: tuple[str, int]) -> Crowd:
     url, process = server
     people = crowd.people_of(["en-de", "bert"], 3, 0)
-    found = visited(crowd.visit(url, people, 1, process))
+    found = finished(crowd.visit(url, people, 1, process))
     crowd.check(found, root, root.parent / "server.log")
     return found
-
-
-def visited(visit: Coroutine[Any, Any, Found]) -> Found:
-    """What comes of a visit, in a thread of its own: Playwright keeps an event loop running in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, visit).result()
 
 
 @pytest.mark.long
@@ -80,6 +69,6 @@ def test_students_step_through_films_of_their_own_and_force_a_token_beside_a_gre
     monkeypatch.setattr(students, "GREEDY", students.GREEDY[:1])
     monkeypatch.setattr(students, "HEAD_START", 1.0)
     url, process = server
-    seen = visited(students.visit(url, 3, 0, process, is_greedy=True))
+    seen = finished(students.visit(url, 3, 0, process, is_greedy=True))
     assert not seen.problems, "\n".join(seen.problems)
     assert [len(seconds) for seconds in seen.seconds.values()] == [6, 3, 9, 3]

@@ -10,7 +10,7 @@ from tests.browser.pointing import box_of, pointed_at
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
-    visit(page, f"{url}/paper?{query}")
+    visit(page, f"{url}/experiments?{query}")
     expect(page.get_by_role("heading", name="The paper", level=1)).to_be_visible()
 
 

@@ -1,10 +1,8 @@
 """A press that falls into a run of the page is not lost, whatever the browser has drawn of it by then."""
 
-import asyncio
 import random
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
@@ -12,6 +10,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.benchmarks.presses import lost_pairs
+from tests.benchmarks.wire_viewer import finished
 from tests.browser.conftest import settled
 from tests.browser.pointing import box_of
 from tests.browser.test_app import opened
@@ -177,7 +176,4 @@ def test_a_button_that_moves_away_under_the_pointer_is_pressed_unless_the_pointe
 
 @pytest.mark.long
 def test_a_press_that_another_message_follows_at_once_is_heard(url: str) -> None:
-    # In a thread of its own: Playwright has a loop in this one.
-    with ThreadPoolExecutor(1) as thread:
-        lost = thread.submit(lambda: asyncio.run(lost_pairs(url, 20, random.Random(1), heads=4))).result()
-    assert lost == 0
+    assert finished(lost_pairs(url, 20, random.Random(1), heads=4)) == 0

@@ -13,7 +13,7 @@ from model.tokenizer import Tokenizer
 from model.training.film import save_film
 from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
-from tests.viz.pages.paper.through_training.test_film import film
+from tests.viz.pages.experiments.through_training.test_film import film
 from tests.viz.smallest import TEXT, save_smallest
 
 PATIENCE = 60_000
@@ -30,8 +30,8 @@ VIEWS = {
     "learn?learn=The Transformer&depth=head": (".head-scene",),
     "learn?learn=The Transformer&depth=cell": (".cell-scene",),
     "learn?learn=The Transformer&depth=number": (".number-scene",),
-    "paper?claim=Through training": (".training-film",),
-    "paper?claim=Through training&film_site=decoder.cross": (".training-film",),
+    "experiments?claim=Through training": (".training-film",),
+    "experiments?claim=Through training&film_site=decoder.cross": (".training-film",),
 }
 #: What stands where a number belongs, in every element below one and in its attributes; a canvas without pixels, too.
 WITHOUT_NUMBERS = """root => {

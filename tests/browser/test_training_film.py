@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled
 from tests.browser.pointing import box_of
-from tests.viz.pages.paper.through_training.invented import FROM, STEPS, saved
+from tests.viz.pages.experiments.through_training.invented import FROM, STEPS, saved
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def film(page: Page, url: str, checkpoints: Path) -> Locator:
     folder = checkpoints / "experiments"
     folder.mkdir(exist_ok=True)
     saved(folder / "film.npz")
-    page.goto(f"{url}/paper?claim=Through+training&text=Yes")
+    page.goto(f"{url}/experiments?claim=Through+training&text=Yes")
     root = page.locator(".training-film[data-step]")
     root.wait_for()
     return root

@@ -1,6 +1,5 @@
 """A browser that sends values of a wrong kind gets the page as it was, and the log a line, on the real wire."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.benchmarks.wire_viewer import Run, WireViewer
+from tests.benchmarks.wire_viewer import Run, WireViewer, finished
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
 
@@ -59,7 +58,7 @@ def test_the_page_stays_as_it_was(
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
     log = tmp_path / "log"
     with streamlit_server(ROOT / "app.py", (), log) as url:
-        runs = asyncio.run(answers(url, page))
+        runs = finished(answers(url, page))
     for kind, run in runs:
         # A field without a value is one that a person has emptied.
         problems = [

@@ -6,7 +6,7 @@ import {
   metricLanes,
   stepTicks,
   trainingLanes,
-} from "../../viz/pages/paper/through_training/training_lanes.js";
+} from "../../viz/pages/experiments/through_training/training_lanes.js";
 import { Tiles } from "../../viz/pictures/shared/head_tiles.js";
 
 const metric = { name: "Previous token", unit: "", decimals: 2, isShare: true, note: "" };

@@ -14,8 +14,8 @@ from viz.access import attention, models, traces
 from viz.access.findings import Finding
 from viz.gallery import drawings, training
 from viz.pages.decoding.film.data import film
+from viz.pages.experiments.through_training.data import FILE
 from viz.pages.learn.transformer import walk_file
-from viz.pages.paper.through_training.data import FILE
 from viz.pictures.offline import Drawing
 from viz.selection import catalogue
 from viz.selection.choices import ModelChoice

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from viz.pages.paper.through_training import component as training_film
-from viz.pages.paper.through_training import data as training_data
-from viz.pages.paper.through_training.component import FilmState
+from viz.pages.experiments.through_training import component as training_film
+from viz.pages.experiments.through_training import data as training_data
+from viz.pages.experiments.through_training.component import FilmState
 from viz.pictures.component import begun
 from viz.pictures.offline import Drawing, Part
 

@@ -341,7 +341,7 @@ class AtlasChoices:
     read_off: ReadOff = "weights"  #: what it is computed from
 
 
-PaperTab = Literal[
+ExperimentsTab = Literal[
     "Scores", "Positions", "Masks", "Pooling", "Table 1", "Ablations", "Through training", "Live switches"
 ]
 Side = Literal["source", "target"]
@@ -352,10 +352,10 @@ FilmMetric = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class PaperChoices:
+class ExperimentsChoices:
     """What is chosen on the page that tests the paper's claims."""
 
-    paper_tab: Annotated[PaperTab, Param("claim")] = "Scores"  #: the open tab
+    experiments_tab: Annotated[ExperimentsTab, Param("claim")] = "Scores"  #: the open tab
     #: what shares a batch with the text, one sentence a line.
     batch_sentences: Annotated[str, Param("companion")] = BATCH_SENTENCES
     #: which sentence of the batch is looked at; None leaves that to the page.

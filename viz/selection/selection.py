@@ -15,10 +15,10 @@ from viz.selection.choices import (
     Common,
     CoreferenceChoices,
     DecodingChoices,
+    ExperimentsChoices,
     LearnChoices,
     ModelCardChoices,
     ModelChoice,
-    PaperChoices,
 )
 from viz.selection.fields import Field, fields_of
 from viz.text.messages import Message, said
@@ -36,7 +36,7 @@ class Selection:
     decoding: DecodingChoices = field(default_factory=DecodingChoices)
     coreference: CoreferenceChoices = field(default_factory=CoreferenceChoices)
     atlas: AtlasChoices = field(default_factory=AtlasChoices)
-    paper: PaperChoices = field(default_factory=PaperChoices)
+    experiments: ExperimentsChoices = field(default_factory=ExperimentsChoices)
     model_card: ModelCardChoices = field(default_factory=ModelCardChoices)
 
     def value(self, name: str) -> object:
@@ -88,7 +88,7 @@ class Selection:
 FIELDS: Final[Mapping[str, Field]] = fields_of(Selection)
 
 
-Section = Literal["learn", "attention", "decoding", "coreference", "atlas", "paper", "model_card"]
+Section = Literal["learn", "attention", "decoding", "coreference", "atlas", "experiments", "model_card"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ PAGES: Final[Mapping[Section, Page]] = {
     "decoding": Page("decode", said("Decode"), "decoding_tab"),
     "coreference": Page("compare", said("Compare"), "coreference_tab"),
     "atlas": Page("atlas", said("Atlas"), "atlas_tab"),
-    "paper": Page("paper", said("The paper"), "paper_tab"),
+    "experiments": Page("experiments", said("Experiments"), "experiments_tab"),
     "model_card": Page("model", said("Model"), "model_card_tab"),
 }
 #: Address → section.

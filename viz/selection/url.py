@@ -46,16 +46,17 @@ _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
 #: The old address of a page, a parameter there and its value ("" where it is absent) → the address of the page, and
 #: the parameters that it has now.
 _MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
-    ("masks", "part", ""): ("paper", {"claim": "Masks"}),
-    ("masks", "part", "Masks"): ("paper", {"claim": "Masks"}),
-    ("masks", "part", "Positional encodings"): ("paper", {"claim": "Positions"}),
-    ("why", "", ""): ("paper", {}),
+    ("masks", "part", ""): ("experiments", {"claim": "Masks"}),
+    ("masks", "part", "Masks"): ("experiments", {"claim": "Masks"}),
+    ("masks", "part", "Positional encodings"): ("experiments", {"claim": "Positions"}),
+    ("why", "", ""): ("experiments", {}),
+    ("paper", "", ""): ("experiments", {}),
     ("decode", "studio", "Edit attention"): ("compare", {"lab": "Cause"}),
     ("", "view", "Where a weight comes from"): ("learn", {"learn": "The Transformer", "depth": "head"}),
 }
 _HEAD: Final = re.compile(r"L([1-9]\d{0,4})H([1-9]\d{0,4})")
 #: Addresses that pages had.
-OLD_ADDRESSES: Final = ("masks", "why")
+OLD_ADDRESSES: Final = ("masks", "why", "paper")
 
 
 def renamed(params: Mapping[str, str]) -> dict[str, str]:
@@ -217,7 +218,7 @@ _SHARED: Final = frozenset({"model", "common"})
 _LEFT_OUT: Final = frozenset({"presented", "screen", "story", "language", "pins", "picture_format", "picture_paper"})
 
 #: Names of pages in older collections → their addresses then.
-_OLD_SECTIONS: Final = {"masks_positions": "masks", "why_attention": "why", "decoding": "decode"}
+_OLD_SECTIONS: Final = {"masks_positions": "masks", "why_attention": "why", "decoding": "decode", "paper": "paper"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,8 +226,8 @@ def why_divided(key: str) -> None:
 
 
 def _open_scores() -> None:
-    state.change(paper_tab="Scores")
-    open_page("paper")
+    state.change(experiments_tab="Scores")
+    open_page("experiments")
 
 
 def follow(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:

@@ -24,7 +24,7 @@ from model.training.film import load_film
 from model.training_record import read_card, read_log, read_metrics, read_training
 from tests.model.adapters.zoo import save_model, tiny
 from tests.model.marian.marian_folders import write_marian
-from tests.viz.pages.paper.through_training.invented import saved
+from tests.viz.pages.experiments.through_training.invented import saved
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="asks Linux which files are open"),

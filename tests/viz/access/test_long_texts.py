@@ -224,7 +224,7 @@ def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> Non
     app.session_state["export"] = True
     opened(app, claim="Masks")
     assert "available up to 8 tokens" in said(app)
-    app.switch_page("viz/pages/paper/page.py").run()
+    app.switch_page("viz/pages/experiments/page.py").run()
     assert "Masks are drawn cell by cell, up to 8 tokens" in said(app)
     app.switch_page("viz/pages/decoding/page.py").run()
     assert "The film contains the rows of all heads" in said(app)

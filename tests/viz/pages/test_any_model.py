@@ -22,7 +22,7 @@ from viz.selection.examples import EXAMPLES, examples_in
 from viz.selection.selection import Selection
 from viz.text.written import display_word
 
-PAGES = ("attention", "decoding", "coreference", "atlas", "paper", "model_card")
+PAGES = ("attention", "decoding", "coreference", "atlas", "experiments", "model_card")
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ def test_what_is_written_is_of_the_assistant(app: AppTest) -> None:
     assert 'aria-label="system"' in head_of(app)
 
 
-@pytest.mark.parametrize("page", ["attention", "decoding", "coreference", "atlas", "paper", "model_card"])
+@pytest.mark.parametrize("page", ["attention", "decoding", "coreference", "atlas", "experiments", "model_card"])
 def test_every_page_opens_for_a_chat(app: AppTest, page: str) -> None:
     opened(app, "chat", page)
     assert not app.error, app.error[0].value

@@ -9,7 +9,15 @@ from streamlit.testing.v1 import AppTest
 from tests.viz import page_run
 from tests.viz.sent import sent_to
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
-from viz.selection.choices import AttentionTab, CoreferenceTab, DecodingTab, Inside, ModelCardTab, PaperTab, Search
+from viz.selection.choices import (
+    AttentionTab,
+    CoreferenceTab,
+    DecodingTab,
+    ExperimentsTab,
+    Inside,
+    ModelCardTab,
+    Search,
+)
 
 TABS = [
     *(("attention", "view", tab) for tab in get_args(AttentionTab)),
@@ -17,7 +25,7 @@ TABS = [
     *(("decoding", "search", search) for search in get_args(Search)[1:]),
     *(("decoding", "studio", inside) for inside in get_args(Inside)[1:]),
     *(("coreference", "lab", tab) for tab in get_args(CoreferenceTab)),
-    *(("paper", "claim", tab) for tab in get_args(PaperTab)),
+    *(("experiments", "claim", tab) for tab in get_args(ExperimentsTab)),
     *(("model_card", "about", tab) for tab in get_args(ModelCardTab)),
     ("atlas", "atlas", "Table"),
 ]
@@ -30,7 +38,7 @@ SAID = {
     ("decoding", "Attribution"): "no self-attention",
     ("decoding", "Cost"): "which cache keys and values",
     ("coreference", "Measured"): "no self-attention",
-    ("paper", "Masks"): "the three attentions of a Transformer",
+    ("experiments", "Masks"): "the three attentions of a Transformer",
     ("atlas", "Table"): "There is no atlas of this model",
 }
 both = pytest.mark.parametrize("name", ["recurrent", "convolutional"])
@@ -69,14 +77,14 @@ def test_a_gru_shows_one_head_and_needs_no_positions() -> None:
     assert app.segmented_control(key="site").options == ["Decoder cross"]
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [1, 1]
     assert app.segmented_control(key="measure").options == ["Weights", "Norms"]
-    app = opened("recurrent", "paper", claim="Positions")
+    app = opened("recurrent", "experiments", claim="Positions")
     assert "needs no positional encodings" in " ".join(one.value for one in app.markdown)
 
 
 def test_a_convolutional_model_shows_a_head_a_layer_and_its_table_of_positions() -> None:
     app = opened("convolutional", "attention")
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [3, 1]
-    app = opened("convolutional", "paper", claim="Positions")
+    app = opened("convolutional", "experiments", claim="Positions")
     ((header, (values,)),) = sent_to(app, "matrix_picture")
     assert len(header["columnTokens"]) == 32
     assert len(values) == 32 * len(header["rowTokens"])

@@ -10,7 +10,7 @@ from tests.paths import ROOT
 
 PAGES = {
     "": "Attention", "learn": "Learn", "decode": "Decode", "compare": "Compare", "atlas": "Atlas",
-    "paper": "The paper", "model": "Model",
+    "experiments": "Experiments", "model": "Model",
 }  # fmt: skip
 UNNEEDED = {
     # What else a page can be asked for: each of these comes with the first model, measure or download that needs it.

@@ -10,7 +10,7 @@ from tests.model.marian.marian_folders import write_marian
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.page_run import opened as opened_page
-from tests.viz.pages.paper.opening import at_positions
+from tests.viz.pages.experiments.opening import at_positions
 from tests.viz.pages.test_pages import MODEL, PAGES, opened
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE

@@ -15,7 +15,7 @@ from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
 from viz.text.written import SITES
 
-PAGES = {"attention": "Attention", "decoding": "Decode", "coreference": "Compare", "paper": "The paper"}
+PAGES = {"attention": "Attention", "decoding": "Decode", "coreference": "Compare", "experiments": "Experiments"}
 MODEL = "model_card"  # speaks of the checkpoint, not of the sentence
 RTL = "החתול ישן על המיטה"
 CONTROLS = "a\x00b\x07c\u202ed\u200be"
@@ -106,7 +106,7 @@ def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: A
 
 def test_masks_follow_the_companion(app: AppTest) -> None:
     app.query_params["claim"] = "Masks"
-    healthy(opened(app, "paper"))
+    healthy(opened(app, "experiments"))
     before = charts(app)
     healthy(app.text_area(key="batch_sentences").set_value("She read the book with her sister.").run())
     assert charts(app) != before

@@ -47,7 +47,9 @@ def test_an_address_has_the_second_text(app: AppTest) -> None:
     assert [role for role, _ in runs_of(app, "matrix_picture", "columnRoles", "columnTokens")] == ["A", "B"]
 
 
-@pytest.mark.parametrize("page", ["attention", "decoding", "coreference", "atlas", "learn", "paper", "model_card"])
+@pytest.mark.parametrize(
+    "page", ["attention", "decoding", "coreference", "atlas", "learn", "experiments", "model_card"]
+)
 def test_every_page_opens_for_a_pair(app: AppTest, page: str) -> None:
     app.query_params["second"], app.query_params["learn"] = SECOND, "The Transformer"
     opened(app, "bert", page)

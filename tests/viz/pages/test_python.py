@@ -26,7 +26,7 @@ from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.pages.atlas.opening import OWN, forget
 from tests.viz.pages.decoding.opening import TEXT
-from tests.viz.pages.paper.through_training import invented
+from tests.viz.pages.experiments.through_training import invented
 from viz.access import attention, attribution, head_verdict, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.atlas import data as atlas_data
@@ -41,6 +41,10 @@ from viz.pages.coreference.data import Side, causes
 from viz.pages.decoding import export as of_decoding
 from viz.pages.decoding.data import branches, searches
 from viz.pages.decoding.film import data as film_data
+from viz.pages.experiments import python as of_experiments
+from viz.pages.experiments.data import ablations, claims
+from viz.pages.experiments.data import claims as positions
+from viz.pages.experiments.through_training import data as films
 from viz.pages.learn import python as of_learn
 from viz.pages.learn.training import data as training
 from viz.pages.learn.training.tab import SHOWN, asked_reference
@@ -48,10 +52,6 @@ from viz.pages.learn.transformer import data as data_of_walk
 from viz.pages.learn.transformer import walk
 from viz.pages.model_card import data as card
 from viz.pages.model_card import tabs as of_model_card
-from viz.pages.paper import python as of_paper
-from viz.pages.paper.data import ablations, claims
-from viz.pages.paper.data import claims as positions
-from viz.pages.paper.through_training import data as films
 from viz.selection import branch_codes, state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
@@ -67,7 +67,7 @@ VIEWS: dict[str, Any] = {
     "decoding": of_decoding.VIEWS,
     "coreference": of_coreference.VIEWS,
     "atlas": of_atlas.VIEWS,
-    "paper": of_paper.VIEWS,
+    "experiments": of_experiments.VIEWS,
     "model_card": of_model_card.VIEWS,
 }
 #: In pairs: what the names of a snippet hold, and what its view is drawn from.
@@ -321,7 +321,7 @@ def atlas_table(names: dict[str, Any], shown: Atlas) -> Pairs:
 
 
 def saturation(names: dict[str, Any], trace: Trace) -> Pairs:
-    width, row = state.current().paper.score_width, state.current().common.token or 0
+    width, row = state.current().experiments.score_width, state.current().common.token or 0
     shown = {name: claims.sample(name, width) for name in claims.NAMES}
     pairs: Pairs = [(names["samples"][name].variance, each.variance) for name, each in shown.items()]
     pairs += [(names["samples"][name].example, each.example) for name, each in shown.items()]
@@ -330,7 +330,7 @@ def saturation(names: dict[str, Any], trace: Trace) -> Pairs:
 
 
 def encodings(names: dict[str, Any], trace: Trace) -> Pairs:
-    chosen = state.current().paper
+    chosen = state.current().experiments
     shown = positions.encoding(64, chosen.width or 32, chosen.base, "interleaved")
     return [(names["added"], trace.positional[chosen.side]), (names["formula"], shown)]
 
@@ -345,13 +345,13 @@ def masked(names: dict[str, Any], trace: Trace) -> Pairs:
 
 
 def pooled(names: dict[str, Any], trace: object) -> Pairs:
-    chosen = state.current().paper
+    chosen = state.current().experiments
     shown = claims.regression(chosen.pooling_width, chosen.pooling_query)
     return [(names["found"].predicted, shown.predicted), (names["found"].row, shown.row)]
 
 
 def table_one(names: dict[str, Any], trace: object) -> Pairs:
-    chosen = state.current().paper
+    chosen = state.current().experiments
     reached = claims.influences(chosen.kernel_width, chosen.window_size)
     sizes = chosen.layer_length, chosen.layer_width, chosen.kernel_width, chosen.window_size
     pairs: Pairs = [(names["counted"][kind], claims.counted(kind, *sizes)[0]) for kind in claims.KINDS]
@@ -359,7 +359,7 @@ def table_one(names: dict[str, Any], trace: object) -> Pairs:
 
 
 def ablated(names: dict[str, Any], trace: object) -> Pairs:
-    chosen, text = state.current().paper, state.current().common.text
+    chosen, text = state.current().experiments, state.current().common.text
     runs = {preset: ablations.trace(preset, "auto", text) for preset in chosen.ablations}
     shown = {preset: ablations.open_head(each, chosen.ablation_site, None, None) for preset, each in runs.items()}
     assert names["traces"].keys() == runs.keys()
@@ -370,14 +370,14 @@ def ablated(names: dict[str, Any], trace: object) -> Pairs:
 
 
 def through_training(names: dict[str, Any], trace: object) -> Pairs:
-    opened, chosen = films.at(films.listed()[""]), state.current().paper
+    opened, chosen = films.at(films.listed()[""]), state.current().experiments
     weights = opened.film.sentences[chosen.film_sentence].weights[chosen.film_site]
     metric = films.metrics(opened, chosen.film_site)[chosen.film_metric]
     return [(names["weights"], weights[:, chosen.film_layer, chosen.film_head]), (names["metric"], metric)]
 
 
 def switched(names: dict[str, Any], trace: Trace) -> Pairs:
-    chosen = state.current().paper
+    chosen = state.current().experiments
     offs = ablations.parts_off(chosen.off_layer - 1 if chosen.off_layer else None, chosen.kept_head)
     shown = in_this_thread(ablations.sentence_task(reader(), trace.text, offs)).without
     return [(names["written"], {each.off.part: each.translation for each in shown if not each.lacking})]
@@ -482,15 +482,20 @@ CASES: list[Case] = [
     ("atlas", "Maps", {"checkpoint": "with-atlas", "site": CROSS, "corpus_metric": "first"}, atlas_map),
     ("atlas", "Map of heads", {}, atlas_places),
     ("atlas", "Table", {}, atlas_table),
-    ("paper", "Scores", {"token": 2, "score_width": 16}, saturation),
-    ("paper", "Positions", {"side": "target"}, encodings),
-    ("paper", "Positions", {"width": 16, "base": 100}, encodings),
-    ("paper", "Masks", {"batch_sentences": "No.\n"}, masked),
-    ("paper", "Pooling", {"pooling_width": 35, "pooling_query": 120}, pooled),
-    ("paper", "Table 1", {"kernel_width": 5, "window_size": 3, "layer_length": 128}, table_one),
-    ("paper", "Ablations", {"ablations": ("full", "no-positions", "gru")}, ablated),
-    ("paper", "Through training", {"film_site": ENCODER, "film_head": 1, "film_metric": "previous"}, through_training),
-    ("paper", "Live switches", {"off_layer": 2, "kept_head": 1}, switched),
+    ("experiments", "Scores", {"token": 2, "score_width": 16}, saturation),
+    ("experiments", "Positions", {"side": "target"}, encodings),
+    ("experiments", "Positions", {"width": 16, "base": 100}, encodings),
+    ("experiments", "Masks", {"batch_sentences": "No.\n"}, masked),
+    ("experiments", "Pooling", {"pooling_width": 35, "pooling_query": 120}, pooled),
+    ("experiments", "Table 1", {"kernel_width": 5, "window_size": 3, "layer_length": 128}, table_one),
+    ("experiments", "Ablations", {"ablations": ("full", "no-positions", "gru")}, ablated),
+    (
+        "experiments",
+        "Through training",
+        {"film_site": ENCODER, "film_head": 1, "film_metric": "previous"},
+        through_training,
+    ),
+    ("experiments", "Live switches", {"off_layer": 2, "kept_head": 1}, switched),
     ("learn", "The Transformer", {}, every_head),
     ("learn", "The Transformer", {"depth": "layer", "site": ENCODER, "token": 2}, one_token),
     ("learn", "The Transformer", {"walk_edit": "off", "site": CROSS}, changed_heads),
@@ -507,7 +512,7 @@ CASES: list[Case] = [
     ("model_card", "Card", {}, records),
 ]
 GIVEN: dict[str, Callable[[], tuple[object, ...]]] = {
-    "attention": lambda: (traced(),), "paper": lambda: (traced(),), "decoding": lambda: (written(),),
+    "attention": lambda: (traced(),), "experiments": lambda: (traced(),), "decoding": lambda: (written(),),
     "atlas": lambda: (own_atlas(),),
 }  # fmt: skip
 

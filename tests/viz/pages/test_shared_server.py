@@ -38,7 +38,7 @@ FIELDS: Final = (
     Field("picture-file", "attention", {"checkpoint": "vit"}),
     Field("atlas/sentences-file", "atlas", {"corpus": "file"}),
     Field("atlas/pairs-file", "atlas", {"corpus": "file", "checkpoint": "en-de"}),
-    Field("training-film-file", "paper", {"claim": "Through training"}),
+    Field("training-film-file", "experiments", {"claim": "Through training"}),
     Field("measured-file", "coreference", {"lab": "Measured", "given": "file"}),
     Field("cause-pairs", "coreference", {"lab": "Cause", "checkpoint": "en-de", "off": "c-0-0"}),
 )
@@ -216,7 +216,7 @@ SENT = {"string_value": (forged.STALE,), "double_array_value": ((-1.0,),), "json
 VIEWS = [
     next(forged.views()),
     forged.View("viz/pages/decoding/page.py", "Branches"),
-    forged.View("viz/pages/paper/page.py", "Table 1"),
+    forged.View("viz/pages/experiments/page.py", "Table 1"),
 ]
 
 

@@ -85,7 +85,7 @@ KEPT: dict[str, dict[str, object]] = {
         "batch_sentences": "Yes.\nNo.", "batch_member": 1, "side": "target",
     },
     "part=Positional+encodings&position=3&dimension=4&shift=5&width=64&base=100": {
-        "paper_tab": "Positions", "position": 3, "dimension": 4, "shift": 5, "width": 64, "base": 100,
+        "experiments_tab": "Positions", "position": 3, "dimension": 4, "shift": 5, "width": 64, "base": 100,
     },
     "about=Training+data&seed=7": {"model_card_tab": "Data and training", "example_seed": 7},
 }  # fmt: skip
@@ -113,14 +113,14 @@ CORRECTED: dict[str, tuple[dict[str, object], str]] = {
 
 #: Address of a page that was merged into another → where it leads, and what is chosen there.
 MOVED: dict[str, tuple[str, dict[str, object]]] = {
-    "masks?text=It+is+late.": ("The paper", {"paper_tab": "Masks", "text": "It is late."}),
-    "masks?part=Positional+encodings&position=3": ("The paper", {"paper_tab": "Positions", "position": 3}),
-    "masks?part=Positional+encodings&claim=Pooling": ("The paper", {"paper_tab": "Positions"}),
+    "masks?text=It+is+late.": ("Experiments", {"experiments_tab": "Masks", "text": "It is late."}),
+    "masks?part=Positional+encodings&position=3": ("Experiments", {"experiments_tab": "Positions", "position": 3}),
+    "masks?part=Positional+encodings&claim=Pooling": ("Experiments", {"experiments_tab": "Positions"}),
     "why?part=Positional+encodings&claim=Pooling&sigma=30": (
-        "The paper",
-        {"paper_tab": "Pooling", "pooling_width": 30},
+        "Experiments",
+        {"experiments_tab": "Pooling", "pooling_width": 30},
     ),
-    "why": ("The paper", {"paper_tab": "Scores"}),
+    "why": ("Experiments", {"experiments_tab": "Scores"}),
 }
 
 

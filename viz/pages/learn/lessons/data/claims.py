@@ -124,7 +124,7 @@ def saturated(shipped: "Shipped", *, text: str) -> View:
     number = said("rows with a weight above {limit}", limit=SATURATED)
     picture = Bars(labels=labels, series=series, number=number, digits=0)
     caption = said("Of {rows:,} rows of all heads; rows that may attend to only one key are excluded.", rows=rows)
-    return View(picture, found, caption, FullPage("paper", {"text": text, "paper_tab": "Scores"}))
+    return View(picture, found, caption, FullPage("experiments", {"text": text, "experiments_tab": "Scores"}))
 
 
 def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) -> View:
@@ -189,8 +189,13 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
     caption = said(
         "The encoder's output for the same tokens; and the decoder's last row, after two tokens are swapped."
     )
-    choices = {"text": text, "paper_tab": "Ablations", "ablations": ("full", "no-positions"), "ablations_chosen": True}
-    return View(picture, found, caption, FullPage("paper", choices))
+    choices = {
+        "text": text,
+        "experiments_tab": "Ablations",
+        "ablations": ("full", "no-positions"),
+        "ablations_chosen": True,
+    }
+    return View(picture, found, caption, FullPage("experiments", choices))
 
 
 def weight_and_norm(shipped: "Shipped", *, text: str) -> View:

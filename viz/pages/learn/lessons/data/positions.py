@@ -44,8 +44,8 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
         Column(said("encoder differs by"), is_number=True),
     )  # fmt: skip
     caption = said("The encoder's output for each token in both orders: the largest difference of any of its numbers.")
-    choices = {"text": text, "paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))
+    choices = {"text": text, "experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("experiments", choices))
 
 
 def encodings(shipped: "Shipped", *, positions: int) -> View:
@@ -69,7 +69,7 @@ def encodings(shipped: "Shipped", *, positions: int) -> View:
         file_name=file_name("positional encodings"),
     )
     caption = said("Rows are positions, columns dimensions: fast waves on the left, slow ones on the right.")
-    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Positions"}))
+    return View(picture, found, caption, FullPage("experiments", {"experiments_tab": "Positions"}))
 
 
 def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
@@ -86,8 +86,8 @@ def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
     }
     picture = Curves(x=x, lines=lines, x_name=said("position"), y_name=said("value"))
     caption = said("Three of the even dimensions; the odd one after each is the cosine of the same angle.")
-    choices = {"paper_tab": "Positions", "dimension": 2 * pairs[0]}
-    return View(picture, found, caption, FullPage("paper", choices))
+    choices = {"experiments_tab": "Positions", "dimension": 2 * pairs[0]}
+    return View(picture, found, caption, FullPage("experiments", choices))
 
 
 def likeness(shipped: "Shipped", *, distance: int) -> View:
@@ -108,7 +108,7 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
     product = said("dot product")
     picture = Curves(x=x, lines={product: both}, x_name=said("distance"), y_name=product, upright=0.0)
     caption = said("The dot product of the encodings of any two positions, by their distance.")
-    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Positions"}))
+    return View(picture, found, caption, FullPage("experiments", {"experiments_tab": "Positions"}))
 
 
 def shift(shipped: "Shipped", *, position: int, by: int) -> View:
@@ -137,8 +137,8 @@ def shift(shipped: "Shipped", *, position: int, by: int) -> View:
         Column(said("at {position}", position=position + by), is_number=True),
     )  # fmt: skip
     caption = said("Each pair of dimensions is a point on a circle, (sine, cosine). The last two columns agree.")
-    choices = {"paper_tab": "Positions", "position": position, "shift": by}
-    return View(Rows(columns, rows), found, caption, FullPage("paper", choices))
+    choices = {"experiments_tab": "Positions", "position": position, "shift": by}
+    return View(Rows(columns, rows), found, caption, FullPage("experiments", choices))
 
 
 def _pair(values: np.ndarray) -> str:
@@ -187,7 +187,9 @@ def mask(shipped: "Shipped", *, text: str, site: str) -> View:
         if not allowed.all()
         else said("All cells are light: every query may attend to every key.")
     )
-    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Masks", "text": text, "site": site}))
+    return View(
+        picture, found, caption, FullPage("experiments", {"experiments_tab": "Masks", "text": text, "site": site})
+    )
 
 
 def shifted(shipped: "Shipped", *, text: str) -> View:
@@ -232,4 +234,4 @@ def padding(shipped: "Shipped", *, texts: list[str]) -> View:
         file_name=file_name("padding"),
     )
     caption = said("Rows are sentences, columns positions. Light: a token. Dark: padding, a masked key.")
-    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Masks", "text": texts[0]}))
+    return View(picture, found, caption, FullPage("experiments", {"experiments_tab": "Masks", "text": texts[0]}))

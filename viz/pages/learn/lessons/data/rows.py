@@ -117,7 +117,7 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     found["direction"] = said("It grows") if raw.max() > divided.max() else said("It shrinks")
     picture = _over_keys(trace, site, series)
     full = _opened(text, site, layer, number, at)
-    return View(picture, found, _reads(found), full.on("paper", paper_tab="Scores"))
+    return View(picture, found, _reads(found), full.on("experiments", experiments_tab="Scores"))
 
 
 def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:

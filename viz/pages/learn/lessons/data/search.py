@@ -178,7 +178,10 @@ def without_part(
     rows = tuple(zip(texts, whole, map(differing, whole, shown), strict=True))
     caption = said("Removed from the trained model, in every layer; the remaining parts were trained together with it.")
     return View(
-        Rows(columns, rows), found, caption, FullPage("paper", {"text": texts[0], "paper_tab": "Live switches"})
+        Rows(columns, rows),
+        found,
+        caption,
+        FullPage("experiments", {"text": texts[0], "experiments_tab": "Live switches"}),
     )
 
 

@@ -157,8 +157,13 @@ def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
         y_name=said("norm of the vector"),
     )  # fmt: skip
     caption = said("Two small models, trained in the same way; the vector of “{word}” in their encoders.", word=word)
-    choices = {"text": text, "paper_tab": "Ablations", "ablations": ("full", "post-norm"), "ablations_chosen": True}
-    return View(picture, found, caption, FullPage("paper", choices))
+    choices = {
+        "text": text,
+        "experiments_tab": "Ablations",
+        "ablations": ("full", "post-norm"),
+        "ablations_chosen": True,
+    }
+    return View(picture, found, caption, FullPage("experiments", choices))
 
 
 def _path(shipped: "Shipped", text: str, word: str) -> TokenPath:

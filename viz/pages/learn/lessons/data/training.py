@@ -51,8 +51,8 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
         "Small models, each trained in the same way for 2,000 steps; differences from the first are marked. All with "
         "seed 0."
     )
-    choices = {"text": text, "paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(picture, found, caption, FullPage("paper", choices))
+    choices = {"text": text, "experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("experiments", choices))
 
 
 def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
@@ -85,8 +85,8 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
         "compared with.",
         seeds=found["seeds"],
     )
-    choices = {"paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(picture, found, caption, FullPage("paper", choices))
+    choices = {"experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("experiments", choices))
 
 
 def differences(shipped: "Shipped", *, presets: list[str]) -> View:
@@ -119,8 +119,8 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
         "BLEU minus the full model. A difference counts if on every set it is larger than both standard deviations "
         "together."
     )
-    choices = {"paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))
+    choices = {"experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("experiments", choices))
 
 
 def _results() -> AblationResults:
@@ -276,8 +276,8 @@ def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) 
     caption = said(
         "The tokens of one correct translation, and the probability that each model gives them (teacher forcing)."
     )
-    choices = {"text": text, "paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(picture, found, caption, FullPage("paper", choices))
+    choices = {"text": text, "experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("experiments", choices))
 
 
 def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from model.analysis.metrics.head_jobs import HeadJob
     from model.training.film import Film, FilmSentence
 
-_FOLDER: Final = "pages/paper/through_training"
+_FOLDER: Final = "pages/experiments/through_training"
 COMPONENT: Final = Component(f"{_FOLDER}/training_film.js", f"{_FOLDER}/training_film.css")
 
 

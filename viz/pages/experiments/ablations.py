@@ -9,10 +9,10 @@ import streamlit as st
 
 from viz.access import models
 from viz.access.texts import word_diff
-from viz.pages.paper import figures, wording
-from viz.pages.paper.data import ablations
-from viz.pages.paper.data.ablations import Comparison, Measured, OpenHead, Row
-from viz.pages.paper.wording import shortened
+from viz.pages.experiments import figures, wording
+from viz.pages.experiments.data import ablations
+from viz.pages.experiments.data.ablations import Comparison, Measured, OpenHead, Row
+from viz.pages.experiments.wording import shortened
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
 from viz.selection.choices import ModelChoice
@@ -87,7 +87,7 @@ def _show_side_by_side(trace: "Trace") -> None:
 
 def _chosen(names: Sequence[str]) -> tuple[str, ...]:
     """The models that a person chose, of those that there are; none where the page proposes them."""
-    choices = state.current().paper
+    choices = state.current().experiments
     if not choices.ablations_chosen:
         return ()
     known = tuple(name for name in names if name in choices.ablations)[: ablations.MOST]

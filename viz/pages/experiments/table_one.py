@@ -7,10 +7,10 @@ import numpy as np
 import streamlit as st
 
 from viz import theme
-from viz.pages.paper import figures
-from viz.pages.paper.data import claims
-from viz.pages.paper.figures import Line, cost_lines
-from viz.pages.paper.wording import duration, say_unsteady
+from viz.pages.experiments import figures
+from viz.pages.experiments.data import claims
+from viz.pages.experiments.figures import Line, cost_lines
+from viz.pages.experiments.wording import duration, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
@@ -125,7 +125,7 @@ def _sizes() -> tuple[int, int]:
 
 def _show_times(kernel: int, window: int) -> None:
     """The button that measures, and what was measured."""
-    choices = state.current().paper
+    choices = state.current().experiments
     length, width = choices.layer_length, choices.layer_width
     st.subheader(_("Table 1, timed on this machine"), anchor=False)
     task = claims.times_task(length, width, kernel, window)

@@ -17,13 +17,13 @@ from model.analysis.metrics.head_jobs import HeadJob, rules_at
 from model.errors import DataError
 from model.training.film import Film, FilmSentence
 from tests.viz.page_run import healthy
-from tests.viz.pages.paper.opening import at
-from tests.viz.pages.paper.through_training.invented import STEPS, saved
-from tests.viz.pages.paper.through_training.invented import film as invented_film
+from tests.viz.pages.experiments.opening import at
+from tests.viz.pages.experiments.through_training.invented import STEPS, saved
+from tests.viz.pages.experiments.through_training.invented import film as invented_film
 from tests.viz.sent import sent_to, unpack
-from viz.pages.paper.through_training import component, data, tab
-from viz.pages.paper.through_training.component import FilmState, read_state
-from viz.pages.paper.through_training.data import MOST_HEADS, OpenFilm, arrivals, nearest_frame, opening, view
+from viz.pages.experiments.through_training import component, data, tab
+from viz.pages.experiments.through_training.component import FilmState, read_state
+from viz.pages.experiments.through_training.data import MOST_HEADS, OpenFilm, arrivals, nearest_frame, opening, view
 from viz.pictures.payload import pack
 from viz.pictures.tiles.codes import code
 from viz.selection import state
@@ -325,7 +325,7 @@ def test_a_step_that_a_person_moves_to_is_chosen_and_the_one_that_a_link_named_s
 
     def keep(step: int, head: int) -> tuple[int, int, int]:
         tab._keep(opened, shown, FilmState(step, 1, head))  # type: ignore[arg-type]
-        paper = stored[-1].paper
+        paper = stored[-1].experiments
         return paper.film_step, paper.film_layer, paper.film_head
 
     # Frame 2 of those that were sent, of step 1,000, is nearest to 900.

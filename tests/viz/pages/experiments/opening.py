@@ -11,7 +11,7 @@ from tests.viz.page_run import healthy, opened
 
 
 def at(app: AppTest, claim: str, **choices: object) -> AppTest:
-    return opened(app, "paper", claim=claim, **choices)
+    return opened(app, "experiments", claim=claim, **choices)
 
 
 def at_positions(app: AppTest, **choices: object) -> AppTest:

@@ -12,14 +12,14 @@ from model.analysis.ablations import outputs
 from model.analysis.ablations.outputs import OTHERS, Repetition, SharedWords
 from model.analysis.ablations.results import AblationResults, RunResult
 from tests.viz.page_run import app_of, healthy
-from tests.viz.pages.paper.opening import at, said, until
+from tests.viz.pages.experiments.opening import at, said, until
 from tests.viz.sent import charts, sent_to
 from viz.access import models
-from viz.pages.paper import ablations as page
-from viz.pages.paper import wording
-from viz.pages.paper.data import ablations
-from viz.pages.paper.data.ablations import Measured, Output, Row, SetResult
-from viz.pages.paper.figures import seed_points
+from viz.pages.experiments import ablations as page
+from viz.pages.experiments import wording
+from viz.pages.experiments.data import ablations
+from viz.pages.experiments.data.ablations import Measured, Output, Row, SetResult
+from viz.pages.experiments.figures import seed_points
 from viz.selection import catalogue, state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.server.background_jobs import Progress
@@ -95,7 +95,7 @@ def test_an_address_with_models_and_a_layer_that_are_not_there_opens(app: AppTes
 def test_a_sentence_that_is_too_long_leaves_the_table(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     # The page's own model reads as much as these do: only they refuse.
     from model.errors import InputTextError
-    from viz.pages.paper.data import ablations
+    from viz.pages.experiments.data import ablations
 
     def refuse(*_: object) -> None:
         raise InputTextError("The sentence has 200 tokens; at most 128 can be read.")

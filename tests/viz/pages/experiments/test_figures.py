@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from plotly.colors import sample_colorscale
 
-from viz.pages.paper import figures, table_one
-from viz.pages.paper.data.ablations import Row, SetResult
-from viz.pages.paper.data.claims import Quartiles, Regression, Sample
-from viz.pages.paper.figures import Line
+from viz.pages.experiments import figures, table_one
+from viz.pages.experiments.data.ablations import Row, SetResult
+from viz.pages.experiments.data.claims import Quartiles, Regression, Sample
+from viz.pages.experiments.figures import Line
 
 
 def sample(width: int, name: str = "scaled", gradient: float = 0.25) -> Sample:

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Final
 
 from viz.access import models
-from viz.pages.paper import masks
-from viz.pages.paper.data import ablations, claims
-from viz.pages.paper.data import claims as positions
-from viz.pages.paper.positions import MIN_POSITIONS
-from viz.pages.paper.through_training import data as films
-from viz.pages.paper.through_training.tab import own_film, own_name
+from viz.pages.experiments import masks
+from viz.pages.experiments.data import ablations, claims
+from viz.pages.experiments.data import claims as positions
+from viz.pages.experiments.positions import MIN_POSITIONS
+from viz.pages.experiments.through_training import data as films
+from viz.pages.experiments.through_training.tab import own_film, own_name
 from viz.selection import state
 from viz.ui import long_work, snippets
 from viz.ui.snippets import Snippet, Views, alone, line, of_model, of_text, open_head
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _scores(trace: "Trace") -> Snippet:
     """Random vectors by each score function, and a row of a head with and without the division."""
-    width = state.current().paper.score_width
+    width = state.current().experiments.score_width
     samples = line("samples = {{name: random_saturation(name, {}) for name in {}}}", width, claims.NAMES)
     imports = {"analysis.scoring": "random_saturation, with_scale"}
     if not trace.knows_inputs or not claims.heads(trace):
@@ -34,7 +34,7 @@ def _scores(trace: "Trace") -> Snippet:
 
 def _positions(trace: "Trace") -> Snippet:
     """The encodings by the formula, of which the first rows are what the model added; or another scheme."""
-    choices, abilities = state.current().paper, models.abilities(state.current().model)
+    choices, abilities = state.current().experiments, models.abilities(state.current().model)
     if not (abilities.is_headlight and abilities.positions == "sinusoidal"):
         found = positions.position_schemes(trace, models.reader(state.current().model))
         schemes = line("schemes = position_schemes(reader, trace, {})", positions.positions_drawn(trace))
@@ -53,13 +53,13 @@ def _masks(trace: "Trace") -> Snippet:
     single = line("single = {{site: trace.mask(site, 0) for site in {}}}  # True where allowed", trace.sites)
     if not models.abilities(state.current().model).is_headlight:
         return of_text(trace, {}, single)
-    texts = [trace.text, *masks.companions(state.current().paper.batch_sentences)]
+    texts = [trace.text, *masks.companions(state.current().experiments.batch_sentences)]
     return of_text(trace, {}, single, line("batch = reader.masks({})", texts))
 
 
 def _pooling(trace: object) -> Snippet:
     """Pooling with the chosen kernel."""
-    choices = state.current().paper
+    choices = state.current().experiments
     at = choices.pooling_width / 100, choices.pooling_query / 100
     found = line("found = regression(width={}, query={})", *at)
     return alone({"analysis.pooling": "regression"}, found, "found.predicted, found.row  # [query], [key]")
@@ -67,7 +67,7 @@ def _pooling(trace: object) -> Snippet:
 
 def _table_one(trace: object) -> Snippet:
     """How far influence comes, and what a layer costs by count."""
-    choices = state.current().paper
+    choices = state.current().experiments
     settings = line("settings = Settings({}, {})", choices.kernel_width, choices.window_size)
     template = "reached = {{kind: influence(kind, {}, settings) for kind in KINDS}}  # [output, input] by depth"
     counted = "counted = {{kind: multiply_adds(kind, {}, {}, settings) for kind in KINDS}}"
@@ -82,7 +82,7 @@ def _table_one(trace: object) -> Snippet:
 def _ablations(trace: object) -> Snippet:
     """The sentence through the models that are shown, and a head of each."""
     selection = state.current()
-    choices, device, text = selection.paper, selection.model.device, selection.common.text
+    choices, device, text = selection.experiments, selection.model.device, selection.common.text
     names = tuple(name for name in ablations.presets() if name in choices.ablations)
     site = choices.ablation_site
     asked = [number - 1 if number else None for number in (choices.ablation_layer, choices.ablation_head)]
@@ -105,7 +105,11 @@ def _ablations(trace: object) -> Snippet:
 
 def _through_training(trace: object) -> Snippet:
     """The weights of one head at the frames of the film, and a metric of every head."""
-    choices, path, film = state.current().paper, films.listed().get(state.current().paper.film_of), own_film()
+    choices, path, film = (
+        state.current().experiments,
+        films.listed().get(state.current().experiments.film_of),
+        own_film(),
+    )
     if film is not None:
         opened, package = line("film = load_film(pathlib.Path({}))", own_name()), "headlight, pathlib"
     elif path is not None:
@@ -129,7 +133,7 @@ def _live_switches(trace: "Trace") -> Snippet:
     abilities = models.abilities(state.current().model)
     if not abilities.is_headlight:
         return ""
-    choices = state.current().paper
+    choices = state.current().experiments
     layer, kept = (choices.off_layer - 1 if choices.off_layer else None), choices.kept_head
     translator = models.translator(state.current().model)
     known = long_work.known(ablations.sentence_task(translator, trace.text, ablations.parts_off(layer, kept)))

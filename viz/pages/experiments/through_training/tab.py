@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.pages.paper.through_training import component, data
-from viz.pages.paper.through_training.component import FilmState, FilmView, cut, is_too_large, rows_note, training_film
-from viz.pages.paper.through_training.data import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
+from viz.pages.experiments.through_training import component, data
+from viz.pages.experiments.through_training.component import (
+    FilmState,
+    FilmView,
+    cut,
+    is_too_large,
+    rows_note,
+    training_film,
+)
+from viz.pages.experiments.through_training.data import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
 from viz.selection import catalogue, state
 from viz.text import html, messages
 from viz.text.messages import Message, _, said, shown
@@ -72,7 +79,7 @@ def show(trace: object) -> None:
 
 def _training(films: Mapping[str, Path]) -> str:
     """The model whose training is shown; one without a film becomes the first."""
-    if state.current().paper.film_of not in films:
+    if state.current().experiments.film_of not in films:
         state.change(film_of=next(iter(films)))
     labels = {name: html.visible(catalogue.label(name)) if name else _("Full model, from scratch") for name in films}
     return controls.dropdown("film_of", _("Training"), labels, width=210)
@@ -120,17 +127,17 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     found = data.opens_on(opened)
     state.propose(film_site=found.site)
     state.propose(film_sentence=found.sentence)
-    if state.current().paper.film_site not in opened.sites:
+    if state.current().experiments.film_site not in opened.sites:
         state.change(film_site=found.site)
-    site = state.current().paper.film_site
+    site = state.current().experiments.film_site
     offered = data.metrics(opened, site)
     here = opening_of_site(site, offered)
     if offered:
         state.propose(film_metric=here.metric)
-        if state.current().paper.film_metric not in offered:
+        if state.current().experiments.film_metric not in offered:
             state.change(film_metric=here.metric)
     sentences = {i: cut(html.visible(one.source), 60) for i, one in enumerate(opened.film.sentences)}
-    if state.current().paper.film_sentence not in sentences:
+    if state.current().experiments.film_sentence not in sentences:
         state.change(film_sentence=found.sentence)
     labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
     chosen = controls.dropdown("film_site", _("Attention"), labels, width=155)
@@ -141,7 +148,7 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
 
 def _asked(opened: data.OpenFilm, view: FilmView) -> FilmState:
     """Where the selection wants the film; what this film lacks becomes the nearest that it has."""
-    choices = state.current().paper
+    choices = state.current().experiments
     steps = [opened.film.steps[frame] for frame in view.frames]
     layers, heads = view.layers, view.heads
     return FilmState(

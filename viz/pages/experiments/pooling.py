@@ -5,8 +5,8 @@ from typing import Final
 
 import streamlit as st
 
-from viz.pages.paper import figures
-from viz.pages.paper.data import claims
+from viz.pages.experiments import figures
+from viz.pages.experiments.data import claims
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
@@ -90,7 +90,7 @@ def _widgets() -> tuple[int, int]:
             claims.LAST_QUERY,
             help_text=_("The position of the query whose weights are shown."),
         )
-    choices = state.current().paper
+    choices = state.current().experiments
     return choices.pooling_width, choices.pooling_query
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from viz.pages.paper.data.ablations import Measured, Row
+from viz.pages.experiments.data.ablations import Measured, Row
 from viz.text import messages
 from viz.text.messages import _
 from viz.text.written import amount, signed, three_digits

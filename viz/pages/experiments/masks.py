@@ -10,8 +10,8 @@ from jaxtyping import Bool, UInt8
 
 from model.errors import InputTextError
 from viz.access import attention, models
-from viz.pages.paper.data import claims as data
-from viz.pages.paper.mask_figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
+from viz.pages.experiments.data import claims as data
+from viz.pages.experiments.mask_figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
 from viz.selection import state
 from viz.text import written
 from viz.text.html import swatches, visible

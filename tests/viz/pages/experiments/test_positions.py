@@ -17,10 +17,10 @@ from model.config import Positions
 from model.nn.layers import sinusoidal_encoding
 from model.tokenizer import Tokenizer
 from tests.viz.page_run import healthy, traced
-from tests.viz.pages.paper.opening import at_positions
+from tests.viz.pages.experiments.opening import at_positions
 from tests.viz.sent import charts, sent_to
-from viz.pages.paper.data.claims import OWN_BASE
-from viz.pages.paper.mask_figures import (
+from viz.pages.experiments.data.claims import OWN_BASE
+from viz.pages.experiments.mask_figures import (
     MAX_POINTS,
     dimension_curve,
     encoding_heatmap,
@@ -28,7 +28,7 @@ from viz.pages.paper.mask_figures import (
     position_curve,
     shift_on_circle,
 )
-from viz.pages.paper.positions import MIN_POSITIONS
+from viz.pages.experiments.positions import MIN_POSITIONS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.written import scientific

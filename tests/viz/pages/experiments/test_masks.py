@@ -8,9 +8,9 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.errors import InputTextError
 from tests.viz.page_run import healthy
-from tests.viz.pages.paper.opening import at, at_positions
+from tests.viz.pages.experiments.opening import at, at_positions
 from tests.viz.sent import charts
-from viz.pages.paper.mask_figures import (
+from viz.pages.experiments.mask_figures import (
     ALLOWED,
     BOTH,
     COLOURS,
@@ -21,7 +21,7 @@ from viz.pages.paper.mask_figures import (
     mask_heatmap,
     reasons,
 )
-from viz.pages.paper.masks import MAX_COMPANIONS, SiteMask, companions
+from viz.pages.experiments.masks import MAX_COMPANIONS, SiteMask, companions
 
 SENTENCE = "The animal was tired."
 

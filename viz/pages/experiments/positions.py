@@ -7,8 +7,8 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import models
-from viz.pages.paper import mask_figures as figures
-from viz.pages.paper.data import claims as data
+from viz.pages.experiments import mask_figures as figures
+from viz.pages.experiments.data import claims as data
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
 from viz.selection.selection import FIELDS
@@ -191,7 +191,7 @@ def _show_curves(shown: data.Shown) -> None:
             )
             st.caption(_wavelength(f"{shown.base:,}^({2 * pair}/{shown.d_model})", wavelength, shown.count))
     # A link that names another shift opens on what it does.
-    st.session_state.setdefault("positions-rotation", state.current().paper.shift != FIELDS["shift"].default)
+    st.session_state.setdefault("positions-rotation", state.current().experiments.shift != FIELDS["shift"].default)
     label = _("A shift is a rotation: what turns one position into the one k tokens later, in numbers")
     frame.unfolding(label, "positions-rotation", _show_rotation, shown, position, pair, wavelength)
 

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
-from tests.viz.pages.paper.opening import at, said
-from tests.viz.pages.paper.through_training.invented import HOSTILE, film, saved
+from tests.viz.pages.experiments.opening import at, said
+from tests.viz.pages.experiments.through_training.invented import HOSTILE, film, saved
 from tests.viz.sent import sent_to
-from viz.pages.paper.through_training import data
+from viz.pages.experiments.through_training import data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.theme import HEAD_COLOURS
 
@@ -149,7 +149,7 @@ def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTe
 
 
 def test_an_attention_too_large_for_a_browser_says_so(filmed: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.pages.paper.through_training.component.MOST_SENT", 10)
+    monkeypatch.setattr("viz.pages.experiments.through_training.component.MOST_SENT", 10)
     at(filmed, TAB)
     assert "has 64 weights per frame, too many to send" in filmed.info[0].value
 

@@ -17,12 +17,12 @@ from model.training.ablations import RESULTS
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy
-from tests.viz.pages.paper.opening import at, said, started, until
+from tests.viz.pages.experiments.opening import at, said, started, until
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
-from viz.pages.paper import figures
-from viz.pages.paper.data import ablations, claims
-from viz.pages.paper.live_switches import PAPER
+from viz.pages.experiments import figures
+from viz.pages.experiments.data import ablations, claims
+from viz.pages.experiments.live_switches import PAPER
 from viz.selection.catalogue import ROOT_VARIABLE
 
 

@@ -16,13 +16,13 @@ from model.analysis.layer_kinds import LayerTime, LayerTimes, Settings
 from model.analysis.measured_cost import MeasuredCost
 from model.analysis.positions import PositionScheme
 from model.analysis.scoring import ScoreCost
-from tests.viz.pages.paper.through_training.invented import film
+from tests.viz.pages.experiments.through_training.invented import film
 from viz.access import models
-from viz.pages.paper import live_switches, masks, pooling, positions, python, scores, table_one, wording
-from viz.pages.paper.data import ablations, claims
-from viz.pages.paper.data.claims import Quartiles, Sample
-from viz.pages.paper.through_training import tab
-from viz.pages.paper.through_training.data import Arrival, OpenFilm
+from viz.pages.experiments import live_switches, masks, pooling, positions, python, scores, table_one, wording
+from viz.pages.experiments.data import ablations, claims
+from viz.pages.experiments.data.claims import Quartiles, Sample
+from viz.pages.experiments.through_training import tab
+from viz.pages.experiments.through_training.data import Arrival, OpenFilm
 from viz.selection import state
 from viz.selection.selection import Selection
 from viz.ui import controls, frame, long_work

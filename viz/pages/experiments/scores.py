@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 import streamlit as st
 
-from viz.pages.paper import figures
-from viz.pages.paper.data import claims
-from viz.pages.paper.data.claims import NAMES, WIDTHS
-from viz.pages.paper.figures import Line
-from viz.pages.paper.wording import duration, memory, say_unsteady
+from viz.pages.experiments import figures
+from viz.pages.experiments.data import claims
+from viz.pages.experiments.data.claims import NAMES, WIDTHS
+from viz.pages.experiments.figures import Line
+from viz.pages.experiments.wording import duration, memory, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said

@@ -2,12 +2,12 @@
 
 from viz.access import models
 from viz.selection import state
-from viz.selection.choices import PaperTab
+from viz.selection.choices import ExperimentsTab
 from viz.text.messages import _
 from viz.ui import downloads, finding, frame, sentence
 
 head = frame.title(
-    _("The paper"),
+    _("Experiments"),
     _(
         "What “Attention Is All You Need” claims, next to what this program measures on this machine: each tab is one "
         "part of the paper. Random numbers are the same every time."
@@ -15,14 +15,14 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
-    from viz.pages.paper import ablations, live_switches, masks, pooling, positions, python, scores, table_one
-    from viz.pages.paper.through_training import tab as through_training
+    from viz.pages.experiments import ablations, live_switches, masks, pooling, positions, python, scores, table_one
+    from viz.pages.experiments.through_training import tab as through_training
 
     trace = sentence.read_and_show(state.current().common.text, head)
     finding.open_on_finding(trace)
     abilities = models.abilities(state.current().model)
     is_sinusoidal = abilities.is_headlight and abilities.positions == "sinusoidal"
-    tabs: list[frame.Tab[PaperTab]] = [
+    tabs: list[frame.Tab[ExperimentsTab]] = [
         ("Scores", scores.show),
         ("Positions", positions.show if is_sinusoidal else positions.show_other),
         ("Masks", masks.show if abilities.is_headlight else masks.show_other),
@@ -32,5 +32,5 @@ with frame.errors_shown():
         ("Through training", through_training.show),
         ("Live switches", live_switches.show),
     ]
-    frame.tabs("paper_tab", tabs, trace)
-    downloads.python("paper_tab", python.VIEWS, trace)
+    frame.tabs("experiments_tab", tabs, trace)
+    downloads.python("experiments_tab", python.VIEWS, trace)

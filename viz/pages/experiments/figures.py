@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz import theme
-from viz.pages.paper.data.ablations import Row
-from viz.pages.paper.data.claims import Heads, Quartiles, Regression, Sample
-from viz.pages.paper.wording import duration, label, memory
+from viz.pages.experiments.data.ablations import Row
+from viz.pages.experiments.data.claims import Heads, Quartiles, Regression, Sample
+from viz.pages.experiments.wording import duration, label, memory
 from viz.pictures.figures import charts
 from viz.pictures.figures.charts import axis, doubling_axis, headed, note, powers_axis, token_labels, upright
 from viz.pictures.figures.heads import WEIGHT_SCALE, matrix

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models, texts
-from viz.pages.paper import figures
-from viz.pages.paper.data import ablations
-from viz.pages.paper.wording import shortened
+from viz.pages.experiments import figures
+from viz.pages.experiments.data import ablations
+from viz.pages.experiments.wording import shortened
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import Message, _, said
@@ -75,7 +75,7 @@ def show(trace: "Trace") -> None:
 def _widgets(translator: "Translator") -> tuple[int | None, int]:
     config = translator.config
     layers, heads = max(config.num_layers, config.decoder_layers), config.num_heads
-    choices = state.current().paper
+    choices = state.current().experiments
     if choices.off_layer > layers:
         state.change(off_layer=0)
     if choices.kept_head >= heads:

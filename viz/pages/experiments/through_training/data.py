@@ -16,7 +16,7 @@ from model.errors import DataError
 from model.folder_files import read_as_data, read_file
 from model.trace.axes import row_name
 from model.training.film import LARGEST, Film, read_film
-from viz.pages.paper.through_training.component import FilmView, pack_view
+from viz.pages.experiments.through_training.component import FilmView, pack_view
 from viz.pictures.payload import fingerprint
 from viz.selection import catalogue
 from viz.server.caches import FileState, cached
