@@ -21,7 +21,7 @@ IMPORT: Final = re.compile(r"^(\s*)(from|import) (model|viz)(?=[. ])", re.MULTIL
 #: As texts of the repository give a command, and as the package has it.
 COMMANDS: Final = {"python -m model": "headlight", "python -m viz.gallery": "headlight gallery"}
 #: Files whose text gives the command: the sources, the Chinese for it, the READMEs of what ships.
-TEXTS: Final = {".py", ".js", ".po", ".md", ".toml"}
+TEXTS: Final = {".py", ".js", ".html", ".po", ".md", ".toml"}
 
 
 def packaged(text: str) -> str:

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markupsafe import Markup
 
 from model.file_writing import make_folder, write_bytes, write_text
 from viz.pictures.offline import text_page
 from viz.text import glossary, messages
-from viz.text.html import literal
+from viz.text.templates import filled
 
 _ROOT: Final = Path(__file__).parents[2]
 #: Of a clone, and of the package.
@@ -75,9 +76,7 @@ def write(site: Path) -> int:
         texts[START] = "\n".join(["# Documents", "", *(f"- [{title}]({name}.md)" for name, title in titles.items())])
         make_folder(site / "docs" / "notebooks", site)
         for name, text in texts.items():
-            links = "".join(f'<a href="{other}.html">{literal(title)}</a>' for other, title in titles.items())
-            top = f'<nav aria-label="Documents"><a href="../index.html"><b>Headlight</b></a>{links}</nav>'
-            body = f"{top}<main>{rendered(text, texts)}</main>"
+            body = filled("gallery/document.html", titles=titles, body=Markup(rendered(text, texts)))
             write_text(site / "docs" / f"{name}.html", text_page(f"Headlight: {_title(text)}", body, _STYLE), site)
     for notebook in (folder / "notebooks").glob("*.ipynb"):
         write_bytes(site / "docs" / "notebooks" / notebook.name, notebook.read_bytes(), site)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Float
+from markupsafe import Markup
 
 from model.file_writing import make_folder, write_text
 from viz.access import attention, models
@@ -35,8 +36,8 @@ from viz.pictures.offline import Drawing, draw_parts, text_page
 from viz.pictures.payload import fingerprint
 from viz.selection.choices import ModelChoice
 from viz.text import messages, written
-from viz.text.html import literal
-from viz.text.messages import _, shown, speaking
+from viz.text.messages import _, speaking
+from viz.text.templates import filled
 from viz.text.written import decimal
 from viz.ui import finding, token_labels
 
@@ -122,7 +123,7 @@ def _pieces(payload: bytes) -> Iterator[bytes]:
 _FOLDER: Final = Path(__file__).parent
 _STYLE: Final = (_FOLDER / "gallery.css").read_text(encoding="utf-8")
 _DRAW: Final = (_FOLDER / "draw_gallery.js").read_text(encoding="utf-8")
-_MARK: Final = (_FOLDER.parent / "mark.svg").read_text(encoding="utf-8")
+_MARK: Final = Markup((_FOLDER.parent / "mark.svg").read_text(encoding="utf-8"))
 #: Of queries, keys, values and weights of a walk: they are known to a two-thousandth.
 WALK_BITS: Final = 10
 #: A card has a line for each weight from this part of the largest on, in a picture of this width and height.
@@ -168,50 +169,37 @@ class _Site:
             walks, lacks = self._write_walks(number)
             for code, files in files_of.items():
                 with speaking(code):
-                    walk = _walk(self.folder, walks.get(code, ()), lacks)
-                    self._write_exhibit(number, sections[code], files, walk)
+                    self._write_exhibit(number, sections[code], files, walks.get(code, ()), lacks)
 
     def _name(self, number: int) -> str:
         """Of an exhibit's files."""
         return written.file_name(f"{number + 1:02}", sentence=self.exhibits[number].text).removeprefix("headlight-")
 
     def _write_start(self, files: Sequence[str]) -> None:
-        figures = ""
-        for number, exhibit in enumerate(self.exhibits[: 2 if self.has_story else 1]):
-            if exhibit.run is None:
-                continue
-            told = bar.sentence(number + 1) if self.has_story else finding.sentence(exhibit.run[2])
-            figures += (
-                f'<figure><h2 dir="auto">{literal(exhibit.text)}</h2><div id="picture-{number}"></div>'
-                f"<figcaption>{_with_bold(told)}</figcaption></figure>"
-            )
-        cards = "".join(
-            f'<h2>{literal(shown(group))}</h2><ul class="cards">{"".join(map(self._card, numbers))}</ul>'
+        figures = [
+            (number, exhibit.text, _with_bold(bar.sentence(number + 1) if self.has_story else finding.sentence(found)))
+            for number, exhibit in enumerate(self.exhibits[: 2 if self.has_story else 1])
+            if (found := exhibit.found) is not None
+        ]
+        groups = [
+            (group, [self._card(number) for number in numbers])
             for group, numbers in groupby(range(len(self.exhibits)), lambda number: self.exhibits[number].group)
-        )
-        lead = _(
-            "Headlight shows what every attention head of a Transformer does while it reads a text and while it "
-            "writes. Here are finished traces: point at words, open heads, step through translations."
-        )
-        documents = _("Documents: the tour, commands, how each number is computed, the Python API, the glossary")
-        body = (
-            f'<h1>{literal(_("See what every attention head does"))}</h1><p class="lead">{literal(lead)}</p>'
-            f'<div class="hero">{figures}</div>{cards}<footer><p>{literal(_("Your own sentences and models:"))}</p>'
-            f'<pre>{PROGRAM} --out site --text "…" --model path/to/a/model</pre>'
-            f'<p><a href="docs/index.html">{literal(documents)}</a></p></footer>'
-        )
-        self._write_page(START, "Headlight", f'<main class="start">{body}</main>', files)
+        ]
+        self._write_page(START, "start", "Headlight", files, figures=figures, groups=groups, program=PROGRAM)
 
-    def _card(self, number: int) -> str:
+    def _card(self, number: int) -> dict[str, str]:
+        """What a card of the start page says, by the names in its template."""
         exhibit = self.exhibits[number]
-        output = f'<p dir="auto">→ {literal(_short(exhibit.written))}</p>' if exhibit.written else ""
         # What is to be seen of several is said once.
-        note = "" if number and exhibit.note == self.exhibits[number - 1].note else _(exhibit.note)
-        return (
-            f'<li><a href="{_address(self._name(number))}">{_thumbnail(exhibit.weights)}'
-            f'<p class="label">{literal(exhibit.label)}</p><h3 dir="auto">{literal(_short(exhibit.text))}</h3>{output}'
-            f'<p class="note">{literal(note)}</p></a></li>'
-        )
+        is_said = number > 0 and exhibit.note == self.exhibits[number - 1].note
+        return {
+            "address": _address(self._name(number)),
+            "thumbnail": _thumbnail(exhibit.weights),
+            "label": exhibit.label,
+            "text": _short(exhibit.text),
+            "written": _short(exhibit.written),
+            "note": "" if is_said else _(exhibit.note),
+        }
 
     def _write_walks(self, number: int) -> tuple[dict[str, list[str]], str]:
         """The files of an exhibit's walk in each language; without, why there is none, "" of a training."""
@@ -227,45 +215,42 @@ class _Site:
         drawn = {code: [walk] for code, walk in zip(codes, walks, strict=True)}
         return self._write_pictures(self._name(number), "walk", drawn), ""
 
-    def _write_exhibit(self, number: int, sections: Sequence[Section], files: Sequence[str], walk: str) -> None:
+    def _write_exhibit(
+        self, number: int, sections: Sequence[Section], files: Sequence[str], walk: Sequence[str], lacks: str
+    ) -> None:
         exhibit = self.exhibits[number]
-        parts = {str(at): heading for at, (heading, _drawing) in enumerate(sections) if heading}
-        parts |= {"walk": _("The Transformer as one picture")} if walk else {}
-        links = "".join(f'<a href="#part-{at}">{literal(heading)}</a>' for at, heading in parts.items())
-        first, *others = (
-            (f'<h2 id="part-{at}">{literal(heading)}</h2>' if heading else "")
-            + f'<div class="parts-{len(drawing.parts)}" id="picture-{at}"></div>'
-            for at, (heading, drawing) in enumerate(sections)
-        )
-        how = "".join(f"<p>{literal(_(text))}</p>" for text in HOW_TO_READ.values()) if exhibit.trace else ""
-        label = f"{shown(exhibit.group)} · {exhibit.label}"
-        body = (
-            f'<p class="label">{literal(label)}</p><h1 dir="auto">{literal(exhibit.text)}</h1>{first}'
-            f'<p class="note">{literal(_(exhibit.note))}</p><nav>{links}</nav>{"".join(others)}{walk}'
-            f"<footer>{how}</footer>"
-        )
         ways = ((number - 1, "←", _("Previous")), (number + 1, "→", _("Next")))
-        around = "".join(
-            f'<a href="{_address(self._name(other))}" aria-label="{literal(name)}">{sign}</a>'
-            for other, sign, name in ways
-            if other in range(len(self.exhibits))
+        self._write_page(
+            self._name(number),
+            "exhibit",
+            _("Headlight: {text}", text=_short(exhibit.text)),
+            files,
+            around=[
+                (sign, name, _address(self._name(other)))
+                for other, sign, name in ways
+                if other in range(len(self.exhibits))
+            ],
+            group=exhibit.group,
+            label=exhibit.label,
+            text=exhibit.text,
+            note=_(exhibit.note),
+            sections=[(at, heading, len(drawing.parts)) for at, (heading, drawing) in enumerate(sections)],
+            how_to_read=list(HOW_TO_READ.values()) if exhibit.trace else [],
+            walk=walk,
+            megabytes=decimal(sum((self.folder / file).stat().st_size for file in walk) / 1e6, 1),
+            lacks=lacks,
         )
-        title = _("Headlight: {text}", text=_short(exhibit.text))
-        self._write_page(self._name(number), title, f'<main class="exhibit">{body}</main>', files, around)
 
-    def _write_page(self, name: str, title: str, body: str, files: Sequence[str], around: str = "") -> None:
-        """A page with the way to others, and its pictures in files of their own."""
-        languages = "".join(
-            f'<a lang="{messages.tag(code)}" href="{_address(name, code)}">{literal(own)}</a>'
+    def _write_page(self, name: str, template: str, title: str, files: Sequence[str], **values: object) -> None:
+        """A page from its template, with the way to others, and its pictures in files of their own."""
+        languages = [
+            (messages.tag(code), own, _address(name, code))
             for code, own in messages.languages().items()
             if code != messages.language()
-        )
-        head = f'<header><a class="home" href="{_address(START)}">{_MARK} Headlight</a>{around}{languages}</header>'
-        told = _("This page draws its pictures with JavaScript: allow it to see them.")
-        head += f"<noscript><p>{literal(told)}</p></noscript>"
-        missing = _("Pictures are missing here: a data file could not be loaded. Reload the page to try again.")
-        head += f'<p id="not-loaded" role="alert" hidden>{literal(missing)}</p>'
-        page = text_page(title, head + body, _STYLE, files=[*files, "scripts/draw.js"])
+        ]
+        known = {"home": _address(START), "mark": _MARK, "around": (), "languages": languages}
+        body = filled(f"gallery/{template}.html", **(known | values))
+        page = text_page(title, body, _STYLE, files=[*files, "scripts/draw.js"])
         write_text(self.folder / _address(name), page, self.folder)
 
     def _write_pictures(self, page: str, group: Group, drawn: Mapping[str, Sequence[Drawing]]) -> dict[str, list[str]]:
@@ -307,35 +292,17 @@ def _in_languages(make: Callable[[], _Made]) -> dict[str, _Made]:
     return made
 
 
-def _walk(folder: Path, files: Sequence[str], lacks: str) -> str:
-    """The walk, closed, or why there is none; "" of a training."""
-    heading = f'<h2 id="part-walk">{literal(_("The Transformer as one picture"))}</h2>'
-    if lacks:
-        return f'{heading}<p class="note">{literal(shown(lacks))}</p>'
-    if not files:
-        return ""
-    size = sum((folder / file).stat().st_size for file in files) / 1e6
-    told = _("Zoom from the model to one product of two numbers ({size} MB)", size=decimal(size, 1))
-    note = _(
-        "Queries, keys, values and weights are known here to a two-thousandth of each; vectors drawn as strips, with "
-        "≈, to a 63rd of their largest component. Switching a head off needs the model."
-    )
-    return (
-        f'{heading}<details data-scripts="{literal(" ".join(files))}"><summary>{literal(told)}</summary>'
-        f'<div id="walk-0"></div><p class="note">{literal(note)}</p></details>'
-    )
-
-
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _with_bold(text: str) -> str:
+def _with_bold(text: str) -> Markup:
     """A sentence as HTML, with the parts between ** bold."""
-    return "".join(f"<b>{literal(part)}</b>" if at % 2 else literal(part) for at, part in enumerate(text.split("**")))
+    parts = enumerate(text.split("**"))
+    return Markup().join(Markup("<b>{}</b>").format(part) if at % 2 else part for at, part in parts)
 
 
-def _thumbnail(weights: Float[np.ndarray, "query key"]) -> str:
+def _thumbnail(weights: Float[np.ndarray, "query key"]) -> Markup:
     """A head as lines from its queries below to its keys above."""
     shares = weights / max(float(weights.max()), 1e-9)
     below, above = (np.linspace(6, _WIDE - 6, 2 * count + 1)[1::2] for count in weights.shape)
@@ -346,7 +313,8 @@ def _thumbnail(weights: Float[np.ndarray, "query key"]) -> str:
     dots = "".join(
         f'<circle cx="{x:.0f}" cy="{y}" r="2"/>' for side, y in ((above, 5), (below, _HIGH - 5)) for x in side
     )
-    return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" aria-hidden="true">{lines}{dots}</svg>'
+    picture = f'<svg viewBox="0 0 {_WIDE} {_HIGH}" aria-hidden="true">{lines}{dots}</svg>'
+    return Markup(picture)
 
 
 def walks_of(

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
+from jinja2.ext import babel_extract
 
 from model.file_writing import print_in_utf_8, written_file
 from viz.selection.examples import FILE as EXAMPLES
@@ -43,7 +44,8 @@ def source_files() -> list[Path]:
     python = [ROOT / "app.py", *(path for folder in folders for path in folder.rglob("*.py"))]
     lessons = (ROOT / "viz" / "pages" / "learn").rglob("*.toml")
     formulas = (ROOT / "viz").rglob(f"*{NAME}")
-    return [*sorted([*python, EXAMPLES]), *sorted((ROOT / "viz").rglob("*.js")), *sorted(lessons), *sorted(formulas)]
+    files = [file for kind in ("js", "html") for file in sorted((ROOT / "viz").rglob(f"*.{kind}"))]
+    return [*sorted([*python, EXAMPLES]), *files, *sorted(lessons), *sorted(formulas)]
 
 
 def error_names() -> frozenset[str]:
@@ -62,6 +64,8 @@ def texts_of(path: Path) -> Iterator[Text]:
         yield from python_texts(source)
     elif path.suffix == ".js":
         yield from texts_in(path.read_bytes())
+    elif path.suffix == ".html":
+        yield from template_texts(path)
     elif path.suffix == ".md":
         for formula in formulas_in(path.read_text(encoding="utf-8")):
             yield from filter(None, (formula.title, formula.text))
@@ -90,6 +94,14 @@ def python_texts(source: str) -> Iterator[Text]:
             yield literals[0], literals[1]
         elif (name in SINGULARS or name in errors) and literals and isinstance(literals[0], str):
             yield literals[0]
+
+
+def template_texts(path: Path) -> Iterator[str]:
+    """The texts that a Jinja2 template gives `_` as literals."""
+    with path.open("rb") as file:
+        for _line, _function, text, _comments in babel_extract(file, ("_",), (), {}):
+            if isinstance(first := text[0] if isinstance(text, tuple) else text, str):
+                yield first
 
 
 def _options(source: str) -> Iterator[str]:

@@ -13,13 +13,13 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from html import escape
 from itertools import product
 from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
 from jaxtyping import Float
+from markupsafe import Markup
 
 from viz.pictures import payload
 from viz.pictures.component import Component
@@ -34,6 +34,7 @@ from viz.pictures.tiles.codes import Tiles
 from viz.server import scripts
 from viz.text import messages, written
 from viz.text.messages import _
+from viz.text.templates import filled
 
 Scheme = Literal["light", "dark"]
 
@@ -274,20 +275,20 @@ def offline_page(
     allowed += [*(["'self'"] if files else []), *(["blob:"] if modules or files else [])]
     # Without a source "script-src" allows nothing.
     policy = f"default-src 'none'; script-src {' '.join(allowed)}; style-src 'unsafe-inline'; img-src data: blob:"
-    return "".join(
-        (
-            f'<!doctype html><html lang="{messages.tag(messages.language())}"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title><style>{style}</style>",
-            *(f"<script>{library}</script>" for library in libraries),
-            f"</head><body>{body}",
-            *(f"<script>{text}</script>" for text in after),
-            *(f'<script type="module">{text}</script>' for text in modules),
-            *(f'<script src="{escape(address)}"></script>' for address in files),
-            "</body></html>",
-        )
+    page = filled(
+        "pictures/offline.html",
+        language=messages.tag(messages.language()),
+        policy=policy,
+        title=title,
+        # Checked above, or escaped by whoever made it.
+        style=Markup(style),
+        body=Markup(body),
+        libraries=map(Markup, libraries),
+        scripts=map(Markup, after),
+        modules=map(Markup, modules),
+        files=files,
     )
+    return str(page)
 
 
 def _of_module(entry: str) -> str:

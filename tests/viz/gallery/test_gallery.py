@@ -197,7 +197,7 @@ def test_only_the_sites_own_scripts_run_and_nothing_is_fetched(folder: Path) -> 
         text = page.read_text(encoding="utf-8")
         (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
         assert policy == (
-            "default-src &#x27;none&#x27;; script-src &#x27;self&#x27; blob:; style-src &#x27;unsafe-inline&#x27;; "
+            "default-src &#39;none&#39;; script-src &#39;self&#39; blob:; style-src &#39;unsafe-inline&#39;; "
             "img-src data: blob:"
         )
         assert text.count("<script") == text.count('<script src="') == text.count("</script>")

@@ -246,7 +246,7 @@ def test_the_page_holds_sentence_head_grid_decoding_and_origin(page: str, trace:
     assert made(trace) == page
     # Only its script may run, and nothing may be fetched.
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
-    assert policy.startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
+    assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
     assert policy.count("sha256-") == page.count("<script") == page.count("</script>") == 1
     assert "http" not in policy.replace("http-equiv", "")
 
