@@ -99,6 +99,12 @@ def focus_axes(trace: "Trace", site: str) -> focus.Axes:
     return focus.axes(site, rows_write=trace.rows_write(site))
 
 
+def alone(axis: focus.FocusAxis, trace: "Trace") -> focus.FocusAxis:
+    """The axis under a name that only pictures of the same tokens share: those of other texts do not answer it."""
+    tokens = trace.source_tokens if axis.side == "source" else trace.target_tokens
+    return focus.of_text(axis, fingerprint(*tokens))
+
+
 def is_plain(trace: "Trace", site: str, view: MatrixView) -> bool:
     """Whether an open head shows its weights between all single tokens, as its tile does."""
     axes = zip(shown_axes(trace, site, view), trace.axis_tokens(site), strict=True)

@@ -18,7 +18,7 @@ from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerData, PlayerState
 from viz.pictures import payload
 from viz.pictures.component import begun
-from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head
+from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head, head
 from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import Drawing, Part, all_heads
 from viz.selection.choices import ModelChoice
@@ -74,13 +74,13 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
         ) from error
     rows, keys = trace.row_names(site), trace.axis_names(site)[1]
     only_opened = weights.nbytes > MOST_BYTES
-    title, kept, head = written.label(site), Kept(row=query), any_head(site, attention.focus_axes(trace, site))
-    grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, focus=head, kept=kept)
-    layers = [lines_data(weights[layer], rows, keys, layer, title, head) for layer in range(len(weights))]
+    title, kept, focus = written.label(site), Kept(row=query), any_head(site, attention.focus_axes(trace, site))
+    grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, focus=focus, kept=kept)
+    layers = [lines_data(weights[layer], rows, keys, layer, title, focus) for layer in range(len(weights))]
     choices = [] if only_opened else list(np.ndindex(weights.shape[:2]))
     first, *others = (
-        begun(layers[layer], LinesView((head,), query if not number else None), number + 1)
-        for number, (layer, head) in enumerate((opened, *choices))
+        begun(layers[layer], LinesView((chosen,), query if not number else None), number + 1)
+        for number, (layer, chosen) in enumerate((opened, *choices))
     )
     lines = Part(lines_component.COMPONENT, first, tuple(others))
     return replace(grid, parts=[*grid.parts, lines])
@@ -89,8 +89,15 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
 def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
     """The head that is most worth seeing as lines between words, from the word that it was found for; without tools."""
     layer = attention.opened_layer(trace, models.reader(choice), found.site, found.layer, _WORDS)
+    # The start page has two sentences, which are pointed at apart.
+    queries, keys = (attention.alone(axis, trace) for axis in attention.focus_axes(trace, found.site))
     data = lines_data(
-        layer.values[[found.head]], layer.queries.labels, layer.keys.labels, found.layer, written.label(found.site)
+        layer.values[[found.head]],
+        layer.queries.labels,
+        layer.keys.labels,
+        found.layer,
+        written.label(found.site),
+        head("", found.site, (queries, keys), layer.queries.groups, layer.keys.groups),
     )
     row = None if found.link is None else layer.queries.index_of(found.link.row)
     drawn = drawn_lines(

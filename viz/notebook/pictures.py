@@ -18,9 +18,8 @@ from viz.gallery.drawings import drawn_lines, film_of, lines_data
 from viz.pages.attention.opened_head.lines_component import LinesView
 from viz.pages.decoding.film.data import film as film_data
 from viz.pictures import still
-from viz.pictures.focus import FocusAxis, FocusHead, any_head, of_text
+from viz.pictures.focus import FocusHead, any_head
 from viz.pictures.offline import Drawing, all_heads, text_page
-from viz.pictures.payload import fingerprint
 from viz.text import written
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ def film(trace: "Trace", writer: "Writer") -> Picture:
             "of another model, give the trace of a session: `model.decode(text)` begins one."
         ) from error
     data = film_data(trace, writer)
-    rows, of_source, own = (_of_text(axis, trace) for axis in data.axes)
+    rows, of_source, own = (attention.alone(axis, trace) for axis in data.axes)
     drawing = film_of(replace(data, axes=(rows, of_source, own)), trace.text)
     steps = [
         (step.token, exp(step.log_prob), [(each.token, exp(each.log_prob)) for each in step.candidates])
@@ -218,7 +217,7 @@ def _weights(
             raise ValueError(f"There is no site {site!r} in this trace; it has {', '.join(trace.sites)}.")
         rows, columns = trace.row_names(site), trace.axis_names(site)[1]
         head = any_head(site, attention.focus_axes(trace, site))
-        focus = replace(head, rows=_of_text(head.rows, trace), columns=_of_text(head.columns, trace))
+        focus = replace(head, rows=attention.alone(head.rows, trace), columns=attention.alone(head.columns, trace))
         return attention.all_weights(trace, site), rows, columns, written.label(site), focus
     if queries is None:
         raise ValueError("Give the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")
@@ -236,12 +235,6 @@ def _weights(
     if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.max() <= 1 + 1e-4):
         raise ValueError("Expected weights between 0 and 1, as a softmax gives them.")
     return weights, rows, columns, "Attention", None
-
-
-def _of_text(axis: FocusAxis, trace: "Trace") -> FocusAxis:
-    """The axis under a name that only pictures of the same tokens share: those of other texts do not answer it."""
-    tokens = trace.source_tokens if axis.side == "source" else trace.target_tokens
-    return of_text(axis, fingerprint(*tokens))
 
 
 def _tokens(name: str, given: Sequence[str]) -> tuple[str, ...]:

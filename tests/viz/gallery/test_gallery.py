@@ -16,6 +16,7 @@ import pytest
 
 from tests.viz.sent import unpack
 from viz.access import traces
+from viz.access.findings import Finding
 from viz.gallery import contents, docs, drawings, site
 from viz.gallery.__main__ import main
 from viz.gallery.contents import Exhibit
@@ -137,6 +138,21 @@ def test_a_card_has_the_head_as_lines_between_tokens_that_stand_evenly() -> None
     ]
     assert [tuple(map(float, line)) for line in lines] == expected
     assert "<path" not in site._thumbnail(np.zeros((2, 3)))
+
+
+def test_rows_of_the_start_page_stand_for_what_they_write_and_two_texts_are_pointed_at_apart(
+    exhibits: list[Exhibit],
+) -> None:
+    sides = set()
+    for exhibit in exhibits:
+        assert exhibit.trace is not None
+        assert exhibit.choice is not None
+        found = Finding("decoder.cross", 1, 1)
+        (payload,) = drawings.words_as_lines(exhibit.trace, exhibit.choice, found).payloads()
+        focus = unpack(payload)[0]["focus"]
+        assert focus["rows"]["ahead"] == 1
+        sides.add(focus["columns"]["side"])
+    assert len(sides) == 2
 
 
 def test_a_long_text_is_cut_on_its_card_and_a_sentence_keeps_its_bold_parts() -> None:
