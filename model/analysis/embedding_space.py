@@ -1,8 +1,7 @@
-"""Neighbours and arithmetic in an embedding matrix (§3.4: one for source, target and output, where it is shared).
+"""Neighbours in an embedding matrix (§3.4: one for source, target and output, where it is shared).
 
 Cosines, as Mikolov et al. 2013 ("Linguistic Regularities in Continuous Space Word Representations") compare word
-vectors. Their sums king − man + woman leave the three words out of the answers; here both ranks are told, with and
-without them, for the nearest is mostly one of the three (Linzen 2016; Rogers et al. 2017).
+vectors.
 """
 
 from dataclasses import dataclass
@@ -30,16 +29,6 @@ class Neighbour:
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class SumAnswer:
-    """What lies nearest to a − b + c."""
-
-    nearest: tuple[Neighbour, ...]  #: the tokens nearest to the sum, best first, with a, b and c among them
-    rank: int  #: of the expected token, 1 for the nearest
-    rank_without: int  #: its rank where a, b and c are left out
-    cosine: float  #: of the expected token with the sum
-
-
 @dataclass(frozen=True, eq=False)
 class EmbeddingSpace:
     """The embeddings of a vocabulary, each divided by its length. float32 on the CPU."""
@@ -58,25 +47,9 @@ class EmbeddingSpace:
 
     def neighbours(self, token_id: int, count: int) -> tuple[Neighbour, ...]:
         """The tokens whose embeddings point most nearly where this one's does, without itself."""
-        return self._nearest(self.directions @ self.directions[token_id], count, {token_id})
-
-    def arithmetic(self, a: int, b: int, c: int, expected: int, count: int) -> SumAnswer:
-        """Where the expected token stands among those nearest to a − b + c, taken with their lengths."""
-        points = self.directions[[a, b, c]] * self.lengths[[a, b, c], None]
-        total = points[0] - points[1] + points[2]
-        cosines = self.directions @ (total / total.norm().clamp_min(torch.finfo(total.dtype).tiny))
-        nearer = set((cosines > cosines[expected]).nonzero().flatten().tolist()) - self.left_out
-        return SumAnswer(
-            nearest=self._nearest(cosines, count, set()),
-            rank=1 + len(nearer),
-            rank_without=1 + len(nearer - {a, b, c}),
-            cosine=float(cosines[expected]),
-        )
-
-    def _nearest(self, cosines: Float[Tensor, "vocab"], count: int, without: set[int]) -> tuple[Neighbour, ...]:
-        shown = cosines.clone()
-        shown[torch.tensor(sorted(self.left_out | without), dtype=torch.long)] = -torch.inf
-        best = shown.topk(min(count, len(self.tokens)))
+        cosines = self.directions @ self.directions[token_id]
+        cosines[torch.tensor(sorted(self.left_out | {token_id}), dtype=torch.long)] = -torch.inf
+        best = cosines.topk(min(count, len(self.tokens)))
         found = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         return tuple(Neighbour(index, self.tokens[index], value) for index, value in found if value > -torch.inf)
 

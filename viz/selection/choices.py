@@ -133,11 +133,6 @@ class LearnChoices:
     )
     #: the views that are kept, as `viz.selection.url` writes them.
     pins: Annotated[str, OnlyWith("learn_tab", "Collection"), MaxLength(MAX_TEXT_IN_URL)] = ""
-    #: sum_plus, sum_minus, sum_with, sum_expected: the words of plus − minus + with = expected.
-    sum_plus: Annotated[str, Param("plus"), MaxLength(40)] = "father"
-    sum_minus: Annotated[str, Param("minus"), MaxLength(40)] = "man"
-    sum_with: Annotated[str, Param("with"), MaxLength(40)] = "woman"
-    sum_expected: Annotated[str, Param("equals"), MaxLength(40)] = "mother"
 
 
 AttentionTab = Literal["All heads", "QK and OV", "bertviz"]

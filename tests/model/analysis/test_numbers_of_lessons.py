@@ -39,28 +39,6 @@ def test_special_tokens_are_nobodys_neighbours() -> None:
     assert [one.token for one in SPACE.neighbours(1, 10)] == ["▁far", "up", "▁left", "▁down"]
 
 
-def test_a_sum_of_a_word_minus_itself_plus_another_is_the_other() -> None:
-    answer = SPACE.arithmetic(1, 1, 3, expected=3, count=3)
-    assert answer.nearest[0].token == "▁left"
-    assert (answer.rank, answer.rank_without) == (1, 1)
-    assert answer.cosine == pytest.approx(1)
-
-
-def test_a_rank_counts_the_words_of_the_sum_only_where_they_are_not_left_out() -> None:
-    # (0, 3) − (0, 1) + (−1, 0.1) = (−1, 2.1): all three point more nearly there than (1, 1).
-    answer = SPACE.arithmetic(4, 1, 3, expected=5, count=3)
-    assert {one.token for one in answer.nearest} == {"▁far", "▁up", "▁left"}
-    assert (answer.rank, answer.rank_without) == (4, 1)
-    # (0, −2) points away from there, so that (1, 1) goes before it, too.
-    answer = SPACE.arithmetic(4, 1, 3, expected=2, count=3)
-    assert (answer.rank, answer.rank_without) == (5, 2)
-
-
-def test_a_sum_that_is_nothing_points_nowhere() -> None:
-    nothing = replace(SPACE, lengths=torch.tensor([1.0, 1.0, 1.0, 0.0, 1.0, 1.0]))
-    assert nothing.arithmetic(1, 1, 3, expected=4, count=2).cosine == 0
-
-
 def test_a_word_is_found_as_a_piece_that_begins_a_word_first() -> None:
     assert SPACE.find("up") == 1
     assert SPACE.find("▁far") == 4

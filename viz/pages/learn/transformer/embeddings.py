@@ -1,8 +1,7 @@
-"""The neighbours and sums of embeddings, what layer norm and batch norm do, and tables of it as CSV."""
+"""The neighbours of an embedding, what layer norm and batch norm do, and tables of it as CSV."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,10 +16,9 @@ from viz.pages.learn.transformer.layer_story import norm_of
 from viz.pictures.figures.charts import row_axis, token_labels
 from viz.selection import state
 from viz.selection.examples import BATCH_SENTENCES
-from viz.server.widgets import sent
 from viz.text import html
 from viz.text.html import Column
-from viz.text.messages import _, plural, said
+from viz.text.messages import _, said
 from viz.text.written import decimal, display_token, file_name
 from viz.ui import controls, frame
 from viz.ui.controls import plain
@@ -28,7 +26,7 @@ from viz.ui.trace_tables import cell, table
 
 if TYPE_CHECKING:
     from model import Reader, Trace, Translator
-    from model.analysis.embedding_space import EmbeddingSpace, Neighbour, SumAnswer
+    from model.analysis.embedding_space import Neighbour
     from model.analysis.residual_stream.additions import Stack, TokenPath
 
 ROW, REST = 13, 92
@@ -104,38 +102,8 @@ def _frame(row: int, end: str) -> theme.PlotlySpec:
 
 
 NEIGHBOURS: Final = 10
-NEAREST: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """A sum that people expect an answer of: plus − minus + with = expected."""
-
-    plus: str
-    minus: str
-    with_: str
-    expected: str
-
-    def text(self) -> str:
-        """As people write it."""
-        return f"{self.plus} − {self.minus} + {self.with_} = {self.expected}?"
-
-
 #: Where a piece was seen → as people read it.
 _SEEN: Final = {"English": said("English"), "German": said("German"), "both": said("both"), "": "–"}
-#: Asked of an English–German model; which of them come true is computed.
-SUMS: Final = (
-    Sum("father", "man", "woman", "mother"),
-    Sum("them", "they", "he", "him"),
-    Sum("went", "go", "come", "came"),
-    Sum("was", "is", "are", "were"),
-    Sum("his", "he", "she", "her"),
-    Sum("brother", "man", "woman", "sister"),
-    Sum("er", "he", "she", "sie"),
-    Sum("rot", "red", "black", "schwarz"),
-    Sum("Haus", "house", "street", "Straße"),
-    Sum("Hund", "dog", "cat", "Katze"),
-)
 
 
 def offer(trace: "Trace", reader: "Reader", stack: "Stack", position: int, layer: int) -> None:
@@ -147,24 +115,16 @@ def offer(trace: "Trace", reader: "Reader", stack: "Stack", position: int, layer
         with st.expander(label, on_change="rerun", key="walk-norms") as unfolded:
             if unfolded.open:
                 show_norms(trace, models.translator(state.current().model), stack, position, layer)
-    label = _("Embeddings: the neighbours of this token, and sums of words")
+    label = _("Embeddings: the neighbours of this token")
     with st.expander(label, on_change="rerun", key="walk-embeddings") as unfolded:
         if unfolded.open:
             show(trace, reader, stack, position)
 
 
 def show(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> None:
-    """Both, side by side where there is room."""
-    shared = data.is_shared(reader)
-    space = data.embedding_space(reader, is_target=stack == "decoder" and not shared)
-    with st.grid(2, min_column_width=430, gap="large"):
-        with st.container():
-            _neighbours(trace, space, stack, position, is_shared=shared)
-        with st.container():
-            _sum(space)
-
-
-def _neighbours(trace: "Trace", space: "EmbeddingSpace", stack: "Stack", position: int, *, is_shared: bool) -> None:
+    """The tokens nearest to the one that is followed, by their rows in the embedding matrix."""
+    is_shared = data.is_shared(reader)
+    space = data.embedding_space(reader, is_target=stack == "decoder" and not is_shared)
     ids = trace.source_ids if stack == "encoder" else trace.target_ids
     token = display_token(space.tokens[ids[position]])
     st.subheader(_("Neighbours of {token} in the embedding matrix", token=plain(token)), anchor=False)
@@ -210,83 +170,6 @@ def _languages() -> tuple[str, ...]:
     """In which language each piece was seen; none of a model of other languages."""
     choice = state.current().model
     return data.seen_in(models.any_translator(choice)) if models.is_english_german(choice) else ()
-
-
-def _sum(space: "EmbeddingSpace") -> None:
-    st.subheader(_("Arithmetic on embeddings"), anchor=False)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        plus = _word("sum_plus", _("Word"))
-        minus = _word("sum_minus", _("− word"))
-        with_ = _word("sum_with", _("+ word"))
-        expected = _word("sum_expected", _("= expected"))
-        if models.is_english_german(state.current().model):
-            st.menu_button(_("Examples"), SUMS, key="sum-examples", format_func=Sum.text, on_click=_take_example)
-    words = (plus, minus, with_, expected)
-    ids = [space.find(word.strip()) for word in words]
-    missing = [word for word, token_id in zip(words, ids, strict=True) if token_id is None]
-    if missing:
-        st.info(
-            plain(
-                plural(
-                    "{words} is not a single token of this vocabulary; type words that are.",
-                    "{words} are not single tokens of this vocabulary; type words that are.",
-                    len(missing),
-                    words=_listed(missing),
-                )
-            ),
-            icon=":material/info:",
-        )
-        return
-    a, b, c, wanted = (token_id for token_id in ids if token_id is not None)
-    answer = space.arithmetic(a, b, c, wanted, NEAREST)
-    st.markdown(verdict(answer, words, len(space.tokens)))
-    rows = [[one.token, f"{one.cosine:.3f}", _role(one.token_id, (a, b, c), wanted)] for one in answer.nearest]
-    columns = [Column(_("Nearest to the result")), Column(_("Cosine"), is_number=True), Column("")]
-    st.html(html.table(columns, rows, label=_("The tokens nearest to the result")))
-
-
-def _listed(words: Sequence[str]) -> str:
-    """Words as they are listed in a sentence."""
-    named = [f"“{word}”" if word.strip() else _("an empty field") for word in words]
-    return reduce(lambda before, word: _("{before} and {last}", before=before, last=word), named)
-
-
-def verdict(answer: "SumAnswer", words: tuple[str, str, str, str], vocab_size: int) -> str:
-    """Whether the sum gives the expected word, as Markdown, in ranks with and without the three words of the sum."""
-    plus, minus, with_, expected = (plain(word.strip()) for word in words)
-    asked = f"{plus} − {minus} + {with_}"
-    if answer.rank == 1:
-        return _("**True:** nothing is nearer to {asked} than **{expected}**.", asked=asked, expected=expected)
-    if answer.rank_without == 1:
-        message = (
-            "**True only without the input words:** {expected} is nearest to {asked} if the three words of the sum are "
-            "excluded, as is usual; otherwise it has rank {rank}."
-        )
-        return _(message, expected=expected, asked=asked, rank=answer.rank)
-    message = (
-        "**False:** {expected} has rank **{rank_without:,}** of {count:,} by distance to {asked} if the three words of "
-        "the sum are excluded (rank {rank:,} with them)."
-    )
-    return _(
-        message, expected=expected, rank_without=answer.rank_without, count=vocab_size, asked=asked, rank=answer.rank
-    )
-
-
-def _role(token_id: int, of_sum: tuple[int, int, int], wanted: int) -> str:
-    if token_id == wanted:
-        return _("the expected word")
-    return _("a word of the sum") if token_id in of_sum else ""
-
-
-def _word(field: str, label: str) -> str:
-    typed = st.text_input(label, max_chars=40, width=104, **state.bound(field))
-    return typed or ""
-
-
-def _take_example() -> None:
-    chosen = sent("sum-examples")
-    if isinstance(chosen, Sum):
-        state.choose(sum_plus=chosen.plus, sum_minus=chosen.minus, sum_with=chosen.with_, sum_expected=chosen.expected)
 
 
 def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", position: int, layer: int) -> None:
