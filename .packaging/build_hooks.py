@@ -18,6 +18,11 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 CONTENT: Final = ("model", "viz", "app.py", "checkpoints", ".streamlit", ".github/docs")
 LEFT_OUT: Final = ("__pycache__", "*.pyc")
 IMPORT: Final = re.compile(r"^(\s*)(from|import) (model|viz)(?=[. ])", re.MULTILINE)
+#: Below `model/training`: recipes of sentences that only a training makes, and their words.
+RECIPES: Final = (
+    "made_sets.py", "noun_sentences.py", "noun_genders.py", "dictionary_lexicon.py", "compositions.py",
+    "affordances.txt", "continuations.txt", "dictionary_kinds.txt", "noun_frames.txt", "openings.txt",
+)  # fmt: skip
 #: As texts of the repository give a command, and as the package has it.
 COMMANDS: Final = {"python -m model": "headlight", "python -m viz.gallery": "headlight gallery"}
 #: Files whose text gives the command: the sources, the Chinese for it, the READMEs of what ships.
@@ -41,6 +46,8 @@ def write_package(root: Path, target: Path) -> None:
             shutil.copytree(root / name, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
         else:
             shutil.copyfile(root / name, copy)
+    for name in RECIPES:
+        (target / "model" / "training" / name).unlink()
     # A checkpoint is checked byte by byte: nothing in it changes.
     for path in target.rglob("*"):
         if path.suffix in TEXTS and path.is_file() and target / "checkpoints" not in path.parents:

@@ -77,6 +77,20 @@ def test_the_readmes_example_the_names_the_command_and_the_app_work_without_pack
 
 
 @pytest.mark.long
+def test_made_sentences_are_no_part_of_it_and_a_training_that_asks_for_them_says_so(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("A cat.\tEine Katze.\n", encoding="utf-8")
+    said = run(
+        site,
+        "from headlight.__main__ import main\nsys.stderr = sys.stdout\nsys.argv[0] = 'headlight'\n"
+        "try:\n    code = main()\nexcept SystemExit as end:\n    code = end.code\nsys.exit(code - 2)",
+        "train", "--data", str(tmp_path / "pairs.tsv"), "--dev", str(tmp_path / "pairs.tsv"), "--pronouns", "0.1",
+        "--run", str(tmp_path / "run"), "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert "train from a clone, or without --pronouns" in said
+    assert not (site / "headlight" / "model" / "training" / "affordances.txt").exists()
+
+
+@pytest.mark.long
 @pytest.mark.filterwarnings("default")
 def test_every_notebook_runs_with_the_package_and_shows_its_pictures(site: Path, tmp_path: Path) -> None:
     """One after another in one process, for torch takes seconds to begin."""

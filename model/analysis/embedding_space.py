@@ -17,7 +17,7 @@ from model.errors import TraceError
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
 from model.tokenizer import Tokenizer
-from model.training.pronouns import training_pairs
+from model.training.pronouns import written_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ _CLEARLY: Final = 50
 
 @cache
 def _sentences() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    pairs = [drawn.pair for drawn in training_pairs(PAIRS, seed=1)]
+    pairs = [drawn.pair for drawn in written_pairs(PAIRS, seed=1)]
     return tuple(pair.source for pair in pairs), tuple(pair.target for pair in pairs)
 
 

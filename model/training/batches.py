@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -23,7 +23,9 @@ from model.errors import DataError
 from model.nn.masks import pad
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.noun_genders import NounGenders
+
+if TYPE_CHECKING:
+    from model.training.noun_genders import NounGenders
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def encode_pairs(
     weight: float = 1.0,
     cuts: int = 0,
     seed: int = 0,
-    genders: NounGenders | None = None,
+    genders: "NounGenders | None" = None,
 ) -> list[Example]:
     """Tokenize; leave out pairs of which a side is empty or longer than `max_tokens`, or one is thrice the other.
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from model import checkpoint
 from model.arguments import COUNT, SHARE, Number, WholeNumber, path
@@ -29,15 +29,16 @@ from model.thread_settings import keep_freed_memory
 from model.tokenizer import Tokenizer
 from model.training.ablations import ABLATIONS, DEV_SETS, LETTERS, RUNS, TRAINING_SETS, files_in
 from model.training.batches import Example, join_processes, part, wait_for_all
-from model.training.dictionary_lexicon import NOUNS_FILE, read_nouns
 from model.training.film_recorder import FilmRecorder
 from model.training.loop import BOUNDS, LOG, TrainingRun, TrainSettings
-from model.training.made_sets import MadeSets, check_shares, encode_with_variants
-from model.training.noun_genders import NounGenders
 from model.training.objective import taught_head
 from model.training.optimizer import OPTIMIZERS, Decay
+from model.training.typed_variants import check_shares, encode_with_variants
 from model.training_record import LOG as TRAINING_LOG
 from model.training_record import METRICS, TRAINING
+
+if TYPE_CHECKING:
+    from model.training.noun_genders import NounGenders
 
 DICTIONARY_SHARE = 0.2
 #: How often a pair comes an epoch.
@@ -55,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cuts", type=WholeNumber(0, 100), default=0, metavar="N", help=text)
     text = "share of the tokens that the pronoun curriculum makes up (default 0)"
     parser.add_argument("--pronouns", type=SHARE, default=0.0, metavar="SHARE", help=text)
-    text = f"folder with a dictionary's {NOUNS_FILE}; its nouns come in plain sentences of every case and number, and "
+    text = "folder with a dictionary's nouns.tsv.xz; its nouns come in plain sentences of every case and number, and "
     text += "those whose kind is known in the pronoun curriculum"
     parser.add_argument("--dictionary", type=path, metavar="DIR", help=text)
     text = f"share of the tokens that these sentences make up (default {DICTIONARY_SHARE} with --dictionary)"
@@ -119,7 +120,8 @@ def train(arguments: argparse.Namespace) -> None:
             raise ConfigError("A film is written again at every frame: give --film the name of a file.")
         check_writable(arguments.film)
     shares = shares_from(arguments)
-    nouns = [] if arguments.dictionary is None else read_nouns(arguments.dictionary)
+    is_made = any(shares.values()) or settings.gender > 0
+    check_recipes(is_made, arguments.dictionary)
     processes, device = join_processes(choose_device(arguments.device))
     origin = None if arguments.start_from is None else checkpoint.load_checkpoint(arguments.start_from, device)
     # A shape that cannot be, or a head that is not there, is refused before data are read.
@@ -138,15 +140,18 @@ def train(arguments: argparse.Namespace) -> None:
         open_run(arguments, origin, [pair for pairs, _ in files.values() for pair in pairs])
     wait_for_all(processes)
     config, tokenizer = read_run(arguments.run)
-    genders = NounGenders(nouns) if settings.gender else None
+    genders = noun_genders(arguments.dictionary) if settings.gender else None
     sets = {
         name: encode_with_variants(pairs, tokenizer, arguments.typed, settings.seed, weight, arguments.cuts, genders)
         for name, (pairs, weight) in files.items()
     }
     scored = frozenset(pair.source for pairs in dev.values() for pair in pairs)
-    is_linked = bool(settings.taught)
-    made = MadeSets(shares, arguments.dictionary, arguments.typed, settings.seed, scored, is_linked, genders)
-    sets |= made.examples(list(sets.values()), tokenizer)
+    if is_made:
+        from model.training.made_sets import MadeSets
+
+        is_linked = bool(settings.taught)
+        made = MadeSets(shares, arguments.dictionary, arguments.typed, settings.seed, scored, is_linked, genders)
+        sets |= made.examples(list(sets.values()), tokenizer)
     examples = [example for examples_of_set in sets.values() for example in examples_of_set]
     say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")
     run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes)
@@ -173,6 +178,32 @@ def train(arguments: argparse.Namespace) -> None:
         )
         checkpoint.write_manifest(arguments.out)
         print(json_text({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
+
+
+def check_recipes(is_made: bool, dictionary: Path | None) -> None:
+    """Check that the sets which a training makes itself can be made, and read its dictionary.
+
+    Raises a ConfigError where their recipes are not installed, and a DataError if the dictionary is missing or damaged.
+    """
+    if not is_made and dictionary is None:
+        return
+    try:
+        from model.training.dictionary_lexicon import read_nouns
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            "The installed package has no recipes for sentences that a training makes itself: train from a clone, or "
+            "without --pronouns, --nouns, --dictionary, --copying and --gender."
+        ) from error
+    if dictionary is not None:
+        read_nouns(dictionary)
+
+
+def noun_genders(dictionary: Path | None) -> "NounGenders":
+    """What finds the genders of nouns: those of the dictionary, if there is one, and of the pronoun curriculum."""
+    from model.training.dictionary_lexicon import read_nouns
+    from model.training.noun_genders import NounGenders
+
+    return NounGenders([] if dictionary is None else read_nouns(dictionary))
 
 
 def settings_from(arguments: argparse.Namespace) -> TrainSettings:

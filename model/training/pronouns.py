@@ -18,7 +18,6 @@ from typing import Literal, TypeVar, get_args
 
 from model.pairs import Pair
 from model.training import lexicon
-from model.training.compositions import compositions
 
 HeldOut = Literal["frames", "drawn frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)
@@ -98,10 +97,13 @@ class Draw:
 
 def training_pairs(count: int, *, seed: int, nouns: lexicon.NounsByKind = lexicon.NOUNS) -> list[PronounPair]:
     """At most `count` different pairs to learn from, with no held-out frame, noun or combination among them."""
-    drawn = _draws(lexicon.FRAMES["train"], f"train-{seed}", nouns)
-    written = (draw.about(*choice) for draw, choice in drawn if set(_parts(draw, *choice)) == {"train"})
-    both = zip(written, _composed(f"composed-{seed}", nouns), strict=False)
+    both = zip(_written(seed, nouns), _composed(f"composed-{seed}", nouns), strict=False)
     return different(count, ((pair.source, pair) for pairs in both for pair in pairs))
+
+
+def written_pairs(count: int, *, seed: int) -> list[PronounPair]:
+    """Those of `training_pairs` whose frames were written one by one."""
+    return different(count, ((pair.source, pair) for pair in _written(seed, lexicon.NOUNS)))
 
 
 def held_out_twins(
@@ -161,8 +163,16 @@ def _draws(frames: Sequence[lexicon.Frame], seed: str, nouns: lexicon.NounsByKin
         yield from _about_one(rng, frame, kind_a, a, b)
 
 
+def _written(seed: int, nouns: lexicon.NounsByKind) -> Iterator[PronounPair]:
+    drawn = _draws(lexicon.FRAMES["train"], f"train-{seed}", nouns)
+    return (draw.about(*choice) for draw, choice in drawn if set(_parts(draw, *choice)) == {"train"})
+
+
 def _composed(seed: str, nouns: lexicon.NounsByKind) -> Iterator[PronounPair]:
     """Pairs of composed frames, with no held-out noun or combination among them."""
+    # The installed package, which trains on no made sentences, is without them.
+    from model.training.compositions import compositions
+
     rng = random.Random(seed)
     for composition in compositions(rng, nouns):
         if _part_of_combination(composition.antecedent, composition.base) == "train":

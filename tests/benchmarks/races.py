@@ -36,8 +36,9 @@ from model.pairs import Pair, read_pairs
 from model.training import batches, made_sets
 from model.training.batches import Example
 from model.training.loop import TrainingRun, TrainSettings
-from model.training.made_sets import MAX_TRAINING_TOKENS, MadeSets, encode_with_variants
+from model.training.made_sets import MadeSets
 from model.training.pronouns import held_out_twins, pronouns_in
+from model.training.typed_variants import MAX_TRAINING_TOKENS, encode_with_variants
 
 SEED: Final = 61
 SHARES: Final = {"pronouns": 0.19, "nouns": 0.17, "copying": 0.04}

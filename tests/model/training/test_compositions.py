@@ -11,8 +11,8 @@ from model.analysis.coreference.case_files import curated_cases
 from model.pairs import read_pairs
 from model.training.compositions import AFFORDANCES, ANY_OPENINGS, CONTINUATIONS, FORMS, FRAME_OPENINGS, compositions
 from model.training.lexicon import HeldOutPart
-from model.training.made_sets import CONTRACTED
 from model.training.pronouns import HeldOut, PronounPair
+from model.training.typed_variants import CONTRACTED
 from tests.model.training.curriculum import ALL_FRAMES, FRAME, pattern_of
 from tests.paths import ROOT
 

@@ -8,7 +8,7 @@ import pytest
 
 from model.pairs import Pair
 from model.training.copying import FRAMES, HELD_OUT_FRAMES, copying_pairs, held_out_copying
-from model.training.made_sets import capitals, lower_case, mistyped, other_negation, typed_variants, without_stop
+from model.training.typed_variants import capitals, lower_case, mistyped, other_negation, typed_variants, without_stop
 
 
 @pytest.mark.parametrize(
