@@ -10,7 +10,7 @@ import transformers
 
 from model import open_reader
 from model.adapters import capture, library
-from model.adapters.layout import OUTPUTS, _mask_around, weights_of
+from model.adapters.layout import OUTPUTS, weights_of
 from model.adapters.open_folder import explore
 from model.adapters.probe import Probe
 from model.errors import InputTextError, TraceError
@@ -127,12 +127,6 @@ def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window() -> None:
         assert torch.equal(layer.mask.rows()[0], (weights[0] > 0).all(0))
     assert int(layers[0].mask.rows()[0, 12].sum()) == 13
     assert int(layers[1].mask.rows()[0, 12].sum()) == 5
-
-
-def test_weights_have_the_narrowest_window_outside_of_which_there_are_none() -> None:
-    for size, window in ((1, 1), (2, 2), (3, 4), (5, None)):
-        weights = torch.ones(2, 6, 6).tril().triu(1 - size)
-        assert _mask_around(weights, True, [4, 2, 1, 6, 0, None]).window == window
 
 
 def test_a_relative_bias_is_one_table_that_all_layers_share() -> None:

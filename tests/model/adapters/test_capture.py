@@ -2,20 +2,19 @@
 
 import math
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.adapters import capture, library
-from model.adapters.capture import Call, KernelSums, _Point, alone, attend, layers_counted, mask_behind, name_attentions
+from model.adapters import capture
+from model.adapters.capture import Call, KernelSums, attend, layers_counted, mask_behind, name_attentions
 from model.errors import CancelledError
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import compile_edits
 from model.nn.edits import MakeUniform, SwitchOff
-from model.nn.hooks import CALL, current_listener, listen
+from model.nn.hooks import CALL, listen
 from model.nn.masks import AttentionMask
 from model.trace.row_blocks import log_sum_exp, pooled_weights, weights_tile
 from model.trace.trace import Recorded
@@ -108,34 +107,12 @@ def test_layers_that_share_a_module_are_told_apart_by_the_order_of_their_calls(
     ]
 
 
-def test_rows_of_the_decoder_are_counted_from_the_beginning_of_its_text() -> None:
-    own, cross, source = Site(), Site(), Site()
-    sites = {own: "decoder.self", cross: "decoder.cross", source: "encoder.self"}
-    name_attentions(nn.ModuleList(sites), {module: ((site, 0),) for module, site in sites.items()})
-    with listen():
-        # Two rows behind five that are cached, and a source of nine.
-        rows = [_Point.of(*call).row for call in ((source, 9, 9), (own, 2, 7), (cross, 2, 9), (source, 9, 9))]
-    assert rows == [0, 5, 5, 0]
-
-
 def test_scores_are_scaled_by_the_width_of_a_head_where_a_model_says_nothing(
     parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
 ) -> None:
     with listen(record={CALL}) as recorded:
         attend(Site(), *parts, None)
     assert calls(recorded)[0].scale == pytest.approx(1 / math.sqrt(8))
-
-
-def test_the_bias_of_a_sentence_is_its_own_or_that_of_all(
-    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-) -> None:
-    query, key, value = parts
-    mask = AttentionMask(num_queries=N, num_keys=N)
-    given: dict[str, Any] = {"module": Site(), "query": query, "key": key, "value": value, "mask": mask, "scale": 1.0}
-    for bias in (torch.randn(2, 1, N, N), torch.randn(1, 4, N, N)):
-        found = Call(**given, bias=bias).of_sentence(1, torch.device("cpu")).bias
-        assert isinstance(found, Tensor)
-        assert torch.equal(found, bias[-1])
 
 
 def test_rows_computed_block_by_block_are_those_of_the_fused_kernel(
@@ -178,32 +155,6 @@ def test_a_float_mask_with_a_bias_in_it_is_taken_apart(parts: tuple[torch.Tensor
     torch.testing.assert_close(inputs.head_output().transpose(0, 1), output[0], atol=1e-5, rtol=1e-5)
 
 
-def test_an_error_leaves_nobody_listening(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:
-    with pytest.raises(RuntimeError), listen(record={CALL}):
-        attend(Site(), parts[0], parts[1][..., :3], parts[2], None, scaling=0.3)
-    assert current_listener() is None
-
-
-def test_rows_that_come_one_at_a_time_see_all_keys_before_them(
-    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-) -> None:
-    query, key, value = parts
-    with listen(record={CALL}) as recorded:
-        attend(Site(), query[:, :, -1:], key, value, None, scaling=0.3)
-    mask = calls(recorded)[0].mask
-    assert (mask.first_query, mask.num_queries) == (N - 1, 1)
-    assert mask.rows().all()
-
-
-def test_only_a_part_of_a_larger_block_of_memory_is_copied() -> None:
-    block = torch.randn(3, 8)
-    query, key, value = block
-    assert all(kept is given for kept, given in zip(alone(query, key, value), (query, key, value), strict=True))
-    (copied,) = alone(query)
-    assert copied is not query
-    assert torch.equal(copied, query)
-
-
 def test_rows_behind_a_cache_that_forgot_the_first_keys_are_placed_among_those_it_has() -> None:
     made = capture.causal_or_padding(batch_size=1, q_length=2, kv_length=7, q_offset=20, kv_offset=15)
     assert made is not None
@@ -211,13 +162,6 @@ def test_rows_behind_a_cache_that_forgot_the_first_keys_are_placed_among_those_i
     assert (behind.causal, behind.first_query, behind.explicit) == (True, 5, None)
     assert torch.equal(behind.rows(), made[:, 0])
     assert made[0, 0].sum(-1).tolist() == [6, 7]
-
-
-@pytest.mark.parametrize("kind", ["decoder", "encoder"])
-def test_no_booleans_are_made_where_none_are_needed(kind: str) -> None:
-    causal = {"allow_is_causal_skip": kind == "decoder", "allow_is_bidirectional_skip": kind == "encoder"}
-    assert capture.causal_or_padding(batch_size=1, q_length=9, kv_length=9, attention_mask=None, **causal) is None
-    assert library.OURS == "headlight"
 
 
 QUERIES = KEYS = 70
@@ -277,13 +221,6 @@ def test_a_row_that_may_attend_to_nothing_has_weights_of_zero(lowest: bool | flo
     assert pooled_weights(known, [3, 4], [0, 5]).maxima.tolist() == [[[0.0]], [[0.0]]]
 
 
-def test_nothing_is_told_of_scores_in_half_precision() -> None:
-    query, key, value = torch.randn(3, 1, 2, 5, 8).bfloat16()
-    with KernelSums() as told:
-        F.scaled_dot_product_attention(query, key, value)
-    assert told.sums is None
-
-
 SIZE = 9
 ROW, COLUMN = torch.arange(SIZE)[:, None], torch.arange(SIZE)[None, :]
 PADDING = torch.ones(2, SIZE, dtype=torch.bool)
@@ -309,18 +246,6 @@ def test_a_rule_is_found_and_allows_the_same_places(rule: str, padded: bool) -> 
     assert (mask.window is not None, mask.chunk is not None) == ("window" in rule, rule == "chunks")
     assert torch.equal(mask.rows().expand(2, SIZE, SIZE), allowed)
     assert torch.equal(mask.of_sentence(1).rows([2, 5])[0], allowed[1, [2, 5]])
-
-
-def test_a_window_that_no_row_reaches_is_no_window() -> None:
-    mask = mask_behind((COLUMN <= ROW)[None], local_size=100)
-    assert (mask.causal, mask.window) == (True, None)
-
-
-def test_more_rows_than_keys_begin_with_the_first_key() -> None:
-    allowed = (COLUMN <= ROW)[None, :, :4]
-    mask = mask_behind(allowed)
-    assert (mask.explicit, mask.causal, mask.first_query) == (None, True, 0)
-    assert torch.equal(mask.rows(), allowed)
 
 
 def test_later_rows_of_a_cached_text_are_placed_among_their_keys() -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,20 +11,16 @@ import transformers
 from model.adapters import chat_template
 from model.adapters.chat_template import (
     LONGEST_TEMPLATE,
-    Chat,
     ChatWriter,
     Message,
-    Span,
     as_fields,
     chosen_template,
     marked,
     read_messages,
     rendered,
-    roles_of,
     spans_of,
 )
 from model.adapters.chat_template_process import texts_of
-from model.adapters.library_tokenizer import Encoded
 from model.adapters.limited_process import answer_of
 from model.analysis.coreference.pronoun_rows import pronoun_link
 from model.errors import InputTextError
@@ -33,14 +28,9 @@ from model.opening import as_chat, open_reader
 from model.trace.file import load_trace, save_trace
 from model.word_choice import Chooser
 from tests.model.adapters import zoo
-from tests.model.adapters.zoo import FORMS, MARKED, save_chat_model
+from tests.model.adapters.zoo import FORMS, save_chat_model
 
 CHAT = (Message("user", "Hello."),)
-
-
-@pytest.fixture(autouse=True)
-def none_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_template, "_known", {})
 
 
 def is_refused(template: str, words: str) -> None:
@@ -89,42 +79,11 @@ def test_a_hostile_template_is_refused_in_a_sentence(template: str, words: str) 
     is_refused(template, words)
 
 
-def test_a_process_of_its_own_makes_the_same_of_a_chat(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = rendered(MARKED, CHAT, {})
-    monkeypatch.setattr(chat_template, "answer_of", answer_of)
-    chat_template._known.clear()
-    assert rendered(MARKED, CHAT, {}) == here
-    assert "Hello." in here.text
-
-
 def test_a_text_may_be_as_long_as_is_asked_and_marks_take_twice_as_much_at_most() -> None:
     asked = {"template": "{{ messages[0].content }}", "variables": {}, "goes_on": False}
     asked["chats"] = [as_fields([Message("user", content)]) for content in ("ab", "marked")]
     assert texts_of({**asked, "longest": 2}) == {"texts": ["ab", "mark"]}
     assert "2 characters, and at most 1 can" in texts_of({**asked, "longest": 1})["wrong"]
-
-
-def test_what_is_refused_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputTextError):
-        rendered("{{ raise_exception('no') }}", CHAT, {})
-    monkeypatch.setattr(chat_template, "answer_of", None)
-    with pytest.raises(InputTextError, match="“no”"):
-        rendered("{{ raise_exception('no') }}", CHAT, {})
-
-
-def test_a_machine_with_much_else_to_do_is_said_and_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_template, "answer_of", answer_of)
-    monkeypatch.setattr(chat_template, "PATIENCE", 0.01)
-    with pytest.raises(InputTextError, match="Try again"):
-        rendered("{{ 1 }}", CHAT, {})
-    assert not chat_template._known
-
-
-def test_no_more_than_a_few_results_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_template, "answer_of", lambda *_, **__: {"texts": ["x", "x"]})
-    for number in range(chat_template.MAX_REMEMBERED + 9):
-        rendered("x", (Message("user", str(number)),), {})
-    assert len(chat_template._known) == chat_template.MAX_REMEMBERED
 
 
 @pytest.mark.parametrize(
@@ -193,41 +152,6 @@ def test_marks_of_a_template_itself_name_no_message() -> None:
     messages = [Message("user", "hi")]
     for forged in (one.content for one in marked([Message("user", "x")] * 7)[1:]):
         assert spans_of(f"{forged}hi", f"{forged}{marked(messages)[0].content}", messages) is None
-
-
-def test_a_sign_that_is_no_digit_is_no_mark_and_a_long_chat_has_a_mark_for_each_message() -> None:
-    messages = [Message("user", f"a{number}") for number in range(12)]
-    strange = "\ue000\ue01a\ue001"
-    spans = spans_of(
-        strange + "".join(message.content for message in messages),
-        strange + "".join(message.content for message in marked(messages)),
-        messages,
-    )
-    assert spans is not None
-    assert [(span.begin, span.end) for span in spans] == [
-        *((3 + 2 * number, 5 + 2 * number) for number in range(10)),
-        (23, 26),
-        (26, 29),
-    ]
-
-
-def test_characters_of_the_typed_text_are_those_of_the_message_behind_a_token() -> None:
-    spans = (Span(1, 3, "user"), Span(5, 7, "user"))
-    tokens = [(0, 2), (2, 4), (3, 5), (5, 8)]
-    writer: Any = SimpleNamespace(
-        chat=lambda text: Chat("<ab><ab>", Encoded((), ()), ("user",) * 4, "", spans),
-        pieces=SimpleNamespace(offsets=lambda text, with_special: tokens),
-    )
-    # The same words twice: the second message is found behind the first one.
-    assert ChatWriter.source_offsets(writer, "user: ab\nuser: ab") == [(6, 7), (7, 8), (0, 0), (15, 17)]
-    assert ChatWriter.source_offsets(writer, "ab") == [(0, 1), (1, 2), (0, 0), (0, 0)]
-
-
-def test_a_token_that_reaches_into_a_message_is_of_it() -> None:
-    messages = [Message("system", "ab"), Message("user", "cd")]
-    spans = spans_of("<ab><cd>", "<{}><{}>".format(*(one.content for one in marked(messages))), messages)
-    assert spans is not None
-    assert roles_of(spans, [(0, 2), (2, 3), (3, 5), (5, 5), (5, 8)]) == ("system", "system", "", "", "user")
 
 
 TALKS = {
@@ -301,14 +225,6 @@ def test_roles_are_unknown_where_the_template_looks_into_contents(tmp_path: Path
     assert found.roles == ()
     assert "does not only join the messages" in found.why_no_roles
     assert "Hm" not in found.text
-
-
-def test_a_slow_tokenizer_says_no_roles(marked_chat: ChatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(marked_chat.pieces), "_has_offsets", False)
-    found = marked_chat.chat("Tom.")
-    assert found.roles == ()
-    assert "which characters" in found.why_no_roles
-    assert marked_chat.trace("Tom.").roles == ()
 
 
 def test_a_trace_carries_roles_and_what_is_written_is_the_assistants(
@@ -399,9 +315,3 @@ def test_the_template_named_default_is_taken_and_a_file_goes_before_settings(tmp
     without = save_chat_model(tmp_path / "without", named[:1])
     with pytest.raises(InputTextError, match="named tool_use, and none named default"):
         as_chat(open_reader(without))
-
-
-def test_the_same_chat_is_rendered_once(marked_chat: ChatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
-    marked_chat.source("Once.")
-    monkeypatch.setattr(chat_template, "answer_of", lambda *_, **__: pytest.fail("rendered again"))
-    marked_chat.source("Once.")

@@ -11,21 +11,16 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from model.adapters import config_limits, folder_check, library, model_class, other_weights, weights_process
+from model.adapters import other_weights, weights_process
 from model.adapters.folder_check import check_folder
-from model.adapters.inspect_folder import folder_with_model, has_chat_template, is_elsewhere
+from model.adapters.inspect_folder import folder_with_model, is_elsewhere
 from model.adapters.limited_process import answered
 from model.adapters.text_reader import TextReader
 from model.errors import CheckpointError
 from model.opening import open_reader
-from tests.model.adapters.zoo import CONFIGS, refused, save_model
+from tests.model.adapters.zoo import CONFIGS, refused, save_model, set_config
 
 Folder = Callable[[str], Path]
-
-
-def set_config(folder: Path, **values: object) -> None:
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    (folder / "config.json").write_text(json.dumps({**config, **values}), encoding="utf-8")
 
 
 def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path) -> None:
@@ -96,19 +91,6 @@ def test_weights_that_are_missing_cut_off_or_no_safetensors_are_refused(bert: Pa
     refused(bert, "not a safetensors file|damaged")
     weights.unlink()
     refused(bert, "no weights")
-
-
-def test_weights_that_do_not_fit_are_never_made_up(bert: Path) -> None:
-    tensors = load_file(bert / "model.safetensors")
-    name = next(name for name in tensors if "query.weight" in name)
-    save_file({key: value for key, value in tensors.items() if key != name}, bert / "model.safetensors")
-    refused(bert, "lack .*query.weight")
-
-
-def test_a_missing_pooler_is_none_of_our_business(bert: Path) -> None:
-    tensors = load_file(bert / "model.safetensors")
-    save_file({key: value for key, value in tensors.items() if "pooler" not in key}, bert / "model.safetensors")
-    assert open_reader(bert).abilities.shapes == {"encoder.self": (2, 4)}
 
 
 def test_weights_in_parts_are_read_and_parts_stay_in_the_folder(bert: Path) -> None:
@@ -201,76 +183,12 @@ def test_numbers_that_would_exhaust_the_machine_are_refused_first(bert: Path, va
     refused(bert, "at most|far fewer")
 
 
-@pytest.mark.parametrize(
-    ("values", "has_table"),
-    [
-        ({"n_positions": 32_768}, True),
-        ({"n_positions": 1 << 24}, False),
-        ({"vocab_size": 10**9}, True),
-        ({"num_layers": 1_000}, True),
-        ({"num_hidden_groups": 32}, True),
-    ],
-)
-def test_the_largest_number_that_is_read_is_that_of_the_message(values: dict[str, int], has_table: bool) -> None:
-    config_limits.check_values(values, has_table=has_table)
-    ((name, most),) = values.items()
-    with pytest.raises(CheckpointError, match=f"{name} = .*at most {most:,} can be read"):
-        config_limits.check_values({name: most + 1}, has_table=has_table)
-
-
-def test_a_picture_may_have_as_many_pixels_as_a_square_of_the_longest_side() -> None:
-    for name, most in (("height", 4_096), ("max_pixels", 4_096 * 4_096)):
-        for size in (1, most):
-            config_limits.check_picture_sizes({"size": {name: size}})
-        for size in (0, most + 1):
-            with pytest.raises(CheckpointError, match=f"1 to {most:,} pixels"):
-                config_limits.check_picture_sizes({"size": {name: size}})
-
-
-def test_a_setting_with_a_long_name_is_named_by_its_beginning() -> None:
-    with pytest.raises(CheckpointError, match=f" says {'x' * 60} = 'a'"):
-        config_limits.check_token_ids({"x" * 70 + "_token_id": "a"}, "config.json")
-
-
-@pytest.mark.parametrize(
-    ("named", "expected"),
-    [
-        ({"0": "good", "7": "x" * 200}, {0: "good", 7: "x" * 200}),
-        ({"0": "good", "7": "x" * 201}, None),
-        ({"0": "good", "one": "bad"}, None),
-        ({"0": "good", "1": 1}, None),
-        ({str(number): "x" for number in range(32_768)}, dict.fromkeys(range(32_768), "x")),
-        ({str(number): "x" for number in range(32_769)}, None),
-    ],
-    ids=["names", "long", "no number", "no text", "most", "one more"],
-)
-def test_labels_are_those_of_a_classifier_or_none(named: dict[str, Any], expected: dict[int, str] | None) -> None:
-    assert folder_check._labels({"id2label": named}) == ({} if expected is None else {"id2label": expected})
-
-
 def test_a_file_that_is_read_whole_may_have_256_megabytes(bert: Path) -> None:
     with (bert / "notes.txt").open("wb") as file:
         file.truncate(256 << 20)
         assert check_folder(bert).config
         file.truncate((256 << 20) + 1)
     refused(bert, "notes.txt is larger than 256 MB")
-
-
-def test_of_a_path_that_is_refused_eighty_characters_are_repeated() -> None:
-    for length, shown in ((80, "x" * 80), (81, "x" * 80 + " …")):
-        with pytest.raises(CheckpointError, match=f"“{shown}”"):
-            folder_with_model("x" * length)
-
-
-def test_an_index_of_32_megabytes_is_read_and_pickled_numbers_take_eight_bytes_at_most(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "pytorch_model.bin").write_bytes(bytes(8 * 5 + 7))
-    assert folder_check._count_numbers(tmp_path / "pytorch_model.bin") == 5
-    monkeypatch.setattr(folder_check, "_read_json", lambda path, largest: pytest.fail(f"{largest >> 20} MB"))
-    (tmp_path / "model.safetensors.index.json").touch()
-    with pytest.raises(pytest.fail.Exception, match=r"^32 MB"):
-        folder_check._weight_files(tmp_path)
 
 
 def test_labels_without_names_are_counted(bert: Path) -> None:
@@ -367,14 +285,6 @@ def test_a_link_in_a_circle_is_no_file(bert: Path) -> None:
     refused(bert, "no config.json")
 
 
-def test_a_file_that_may_not_be_read_is_refused(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(*_: object, **__: object) -> str:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("model.adapters.folder_check.read_file", forbidden)
-    refused(bert, "cannot be read .Permission denied")
-
-
 def test_the_digest_names_the_content(bert: Path, folder: Folder) -> None:
     before = check_folder(bert).digest()
     assert before == check_folder(folder("bert")).digest()
@@ -385,55 +295,6 @@ def test_the_digest_names_the_content(bert: Path, folder: Folder) -> None:
     assert with_codes != before, "a file that the tokenizer reads is content, whatever its name ends in"
     set_config(bert, note=1)
     assert check_folder(bert).digest() != with_codes
-
-
-def test_weights_in_two_pickled_files_are_listed_in_an_index(tmp_path: Path) -> None:
-    files = [tmp_path / "a.bin", tmp_path / "b.bin"]
-    for file in files:
-        torch.save({file.stem: torch.ones(2)}, file)
-    for given, names in ((files[:1], {"model.safetensors"}), (files, {"model-0.safetensors", "model-1.safetensors"})):
-        target = tmp_path / str(len(given))
-        target.mkdir()
-        assert weights_process.convert(target, given) == ""
-        assert {file.name for file in target.iterdir()} == names | (
-            {"model.safetensors.index.json"} if len(given) > 1 else set()
-        )
-
-
-def test_the_memory_for_weights_grows_with_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, int] = {}
-    monkeypatch.setattr(other_weights, "answer_of", lambda *_, **limits: given.update(limits))
-    files = [tmp_path / "a", tmp_path / "b"]
-    for file, size in zip(files, (10, 5), strict=True):
-        file.write_bytes(bytes(size))
-    for kind, for_a_byte in (("pickled", 3), ("gguf", 36)):
-        assert "too much time or memory" in other_weights._wrong_with(kind, files, tmp_path)
-        assert given["memory"] == 8 * 2**30 + 15 * for_a_byte
-
-
-@pytest.mark.parametrize(("before", "is_found"), [(0, True), (1, False)])
-def test_a_chat_template_is_looked_for_in_the_first_32_megabytes_of_a_gguf_file(
-    tmp_path: Path, before: int, is_found: bool
-) -> None:
-    key = b"tokenizer.chat_template"
-    with (tmp_path / "a.gguf").open("wb") as file:
-        file.write(b"GGUF")
-        file.seek(32 * 2**20 - len(key) + before)
-        file.write(key + bytes(8))
-    assert has_chat_template(tmp_path) == is_found
-
-
-@pytest.mark.parametrize(
-    ("model_type", "role"), [("bert", "trunk"), ("gpt2", "causal"), ("bart", "seq2seq"), ("vit", "trunk")]
-)
-def test_a_model_that_names_no_class_writes_if_it_can_and_predicts_no_masked_words(model_type: str, role: str) -> None:
-    assert model_class.class_of(transformers.AutoConfig.for_model(model_type)).role == role
-
-
-def test_a_type_that_is_unknown_is_named_up_to_sixty_letters() -> None:
-    for length, words in ((60, f"of type '{'x' * 60}'"), (61, "of unknown type")):
-        with pytest.raises(CheckpointError, match=words):
-            library.make_config({"model_type": "x" * length})
 
 
 def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path) -> None:

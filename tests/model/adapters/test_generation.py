@@ -4,18 +4,14 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
 from model import Draws, PointAt, Sampling, SwitchOff
-from model.adapters.generate_call import GenerationRows, most_steps
-from model.adapters.generation import GenerationSession, beginning_of
+from model.adapters.generation import GenerationSession
 from model.adapters.library_tokenizer import LibraryTokenizer
-from model.adapters.open_folder import explore
-from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.errors import CancelledError, ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
 from model.nn.edits import HeadEdit
@@ -100,15 +96,6 @@ def test_a_tree_holds_nothing_that_the_rules_forbid(model_type: str) -> None:
     assert [node.token_id for node in tree.nodes if node.step == 0] == [5]
     assert {node.token_id for node in tree.nodes if node.step == tree.limit - 1} <= {2}
     assert json.loads(export.beam(tree, TEXT, checkpoint="bart", digest="d"))["nodes"][1]["total"] == 0.0
-
-
-def test_a_forbidden_token_that_a_person_writes_has_no_number_in_the_export() -> None:
-    session = writer("gpt2", suppress_tokens=[20]).decode(TEXT)
-    assert session.force(20).log_prob == -math.inf
-    session.force(21)
-    found = json.loads(export.branches((), [session.trace()], text=TEXT, checkpoint="gpt2", digest="d"))["branches"][0]
-    assert found["log_prob"] is None
-    assert [step["log_prob"] is None for step in found["steps"][-2:]] == [True, False]
 
 
 def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, TextWriter]) -> None:
@@ -230,22 +217,6 @@ def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str
         assert set(session.trace().edits) == {now, later}
 
 
-@pytest.mark.parametrize(
-    ("kind", "most", "read", "steps"),
-    [
-        ("decoder", None, 5, 24),
-        ("decoder", 96, 90, 7),
-        ("decoder", 29, 5, 24),
-        ("decoder", 27, 5, 23),
-        ("encoder-decoder", None, 5, 17),
-        ("encoder-decoder", 16, 5, 16),
-    ],
-)
-def test_a_model_writes_as_much_as_its_positions_allow(kind: str, most: int | None, read: int, steps: int) -> None:
-    abilities: Any = SimpleNamespace(kind=kind, max_length=most, max_target_length=most)
-    assert most_steps(abilities, read) == steps
-
-
 @pytest.mark.parametrize("model_type", ["gpt2", "t5"])
 def test_edits_reach_to_the_last_row_that_may_be_written(writers: dict[str, TextWriter], model_type: str) -> None:
     reader = writers[model_type]
@@ -254,27 +225,6 @@ def test_edits_reach_to_the_last_row_that_may_be_written(writers: dict[str, Text
     reader.decode(TEXT, edits=[SwitchOff("decoder.self", 0, 0, row=rows - 1)])
     with pytest.raises(EditError):
         reader.decode(TEXT, edits=[SwitchOff("decoder.self", 0, 0, row=rows)])
-
-
-def test_a_session_knows_about_how_many_bytes_it_will_hold(writers: dict[str, TextWriter]) -> None:
-    session = writers["gpt2"].decode(TEXT)
-    # Of each row 400 logits, and in both layers query, key, value and output of 32 numbers, in four bytes each.
-    rows = session.max_steps + len(session.prompt_ids)
-    assert session.num_bytes == rows * 4 * (400 + 32 * 8)
-
-
-def test_rows_cut_back_go_on_as_if_they_had_not_been_longer(writers: dict[str, TextWriter]) -> None:
-    for model_type in ("gpt2", "t5"):
-        reader = writers[model_type]
-        begun = beginning_of(reader, reader.source(TEXT).ids, 8)
-        rows = GenerationRows(reader.model, begun)
-        first = rows.read(torch.tensor([[*begun.token_ids, 20, 21, 22]]))
-        for length in (len(rows), len(rows) - 1, 1, 0):
-            rows.truncate(length)
-            assert len(rows) == length
-            left = torch.tensor([[*begun.token_ids, 20, 21, 22][length:]])
-            if left.numel():
-                torch.testing.assert_close(rows.read(left), first, atol=1e-4, rtol=1e-4)
 
 
 def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) -> None:
@@ -299,14 +249,6 @@ def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) 
         reader.beam_tree(TEXT, early_stopping="soon")
 
 
-def test_a_model_that_only_reads_says_so() -> None:
-    model: Any = zoo.tiny("bert")
-    layout, abilities = explore(model)
-    reader = TextReader(model, LibraryTokenizer(zoo._wordpiece()), layout, abilities, name="bert", digest="bert")
-    with pytest.raises(SessionError, match="only reads"):
-        GenerationSession(reader, TEXT)
-
-
 def test_settings_for_writing_that_do_not_fit_are_said() -> None:
     reader = writer("gpt2", suppress_tokens="all of them")
     with pytest.raises(SessionError, match=r"generation_config\.json"):
@@ -322,7 +264,7 @@ def test_rules_that_do_not_fit_are_said_where_they_are_first_used() -> None:
 
 def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
     reader = writer("gpt2")
-    tokenizer = zoo._metaspace()
+    tokenizer = zoo.metaspace()
     tokenizer.add_tokens([f"extra{number}x" for number in range(400)])
     reader.pieces = LibraryTokenizer(tokenizer)
     for given in (("tired extra399x",), ("tired", "tired extra399x")):
@@ -330,24 +272,10 @@ def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
             InputTextError, match=r"extra399x.*the ids of this model end at 399.*resize_token_embeddings"
         ):
             reader.trace(*given)
-    first = 400 - len(zoo._metaspace())  # is given the first id that the model lacks
+    first = 400 - len(zoo.metaspace())  # is given the first id that the model lacks
     with pytest.raises(InputTextError, match=f"extra{first}x.*the id 400"):
         reader.trace(f"tired extra{first}x")
     assert 399 in reader.trace(f"tired extra{first - 1}x").target_ids
-
-
-def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Four heads at each of three sites, four bytes a number.
-    assert writer("t5").abilities.max_length == math.isqrt((1 << 30) // (4 * 12))
-    monkeypatch.setattr("model.adapters.layout.LARGEST", 4 * 12 * 10**2)
-    reader = writer("t5")
-    assert (reader.abilities.max_length, reader.abilities.max_target_length) == (10, 10)
-    # Where a setting allows 96, the smaller one counts: eight heads, whose weights alone are known.
-    for most, length in ((10, 10), (100, 96)):
-        monkeypatch.setattr("model.adapters.layout.LARGEST", 4 * 8 * most**2)
-        assert explore(zoo.tiny("mpt"))[1].max_length == length
-    with pytest.raises(InputTextError, match="at most 10 tokens, because its relative positions"):
-        reader.trace("tired " * 11)
 
 
 def test_a_text_that_fills_the_positions_gets_its_last_token() -> None:

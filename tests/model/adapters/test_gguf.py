@@ -44,13 +44,13 @@ def _write(file: Path, model: Any, *, blocks: int | None = None, lacks: str = "-
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_freq_base(10_000.0)
     writer.add_vocab_size(config.vocab_size)
-    tokenizer: Any = zoo._bytes()
+    tokenizer: Any = zoo.byte_level()
     vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
     vocabulary += [f"<unused{number}>" for number in range(config.vocab_size - len(vocabulary))]
     writer.add_tokenizer_model("gpt2")
     writer.add_token_list(vocabulary)
     writer.add_token_types([3 if token.startswith("<|") else 1 for token in vocabulary])
-    merges = json.loads(tokenizer._tokenizer.to_str())["model"]["merges"]
+    merges = json.loads(tokenizer.backend_tokenizer.to_str())["model"]["merges"]
     writer.add_token_merges([" ".join(pair) for pair in merges])
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)

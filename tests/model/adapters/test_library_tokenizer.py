@@ -4,17 +4,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
-from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from model import open_reader
-from model.adapters.library_tokenizer import LibraryTokenizer, _bytes_of_signs, _offered, _spelling_of
+from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.text_writer import TextWriter
 from model.errors import InputTextError
 from model.languages import html_language
@@ -65,14 +63,6 @@ def test_a_piece_that_goes_on_with_the_first_word_is_known_where_no_special_toke
     made = pieces("wordpiece")
     assert made.encode("a.", with_special=False).tokens == ("▁a", ".")
     assert made.encode("a .", with_special=False).tokens == ("▁a", "▁.")
-
-
-def test_the_signs_of_bytes_are_those_of_gpt_2_and_half_of_them_are_no_character(
-    pieces: Callable[[str], LibraryTokenizer],
-) -> None:
-    assert _bytes_of_signs() == {sign: byte for byte, sign in bytes_to_unicode().items()}
-    made = pieces("bytes")
-    assert set(made.tokens(sorted(made.byte_ids))) == {f"<0x{byte:X}>" for byte in range(128, 256)}
 
 
 def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(
@@ -188,20 +178,6 @@ def test_any_text_has_tokens_and_comes_out_without_an_error(
         assert all(token for token in encoded.tokens)
 
 
-@pytest.mark.parametrize(
-    ("pieces", "spelling"),
-    [
-        (["▁a", "▁b", "##c", "d"], "metaspace"),
-        (["Ġa", "Ġb", "▁c", "d"], "bytes"),
-        (["##a", "##b", "Ġc", "d"], "wordpiece"),
-        (["a", "b"], "words"),
-    ],
-)
-def test_without_a_decoder_the_sign_that_most_pieces_have_tells_words_apart(pieces: list[str], spelling: str) -> None:
-    joins_all_by_spaces = SimpleNamespace(convert_tokens_to_string=" ".join)
-    assert _spelling_of(joins_all_by_spaces, {piece: number for number, piece in enumerate(pieces)}) == spelling
-
-
 LONG_TEXT = SENTENCES[0]
 #: Kind of tokenizer → what is read and written in these tests.
 CHOSEN = {
@@ -257,25 +233,6 @@ def test_every_choice_has_traces_of_its_own(translator: tuple[str, TextWriter, A
     assert opened.pieces.spoken[1] == written
     # Whoever else holds the model reads as before.
     assert opened.pieces.spoken == opened.offered.chosen
-
-
-@pytest.mark.parametrize(
-    ("codes", "told", "written"),
-    [
-        (["en", "fr", "de"], None, "de"),
-        (["de", "fr", "en"], None, "en"),
-        (["de", "fr", "es"], None, "fr"),
-        (["de"], None, "de"),
-        (["en", "fr", "de"], "fr", "fr"),
-    ],
-)
-def test_german_or_else_english_or_else_any_other_language_is_written(
-    codes: list[str], told: str | None, written: str
-) -> None:
-    tokenizer = SimpleNamespace(
-        set_src_lang_special_tokens=None, lang_code_to_id=codes, src_lang=codes[0], tgt_lang=told
-    )
-    assert _offered(tokenizer).chosen == (codes[0], written)
 
 
 def test_an_unknown_language_is_one_sentence(translator: tuple[str, TextWriter, Any]) -> None:

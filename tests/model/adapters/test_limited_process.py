@@ -41,14 +41,6 @@ def test_a_process_that_sets_itself_no_limit_is_ended_with_those_it_started(
     assert children() == before
 
 
-def test_what_a_process_has_taken_is_its_time_in_and_out_of_the_system_and_its_memory() -> None:
-    before = os.times()
-    seconds, memory = limited_process._taken(os.getpid())
-    after = os.times()
-    assert before.user + before.system - 0.02 <= seconds <= after.user + after.system + 0.02
-    assert memory == pytest.approx(psutil.Process().memory_info().rss, rel=0.2)
-
-
 def test_a_process_that_waits_is_ended_when_patience_is(tmp_path: Path) -> None:
     (tmp_path / "idle.py").write_text("import time\ntime.sleep(60)\n", encoding="utf-8")
     before = children()

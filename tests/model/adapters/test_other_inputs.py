@@ -108,11 +108,6 @@ def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) 
     assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
 
 
-def test_colours_beyond_what_a_screen_has_are_its_brightest_and_darkest(reader: ImageReader) -> None:
-    pixels = torch.tensor([9.0, -9.0, 0.2]).expand(3, 1, 3)
-    assert reader._as_seen(pixels)[0, :, 0].tolist() == [255, 0, 153]
-
-
 @pytest.mark.parametrize("shape", [(4, 4), (4, 3), (4, 5, 4), (3, 4, 5), (1, 4, 4, 3), (0, 4, 3)])
 def test_bytes_that_are_no_picture_are_refused(reader: ImageReader, shape: tuple[int, ...]) -> None:
     with pytest.raises(InputTextError, match="bytes"):

@@ -9,7 +9,6 @@ import pytest
 import torch
 import transformers
 
-from model.adapters import peft_adapter
 from model.adapters.inspect_folder import folder_with_model, kind_in
 from model.adapters.text_reader import TextReader
 from model.errors import CheckpointError
@@ -88,7 +87,7 @@ def test_an_adapter_may_bring_its_own_tokenizer(tmp_path: Path) -> None:
         ({"megatron_config": {"x": 1}, "megatron_core": "os"}, "asks for megatron_config"),
         ({"init_lora_weights": "pissa"}, "asks for init_lora_weights"),
         ({"layer_replication": [[0, 9]]}, "asks for layer_replication"),
-        ({"r": 1 << 30}, "r should be a number from 1 to 1,024"),
+        ({"r": 1_025}, "r should be a number from 1 to 1,024"),
         ({"r": True}, "r should be a number"),
         ({"r": 5}, "does not fit base"),
         ({"target_modules": ["c_attn"]}, "also contains"),
@@ -102,20 +101,6 @@ def test_what_cannot_be_followed_is_refused_with_a_sentence(
     change(tmp_path / "adapter", **settings)
     with pytest.raises(CheckpointError, match=said.replace("(", r"\(")):
         open_reader(tmp_path / "adapter", device="cpu")
-
-
-def test_a_rank_of_one_and_the_largest_are_followed_for_all_modules_and_for_one() -> None:
-    for rank in (1, 1_024):
-        content = {"peft_type": "LORA", "r": rank, "lora_alpha": 1 << 20, "rank_pattern": {"c_attn": rank}}
-        settings = peft_adapter._lora("a", {**content, "target_modules": ["c_attn"]})
-        assert (settings["r"], settings["lora_alpha"], settings["rank_pattern"]) == (rank, 1 << 20, {"c_attn": rank})
-    for key, value, said in (
-        ("r", 0, "r should be a number from 1 to 1,024"),
-        ("lora_alpha", (1 << 20) + 1, "lora_alpha should be a number from 1 to 1,048,576"),
-        ("alpha_pattern", {"c_attn": 0}, "asks for alpha_pattern"),
-    ):
-        with pytest.raises(CheckpointError, match=said):
-            peft_adapter._lora("a", {**content, "target_modules": ["c_attn"], key: value})
 
 
 def test_weights_that_are_missing_or_damaged_are_said(tmp_path: Path) -> None:

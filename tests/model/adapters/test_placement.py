@@ -28,33 +28,6 @@ TOKENIZERS = {"bert": "wordpiece", "gpt2": "bytes", "llama": "bytes", "t5": "met
 HEADS = {"bert": "masked"}
 
 
-@pytest.mark.parametrize(("device", "there"), [("cpu", 100), ("cuda", 150)])
-def test_a_model_has_eight_times_the_memory_and_at_once_no_more_than_there_is(
-    device: str, there: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(placement, "available_bytes", lambda where: 100 if where.type == device else 50)
-    four, where = torch.float32, torch.device(device)
-    # Of four bytes each: all that there may be, and the largest weight with the tables.
-    placement.check_room("m", 8 * there // 4, four, where, tables=20, largest=20)
-    for numbers, tables in ((8 * there // 4 + 1, 0), (1, 21)):
-        with pytest.raises(CheckpointError, match="m is too large"):
-            placement.check_room("m", numbers, four, where, tables=tables, largest=20)
-    assert placement.fits(20, four, where, tables=20)
-    assert not placement.fits(20, four, where, tables=21)
-
-
-def test_what_a_container_may_have_left_is_less_than_nothing_never(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(placement, "_GROUP", tmp_path)
-    for limit, used, left in (("900", "100", 800), ("100", "900", 0)):
-        (tmp_path / "memory.max").write_text(limit, encoding="utf-8")
-        (tmp_path / "memory.current").write_text(used, encoding="utf-8")
-        assert placement.available_bytes(torch.device("cpu")) == left
-    (tmp_path / "memory.max").write_text("max", encoding="utf-8")
-    assert placement.available_bytes(torch.device("cpu")) > 900
-
-
 @pytest.fixture(scope="module", params=TOKENIZERS)
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[TextReader, TextReader]:
     """The same folder in memory, and where less than half of it may be."""
@@ -167,7 +140,3 @@ def test_tables_that_a_model_computes_and_its_largest_weight_need_memory(
             assert open_reader(folder("gpt_neo")).abilities.family == "GPTNeo"
         else:
             refused(folder("gpt_neo"), "weights and tables of positions and masks need")
-
-
-def test_some_memory_is_available_here() -> None:
-    assert 1e6 < placement.available_bytes(torch.device("cpu")) < 1e15

@@ -5,31 +5,25 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
+from transformers.models.llama import modeling_llama
 
-from model.abilities import Abilities
-from model.adapters import capture, library, open_folder, proof
+from model.adapters import capture, library, proof
 from model.adapters.folder_check import check_folder
-from model.adapters.generation import wrong_with_writing
 from model.adapters.open_folder import explore
 from model.adapters.probe import Probe
-from model.adapters.proof import NOWHERE, explore_model
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.analysis.residual_stream.library_path import follow_in_library
 from model.description import describe
 from model.errors import CheckpointError, TraceError
-from model.nn.attention import AttentionInputs
-from model.nn.masks import AttentionMask
 from model.opening import open_reader
 from model.sealed_files import sealed_name, write_sealed
 from tests.model.adapters import zoo
@@ -215,18 +209,16 @@ def test_a_classifier_opens_with_its_labels(tmp_path: Path) -> None:
     assert dict(describe(reader).rows)["Labels"] == "good, bad, neither"
 
 
-def test_what_differs_from_the_library_is_never_called_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded = capture.Call.of_sentence
+def test_weights_of_another_attention_than_the_model_runs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    eager = modeling_llama.eager_attention_forward
 
-    def rescaled(call: capture.Call, sentence: int, device: torch.device) -> Any:
-        return recorded(replace(call, scale=call.scale * 1.1), sentence, device)
+    def rescaled(*given: Any, scaling: float, **options: Any) -> Any:
+        return eager(*given, scaling=scaling * 1.1, **options)
 
-    monkeypatch.setattr(capture.Call, "of_sentence", rescaled)
-    layout, abilities = explore(zoo.tiny("llama"))
-    assert abilities.proof is not None
-    assert "differ from those of transformers" in abilities.proof.verdict
-    assert not abilities.knows_inputs
-    assert not layout.heads
+    monkeypatch.setattr(modeling_llama, "eager_attention_forward", rescaled)
+    with pytest.raises(CheckpointError, match="something else than the fused attention"):
+        explore(zoo.tiny("llama"))
+
 
 
 def test_attention_that_changes_with_the_length_of_a_text_is_refused() -> None:
@@ -244,208 +236,18 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     refused(folder, "not numbers")
 
 
-@pytest.mark.parametrize(
-    ("weights", "is_causal", "wrong"),
-    [
-        (torch.tensor([[[[1.0, 0, 0], [0.25, 0.75, 0]]]]), True, ""),
-        (torch.tensor([[[[1.0, 0, 0], [0.25, 0.5, 0.25]]]]), False, ""),
-        (torch.tensor([[[[1.0, 0, 0], [0.25, 0.5, 0.25]]]]), True, "its decoder attends to later tokens"),
-        (torch.tensor([[[[1.0, 0, 0], [0.25, 0.7, 0]]]]), False, "the weights of a row do not sum to 1"),
-        (torch.tensor([[[[1.0, 0, 0], [1.25, -0.25, 0]]]]), False, "some weights are negative or not numbers"),
-        (torch.tensor([[[[1.0, 0, 0], [torch.nan, 0, 0]]]]), False, "some weights are negative or not numbers"),
-        (
-            torch.eye(3)[None, None],
-            False,
-            "it has the shape 1 × 1 × 3 × 3, not one weight of each head for 2 queries and 3 keys",
-        ),
-    ],
-)
-def test_what_is_wrong_with_weights_is_said(weights: torch.Tensor, is_causal: bool, wrong: str) -> None:
-    assert str(proof._wrong_with(weights, (2, 3), is_causal=is_causal)) == wrong
-
-
-def test_weights_are_of_one_sentence_and_of_every_query_over_every_key() -> None:
-    assert proof._is_shaped(torch.ones(1, 4, 2, 3), (2, 3))
-    for shape in ((2, 4, 2, 3), (4, 2, 3), (1, 4, 3, 2)):
-        assert not proof._is_shaped(torch.ones(shape), (2, 3))
-    looks_ahead = torch.eye(3).roll(1, 1)[None, None]
-    looks_ahead[0, 0, 2] = 1 / 3
-    for weights, kind in ((looks_ahead, "encoder"), (torch.ones(1, 1, 3, 3).tril() / 3, "decoder")):
-        output = SimpleNamespace(attentions=(weights,))
-        assert proof._kind_and_weights(output, Probe((1, 2, 3)), "A")[0] == kind
-    both_ways = {"encoder.self": (torch.full((1, 4, 3, 3), 1 / 3),)}
-    proof._check_weights(both_ways, {(3, 3): "encoder.self"}, "encoder", "no")
-    with pytest.raises(CheckpointError, match="later tokens"):
-        proof._check_weights({"decoder.self": both_ways["encoder.self"]}, {(3, 3): "decoder.self"}, "decoder", "no")
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "apart"),
-    [
-        ([0.5, torch.inf], [0.6, torch.inf], 0.1),
-        ([-10.0, 2.0], [-10.0, 3.0], 0.1),
-        ([1.0, 2.0], [1.0, 2.0, 3.0], torch.inf),
-        ([torch.inf], [1.0], 0.0),
-        ([1.0, torch.nan], [1.0, 2.0], torch.inf),
-        ([1.0, 2.0], [1.0, torch.nan], torch.inf),
-    ],
-)
-def test_outputs_are_apart_by_the_scale_of_the_first(first: list[float], second: list[float], apart: float) -> None:
-    assert proof._apart(torch.tensor(first), torch.tensor(second)) == pytest.approx(apart)
-
-
-def differing(of_weights: float = 0.0, of_outputs: float = 0.0, size: float = 1.0) -> float:
-    """What is found of two layers the first of which differs by so much; what heads write is of this size."""
-    query, key, value = torch.randn(3, 2, 5, 4, generator=torch.Generator().manual_seed(0))
-    value *= size / value.abs().max()
-    mask = AttentionMask(num_queries=5, num_keys=5)
-    inputs = AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.5)
-    real, weights = inputs.head_output(), inputs.weights()[None]
-    off = real.clone()
-    off[0, 1, 1] -= of_outputs
-    other = weights.clone()
-    other[0, 1, 3, 2] += of_weights
-    outputs = {"encoder.layers.0.self_attention.hook_head_output": off}
-    outputs["encoder.layers.1.self_attention.hook_head_output"] = real
-    return proof._largest_difference(
-        NOWHERE, {"encoder.self": (inputs,) * 2}, outputs, {"encoder.self": (other, weights)}
-    )
-
-
-def test_the_largest_difference_is_that_of_weights_or_by_their_scale_of_outputs() -> None:
-    assert differing() < 1e-6
-    assert differing(of_weights=0.5, of_outputs=0.1) == pytest.approx(0.5, abs=1e-5)
-    assert differing(of_weights=-0.1, of_outputs=0.5) == pytest.approx(0.5, abs=1e-5)
-    assert differing(of_outputs=5e-4, size=1e-3) == pytest.approx(5e-4, abs=1e-6)
-    assert differing(of_outputs=1e5) == pytest.approx(1.0, rel=1e-3)
-    for nothing in ({"of_weights": torch.nan}, {"of_outputs": torch.nan}):
-        assert differing(**nothing) == torch.inf
-
-
-def test_a_model_whose_output_alone_differs_is_never_called_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    apart = iter((0.5, 0.0, 0.0))
-    monkeypatch.setattr(proof, "_apart", lambda first, second: next(apart))
-    found = explore(zoo.tiny("llama"))[1].proof
-    assert found is not None
-    assert "differ from those of transformers by 5.0e-01" in found.verdict
-
-
-@pytest.mark.parametrize(
-    ("change", "is_believed"),
-    [
-        ({}, True),
-        ({"heads": {"decoder.self": []}}, False),
-        ({"difference": 0.999}, True),
-        ({"difference": 1.0}, False),
-        ({"difference": -0.1}, False),
-        ({"tokens": 0}, False),
-        ({"tokens": True}, False),
-        ({"table": 1}, True),
-        ({"table": 2_147_483_649}, False),
-    ],
-)
-def test_a_verdict_holds_only_values_that_a_proof_could_have_found(change: dict[str, Any], is_believed: bool) -> None:
-    content = {"key": ["a"], "kind": "decoder", "heads": {"decoder.self": [1]}, "difference": 0.0, "tokens": 1}
-    content |= {"positions": "none", "table": None, "lengths": [[1, 1, "decoder.self"]], "caches": True} | change
-    if is_believed:
-        found, _ = proof._found(content)
-        assert (found.heads, found.proof.heads, found.lengths) == ({"decoder.self": (1,)}, 1, {(1, 1): "decoder.self"})
-        return
-    with pytest.raises(ValueError, match=r".*"):
-        proof._found(content)
-
-
-def test_only_so_many_models_are_remembered_and_none_without_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_folder, "MAX_REMEMBERED", 2)
-    known: dict[tuple[str, ...], int] = {}
-    for number, name in enumerate("abc"):
-        open_folder._remember(known, (name, "cpu"), number)
-    assert known == {("b", "cpu"): 1, ("c", "cpu"): 2}
-    assert open_folder._remember({}, ("", "cpu"), 3) == 3
-    none: dict[tuple[str, ...], int] = {}
-    open_folder._remember(none, ("", "cpu"), 3)
-    assert none == {}
-
-
-@pytest.mark.parametrize(("table", "stated", "most"), [(None, 0, None), (None, 1, 1), (90, 96, 90), (None, -1, None)])
-def test_a_length_that_is_no_number_of_tokens_limits_nothing(table: int | None, stated: int, most: int | None) -> None:
-    config = SimpleNamespace(get_text_config=lambda: SimpleNamespace(max_position_embeddings=stated))
-    found: Any = SimpleNamespace(table=table, positions="learned")
-    assert open_folder._max_length(found, config) == most
+def test_a_model_of_few_positions_is_proven_on_fewer_tokens(tmp_path: Path) -> None:
+    config = config_of("gpt2", zoo.CONFIGS["gpt2"] | {"n_positions": 12})
+    reader = open_reader(save(tmp_path / "short", transformers.GPT2LMHeadModel, config, "bytes"))
+    assert (reader.abilities.max_length, reader.abilities.generates) == (12, True)
 
 
 def test_a_model_that_gives_different_results_is_refused() -> None:
+
     model: Any = zoo.tiny("bert")
     model.embeddings.register_forward_hook(lambda module, given, output: output + torch.rand(()))
     with pytest.raises(CheckpointError, match="different results when it reads the same text twice"):
         explore(model)
-
-
-def test_the_same_content_is_proven_once(folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    first = open_reader(folder("t5"))
-    monkeypatch.setattr(open_folder, "explore_model", lambda *_: pytest.fail("proven again"))
-    monkeypatch.setattr(open_folder, "wrong_with_writing", lambda *_: pytest.fail("proven again"))
-    again = open_reader(folder("t5"))
-    assert again.abilities == first.abilities
-    assert torch.equal(
-        again.trace(TEXT, TEXT).weights("decoder.cross", 1), first.trace(TEXT, TEXT).weights("decoder.cross", 1)
-    )
-
-
-def test_a_model_of_few_positions_is_proven_on_fewer_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths: list[int] = []
-
-    def noted(writer: TextReader, source: list[int]) -> str:
-        lengths.append(len(source))
-        return wrong_with_writing(writer, source)
-
-    monkeypatch.setattr(open_folder, "wrong_with_writing", noted)
-    config = config_of("gpt2", zoo.CONFIGS["gpt2"] | {"n_positions": 12})
-    reader = open_reader(save(tmp_path / "short", transformers.GPT2LMHeadModel, config, "bytes"))
-    assert (reader.abilities.max_length, reader.abilities.generates) == (12, True)
-    # Six more are written.
-    assert lengths == [6]
-
-
-@pytest.fixture
-def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Which models were proven; nothing is known of any before."""
-    done: list[str] = []
-    prove, write = explore_model, open_folder._how_it_writes
-
-    def noted(what: str, act: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*given: Any) -> Any:
-            done.append(what)
-            return act(*given)
-
-        return run
-
-    monkeypatch.setattr(open_folder, "_PROVEN", {})
-    monkeypatch.setattr(open_folder, "_WRITES", {})
-    monkeypatch.setattr(open_folder, "explore_model", noted("attends", prove))
-    monkeypatch.setattr(open_folder, "_how_it_writes", noted("writes", write))
-    return done
-
-
-def _opened(folder: Path, cache: Path | None) -> Abilities:
-    """As another process opens it."""
-    open_folder._PROVEN.clear()
-    open_folder._WRITES.clear()
-    return open_reader(folder, "cpu", cache=cache).abilities
-
-
-def test_another_process_does_not_prove_again(tmp_path: Path, proofs: list[str]) -> None:
-    folder, cache = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "cache"
-    first = _opened(folder, cache)
-    assert proofs == ["attends", "writes"]
-    assert _opened(folder, cache) == first
-    assert proofs == ["attends", "writes"]
-    # `headlight verify` asks for no verdict that is kept, and other weights have another.
-    _opened(folder, None)
-    assert proofs == ["attends", "writes"] * 2
-    zoo.tiny("gpt2", seed=1).save_pretrained(folder)
-    _opened(folder, cache)
-    assert proofs == ["attends", "writes"] * 3
 
 
 def noted(root: Path, note: str) -> Path:
@@ -561,16 +363,15 @@ def test_a_verdict_is_written_through_no_link(tmp_path: Path) -> None:
     assert [(file.name, file.read_text(encoding="utf-8")) for file in elsewhere.iterdir()] == [("mine", "mine")]
 
 
-def test_few_files_are_kept(tmp_path: Path, proofs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proof, "MOST_FILES", 2)
     for seed in range(4):
-        zoo.tiny("gpt2", seed=seed).save_pretrained(tmp_path / "gpt2")
+        zoo.tiny("gpt2", seed=10 + seed).save_pretrained(tmp_path / "gpt2")
         zoo.save_tokenizer(tmp_path / "gpt2", "bytes")
-        _opened(tmp_path / "gpt2", tmp_path / "cache")
+        open_reader(tmp_path / "gpt2", "cpu", cache=tmp_path / "cache")
     assert len(list((tmp_path / "cache" / "verdicts").iterdir())) == 2
 
 
-def test_a_folder_that_cannot_be_written_to_costs_only_time(tmp_path: Path, proofs: list[str]) -> None:
+def test_a_folder_that_cannot_be_written_to_costs_only_time(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file", encoding="utf-8")
-    folder = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes")
-    assert _opened(folder, tmp_path / "cache").proof == _opened(folder, None).proof
+    assert open_reader(noted(tmp_path, "third"), "cpu", cache=tmp_path / "cache").abilities.proof is not None

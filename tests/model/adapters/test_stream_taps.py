@@ -1,8 +1,6 @@
 """Parts of other people's layers, found by their sums, are the library's hidden states; what a step of them costs."""
 
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from model.adapters.decoder_lens import library_sizes
 from model.adapters.library import new_cache
-from model.adapters.stream_taps import _row, tapped, word_vectors
+from model.adapters.stream_taps import tapped
 from model.adapters.text_reader import TextReader
 from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.library_path import follow_in_library
@@ -22,9 +20,7 @@ from model.decoding.cost import step_cost
 from model.errors import TraceError
 from model.opening import open_reader
 from model.trace.trace import Trace
-from tests.model.adapters.conftest import Open
 from tests.model.adapters.zoo import KINDS, random_reader, save_model, tiny, writer
-from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("short_texts")
 TEXT = "The animal was too tired."
@@ -122,13 +118,6 @@ def test_a_feed_forward_network_is_gated_where_its_units_are_products(model_type
         torch.testing.assert_close(unit.hidden, torch.nn.functional.silu(gate) * up, atol=1e-5, rtol=1e-4)
 
 
-def test_an_encoder_has_its_norms_after_the_sums(opened: Open) -> None:
-    reader = opened("bert")
-    trace = reader.trace(TEXT)
-    path = follow_in_library(reader, trace, "encoder", 3)  # type: ignore[arg-type]
-    assert all(part.norm is not None and part.norm.after is part.after for layer in path.layers for part in layer)
-
-
 def test_a_model_that_scales_what_it_adds_is_said_to_be_unknown() -> None:
     reader = writer("granite")
     reader.model.config.residual_multiplier = 0.3  # type: ignore[union-attr]
@@ -136,43 +125,6 @@ def test_a_model_that_scales_what_it_adds_is_said_to_be_unknown() -> None:
         layer.residual_multiplier = 0.3
     with pytest.raises(TraceError, match="is unknown"):
         follow_in_library(reader, reader.trace(TEXT), "decoder", 1)
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda reader: tapped(reader.model, reader.layout, {"decoder": None}),
-        lambda reader: word_vectors(reader.model, [[1, 2]]),
-    ],
-    ids=["layers", "embeddings"],
-)
-def test_a_second_thread_waits_until_all_hooks_are_registered(
-    monkeypatch: pytest.MonkeyPatch, use: Callable[[Any], AbstractContextManager[Any]]
-) -> None:
-    reader = writer("gpt2")
-    begun, go_on, order = threading.Event(), threading.Event(), []
-    register = torch.nn.Module.register_forward_hook
-
-    def slow(self: torch.nn.Module, *given: Any, **options: Any) -> Any:
-        begun.set()
-        assert go_on.wait(PATIENCE)
-        return register(self, *given, **options)
-
-    def enter(name: str) -> None:
-        with use(reader):
-            order.append(name)
-
-    monkeypatch.setattr(torch.nn.Module, "register_forward_hook", slow)
-    first, second = (threading.Thread(target=enter, args=(name,)) for name in ("first", "second"))
-    first.start()
-    assert begun.wait(PATIENCE)
-    second.start()
-    second.join(0.2)
-    assert order == []
-    go_on.set()
-    first.join()
-    second.join()
-    assert sorted(order) == ["first", "second"]
 
 
 def test_another_thread_is_not_heard() -> None:
@@ -272,15 +224,3 @@ def test_experts_and_models_that_give_weights_only_are_not_counted(tmp_path: Pat
         assert isinstance(reader, TextReader)
         with pytest.raises(TraceError, match=why):
             library_sizes(reader, reader.trace(DOG))
-
-
-def test_a_row_is_one_of_those_that_a_module_reads_or_none() -> None:
-    rows = torch.arange(6.0).reshape(1, 2, 3)
-    for position, expected in ((0, rows[0, 0]), (1, rows[0, 1]), (None, rows[0])):
-        for value in (rows, (rows, "more")):
-            found = _row(value, position)
-            assert found is not None
-            assert torch.equal(found, expected)
-    assert _row(rows[0], 1) is not None
-    for nothing, position in ((rows, 2), (rows[0, 0], None), (rows.long(), None), ((), None), (None, 0)):
-        assert _row(nothing, position) is None

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from model import MakeUniform, PointAt, SwitchOff, Translator
-from model.adapters.text_reader import TextReader, masked_choice
+from model import MakeUniform, PointAt, SwitchOff
+from model.adapters.text_reader import TextReader
 from model.analysis.interventions.head_effects import estimate_effects, measure_effects, outputs_at
 from model.errors import EditError, InputTextError, TraceError
 from model.nn.attention import AttentionInputs
-from model.nn.encoder_decoder import site_path
 from model.trace.file import load_trace, save_trace
-from model.word_choice import Chooser, TokenPlace, WordChoice
+from model.word_choice import TokenPlace
 
 TEXT = "The animal didn't cross the street because it was too tired."
 OUTPUTS = {"hook_head_output"}
@@ -79,27 +78,6 @@ def test_the_last_word_of_a_text_is_masked_without_the_marks_behind_it(opened: C
     for text in ("...", "", " ."):
         with pytest.raises(InputTextError, match="word to mask"):
             reader.asked(text)
-
-
-@pytest.mark.parametrize(
-    ("filled", "why"),
-    [
-        ((1, 5, 2, 3), ""),
-        ((1, 5, 5, 2, 3), "more than one token"),
-        ((1, 5, 2, 4), "more than one token"),
-        ((1, 5, 4, 3), "more than one token"),
-        ((7, 5, 2, 3), "more than one token"),
-        ((1, 5, 2), "more than one token"),
-        ((1, 8, 2, 3), "not in this model's vocabulary"),
-    ],
-)
-def test_a_word_fills_a_mask_if_it_is_one_token_and_nothing_else_changes(filled: tuple[int, ...], why: str) -> None:
-    place, special = TokenPlace((1, 9, 2, 3), (), 1), frozenset({1, 3, 8, 9})
-    if not why:
-        assert masked_choice(place, [filled, (1, 6, 2, 3)], ["a", "b"], special) == WordChoice(place, 5, 6)
-        return
-    with pytest.raises(InputTextError, match=f"“b” is {why}"):
-        masked_choice(place, [(1, 6, 2, 3), filled], ["a", "b"], special)
 
 
 def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(
@@ -168,20 +146,6 @@ def test_no_effect_is_told_of_heads_that_cannot_be_switched_off(
         measured(bloom, [choice])
     with pytest.raises(EditError, match="Only the weights of this model"):
         outputs_at(bloom, choice.place)
-
-
-@pytest.mark.parametrize("model_type", ["gpt2", "bart", "ours"])
-def test_an_edit_at_a_hook_that_does_not_exist_is_refused(
-    opened: Callable[[str], TextReader], translator: Translator, model_type: str
-) -> None:
-    reader: Chooser = translator if model_type == "ours" else opened(model_type)
-    choice = reader.word_choice("Tom told", " me", " the")
-    for layer, hook in ((9, "hook_head_output"), (0, "hook_output_of_head")):
-        edits = {f"{site_path('decoder.self', layer)}.{hook}": torch.zeros_like}
-        with pytest.raises(ValueError, match="no such hook points"):
-            reader.place_logits(choice.places[0], edits=edits)
-        with pytest.raises(ValueError, match="no such hook points"):
-            reader.log_odds([choice], edits=edits)
 
 
 def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened: Callable[[str], TextReader]) -> None:

@@ -2,21 +2,18 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import Any
 
 import pytest
-import transformers
 
-from model.adapters import inspect_folder, library, open_folder
+from model.adapters import inspect_folder, open_folder
 from model.adapters.config_limits import check_pipeline, check_settings
 from model.adapters.folder_check import check_folder
 from model.adapters.inspect_folder import TokenizerCopy, private_copy
-from model.adapters.library_tokenizer import LibraryTokenizer
-from model.adapters.limited_process import answer_of, first_words
-from model.adapters.tokenizer_trial_process import texts, wrong_with
+from model.adapters.limited_process import answer_of
 from model.checked import Malformed
-from model.errors import CheckpointError, InputTextError
+from model.errors import CheckpointError
 from model.opening import open_reader
 from tests.model.adapters.zoo import refused
 
@@ -25,8 +22,7 @@ Change = Callable[[dict[str, Any]], object]
 
 @pytest.fixture(autouse=True)
 def trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here they are, and none has been before."""
-    monkeypatch.setattr(inspect_folder, "_tried", {})
+    """Here they are tried, in a process of their own."""
     monkeypatch.setattr(inspect_folder, "answer_of", answer_of)
 
 
@@ -84,16 +80,6 @@ def test_a_pipeline_that_makes_very_much_of_a_text_is_refused(bert: Path, change
     pipeline(bert, change)
     with pytest.raises(Malformed, match=words):
         check_pipeline(json.loads((bert / "tokenizer.json").read_text(encoding="utf-8")))
-
-
-def test_what_is_put_around_a_text_and_around_two_is_counted_token_by_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of one text as of two: three special tokens of two ids, and the text; and what is prepended, letter by letter.
-    asked = {"normalizer": {"type": "Prepend", "prepend": "xxxxx"}, "post_processor": template(3, 2)}
-    monkeypatch.setattr("model.adapters.config_limits.MAX_AROUND", 2 * (3 + 1) + 2 * 3 * 2 + 5)
-    check_pipeline(asked)
-    monkeypatch.setattr("model.adapters.config_limits.MAX_AROUND", 24)
-    with pytest.raises(Malformed, match="adds 25 tokens"):
-        check_pipeline(asked)
 
 
 @pytest.mark.parametrize("name", ["extra_ids", "offset", "num_madeup_words"])
@@ -162,99 +148,9 @@ def test_a_file_of_settings_is_read_up_to_its_limit_and_not_beyond(bert: Path, n
         pass
 
 
-def test_what_a_vocabulary_may_have_depends_on_the_program_that_writes_it(
-    bert: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    megabytes = {"tokenizer.json": 64, "tekken.json": 32, "dict.txt": 8}
-    for names in ("vocab.txt vocab.json target_vocab.json merges.txt bpe.codes", "source.spm target.spm spm.model"):
-        megabytes |= dict.fromkeys(names.split(), 16)
-    megabytes |= dict.fromkeys(
-        ["tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model"], 16
-    )
-    folder, most = check_folder(bert), dict[str, int]()
-    for name in megabytes:
-        (bert / name).touch()
-
-    def read(home: Path, name: str, largest: int) -> bytes:
-        most[name] = largest
-        return b""
-
-    monkeypatch.setattr(inspect_folder, "read_file", read)
-    with private_copy(folder):
-        assert {name: most[name] / 2**20 for name in megabytes} == megabytes
-
-
-@pytest.mark.parametrize("shown", ["C:\\Temp\\t 1", "C:\\\\Temp\\\\t 1", "C:/Temp/t 1"])
-def test_the_folder_of_the_trial_is_named_in_no_message(shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspect_folder, "answer_of", lambda *_, **__: {"wrong": f"Can't load '{shown}'"})
-    assert inspect_folder._outcome(PureWindowsPath("C:\\Temp\\t 1")) == "Can't load 'its folder'"
-
-
-class Stub(transformers.PreTrainedTokenizerBase):
-    """Of so many tokens, and makes so many of every text."""
-
-    size = in_vocabulary = 2
-    beyond = 0
-    separate_vocabs = False
-
-    def __init__(self) -> None:
-        pass
-
-    def __len__(self) -> int:
-        return self.size
-
-    def get_vocab(self) -> Any:
-        return range(self.in_vocabulary)
-
-    def __call__(self, text: str, **_: object) -> Any:
-        return {"input_ids": [0] * (8 * len(text.encode()) + 512 + self.beyond)}
-
-    def convert_ids_to_tokens(self, *_: object) -> Any:
-        return []
-
-    def decode(self, *_: object, **__: object) -> str:
-        return ""
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"size": 2_000_000, "in_vocabulary": 2_000_000}, ""),
-        ({"size": 2_000_001}, "2,000,001 tokens; at most 2,000,000"),
-        ({"in_vocabulary": 2_000_001}, "at most 2,000,000"),
-        ({"beyond": 1}, "it makes 521 tokens of 1 characters"),
-    ],
-)
-def test_eight_tokens_for_a_byte_and_two_million_in_all_are_believed(settings: dict[str, int], words: str) -> None:
-    stub = Stub()
-    vars(stub).update(settings)
-    assert words in wrong_with(stub)
-    assert bool(words) == bool(wrong_with(stub))
-
-
-def test_every_character_that_can_be_seen_is_tried_and_each_repetition_is_long() -> None:
-    tried = list(texts())
-    shown = {chr(code) for code in range(0x20, 0xFFFF) if chr(code).isprintable()}
-    assert shown <= set("".join(tried))
-    # In pieces, so that none is cut into one word.
-    assert max(map(len, tried[2].split())) == 12
-    assert sum(any(text.startswith(sign * 300) for text in tried) for sign in "a1 .\n") == 5
-
-
 def test_a_class_that_is_no_tokenizer_of_one_text_is_refused(bert: Path) -> None:
     (bert / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RagTokenizer"}), encoding="utf-8")
     refused(bert, "tokenizer in bert cannot be used")
-
-
-def test_other_folders_can_be_opened_while_a_tokenizer_is_tried(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = inspect_folder.try_once
-
-    def watched(copy: TokenizerCopy, name: str) -> None:
-        assert not library._LOADING.locked()
-        tried(copy, name)
-
-    monkeypatch.setattr(open_folder, "try_once", watched)
-    open_reader(bert)
 
 
 def test_what_is_tried_is_what_is_opened_although_the_folder_changes_meanwhile(
@@ -275,46 +171,3 @@ def test_nothing_of_the_copy_stays_behind(bert: Path) -> None:
     with private_copy(check_folder(bert)) as copy:
         assert (copy.path / "tokenizer.json").read_bytes() == (bert / "tokenizer.json").read_bytes()
     assert not copy.path.exists()
-
-
-class PanicException(BaseException):
-    """As compiled code raises it, to be caught by nobody who does not mean to."""
-
-
-def test_a_panic_on_a_text_is_a_sentence(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def panic(*_: object, **__: object) -> None:
-        raise PanicException("called `Option::unwrap()` on a `None` value")
-
-    tokenizer = transformers.AutoTokenizer.from_pretrained(bert)
-    pieces = LibraryTokenizer(tokenizer)
-    monkeypatch.setattr(type(tokenizer), "__call__", panic)
-    monkeypatch.setattr(type(tokenizer), "decode", panic)
-    for use in (lambda: pieces.encode("The cat."), lambda: pieces.offsets("The cat."), lambda: pieces.decode([5])):
-        with pytest.raises(InputTextError, match="fails on this text"):
-            use()
-
-
-def test_who_stops_the_program_is_obeyed(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    tokenizer = transformers.AutoTokenizer.from_pretrained(bert)
-    pieces = LibraryTokenizer(tokenizer)
-    monkeypatch.setattr(type(tokenizer), "__call__", stop)
-    with pytest.raises(KeyboardInterrupt):
-        pieces.encode("The cat.")
-
-
-@pytest.mark.parametrize(
-    ("error", "kept"),
-    [
-        (ValueError("Nothing of:\n(1) a file, or\n(2) a class."), "Nothing of: (1) a file, or (2) a class"),
-        (ValueError("It is damaged.\nA second line."), "It is damaged"),
-        (ValueError("one of:"), "one of"),
-        (ValueError("a" * 200), "a" * 200),
-        (ValueError("a" * 201), "a" * 200 + " …"),
-        (KeyError(), "KeyError"),
-    ],
-)
-def test_of_an_error_the_first_line_is_kept_and_what_it_only_announces(error: Exception, kept: str) -> None:
-    assert first_words(error) == kept

@@ -180,10 +180,9 @@ def save_model(folder: Path, model_type: str, tokenizer: str = "wordpiece", head
 
 
 def set_config(folder: Path, **values: object) -> None:
-    """Write settings into a folder's config.json; None takes one out."""
+    """Write settings into a folder's config.json."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    kept = {name: value for name, value in {**config, **values}.items() if name not in values or value is not None}
-    (folder / "config.json").write_text(json.dumps(kept), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps({**config, **values}), encoding="utf-8")
 
 
 #: Models for long texts: their tokenizer, their setting of the longest text, and how long that is.
@@ -226,10 +225,10 @@ def text_of(tokenizer: Any, length: int) -> str:
 
 def save_tokenizer(folder: Path, kind: str) -> None:
     """A tokenizer of one of the three kinds, learned from a few sentences."""
-    {"wordpiece": _wordpiece, "bytes": _bytes, "metaspace": _metaspace}[kind]().save_pretrained(folder)
+    {"wordpiece": wordpiece, "bytes": byte_level, "metaspace": metaspace}[kind]().save_pretrained(folder)
 
 
-def _wordpiece() -> transformers.PreTrainedTokenizerFast:
+def wordpiece() -> transformers.PreTrainedTokenizerFast:
     special = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -239,14 +238,14 @@ def _wordpiece() -> transformers.PreTrainedTokenizerFast:
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
     )
     tokenizer.decoder = decoders.WordPiece()
-    made = _fast(tokenizer, pad="[PAD]", cls="[CLS]", sep="[SEP]", unk="[UNK]", mask="[MASK]")
+    made = fast(tokenizer, pad="[PAD]", cls="[CLS]", sep="[SEP]", unk="[UNK]", mask="[MASK]")
     # As BERT's own tokenizer, it tells the types of tokens.
     made.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
     made.init_kwargs["model_input_names"] = made.model_input_names
     return made
 
 
-def _bytes() -> transformers.PreTrainedTokenizerFast:
+def byte_level() -> transformers.PreTrainedTokenizerFast:
     special = ["<|pad|>", "<|begin|>", "<|end|>"]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -256,10 +255,10 @@ def _bytes() -> transformers.PreTrainedTokenizerFast:
     )
     tokenizer.train_from_iterator(SENTENCES, trainer)
     tokenizer.decoder = decoders.ByteLevel()
-    return _fast(tokenizer, pad="<|pad|>", bos="<|begin|>", eos="<|end|>")
+    return fast(tokenizer, pad="<|pad|>", bos="<|begin|>", eos="<|end|>")
 
 
-def _metaspace() -> transformers.PreTrainedTokenizerFast:
+def metaspace() -> transformers.PreTrainedTokenizerFast:
     special = ["<pad>", "<s>", "</s>", "<unk>"]
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -267,10 +266,10 @@ def _metaspace() -> transformers.PreTrainedTokenizerFast:
     tokenizer.train_from_iterator(SENTENCES, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
     tokenizer.decoder = decoders.Metaspace()
-    return _fast(tokenizer, pad="<pad>", bos="<s>", eos="</s>", unk="<unk>")
+    return fast(tokenizer, pad="<pad>", bos="<s>", eos="</s>", unk="<unk>")
 
 
-def _fast(tokenizer: Tokenizer, **special: str) -> transformers.PreTrainedTokenizerFast:
+def fast(tokenizer: Tokenizer, **special: str) -> transformers.PreTrainedTokenizerFast:
     named = {f"{name}_token": token for name, token in special.items()}
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
 
@@ -291,7 +290,7 @@ def writer(model_type: str, **settings: Any) -> TextWriter:
     }
     model.generation_config = GenerationConfig(**{name: value for name, value in values.items() if value is not None})
     layout, abilities = explore(model)
-    return TextWriter(model, LibraryTokenizer(_metaspace()), layout, abilities, name=model_type, digest=model_type)
+    return TextWriter(model, LibraryTokenizer(metaspace()), layout, abilities, name=model_type, digest=model_type)
 
 
 def random_reader(model_type: str, head: str | None = None) -> TextReader:
@@ -303,7 +302,7 @@ def random_reader(model_type: str, head: str | None = None) -> TextReader:
                 parameter.add_(torch.randn_like(parameter), alpha=0.3)
     model.set_attn_implementation(OURS)
     layout, abilities = explore(model)
-    return TextReader(model, LibraryTokenizer(_metaspace()), layout, abilities, name=model_type, digest=model_type)
+    return TextReader(model, LibraryTokenizer(metaspace()), layout, abilities, name=model_type, digest=model_type)
 
 
 def refused(folder: Path, words: str) -> None:

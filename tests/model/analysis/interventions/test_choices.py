@@ -38,7 +38,7 @@ def reader_of(model_type: str) -> TextReader:
     model: Any = zoo.tiny(model_type, head="masked" if kind == "encoder" else None)
     model.set_attn_implementation(OURS)
     layout, abilities = explore(model)
-    pieces = LibraryTokenizer(zoo._wordpiece() if kind == "encoder" else zoo._metaspace())
+    pieces = LibraryTokenizer(zoo.wordpiece() if kind == "encoder" else zoo.metaspace())
     made = TextReader if kind == "encoder" else TextWriter
     return made(model, pieces, layout, abilities, name=model_type, digest=model_type)
 
