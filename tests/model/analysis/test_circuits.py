@@ -108,14 +108,6 @@ def test_a_head_that_writes_what_it_looks_at_copies() -> None:
     assert copying_score(torch.zeros(3, 3)) == 0
 
 
-def test_of_few_tokens_all_pairs_and_all_that_is_written_are_told() -> None:
-    tokens = torch.randn(5, 6, generator=torch.Generator().manual_seed(1))
-    circuits = HeadCircuits(queries=tokens, keys=-tokens, values=tokens, written=tokens.T, scale=1.0)
-    scores = [pair.score for pair in circuits.best_pairs(100)]
-    assert scores == pytest.approx((tokens @ -tokens.T).flatten().sort(descending=True).values.tolist(), abs=1e-5)
-    assert sorted(circuits.most_written([3], 100)[0].most) == [0, 1, 2, 3, 4]
-
-
 def test_the_best_pairs_are_those_of_all_scores(without_positions: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     circuits = head_circuits(without_positions.model, "decoder.cross", 1, 1)
     every = torch.arange(len(circuits.keys))
@@ -312,8 +304,3 @@ def test_models_of_other_kinds_say_why_not(tmp_path: Path) -> None:
     assert isinstance(reader, TextReader)
     with pytest.raises(DataError, match="decoder"):
         library_circuits(reader, 0, 0)
-
-
-def test_a_head_that_is_not_is_refused(reader: TextReader) -> None:
-    with pytest.raises(DataError, match="there is no layer 2, head 0"):
-        library_circuits(reader, 2, 0)

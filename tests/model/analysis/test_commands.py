@@ -9,8 +9,7 @@ from model.__main__ import main
 from model.analysis import layer_kinds
 from model.analysis.layer_kinds import KINDS, LayerTime, LayerTimes, Settings
 from model.analysis.measured_cost import MeasuredCost
-from model.analysis.report import layers_report, scores_report, steadiness_report
-from model.analysis.scoring import ScoreCost
+from model.analysis.report import layers_report
 from tests.benchmarks.metrics import condensed
 
 ALIGNMENT = {
@@ -127,14 +126,6 @@ def layer_times() -> LayerTimes:
     return LayerTimes(Settings(), 512, 16, over_length, over_width)
 
 
-def test_the_largest_size_stands_beside_the_dot_product() -> None:
-    costs = [ScoreCost("dot", 64, "cpu", cost(9.0)), ScoreCost("dot", 128, "cpu", cost(0.001))]
-    report = scores_report([*costs, ScoreCost("additive", 128, "cpu", cost(0.004))], 8)
-    _, _, dot, additive = map(str.split, report.splitlines())
-    assert dot == ["dot", "cpu", "131,072", "0", "1.000", "1.0", "2.0"]
-    assert additive == ["additive", "cpu", "262,144", "131,072", "4.000", "4.0", "2.0"]
-
-
 def test_measured_exponents_stand_beside_the_papers() -> None:
     rows = {line.split()[0]: line.split() for line in layers_report(layer_times()).splitlines() if " cpu " in line}
     assert rows["self-attention"][-4:] == ["2", "2.0", "1", "1.0"]
@@ -146,10 +137,6 @@ def test_measured_exponents_stand_beside_the_papers() -> None:
 def test_where_the_curves_cross_is_said() -> None:
     # n² d = 10 n d² at n = 10 d = 160.
     assert "by the clock at n = 160" in layers_report(layer_times())
-
-
-def test_a_busy_machine_is_seen() -> None:
-    assert "took 1.50 times as long" in steadiness_report([ScoreCost("dot", 64, "cpu", cost(1.0))], layer_times())
 
 
 def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

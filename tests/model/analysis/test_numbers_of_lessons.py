@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from model import Transformer, Translator
-from model.analysis import measured_cost, pooling
+from model.analysis import pooling
 from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared, seen_in
 from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
 from model.analysis.measured_cost import check_memory, fitted_exponent, measure
@@ -134,11 +133,6 @@ def test_a_left_out_point_is_not_predicted_from_itself() -> None:
     assert pooling.left_out_error(points, 0.3) == pytest.approx(math.sqrt(np.mean(np.square(missed))))
 
 
-def test_the_points_lie_around_a_wave_that_rises() -> None:
-    at = torch.tensor([0, math.pi / 4, math.pi / 2], dtype=torch.float64)
-    assert pooling.true_curve(at).tolist() == pytest.approx([0, 1 + math.pi / 8, math.pi / 4])
-
-
 CPU = torch.device("cpu")
 
 
@@ -159,44 +153,6 @@ def test_the_exponent_of_a_power_is_found_below_a_fixed_cost(exponent: float) ->
     sizes = [16, 32, 64, 128, 256, 512]
     seconds = [max(64.0**exponent, size**exponent) * 1e-9 for size in sizes]
     assert fitted_exponent(sizes, seconds) == pytest.approx(exponent, rel=0.01)
-
-
-@pytest.mark.parametrize(("sizes", "kept"), [(3, 3), (4, 3), (6, 4), (7, 4)])
-def test_the_exponent_is_fitted_over_the_larger_half_and_three_sizes_at_least(sizes: int, kept: int) -> None:
-    all_sizes, costs = [3, 7, 9, 20, 31, 50, 90][:sizes], [5.0, 2.0, 4.0, 9.0, 8.0, 30.0, 26.0][:sizes]
-    slope, _ = np.polyfit(np.log(all_sizes[-kept:]), np.log(costs[-kept:]), 1)
-    assert fitted_exponent(all_sizes, costs) == pytest.approx(slope)
-
-
-@pytest.mark.parametrize(("ticks", "runs"), [(100, 3), (2, 5), (0, 500)])
-def test_a_computation_is_repeated_for_a_while_but_neither_too_seldom_nor_too_often(
-    ticks: int, runs: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = [0]
-
-    def compute() -> None:
-        clock.append(clock[-1] + ticks)
-
-    monkeypatch.setattr(measured_cost, "SECONDS", 10)
-    monkeypatch.setattr(measured_cost, "time", SimpleNamespace(perf_counter=lambda: clock[-1]))
-    found = measure(compute, CPU)
-    # One more in the beginning, in which torch prepares itself and bytes are counted.
-    assert len(clock) - 1 == runs + 1
-    assert (found.seconds, found.middle) == (ticks, ticks)
-
-
-def test_on_a_gpu_only_what_a_run_adds_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda device: None)
-    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 70)
-    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda device: 100)
-    assert measured_cost._most_bytes(lambda: None, torch.device("cuda")) == 30
-
-
-def test_memory_that_is_just_enough_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_cost, "available_bytes", lambda device: 100)
-    check_memory("A row", 100, CPU)
-    with pytest.raises(DataError):
-        check_memory("A row", 101, CPU)
 
 
 def test_what_does_not_fit_into_memory_is_refused_in_a_sentence() -> None:

@@ -1,7 +1,6 @@
 """Heads of two models compared word by word: against plain loops, and of a model with itself."""
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -13,13 +12,11 @@ from model.analysis.two_models import (
     matched,
     matched_rows,
     matched_words,
-    read_by_both,
     sites_of,
     words_of,
 )
 from model.errors import DataError
 from model.trace.axes import whole_words
-from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import writer
 from tests.model.analysis.interventions.test_choices import reader_of
@@ -110,24 +107,6 @@ def test_what_reads_the_text_is_compared_where_a_model_lacks_the_others() -> Non
     found = head_distances(writer("gpt2"), reader_of("bert"), TEXTS, ("decoder.self", "encoder.self"))
     assert found.distances.shape == (8, 8)
     assert ((found.distances > 0) & (found.distances < 1)).all()
-
-
-def test_two_decoders_behind_encoders_read_what_the_first_wrote(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text, written = "Tom told me.", "Tom sagte mir, dass er kommen würde."
-    own = replace(translator.trace(text), translation=written)
-    original = Translator.trace
-
-    def trace(self: Translator, text: str, target: str | None = None) -> Trace:
-        return own if target is None else original(self, text, target)
-
-    monkeypatch.setattr(Translator, "trace", trace)
-    other = writer("bart")
-    first, second = read_by_both(translator, other, text)
-    assert first.target_ids == original(translator, text, written).target_ids
-    assert second.target_ids == other.trace(text, written).target_ids
-    assert read_by_both(translator, reader_of("bert"), text)[0] is own
 
 
 def test_texts_that_cannot_be_compared_are_counted_and_none_is_an_error(translator: Translator) -> None:

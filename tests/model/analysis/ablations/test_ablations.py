@@ -1,29 +1,17 @@
 """The experiments that ship, their cards and their table; what is told in numbers of the output of small models."""
 
-import json
 import math
 import shutil
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
 
 from model import Transformer, Translator
 from model.adapters.folder_check import CONFIG
-from model.analysis.ablations import measure, outputs
-from model.analysis.ablations.measure import (
-    TIMED,
-    WARM_UP,
-    _card,
-    _card_of_all,
-    _over_seeds,
-    measure_runs,
-    release,
-    training_speed,
-)
+from model.analysis.ablations import outputs
+from model.analysis.ablations.measure import release
 from model.analysis.ablations.outputs import Repetition, SharedWords
 from model.analysis.ablations.results import (
     AblationResults,
@@ -35,18 +23,12 @@ from model.analysis.ablations.results import (
 )
 from model.analysis.ablations.table import ablations_report, told_apart
 from model.checkpoint import verify
-from model.config import TransformerConfig, read_config
+from model.config import read_config
 from model.errors import DataError
-from model.evaluation import Scores
-from model.pairs import Pair
-from model.tokenizer import Tokenizer
 from model.trace.trace import Trace
 from model.training.ablations import ABLATIONS, FILM, RESULTS
-from model.training.batches import encode_pairs, endless_batches
 from model.training.film import load_film
-from model.training.loop import LOG
 from model.training_record import LANGUAGES, read_metrics
-from tests.conftest import SENTENCES
 from tests.paths import ROOT
 
 SHIPPED = ROOT / "checkpoints" / "experiments"
@@ -69,14 +51,6 @@ def test_a_shipped_model_is_its_presets_and_says_what_was_measured(preset: str) 
     assert [(score.set, score.bleu, score.chrf) for score in metrics.scores] == [
         (score.set, score.bleu, score.chrf) for score in run.scores
     ]
-
-
-def test_every_card_is_what_a_release_of_these_results_writes() -> None:
-    results = load_results(SHIPPED / RESULTS)
-    cards = {run.preset: _card(ABLATIONS[run.preset], results, run) for run in results.runs if run.seed == 0}
-    cards[""] = _card_of_all(results, 0)
-    assert {folder: (SHIPPED / folder / "README.md").read_text(encoding="utf-8") for folder in cards} == cards
-    assert ablations_report(results) in cards[""]
 
 
 def test_a_release_of_the_runs_behind_it_is_what_ships(tmp_path: Path) -> None:
@@ -162,17 +136,6 @@ def test_a_spread_is_that_of_a_sample_and_of_one_seed_unknown() -> None:
     assert over_seeds([1.0, 2.0, 6.0]) == pytest.approx((3.0, 7**0.5, 3))
     assert over_seeds([4.0])[::2] == (4.0, 1)
     assert math.isnan(over_seeds([4.0]).deviation)
-    of_two = results(full=[(9.0, 20.0), (11.0, 20.4)], gru=[(1.0, 2.0)])
-    assert [_over_seeds(of_two, preset, "b") for preset in ("full", "gru")] == ["20.2 ± 0.3 (2 seeds)", "–"]
-
-
-def test_results_of_a_mebibyte_are_read_and_larger_ones_refused(tmp_path: Path) -> None:
-    file, content = tmp_path / RESULTS, (SHIPPED / RESULTS).read_bytes()
-    file.write_bytes(content.ljust(1024**2))
-    assert load_results(file) == load_results(SHIPPED / RESULTS)
-    file.write_bytes(content.ljust(1024**2 + 1))
-    with pytest.raises(DataError, match="more than 1,048,576 bytes"):
-        load_results(file)
 
 
 def run(preset: str, seed: int, bleu: float) -> RunResult:
@@ -183,52 +146,6 @@ def test_a_run_is_compared_with_the_full_model_of_its_seed_and_left_out_without_
     runs = (run("full", 0, 20.0), run("full", 1, 22.0), run("gru", 0, 19.5), run("gru", 1, 23.0), run("gru", 2, 1.0))
     assert differences_from_full(AblationResults(runs, {}), "gru", "dev") == {0: -0.5, 1: 1.0}
     assert differences_from_full(AblationResults(runs, {}), "gru", "other") == {}
-
-
-PAIRS = [Pair(source, target) for source, target in zip(SENTENCES[:8:2], SENTENCES[1:8:2], strict=True)]
-
-
-def test_a_run_is_scored_once_until_its_model_or_the_sets_change(
-    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "gru-3"
-    shutil.copytree(tiny_checkpoints / "en-de", folder / "checkpoint")
-    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "gru-x" / "checkpoint")
-    log = [{"step": 1, "loss": 6.0}, {"step": 2, "loss": 5.0}, {"step": 3, "loss": 4.00006}, {"step": 3, "bleu_a": 1.0}]
-    (folder / LOG).write_text("".join(json.dumps(entry) + "\n" for entry in log), encoding="utf-8")
-    scored, speeds, told = list[int](), iter((70.5, 80.5, 90.5)), list[str]()
-
-    def score(_model: object, _tokenizer: object, pairs: list[Pair]) -> Scores:
-        scored.append(len(pairs))
-        return Scores(12.5, 25.0, 1, "how", len(pairs), 0, 1.0, "cpu")
-
-    monkeypatch.setattr(measure, "evaluate", score)
-    monkeypatch.setattr(measure, "training_speed", lambda *_: next(speeds))
-    sets = {"a": PAIRS[:2], "b": PAIRS[:3]}
-    first = measure_runs(tmp_path, sets, torch.device("cpu"), told.append)
-    (run,) = first.runs
-    assert (run.preset, run.seed, run.loss) == ("gru", 3, 4.0001)
-    assert [(one.set, one.sentences, one.bleu) for one in run.scores] == [("a", 2, 12.5), ("b", 3, 12.5)]
-    assert (first.tokens_per_second, told) == ({"gru": 70.5}, ["gru, seed 3"])
-    assert measure_runs(tmp_path, sets, torch.device("cpu")).runs == first.runs
-    assert scored == [2, 3]
-    measure_runs(tmp_path, sets | {"b": PAIRS[:1]}, torch.device("cpu"))
-    assert scored == [2, 3, 2, 1]
-
-
-def test_speed_is_that_of_the_tokens_of_the_steps_after_the_first_two(
-    config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = replace(ABLATIONS["full"].settings, tokens_per_batch=60, bf16=False)
-    given = encode_pairs(PAIRS, tokenizer, 100)
-    batches = list(islice(endless_batches(given, config, settings.tokens_per_batch, seed=0), WARM_UP + TIMED))
-    counts = [batch.num_tokens for batch in batches]
-    assert len(set(counts)) > 1
-    monkeypatch.setattr(measure, "endless_batches", lambda *_, **__: batches)
-    monkeypatch.setattr(measure, "time", SimpleNamespace(process_time=iter((100.0, 102.0)).__next__))
-    preset = replace(ABLATIONS["full"], config=config, settings=settings)
-    assert training_speed(preset, tokenizer, PAIRS, torch.device("cpu")) == sum(counts[2:]) / 2
-    assert len(counts[2:]) == 8
 
 
 TEXT = "The animal didn't cross the street."
@@ -268,20 +185,11 @@ def test_a_translation_is_as_like_itself_as_can_be_and_nothing_is_not_like_it() 
     assert 0 < outputs.likeness("Der Hund schläft.", "Der Hund isst.") < 100
 
 
-def test_words_come_backwards_whole_and_the_end_stays_last() -> None:
-    tokens = ["▁The", "▁an", "imal", ".", "</s>"]
-    assert outputs.backwards(tokens, frozenset({"</s>"})) == (1, 2, 3, 0, 4)
-
-
 def test_without_positions_the_words_in_reverse_become_the_same(translator: Translator) -> None:
     blind = without_positions(translator)
     trace = blind.trace(TEXT)
     assert outputs.try_backwards(blind, trace)
     assert not outputs.try_backwards(blind, replace(trace, translation="Something else."))
-
-
-def test_a_single_word_has_no_other_order(translator: Translator) -> None:
-    assert not outputs.try_backwards(translator, translator.trace("Street"))
 
 
 def test_the_longest_run_of_a_token_is_found_and_whether_the_model_ended(trace: Trace) -> None:
@@ -291,11 +199,3 @@ def test_the_longest_run_of_a_token_is_found_and_whether_the_model_ended(trace: 
     assert outputs.longest_repetition(endless) == Repetition("▁b", 3)
     assert not outputs.has_ended(endless)
     assert outputs.has_ended(replace(trace, steps=(*written, replace(first, token="</s>"))))
-
-
-def test_translations_of_few_different_words_are_counted(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written = ["Ich Ich Ich ich", "...", "", "Sie, er", "Er ist da"]
-    monkeypatch.setattr(outputs, "translate_all", lambda model, tokenizer, texts, progress: written)
-    assert outputs.count_stunted(translator) == 4

@@ -40,7 +40,7 @@ HIDDEN = [1, 3, 4]
 @pytest.fixture(scope="module", params=FAMILY)
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LibraryRun:
     is_encoder = zoo.KINDS[request.param] == "encoder"
-    folder = save_model(tmp_path_factory.mktemp(request.param), request.param, head=_head(request.param))
+    folder = save_model(tmp_path_factory.mktemp(request.param), request.param, head=head_of(request.param))
     reader = open_reader(folder, device="cpu")
     assert isinstance(reader, TextReader)
     text = TEXT.replace("it", "[MASK]") if is_encoder else TEXT
@@ -56,14 +56,14 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 def theirs(run: LibraryRun) -> nn.Module:
     """The same weights with the library's own eager attention."""
     model_type = str(run.reader.config.model_type)
-    return tiny(model_type, head=_head(model_type))
+    return tiny(model_type, head=head_of(model_type))
 
 
-def _head(model_type: str) -> str | None:
+def head_of(model_type: str) -> str | None:
     return "masked" if zoo.KINDS[model_type] == "encoder" else None
 
 
-def _choice(run: LibraryRun, model: nn.Module, seen: Sequence[bool] | None = None, **given: Any) -> Tensor:
+def log_odds(run: LibraryRun, model: nn.Module, seen: Sequence[bool] | None = None, **given: Any) -> Tensor:
     """log p(7) − log p(9) as the library computes it, with a mask of its own."""
     choice = run.choice
     length = len(choice.read)
@@ -95,9 +95,9 @@ def path_integral(choice: Callable[[Tensor], Tensor], inputs: Tensor) -> Tensor:
 def test_hidden_tokens_are_those_that_the_librarys_mask_hides(run: LibraryRun, theirs: nn.Module) -> None:
     length = len(run.choice.read)
     all_seen, some = run.choice.of_logits(run.seen_logits(visible(length, [[], HIDDEN])))
-    assert float(all_seen) == pytest.approx(float(_choice(run, theirs)), abs=1e-5)
+    assert float(all_seen) == pytest.approx(float(log_odds(run, theirs)), abs=1e-5)
     seen = [position not in HIDDEN for position in range(length)]
-    assert float(some) == pytest.approx(float(_choice(run, theirs, seen)), abs=1e-5)
+    assert float(some) == pytest.approx(float(log_odds(run, theirs, seen)), abs=1e-5)
     # How the text is cut, and so how much is hidden, differs a little each time that a vocabulary is learned.
     assert abs(float(some - all_seen)) > 1e-4
 
@@ -107,7 +107,7 @@ def test_gradients_are_those_by_the_librarys_own_embeddings(run: LibraryRun, the
     table = theirs.get_input_embeddings()  # type: ignore[operator]
     vectors = [table(torch.tensor([ids])).detach().requires_grad_() for ids in sides]
     names = ["inputs_embeds", "decoder_inputs_embeds"][: len(vectors)]
-    _choice(run, theirs, **dict(zip(names, vectors, strict=True))).backward()
+    log_odds(run, theirs, **dict(zip(names, vectors, strict=True))).backward()
     expected = [(vector.grad * vector).sum(-1)[0].detach() for vector in vectors]
     for scores, own in zip((each for each in gradient_times_input(run) if len(each)), expected, strict=True):
         torch.testing.assert_close(scores, own, atol=1e-4, rtol=1e-3)
@@ -155,27 +155,27 @@ def test_each_score_that_has_converged_is_that_of_many_more_points(monkeypatch: 
 def test_a_value_taken_away_is_as_if_the_librarys_projection_had_put_out_zero(
     run: LibraryRun, theirs: nn.Module
 ) -> None:
-    layers, values = list(run.layers()), _value_projections(theirs)
+    layers, values = list(run.layers()), value_projections(theirs)
     outputs: dict[int, list[Tensor]] = {}
-    for number, block in enumerate(_blocks(run, theirs)):
+    for number, block in enumerate(blocks(run, theirs)):
         block.register_forward_hook(
             lambda _, args, out, number=number: outputs.setdefault(number, []).append(
                 (out[0] if isinstance(out, tuple) else out)[0]
             )
         )
-    _choice(run, theirs)
+    log_odds(run, theirs)
     whole = outputs[0][0]
     key = 2
 
     def zero(_: nn.Module, args: Any, out: Tensor) -> Tensor:
         out = out.clone()
-        width = out.size(-1) if len(values) > 0 and not _is_joined(theirs) else out.size(-1) // 3
+        width = out.size(-1) if len(values) > 0 and not is_joined(theirs) else out.size(-1) // 3
         out[:, key, -width:] = 0
         return out
 
     handle = values[0].register_forward_hook(zero)
     outputs.clear()
-    _choice(run, theirs)
+    log_odds(run, theirs)
     handle.remove()
     expected = 1 - torch.cosine_similarity(outputs[0][0], whole, dim=-1)
     found = distances(layers[0], next(iter(layers[0].keys)))
@@ -183,7 +183,7 @@ def test_a_value_taken_away_is_as_if_the_librarys_projection_had_put_out_zero(
     assert float(found[:, key].max()) > 1e-4
 
 
-def _blocks(run: LibraryRun, theirs: nn.Module) -> list[nn.Module]:
+def blocks(run: LibraryRun, theirs: nn.Module) -> list[nn.Module]:
     """The first layer, by the name that the library gives it."""
     names = {
         "bert": "bert.encoder.layer.0",
@@ -197,12 +197,12 @@ def _blocks(run: LibraryRun, theirs: nn.Module) -> list[nn.Module]:
     return [theirs.get_submodule(names[str(run.reader.config.model_type)])]
 
 
-def _value_projections(theirs: nn.Module) -> list[nn.Module]:
+def value_projections(theirs: nn.Module) -> list[nn.Module]:
     ends = (".value", ".v_proj", ".SelfAttention.v", ".c_attn")
     return [module for name, module in theirs.named_modules() if name.endswith(ends)]
 
 
-def _is_joined(theirs: nn.Module) -> bool:
+def is_joined(theirs: nn.Module) -> bool:
     return any(name.endswith(".c_attn") for name, _ in theirs.named_modules())
 
 

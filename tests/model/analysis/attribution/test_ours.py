@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,16 +9,14 @@ import torch
 from torch import nn
 
 from model import Trace, Translator
-from model.analysis.attribution import choice, methods
-from model.analysis.attribution.choice import AttentionSum, TokenChoice, TokenScores, choice_at, visible
+from model.analysis.attribution import methods
+from model.analysis.attribution.choice import AttentionSum, TokenChoice, choice_at, visible
 from model.analysis.attribution.methods import (
     METHODS,
     MOST_POINTS,
     OF_CHOICE,
     POINTS,
-    Deletion,
     HiddenAlone,
-    Integration,
     Method,
     attribute,
     choice_run,
@@ -28,11 +25,7 @@ from model.analysis.attribution.methods import (
     distances,
     gradient_times_input,
     integrated_gradients,
-    most_runs,
-    order_of,
-    random_orders,
     shares,
-    value_zeroing,
 )
 from model.analysis.attribution.runs import TranslatorRun, attention_sum
 from model.analysis.metrics.measures import rollout_at
@@ -40,7 +33,6 @@ from model.analysis.residual_stream.capture import CapturedRun, Sublayer, captur
 from model.errors import DataError
 from model.nn.layers import EncoderLayer
 from model.nn.masks import AttentionMask
-from model.word_choice import TokenPlace
 from tests.model.analysis.attribution.conftest import STEP, TEXT
 from tests.shipped import FOLDER, TIRED
 
@@ -133,20 +125,6 @@ def test_a_rollout_is_that_through_all_layers(run: TranslatorRun) -> None:
     torch.testing.assert_close(found, rollout_at(run.trace, "decoder.cross", 1)[STEP][: len(run.choice.source)])
 
 
-@pytest.mark.parametrize(
-    ("largest", "uncertain", "is_converged"),
-    [(2.0, 0.04, True), (2.0, 0.041, False), (0.01, 0.002, True), (0.01, 0.0021, False)],
-)
-def test_gradients_have_converged_where_each_score_is_off_by_a_fiftieth_of_the_largest_or_hardly_anything(
-    largest: float, uncertain: float, is_converged: bool
-) -> None:
-    # On whichever side the least certain score stands.
-    for sides in ([[uncertain, 0.0], [0.0]], [[0.0], [0.0, uncertain]], [[uncertain], []]):
-        each = TokenScores(*(torch.tensor(side, dtype=torch.float64) for side in sides))
-        found = Integration(gained=5.0, missing=0.0, uncertain=each, largest=largest, points=48)
-        assert found.is_converged == is_converged
-
-
 def test_shares_of_a_row_add_up_and_where_nothing_moves_all_is_the_rows_own() -> None:
     amounts = torch.tensor([[0.1, 0.3, 0.0], [0.0, 0.0, 0.0]])
     expected = torch.tensor([[0.25, 0.75, 0.0], [0.0, 1.0, 0.0]])
@@ -157,26 +135,6 @@ def test_shares_of_a_row_add_up_and_where_nothing_moves_all_is_the_rows_own() ->
         found = contributions(AttentionSum(is_across, away, output))
         assert found.argmax(-1).tolist() == own
         assert found.sum(-1).tolist() == [1, 1]
-
-
-@pytest.mark.parametrize(
-    ("tokens", "logits", "copies"),
-    [(1, 1000, 1), (29, 1000, 1), (30, 1000, 2), (45, 1000, 3), (45, 149, 1), (45, 150, 2)],
-)
-def test_neither_too_many_tokens_nor_logits_are_held_at_once(
-    tokens: int, logits: int, copies: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(choice, "TOKENS_AT_ONCE", tokens)
-    monkeypatch.setattr(choice, "LOGITS_AT_ONCE", logits)
-    asked = TokenChoice(TokenPlace((1,) * 10, (2,) * 5, 4), 7)
-    assert TranslatorRun(Mock(vocab_size=5), asked, Mock()).copies == copies
-
-
-def test_a_layer_runs_once_for_each_key_whose_values_are_taken_away(run: TranslatorRun) -> None:
-    first = next(run.layers())
-    sizes = [first.without("encoder.self", keys).shape for keys in ((), (2,), (0, 3, 4))]
-    assert [size[0] for size in sizes] == [1, 1, 3]
-    assert {tuple(size[1:]) for size in sizes} == {(len(run.choice.source), 32)}
 
 
 @torch.no_grad()
@@ -200,17 +158,6 @@ def test_a_run_is_made_anew_from_the_text_and_the_choice(either: Translator, run
         torch.testing.assert_close(attribute(again, method).read, attribute(run, method).read, atol=1e-5, rtol=1e-4)
 
 
-def test_a_side_that_is_too_long_is_refused(
-    either: Translator, run: TranslatorRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    longest = max(len(run.choice.source), len(run.choice.prefix))
-    monkeypatch.setattr(methods, "MOST_TOKENS", longest)
-    choice_run(either, run.choice, TEXT)
-    monkeypatch.setattr(methods, "MOST_TOKENS", longest - 1)
-    with pytest.raises(DataError, match=rf"up to {longest - 1} tokens on each side, got {longest}; shorten"):
-        choice_run(either, run.choice, TEXT)
-
-
 @torch.inference_mode()
 def test_distances_are_those_of_an_attention_without_the_value(run: TranslatorRun) -> None:
     layer, inputs = run.reader.model.encoder.layers[0], run.trace.attention("encoder.self", 0)
@@ -229,23 +176,6 @@ def test_distances_are_those_of_an_attention_without_the_value(run: TranslatorRu
         without = layer.feed_forward_residual(attended, layer.feed_forward)
         expected = 1 - torch.cosine_similarity(layer(x, mask)[0].double(), without[0].double(), dim=-1)
         torch.testing.assert_close(found[:, key].double(), expected, atol=1e-9, rtol=1e-3)
-
-
-def test_many_positions_in_parts_are_as_all_at_once(run: TranslatorRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, first = value_zeroing(run), next(run.layers())
-    monkeypatch.setattr("model.analysis.attribution.methods.ROWS_AT_ONCE", 30)
-    for one, other in zip(whole, value_zeroing(run), strict=True):
-        torch.testing.assert_close(one, other)
-    for limit, most in ((1, 1), (2 * first.rows - 1, 1), (2 * first.rows, 2)):
-        keys: list[int] = []
-
-        def without(site: str, positions: Sequence[int], keys: list[int] = keys) -> torch.Tensor:
-            keys.append(len(positions))
-            return first.without(site, positions)
-
-        monkeypatch.setattr("model.analysis.attribution.methods.ROWS_AT_ONCE", limit)
-        assert distances(replace(first, without=without), "encoder.self").shape == (first.rows, first.rows)
-        assert max(keys) == most
 
 
 def test_gradient_times_input_is_what_a_little_more_of_a_token_changes(run: TranslatorRun) -> None:
@@ -357,36 +287,3 @@ def test_words_that_change_the_choice_come_by_what_they_cost() -> None:
     np.testing.assert_allclose(alone.losses, [0.5, 3.0, -1.0, 2.0])
     assert alone.most_needed == 1
     assert alone.changes == (1, 3, 2)
-
-
-def test_orders_begin_and_end_alike_and_sets_that_come_twice_run_once(
-    run: TranslatorRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs: list[tuple[int, int]] = []
-    monkeypatch.setattr(choice, "TOKENS_AT_ONCE", 1)
-    orders = [(0, 1, 2), (1, 0, 2)]
-    (first, second), _ = delete(run, WORDS, orders, lambda done, total: runs.append((done, total)))
-    assert first.values[[0, 2, 3]].tolist() == second.values[[0, 2, 3]].tolist()
-    # Nothing, each word, all words, and 0 and 1 together: the other pair is asked by no order.
-    assert runs == [(done, 6) for done in range(1, 7)]
-    assert most_runs(len(WORDS), len(orders)) == 7
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("words", [1, 2, 3])
-def test_there_are_as_many_runs_as_said_where_no_two_orders_share_a_set(run: TranslatorRun, words: int) -> None:
-    runs: list[int] = []
-    delete(run, WORDS[:words], [tuple(range(words))], lambda done, total: runs.append(done))
-    assert runs[-1] == most_runs(words, 1)
-
-
-def test_the_fall_is_the_mean_over_all_numbers_of_words() -> None:
-    assert Deletion((1, 0), np.array([-1.0, -3.0, -2.0])).fall == pytest.approx(1.5)
-
-
-def test_words_with_the_most_come_first_and_random_orders_are_the_same_again() -> None:
-    assert order_of([0.1, -2.0, 0.5]) == (2, 0, 1)
-    drawn = random_orders(4)
-    assert drawn == random_orders(4)
-    assert all(sorted(order) == [0, 1, 2, 3] for order in drawn)
-    assert len(set(drawn)) > 1

@@ -19,8 +19,6 @@ from model.analysis.layer_kinds import (
     multiply_adds,
     needed_bytes,
     random_layer,
-    reach,
-    sequential_steps,
 )
 from model.analysis.measured_cost import MeasuredCost
 from model.config import TransformerConfig
@@ -48,18 +46,6 @@ def test_multiply_adds_are_what_torch_counts(kind: Kind) -> None:
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter, torch.inference_mode():
         layer(x)
     assert counter.get_total_flops() == 2 * multiply_adds(kind, 40, 64, SETTINGS)
-
-
-def test_a_gru_and_self_attention_cost_the_same_where_n_is_d() -> None:
-    assert multiply_adds("recurrent", 96, 96, SETTINGS) == multiply_adds("self-attention", 96, 96, SETTINGS)
-
-
-def test_a_window_wider_than_the_text_sees_no_more_than_the_text() -> None:
-    assert multiply_adds("restricted", 4, 64, SETTINGS) == multiply_adds("self-attention", 4, 64, SETTINGS)
-
-
-def test_only_the_steps_of_a_recurrent_layer_wait_for_one_another() -> None:
-    assert [sequential_steps(kind, 7) for kind in KINDS] == [1, 7, 1, 1, 1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,11 +76,6 @@ def test_the_ends_meet_after_just_as_many_layers_as_are_counted(kind: Kind) -> N
 )
 def test_one_position_more_than_the_layers_reach_needs_one_layer_more(kind: Kind, length: int, layers: int) -> None:
     assert layers_between_ends(kind, length, Settings(kernel=9, window=17)) == layers
-
-
-def test_each_layer_of_a_convolution_reaches_as_much_further() -> None:
-    assert [reach(found) for found in influence("convolution", 3, Settings(kernel=5))] == [2, 4, 6]
-    assert [reach(found) for found in influence("dilated", 3, Settings(kernel=3))] == [1, 4, 13]
 
 
 def test_nothing_comes_from_the_right_in_a_recurrent_layer() -> None:
@@ -132,23 +113,8 @@ def test_every_kind_is_measured_over_n_and_over_d(monkeypatch: pytest.MonkeyPatc
         assert one.measured.num_bytes <= needed_bytes(one.length, one.width, Settings())
 
 
-def test_the_memory_asked_for_is_that_of_twelve_vectors_two_windows_and_twelve_matrices() -> None:
-    assert needed_bytes(1000, 10, SETTINGS) == 4 * (12 * 10_000 + 2 * 50_000 + 12 * 100)
-
-
 def test_curves_cross_between_two_sizes_by_their_logarithms() -> None:
     assert crossing(curve(1.0, 1.0, 4.0), curve(2.0, 2.0, 2.0)) == pytest.approx(32 * 2**0.5)
-
-
-def test_a_curve_that_is_level_with_the_other_crosses_it_there_and_lies_above_it_nowhere() -> None:
-    assert crossing(curve(2.0, 4.0), curve(2.0, 2.0)) == 16
-    assert crossing(curve(1.0, 1.0, 1.0, 4.0), curve(2.0, 2.0, 2.0, 2.0)) == pytest.approx(64 * 2**0.5)
-    assert crossing(curve(1.0, 2.0), curve(2.0, 2.0)) is None
-
-
-def test_curves_that_do_not_cross_say_so() -> None:
-    assert crossing(curve(1.0, 1.0), curve(2.0, 2.0)) is None
-    assert crossing(curve(3.0, 3.0), curve(2.0, 2.0)) == 0
 
 
 def test_a_layer_too_large_for_the_memory_is_refused_before_anything_runs() -> None:

@@ -86,6 +86,6 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Both:
 
 
 @pytest.fixture(autouse=True)
-def _without_gradients() -> Iterator[None]:
+def without_gradients() -> Iterator[None]:
     with torch.no_grad():
         yield

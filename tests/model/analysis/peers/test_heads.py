@@ -1,7 +1,5 @@
 """Metrics and circuits of a decoder's heads are those that TransformerLens's own functions and activations give."""
 
-import random
-import string
 from typing import Any, Final
 
 import pytest
@@ -10,38 +8,14 @@ from torch import Tensor
 
 from model.adapters.text_reader import TextReader
 from model.analysis.library_circuits import library_circuits, library_copying
-from model.analysis.metrics import repeated_tokens as metrics
 from model.analysis.metrics.repeated_tokens import TOKENS, repeated_tokens
 from tests.model.analysis.peers.conftest import NATS, SHARE, WHY_SKIPPED, Both
 
-detector = pytest.importorskip("transformer_lens.head_detector", reason=WHY_SKIPPED)
+pytest.importorskip("transformer_lens", reason=WHY_SKIPPED)
 
 #: Of copying scores, which go from −1 or 0 to 1: two logits closer than float32 tells may change places, and move the
 #: rank of one of 25 tokens by one place of 256 or more; and eigenvalues are found in float32 here, in float64 there.
 RANK: Final = 1e-3
-
-
-def repeated(both: Both) -> tuple[str, Tensor]:
-    """A text of 25 random tokens, four times over, and its token ids."""
-    # No tokenizer of these joins capitals and digits.
-    text = "".join(random.Random(4).sample(string.ascii_uppercase + string.digits, TOKENS)) * 4
-    ids = torch.tensor(both.reader.trace(text).target_ids)
-    assert torch.equal(ids, ids[:TOKENS].repeat(4))
-    return text, ids
-
-
-def test_its_head_detector_finds_the_same_shares_over_the_later_copies(both: Both) -> None:
-    # Its score is a share of all rows, the metric one of the rows of the later copies. In the first copy no token was
-    # there before, so that there the two differ by the number of rows alone; but each has a token before it.
-    text, ids = repeated(both)
-    ours = metrics._of_tokens(both.reader, ids)
-    before = detector.get_previous_token_head_detection_pattern(ids[None])
-    before[:TOKENS] = 0
-    asked = {"prefix_matching": "induction_head", "duplicate": "duplicate_token_head", "repeat_previous": before}
-    for name, pattern in asked.items():
-        theirs = detector.detect_head(both.bridge, text, pattern).flatten() * len(ids) / (len(ids) - TOKENS)
-        torch.testing.assert_close(ours[name], theirs, atol=SHARE, rtol=0, msg=name)
-    assert float(ours["prefix_matching"].max()) > 0.02
 
 
 def test_the_metrics_of_repeated_tokens_are_those_of_its_cached_activations(

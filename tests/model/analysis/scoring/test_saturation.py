@@ -7,12 +7,9 @@ import torch
 
 from model import Translator
 from model.analysis import scoring
-from model.analysis.scoring import head_saturation, jacobian_norm, measure_rows, random_saturation, with_scale
+from model.analysis.scoring import head_saturation, jacobian_norm, random_saturation
 from model.errors import ConfigError
-from model.nn.attention import AttentionInputs, ScoresAndWeights
 from model.nn.encoder_decoder import SITES
-from model.nn.masks import AttentionMask
-from model.nn.score_functions import TERMS_AT_ONCE
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 8.0])
@@ -27,11 +24,6 @@ def test_the_norm_of_a_saturated_row_is_not_lost_in_rounding() -> None:
     rest = 1e-9
     weights = torch.tensor([1 - rest, rest], dtype=torch.float64)
     assert jacobian_norm(weights).item() == pytest.approx(2 * rest, rel=1e-6)
-
-
-def test_masked_keys_do_not_count_in_the_spread() -> None:
-    scores = torch.tensor([[1.0, 3.0, -math.inf]])
-    assert measure_rows(ScoresAndWeights(scores, scores.softmax(-1))).spread.item() == pytest.approx(1.0)
 
 
 def test_the_additive_variance_is_that_of_many_draws() -> None:
@@ -64,41 +56,12 @@ def test_only_scaled_and_additive_scores_keep_their_gradient_at_large_widths() -
     assert max(gradients["dot"], gradients["general"]) < 1e-3
 
 
-def test_operations_grow_with_the_square_of_n_and_the_additive_ones_twice_as_fast() -> None:
-    assert scoring.operations("dot", 20, 3).multiply_adds == 20 * 20 * 3
-    assert scoring.operations("general", 20, 3).multiply_adds == 20 * 20 * 3 + 20 * 3 * 3
-    assert scoring.operations("additive", 20, 3) == scoring.Operations(2 * 20 * 20 * 3, 20 * 20 * 3)
-
-
-@pytest.mark.parametrize(
-    ("name", "size", "between"),
-    [
-        ("dot", 8, 8 * 2 + 2 * 2),
-        ("additive", 8, 2 * 8 * 8 * 2),
-        # Blocks of rows hold no more than so many terms at once.
-        ("additive", 1 << 14, 2 * TERMS_AT_ONCE),
-        # One row at least.
-        ("additive", TERMS_AT_ONCE, 2 * 2 * TERMS_AT_ONCE),
-    ],
-)
-def test_the_memory_asked_for_is_that_of_vectors_scores_and_what_lies_between(
-    name: str, size: int, between: int
-) -> None:
-    assert scoring.needed_bytes(name, size, 2) == 4 * (2 * size * 2 + 2 * size * size + between)
-
-
 @pytest.mark.parametrize("site", SITES)
 def test_scores_without_the_division_spread_by_the_root_of_d_k_further(translator: Translator, site: str) -> None:
     trace = translator.trace("The dog sleeps on the mat.")
     found = head_saturation(trace, site, 0)
     ratio = found["dot"].medians.spread / found["scaled"].medians.spread
     torch.testing.assert_close(ratio, torch.full_like(ratio, translator.config.d_k**0.5), rtol=1e-4, atol=0)
-
-
-def test_scaled_weights_are_those_the_model_used(translator: Translator) -> None:
-    trace = translator.trace("The dog sleeps.")
-    inputs = trace.attention("decoder.cross", 1)
-    torch.testing.assert_close(with_scale(inputs, "scaled").weights(), trace.weights("decoder.cross", 1))
 
 
 def test_the_decoders_first_row_which_has_no_choice_is_left_out(translator: Translator) -> None:
@@ -114,21 +77,6 @@ def test_each_head_is_told_by_the_middle_of_its_rows(translator: Translator) -> 
     evenness = entropies / torch.arange(2, weights.size(1) + 1).log2()
     torch.testing.assert_close(found.medians.entropy, entropies.median(-1).values, rtol=1e-4, atol=1e-6)
     torch.testing.assert_close(found.evenness, evenness.median(-1).values, rtol=1e-4, atol=1e-6)
-
-
-def of_mask(mask: AttentionMask) -> AttentionInputs:
-    rows = torch.zeros(3, mask.num_queries, 2)
-    return AttentionInputs(query=rows, key=rows, value=rows, mask=mask, scale=1.0)
-
-
-@pytest.mark.parametrize(
-    ("length", "expected"), [(1, [0]), (2, [1]), (65, [*range(1, 65)]), (128, [*range(1, 128, 2)])]
-)
-def test_of_a_long_text_rows_are_measured_from_the_first_with_a_choice_to_the_last(
-    length: int, expected: list[int]
-) -> None:
-    mask = AttentionMask(num_queries=length, num_keys=length, causal=True)
-    assert scoring._with_choice(of_mask(mask)).tolist() == expected
 
 
 def test_fewer_queries_than_the_smallest_size_are_refused() -> None:
