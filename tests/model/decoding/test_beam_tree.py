@@ -10,7 +10,7 @@ from model import BeamTree, Transformer, TransformerConfig, Translator
 from model.decoding import search as searching
 from model.decoding.beam import BeamRule, Candidate, SentenceBeam, grow_tree, length_penalty
 from model.decoding.search import beam_search, search_beams
-from model.errors import ConfigError, TokenError
+from model.errors import ConfigError
 from model.nn.hooks import listen
 from model.tokenizer import Tokenizer
 
@@ -176,11 +176,6 @@ def test_a_tie_or_an_early_end_costs_no_node(tokenizer: Tokenizer) -> None:
     assert tree.token_ids(0) == ()
 
 
-def test_the_penalty_of_one_token_is_none_and_that_of_seven_doubles() -> None:
-    assert [length_penalty(length, 1.0) for length in (1, 7, 13)] == [1.0, 2.0, 3.0]
-    assert length_penalty(19, 0.5) == 2.0
-
-
 def test_a_search_is_over_when_the_living_could_only_tie_with_the_finished() -> None:
     begun = SentenceBeam(limit=9, width=1, alpha=0.0)
     for living, is_over in ((-2.0, True), (-1.75, False)):
@@ -191,12 +186,6 @@ def test_a_search_is_over_when_the_living_could_only_tie_with_the_finished() -> 
         search = SentenceBeam(limit=9, width=1, alpha=1.0, rule=rule)
         search = search.extended([Candidate(-2.0, 0, 3), Candidate(-2.1, 0, 10)], eos_ids=(3,))
         assert (search.living == []) == is_over
-
-
-def test_at_the_limit_transformers_finishes_the_best_candidates_alone_and_the_paper_all() -> None:
-    paper, theirs = (SentenceBeam(limit=1, width=2, alpha=0.0, rule=BeamRule(penalty)) for penalty in ("wu", "power"))
-    assert [theirs.may_be_cut(rank) for rank in (1, 2)] == [True, False]
-    assert paper.may_be_cut(2)
 
 
 def test_a_translator_grows_the_tree_of_its_translation(tokenizer: Tokenizer) -> None:
@@ -218,12 +207,3 @@ def test_any_node_can_be_traced_from_its_tokens(tokenizer: Tokenizer) -> None:
         assert trace.target_ids == (translator.config.bos_id, *written[:-1])
         assert [step.token_id for step in trace.steps] == list(written)
         assert sum(step.log_prob for step in trace.steps) == pytest.approx(node.total, abs=1e-4)
-
-
-def test_tokens_that_no_model_can_read_are_refused(translator: Translator) -> None:
-    most = translator.config.max_length + searching.EXTRA_LENGTH
-    for wrong, message in (([], "got 0"), ([370], "from 0 to 369, got 370"), ([-1], "got -1")):
-        with pytest.raises(TokenError, match=message):
-            translator.trace_tokens("Hi.", wrong)
-    with pytest.raises(TokenError, match="can be traced"):
-        translator.trace_tokens("Hi.", [5] * (most + 100))

@@ -80,19 +80,6 @@ def test_blocks_change_nothing(translator: Translator, monkeypatch: pytest.Monke
         torch.testing.assert_close(getattr(whole, name), getattr(in_blocks, name))
 
 
-def test_no_block_of_logits_is_larger_than_allowed(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = translator.trace(TEXT)
-    monkeypatch.setattr("model.decoding.logit_lens.LOGITS_AT_ONCE", 5 * translator.config.vocab_size + 1)
-    sizes = []
-    handle = translator.model.projection.register_forward_hook(lambda *call: sizes.append(call[-1].size(0)))
-    try:
-        translator.logit_lens(trace)
-    finally:
-        handle.remove()
-    assert max(sizes) == 5
-    assert sum(sizes) == 3 * len(trace.steps)
-
-
 def test_under_an_edit_the_lens_shows_the_edited_run(translator: Translator) -> None:
     edits = [SwitchOff("decoder.cross", 0, 1)]
     plain, edited = (translator.trace(TEXT, "Das Tier.", edits=e) for e in ((), edits))
@@ -119,17 +106,6 @@ def test_a_trace_of_another_model_and_a_wrong_number_are_refused(
             translator.logit_lens(trace, top)
 
 
-@pytest.mark.parametrize(
-    ("vocabulary", "rows"), [(4, [2, 2, 1]), (5, [2, 2, 1]), (6, [1] * 5), (11, [1] * 5), (1, [5])]
-)
-def test_blocks_have_as_many_rows_as_logits_may_be_held_and_one_at_least(
-    vocabulary: int, rows: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert 4 * logit_lens.LOGITS_AT_ONCE == 16 * 2**20  # bytes in float32
-    monkeypatch.setattr(logit_lens, "LOGITS_AT_ONCE", 10)
-    assert [len(block) for block in logit_lens.logit_blocks(torch.zeros(5, 3), vocabulary)] == rows
-
-
 @torch.no_grad()
 def test_logits_and_log_probabilities_are_those_of_the_chosen_tokens(translator: Translator) -> None:
     model, hidden = translator.model, torch.randn(3, 32, generator=torch.Generator().manual_seed(1))
@@ -147,28 +123,12 @@ def log_probs() -> torch.Tensor:
     return (torch.randn(5, 4_000) * torch.tensor([0.01, 0.5, 1.0, 3.0, 12.0])[:, None]).log_softmax(-1)
 
 
-def test_the_best_are_kept_as_they_are(log_probs: torch.Tensor) -> None:
-    best, _, _ = best_and_bins(log_probs)
-    assert torch.equal(best, log_probs.topk(NUM_BEST).values)
-
-
-def test_every_other_token_lies_in_one_bin(log_probs: torch.Tensor) -> None:
-    _, counts, _ = best_and_bins(log_probs)
-    assert counts.sum(-1).tolist() == [4_000 - NUM_BEST] * 5
-
-
 @pytest.mark.parametrize("temperature", [0.1, 0.5, 1.0, 5.0])
 def test_bins_hold_the_mass_of_their_tokens_at_any_temperature(log_probs: torch.Tensor, temperature: float) -> None:
     best, counts, centres = best_and_bins(log_probs)
     scaled = [(part / temperature).double().exp() for part in (log_probs, best, centres)]
     whole, kept = scaled[0].sum(-1), scaled[1].sum(-1) + (counts * scaled[2]).sum(-1)
     assert ((kept - whole).abs() / whole).max() < 1e-3
-
-
-def test_centres_fall_from_bin_to_bin(log_probs: torch.Tensor) -> None:
-    _, counts, centres = best_and_bins(log_probs)
-    for row, used in zip(centres, counts > 0, strict=True):
-        assert (row[used].diff() < 0).all()
 
 
 def test_what_cannot_be_written_lies_in_no_bin() -> None:
@@ -178,12 +138,6 @@ def test_what_cannot_be_written_lies_in_no_bin() -> None:
     assert best.shape == (1, NUM_BEST)
     assert counts.sum() == 300 - NUM_BEST
     assert centres.isfinite().all()
-
-
-def test_a_small_vocabulary_is_kept_whole() -> None:
-    best, counts, _ = best_and_bins(torch.randn(3, 40).log_softmax(-1))
-    assert best.shape == (3, 40)
-    assert counts.sum() == 0
 
 
 @pytest.mark.parametrize("edits", [(), (SwitchOff("decoder.cross", layer=1, head=2),)], ids=["greedy", "edited"])
@@ -201,12 +155,3 @@ def test_ranks_are_those_of_the_tokens_that_were_written(translator: Translator)
     session.force(first.candidates[6].token_id)
     session.step()
     assert spread(session.trace(), translator.model).chosen_ranks.tolist() == [7, 1]
-
-
-def test_a_trace_of_another_model_is_refused(translator: Translator, config: TransformerConfig) -> None:
-    from dataclasses import replace
-
-    from model import Transformer
-
-    with pytest.raises(TraceError, match="not made by this model"):
-        spread(translator.trace(TEXT), Transformer(replace(config, d_model=16)))

@@ -1,7 +1,6 @@
 """Greedy and beam search, and the step-by-step session, agree with each other and with one teacher-forced pass."""
 
 import copy
-import math
 
 import pytest
 import torch
@@ -9,16 +8,10 @@ import torch
 import model.decoding.session
 from model import Transformer, Translator
 from model.decoding import search as searching
-from model.decoding.beam import Hypothesis, SentenceBeam
-from model.decoding.search import beam_search, greedy_search, run_searches
-from model.decoding.session import DecodingSession
-from model.nn.hooks import listen
+from model.decoding.beam import Hypothesis
+from model.decoding.search import beam_search, greedy_search
 from model.nn.masks import key_padding, pad
 from tests.conftest import SENTENCES
-
-
-def plain(hypotheses: list[Hypothesis]) -> list[tuple[list[int], float]]:
-    return [(one.token_ids, one.log_prob) for one in hypotheses]
 
 
 def uncached_greedy(translator: Translator, text: str) -> list[int]:
@@ -111,10 +104,6 @@ def assert_same(ours: list[Hypothesis], theirs: list[tuple[list[int], float]]) -
     assert [one.log_prob for one in ours] == pytest.approx([log_prob for _, log_prob in theirs], abs=1e-4)
 
 
-def ids(session: DecodingSession) -> list[int]:
-    return [step.token_id for step in session.steps if step.token != "</s>"]
-
-
 def test_a_batch_decodes_each_sentence_as_if_alone(translator: Translator) -> None:
     sources = [translator.source_ids(text) for text in [*SENTENCES[:4], "Hi."]]
     batch = pad(sources, translator.config.pad_id)
@@ -150,76 +139,3 @@ def test_each_sentence_of_a_batch_keeps_its_own_length_limit(translator: Transla
         assert [len(one.token_ids) for one in hypotheses] == [len(source) - 1 + 50] * 2
     greedily = greedy_search(endless, *padded(sources, translator))
     assert [len(written) for written in greedily] == [len(source) - 1 + 50 for source in sources]
-
-
-def test_beam_search_projects_the_memory_once_and_for_each_sentence_once(
-    translator: Translator, sources: list[list[int]]
-) -> None:
-    with listen(record={"hook_key"}) as recorded:
-        beam_search(translator.model, *padded(sources, translator), beam=4)
-    (key,) = recorded["decoder.layers.1.cross_attention.hook_key"]
-    assert key.size(0) == len(sources)
-
-
-class Forbidding:
-    """Texts that nothing may follow."""
-
-    def logits(self, last: torch.Tensor) -> torch.Tensor:
-        return torch.full((len(last), 6), -math.inf)
-
-    def log_probs(self, last: torch.Tensor) -> torch.Tensor:
-        return self.logits(last)
-
-    def select(self, rows: torch.Tensor) -> None:
-        pass
-
-
-def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_have_as_many_left() -> None:
-    class Rules(Forbidding):
-        """Scores by hand of two sentences; 0 ends, 1 begins."""
-
-        def __init__(self) -> None:
-            self.steps, self.sentences = 0, torch.tensor([0, 1])
-
-        def log_probs(self, last: torch.Tensor) -> torch.Tensor:
-            self.steps += 1
-            # First the one sentence must write 2 and the other may write 3, 4 or 5; last, each must end.
-            allowed = {1: {0: [2], 1: [3, 4, 5]}, 2: {0: [3, 4, 5], 1: [3, 4, 5]}, 3: {0: [0], 1: [0]}}[self.steps]
-            table = self.logits(last)
-            for row, sentence in enumerate(self.sentences.tolist()):
-                for rank, token in enumerate(allowed[sentence]):
-                    table[row, token] = -1.0 - self.steps * rank
-            return table
-
-        def select(self, rows: torch.Tensor) -> None:
-            self.sentences = self.sentences[rows]
-
-    begun = [SentenceBeam(3, 2, 0.0) for _ in range(2)]
-    first, other = run_searches(begun, Rules(), torch.tensor([1, 1]), (0,))
-    assert plain(first.finished) == [([2, 3], -3.0), ([2, 4], -5.0)]
-    assert plain(other.finished) == [([3, 3], -3.0), ([4, 3], -4.0)]
-    assert all(
-        one.log_prob > -math.inf for search in (first, other) for step in search.steps for one in step.candidates
-    )
-    assert [len(step.kept) for step in first.steps] == [1, 2, 0]
-
-
-@pytest.mark.parametrize(
-    ("vocabulary", "ends", "compared"), [(40, (), 4), (40, (7,), 4), (40, (7, 9), 6), (40, (7, 8, 9), 8), (3, (2,), 3)]
-)
-def test_so_many_candidates_are_compared_that_enough_remain_when_all_end_tokens_are_among_them(
-    vocabulary: int, ends: tuple[int, ...], compared: int
-) -> None:
-    class Falling(Forbidding):
-        """The higher an id, the less likely, whatever was written."""
-
-        def logits(self, last: torch.Tensor) -> torch.Tensor:
-            return torch.linspace(0, -1, vocabulary).expand(len(last), -1)
-
-    (search,) = run_searches([SentenceBeam(1, 2, 0.6)], Falling(), torch.tensor([1]), ends)
-    assert [one.token_id for one in search.steps[0].candidates] == list(range(compared))
-
-
-def test_where_all_is_forbidden_the_search_still_ends() -> None:
-    (search,) = run_searches([SentenceBeam(2, 3, 0.6)], Forbidding(), torch.tensor([1]), (3,))
-    assert plain(search.finished) == [([0, 0], -math.inf)]

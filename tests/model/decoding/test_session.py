@@ -19,7 +19,7 @@ def test_step_by_step_equals_one_teacher_forced_pass(translator: Translator) -> 
     session = translator.decode(TEXT, extras={"hook_head_output"})
     session.run()
     stepped = session.trace()
-    forced = translator._forced_trace(TEXT, session.target_ids[1:], {"hook_head_output"}, None)
+    forced = translator.trace_tokens(TEXT, session.target_ids[1:], extras={"hook_head_output"})
     assert stepped.target_tokens == forced.target_tokens
     assert stepped.predicted_tokens == forced.predicted_tokens
     for site in stepped.sites:
@@ -44,18 +44,6 @@ def test_a_step_has_the_20_most_probable_tokens_from_the_first_on(translator: Tr
     assert [one.log_prob for one in step.candidates] == pytest.approx(expected, abs=1e-5)
     assert len({one.token_id for one in step.candidates}) == 20
     assert (step.token_id, step.log_prob) == (step.candidates[0].token_id, step.candidates[0].log_prob)
-
-
-def test_steps_that_are_read_now_and_then_are_counted_on(translator: Translator) -> None:
-    session = translator.decode(SENTENCES[0])
-    counted = []
-    for _ in range(3):
-        session.step()
-        counted.append([step.index for step in session.steps])
-    assert counted == [[0], [0, 1], [0, 1, 2]]
-    assert session.force(0).token_id == 0
-    # Four vectors of 32 numbers of four bytes for each row, in two layers of three attentions.
-    assert session.num_bytes == (session.max_steps + len(session.target_ids)) * 4 * 32 * 4 * 2 * 3
 
 
 def test_a_forced_token_changes_only_what_follows(translator: Translator) -> None:
@@ -156,17 +144,6 @@ def test_a_branch_and_the_session_it_leaves_go_on_as_if_each_were_alone(translat
     assert_same_trace(branch.trace(), forced.trace())
 
 
-def test_branching_computes_nothing(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = begun(translator, 5)
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("the model was run")
-
-    for part in (translator.model.encoder, translator.model.decoder, translator.model.projection):
-        monkeypatch.setattr(part, "forward", refuse)
-    assert session.branch(edits={HEAD_OUTPUT: torch.zeros_like}).steps == session.steps
-
-
 def test_edits_of_a_branch_act_on_later_steps_only(translator: Translator) -> None:
     session = begun(translator, 4)
     edited = session.branch(edits={HEAD_OUTPUT: torch.zeros_like})
@@ -258,14 +235,6 @@ def test_named_edits_of_a_session_stay_on_its_rows_and_those_of_a_branch_begin_w
     assert_same_trace(trace, both.trace())
 
 
-def test_a_branch_with_no_edits_named_keeps_what_was_done_to_the_rows_before_it(translator: Translator) -> None:
-    branch = begun(translator, 3, extras=RECORDED, edits=[SwitchOff("decoder.cross", 1, 0)]).branch(edits=())
-    branch.step()
-    trace = branch.trace()
-    assert trace.weights("decoder.cross", 1)[0].sum(-1).tolist() == pytest.approx([0, 0, 0, 1])
-    assert_weights_are_those_the_model_used(trace)
-
-
 def test_rows_before_a_branch_that_are_written_again_are_computed_as_they_were(translator: Translator) -> None:
     session = begun(translator, 4, extras=RECORDED, edits=[SwitchOff("decoder.self", 0, 1)])
     branch = session.branch(edits=[MakeUniform("decoder.self", 0, 1)])
@@ -295,17 +264,6 @@ def test_named_edits_of_the_encoder_stay_in_a_branch_and_cannot_begin_with_it(tr
     assert_weights_are_those_the_model_used(branch.trace())
     with pytest.raises(SessionError, match=r"cannot edit encoder\.layers\.0\.self_attention\.hook_head_output"):
         session.branch(edits=[of_encoder])
-
-
-def test_what_an_edit_did_to_the_encoders_output_stays_in_every_branch(translator: Translator) -> None:
-    of_encoder = [SwitchOff("encoder.self", 0, 1)]
-    session, edited = begun(translator, 2, edits=of_encoder), begun(translator, 3, edits=of_encoder)
-    known = edited.steps[-1].candidates
-    expected: list[tuple[int, Any]] = [(one.token_id, pytest.approx(one.log_prob, abs=1e-5)) for one in known]
-    # With no edits named those of the decoder go; the encoder has run.
-    for branch in (session.branch(), session.branch(edits=[]), session.branch(edits={})):
-        assert [(one.token_id, one.log_prob) for one in branch.step().candidates] == expected
-    assert [(one.token_id, one.log_prob) for one in begun(translator, 3).steps[-1].candidates] != expected
 
 
 def test_a_branch_refuses_a_named_edit_of_a_row_before_it_or_of_what_is_not_there(translator: Translator) -> None:

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Literal
 
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model import Transformer, TransformerConfig, Translator, decoder_sizes, step_cost
-from model.decoding.cost import count_parameters
 from model.decoding.side_by_side import BatchMasks
 from model.errors import InputTextError
 from model.nn.encoder_decoder import DecoderCache
@@ -130,42 +128,3 @@ def test_every_step_costs_what_torch_multiplies_with_the_cache_and_without(confi
 
 def kept(cache: DecoderCache) -> int:
     return sum(held.numel() for layer in cache.layers for rows in layer for held in rows.tensors)
-
-
-def test_rows_computed_and_reused_make_up_all_that_is_read() -> None:
-    for step in range(4):
-        cost = step_cost(decoder_sizes(TINY), 7, step)
-        assert cost.new_target_rows + cost.reused_target_rows == step + 1
-        assert cost.new_source_rows + cost.reused_source_rows == 7
-    assert step_cost(decoder_sizes(TINY), 7, 0).saved == 0
-
-
-@pytest.mark.parametrize("score", ["additive", "general"])
-def test_what_scores_have_learned_is_among_the_parameters(score: Literal["additive", "general"]) -> None:
-    config = replace(TINY, score=score)
-    assert count_parameters(config).total == sum(parameter.numel() for parameter in Transformer(config).parameters())
-
-
-def test_bilinear_scores_cost_a_product_more_for_each_head_and_row_in_both_attentions() -> None:
-    dots, bilinear = (step_cost(decoder_sizes(replace(TINY, score=score)), 7, 2) for score in ("dot", "general"))
-    # Eight by eight, of three heads in two layers.
-    for more, (with_dots, with_matrix) in (
-        (384, (dots.cached, bilinear.cached)),
-        (3 * 384, (dots.recomputed, bilinear.recomputed)),
-    ):
-        assert with_matrix.self_attention - with_dots.self_attention == more
-        assert with_matrix.cross_attention - with_dots.cross_attention == more
-        assert with_matrix.total - with_dots.total == 2 * more
-
-
-@pytest.mark.parametrize(("source_length", "step", "prompt_length"), [(0, 1, 1), (5, -1, 1), (5, 1, 0)])
-def test_a_step_that_cannot_be_has_no_cost(source_length: int, step: int, prompt_length: int) -> None:
-    with pytest.raises(ValueError, match="steps count from 0"):
-        step_cost(decoder_sizes(TINY), source_length, step, prompt_length)
-
-
-def test_the_shortest_source_and_a_prompt_have_a_cost_and_a_decoder_alone_has_no_source() -> None:
-    sizes = decoder_sizes(TINY)
-    assert step_cost(sizes, 1, 0).new_source_rows == 1
-    assert step_cost(sizes, 1, 0, 4).new_target_rows == 4
-    assert step_cost(replace(sizes, cross_row=0), 0, 0, 2).cached.cross_projections == 0

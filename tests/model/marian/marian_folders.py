@@ -64,7 +64,7 @@ def write_marian(
         "decoder_start_token_id": vocabulary["<pad>"],
     }  # fmt: skip
     torch.manual_seed(3)
-    model = _varied(MarianMTModel(MarianConfig(**{**shape, **settings})).eval())
+    model = varied(MarianMTModel(MarianConfig(**{**shape, **settings})).eval())
     with torch.no_grad():
         model.final_logits_bias[0, 0] += 2.0
     pad = vocabulary["<pad>"]
@@ -77,7 +77,7 @@ def write_marian(
     return model
 
 
-def _varied(model: MarianMTModel) -> MarianMTModel:
+def varied(model: MarianMTModel) -> MarianMTModel:
     """As varied as a trained model: biases, gains, the output's bias; and translations that end at several lengths."""
     with torch.no_grad():
         for parameter in model.parameters():
@@ -110,7 +110,7 @@ def write_separate(folder: Path) -> MarianMTModel:
         encoder_attention_heads=4, decoder_attention_heads=4, max_position_embeddings=128, pad_token_id=2,
         eos_token_id=0, forced_eos_token_id=0, decoder_start_token_id=2,
     )  # fmt: skip
-    model = _varied(MarianMTModel(config).eval())
+    model = varied(MarianMTModel(config).eval())
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return model

@@ -2,10 +2,7 @@
 
 import json
 import os
-import shutil
-from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,9 +13,7 @@ from transformers.models.marian.tokenization_marian import MarianTokenizer as Th
 from model import Translator
 from model.adapters.inspect_folder import folder_with_model
 from model.errors import CheckpointError, InputTextError
-from model.marian import files
-from model.marian.files import file_bytes, is_marian, named_weights, weight_files
-from model.marian.tokenizer import MarianTokenizer, _vocabulary
+from model.marian.files import is_marian, weight_files
 from model.opening import as_writer, open_reader, open_translator
 from tests.model.marian.conftest import Pair
 from tests.model.marian.marian_folders import TEXTS, changed, write_separate
@@ -92,22 +87,6 @@ def test_a_link_out_of_the_folder_is_refused(pairs: dict[str, Pair], tmp_path: P
         Translator.load(folder, device="cpu")
 
 
-def test_the_cache_of_the_hub_may_link_to_its_own_blobs(pairs: dict[str, Pair], tmp_path: Path) -> None:
-    snapshot, blobs = tmp_path / "models--x--y" / "snapshots" / "0123", tmp_path / "models--x--y" / "blobs"
-    snapshot.mkdir(parents=True)
-    blobs.mkdir()
-    for number, file in enumerate(pairs["swish"].folder.iterdir()):
-        shutil.copy(file, blobs / str(number))
-        (snapshot / file.name).symlink_to(Path("../../blobs") / str(number))
-    found = open_reader(snapshot, device="cpu")
-    assert isinstance(found, Translator)
-    assert found.digest == pairs["swish"].ours.digest
-    (snapshot / "vocab.json").unlink()
-    (snapshot / "vocab.json").symlink_to(pairs["swish"].folder / "vocab.json")
-    with pytest.raises(CheckpointError, match="outside the folder"):
-        open_reader(snapshot, device="cpu")
-
-
 def test_a_model_with_two_vocabularies_is_proven_and_writes_what_the_library_writes(tmp_path: Path) -> None:
     theirs: Any = write_separate(tmp_path / "two")
     assert theirs.config.vocab_size != theirs.config.decoder_vocab_size
@@ -143,59 +122,6 @@ def test_weights_may_come_in_a_hundred_parts(tmp_path: Path, count: int, is_read
         return
     with pytest.raises(CheckpointError, match="1 to 100 safetensors files"):
         weight_files(tmp_path)
-
-
-def test_how_large_each_file_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    megabytes = {"config.json": 1, "tokenizer_config.json": 1, "model.safetensors.index.json": 8}
-    megabytes |= dict.fromkeys(["source.spm", "target.spm", "vocab.json"], 16)
-    monkeypatch.setattr(files, "read_file", lambda folder, name, largest: largest.to_bytes(5, "big"))
-    monkeypatch.setattr(files, "named_file", lambda folder, name, largest: largest)
-    for name in (*megabytes, "model.safetensors", "part.safetensors"):
-        (tmp_path / name).touch()
-    for name, most in megabytes.items():
-        assert int.from_bytes(file_bytes(tmp_path, name), "big") == most * 2**20
-    for name in ("model.safetensors", "part.safetensors"):
-        most_of_weights: Any = named_weights(tmp_path, name)
-        assert most_of_weights == 16 * 2**30
-
-
-@pytest.mark.parametrize(
-    ("pieces", "words"), [({"a": 1}, "two tokens have the same id"), ({"</s>": 9}, ""), ({"a": -1}, "whole number")]
-)
-def test_every_token_has_an_id_of_its_own(pieces: dict[str, int], words: str) -> None:
-    content = json.dumps({"<pad>": 0, "<unk>": 1, "</s>": 2, **pieces}).encode()
-    if not words:
-        assert _vocabulary(content)["</s>"] == 9
-        return
-    with pytest.raises(CheckpointError, match=words):
-        _vocabulary(content)
-
-
-def test_a_vocabulary_may_be_as_large_as_the_models(pairs: dict[str, Pair]) -> None:
-    tokenizer, config = pairs["swish"].ours.tokenizer, pairs["swish"].ours.config
-    assert tokenizer.vocab_size == len(json.loads((pairs["swish"].folder / "vocab.json").read_text(encoding="utf-8")))
-    named = {name: getattr(config, name) for name in ("pad_id", "unk_id", "eos_id")}
-    for size, is_refused in ((tokenizer.vocab_size, False), (tokenizer.vocab_size - 1, True)):
-        other: Any = SimpleNamespace(vocab_size=size, **named)
-        with pytest.raises(CheckpointError, match="ids run to") if is_refused else nullcontext():
-            tokenizer.check(other)
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "rest"),
-    [
-        (">>deu<<The << dog", ">>deu<<", "The << dog"),
-        ("The >>deu<< dog", "", "The >>deu<< dog"),
-        (">>deu The dog", "", ">>deu The dog"),
-        ("<<The dog", "", "<<The dog"),
-    ],
-)
-def test_only_a_mark_in_front_of_a_text_names_its_target(
-    pairs: dict[str, Pair], text: str, language: str, rest: str
-) -> None:
-    tokenizer = pairs["swish"].ours.tokenizer
-    assert isinstance(tokenizer, MarianTokenizer)
-    assert tokenizer._split(text) == (language, rest)
 
 
 @pytest.mark.parametrize("file", ["../../etc/passwd", "/etc/passwd", "weights.bin", "missing.safetensors", 7])

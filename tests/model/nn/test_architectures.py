@@ -1,23 +1,19 @@
 """Models of shapes, unfilled ones, how matrices lie in memory, and parameters counted by a closed form."""
 
 import copy
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
 
 from model.checkpoint import load_checkpoint, save_checkpoint
 from model.config import PRESETS, ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
 from model.decoding.cost import count_parameters
-from model.nn.architectures import Unfilled, lay_out_for_decoding, model_of_shapes, new_model, unfilled_model
+from model.nn.architectures import lay_out_for_decoding, model_of_shapes, new_model, unfilled_model
 from model.nn.layers import EncoderLayer
 from model.nn.transformer import Transformer
-from tests.paths import ROOT
 
 SMALL = TransformerConfig(vocab_size=300, d_model=16, num_layers=1, num_heads=2, d_ff=32, max_length=40)
 CONFIGS: dict[str, ModelConfig] = {
@@ -76,34 +72,6 @@ def test_untrained_weights_are_as_far_spread_as_the_papers_say(config: ModelConf
             if end == "weight_hh":
                 for gate in weight.detach().chunk(3):
                     torch.testing.assert_close(gate @ gate.T, torch.eye(len(gate)), atol=1e-5, rtol=0)
-
-
-def test_a_wider_convolution_leaves_a_row_for_each_token() -> None:
-    model = new_model(ConvolutionalConfig(vocab_size=300, d_model=16, kernel_size=5))
-    assert model(torch.tensor([[5, 6, 7, 3]]), torch.tensor([[2, 8, 9]])).shape == (1, 3, 300)
-
-
-def test_other_tensors_than_parameters_are_filled_as_ever() -> None:
-    with Unfilled():
-        assert nn.init.constant_(torch.empty(3), 2.0).tolist() == [2.0, 2.0, 2.0]
-        assert torch.zeros(2).tolist() == [0.0, 0.0]
-
-
-def test_a_table_of_positions_is_not_computed_to_know_shapes() -> None:
-    longest = replace(SMALL, max_length=32_768)
-    assert max(len(buffer) for buffer in model_of_shapes(longest).buffers()) < 100
-
-
-def test_shapes_are_known_without_torchs_compiler() -> None:
-    code = (
-        "import sys\nfrom model.config import TransformerConfig\nfrom model.nn.architectures import model_of_shapes\n"
-        "model_of_shapes(TransformerConfig(vocab_size=300))\n"
-        "print({'sympy', 'torch._dynamo', 'torch._inductor'} & set(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, encoding="utf-8", timeout=200
-    )
-    assert done.stdout.strip() == "set()"
 
 
 def test_a_model_laid_out_for_decoding_says_the_same(config: TransformerConfig) -> None:

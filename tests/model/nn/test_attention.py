@@ -8,7 +8,7 @@ from torch import nn
 
 from model.analysis.metrics.derived_row import derive_row
 from model.config import TransformerConfig
-from model.nn.attention import AttentionInputs, KeptRows, MultiHeadAttention, attention_weights, softmax_over_keys
+from model.nn.attention import AttentionInputs, MultiHeadAttention, attention_weights, softmax_over_keys
 from model.nn.hooks import listen, name_hooks
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import DistanceBias
@@ -88,17 +88,6 @@ def test_bfloat16_inputs_are_derived_in_float32() -> None:
     torch.testing.assert_close(inputs.scores_and_weights().weights.sum(-1), torch.ones(2, 5))
 
 
-def test_a_cache_gives_back_what_went_in_and_forgets_from_a_length_on() -> None:
-    cache = KeptRows()
-    first, second = random(1, 2, 3, 4), random(1, 2, 1, 4)
-    cache.append(first, first)
-    key, _ = cache.append(second, second)
-    torch.testing.assert_close(key, torch.cat((first, second), 2))
-    cache.truncate(3)
-    assert len(cache) == 3
-    torch.testing.assert_close(cache.tensors, (first, first))
-
-
 def by_hand(
     query: torch.Tensor,
     key: torch.Tensor,
@@ -160,15 +149,3 @@ def test_soft_cap_bias_window_and_sinks_are_what_the_equations_say(
         torch.testing.assert_close(output, expected @ value[head // 2], atol=1e-5, rtol=1e-5)
         one_row = derive_row(inputs, head, 3, scaled=True, masked=True)
         torch.testing.assert_close(one_row.weights, expected[3], atol=1e-6, rtol=1e-5)
-
-
-def test_a_bias_given_whole_and_as_a_table_is_the_same() -> None:
-    torch.manual_seed(0)
-    table = DistanceBias(torch.randn(2, 9), 5)
-    key, value = torch.randn(2, 5, 4), torch.randn(2, 5, 4)
-    query, mask = torch.randn(2, 5, 4), AttentionMask(num_queries=5, num_keys=5)
-    whole, small = (
-        AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.5, bias=bias)
-        for bias in (table.rows([0, 1]), table)
-    )
-    assert torch.equal(whole.scores_and_weights([1], [2, 4]).scores, small.scores_and_weights([1], [2, 4]).scores)

@@ -3,9 +3,7 @@
 import copy
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +12,10 @@ import torch
 from model import Translator
 from model.analysis.metrics.derived_row import derive_row, head_parts
 from model.errors import EditError, TraceError
-from model.nn.edit_hooks import EditScores, FromRow, compile_edits
-from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff, edits_before, edits_from
+from model.nn.edit_hooks import compile_edits
+from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.encoder_decoder import SITES, site_path
-from model.nn.hooks import listen, rows_from
+from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
 from model.trace.file import load_trace, save_trace
 from model.trace.trace import Trace
@@ -43,7 +41,7 @@ def stepped(translator: Translator, edits: Sequence[HeadEdit], rows: int = ROWS)
 def in_one_pass(translator: Translator, trace: Trace, edits: Sequence[HeadEdit]) -> Trace:
     """One pass over the tokens that the stepwise trace wrote, under the same edits."""
     emitted = [step.token_id for step in trace.steps]
-    return translator._forced_trace(TEXT, emitted, {"hook_head_output"}, edits)
+    return translator.trace_tokens(TEXT, emitted, extras={"hook_head_output"}, edits=edits)
 
 
 def changed_rows(edit: HeadEdit, count: int) -> list[int]:
@@ -115,23 +113,6 @@ def test_a_head_switched_off_contributes_nothing_as_if_its_part_of_the_output_pr
         log_probs = without(source, target)[0].log_softmax(-1)
     for row, step in enumerate(edited.steps):
         assert step.log_prob == pytest.approx(float(log_probs[row, step.token_id]), abs=1e-5)
-
-
-def test_switching_off_stays_on_the_fused_path_and_the_other_sites_of_an_explicit_edit_too(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[int] = []
-    fused = torch.nn.functional.scaled_dot_product_attention
-
-    def counted(*arguments: Any, **options: Any) -> torch.Tensor:
-        calls.append(1)
-        return fused(*arguments, **options)
-
-    monkeypatch.setattr("model.nn.attention.F.scaled_dot_product_attention", counted)
-    for edits, expected in (([SwitchOff("encoder.self", 0, 1)], 6), ([MakeUniform("encoder.self", 0, 1)], 5)):
-        calls.clear()
-        translator._forced_trace(TEXT, [7, 8, 9], (), edits)
-        assert len(calls) == expected
 
 
 def test_several_edits_of_a_head_act_together_the_later_one_counts_and_off_is_off(translator: Translator) -> None:
@@ -225,22 +206,6 @@ def test_the_first_and_the_last_of_each_can_be_edited(translator: Translator, ed
     assert compile_edits([edit], translator.config.shapes, num_source=5, num_target=7)
 
 
-def test_edits_that_begin_at_a_row_act_from_it_on_and_those_before_end_with_the_one_above() -> None:
-    every, third = MakeUniform("decoder.self", 0, 1), PointAt("decoder.self", 0, 1, 0, row=3)
-    encoder, late = SwitchOff("encoder.self", 0, 0), SwitchOff("decoder.cross", 0, 0, since=4)
-    assert edits_from([encoder, every, third, late], 3) == (encoder, replace(every, since=3), third, late)
-    with pytest.raises(EditError, match=r"begin at step 4; row 3 of decoder\.self comes before"):
-        edits_from([third], 4)
-    assert edits_before([every, third, late], 3) == tuple(replace(every, row=row) for row in range(3))
-    assert edits_before([third], 4) == (third,)
-    changed = FromRow(3, None, EditScores((every, third, replace(third, row=2))))
-    assert changed.named == (replace(every, since=3), third)
-    told = FromRow(3, lambda _: "before", lambda _: "after")
-    for row, expected in ((2, "before"), (3, "after")):
-        with rows_from(row):
-            assert told(None) == expected
-
-
 def test_one_row_and_a_first_row_contradict_each_other() -> None:
     with pytest.raises(EditError, match="row=2, since=3"):
         SwitchOff("encoder.self", 0, 0, row=2, since=3)
@@ -273,22 +238,3 @@ def test_a_file_with_an_edit_of_what_does_not_exist_is_refused(translator: Trans
         with pytest.raises(TraceError, match="damaged"):
             load_trace(tmp_path / f"{number}.npz")
         header["edits"] = [{"kind": "SwitchOff", "site": "decoder.cross", "layer": 0, "head": 3}]
-
-
-def test_a_function_of_ones_own_can_ask_which_row_it_gets(translator: Translator) -> None:
-    from model.nn.hooks import first_row
-
-    seen = []
-
-    def note(value: torch.Tensor) -> torch.Tensor:
-        seen.append(first_row())
-        return value
-
-    hooks = ("encoder.layers.0.hook_output", "decoder.layers.1.hook_output")
-    session = translator.decode(TEXT, edits=dict.fromkeys(hooks, note))
-    for _ in range(3):
-        session.step()
-    session.back()
-    session.step()
-    assert seen == [0, 0, 1, 2, 2]
-    assert first_row() == 0

@@ -93,15 +93,6 @@ def test_every_parameter_learns(model: EncoderDecoder) -> None:
     assert still == []
 
 
-@torch.no_grad()
-def test_listening_changes_nothing_and_is_over_with_its_block(model: EncoderDecoder) -> None:
-    plain = logits_of(model, SOURCES[0], TARGETS[0])
-    with listen(record={"hook_scores", "hook_weights", "hook_head_output"}) as recorded:
-        heard = logits_of(model, SOURCES[0], TARGETS[0])
-    assert recorded
-    torch.testing.assert_close(heard, plain, atol=1e-6, rtol=1e-5)
-
-
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 3]]), torch.tensor([[2, 30, 31, 32]])
 ROOT = 0.5**0.5
 

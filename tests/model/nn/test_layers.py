@@ -61,18 +61,6 @@ def test_what_a_layer_reads_is_the_scaled_token_plus_its_position(
     torch.testing.assert_close(layer(ids, first=4), expected)
 
 
-def test_a_table_holds_the_longest_target_and_the_formula_goes_on_behind_it(config: TransformerConfig) -> None:
-    longest = config.max_length + 50 + 1
-    layer = embedding(config)
-    assert config.num_positions == len(layer.positions) == longest
-    assert layer._positions(0, longest).data_ptr() == layer.positions.data_ptr(), "the last row is not computed again"
-    for length in (longest, longest + 1):
-        assert torch.equal(layer._positions(0, length), sinusoidal_encoding(length, config.d_model))
-    torch.testing.assert_close(
-        layer._positions(longest, longest + 2), sinusoidal_encoding(longest + 2, config.d_model)[-2:]
-    )
-
-
 def test_learned_positions_reach_to_the_last_and_no_further(config: TransformerConfig) -> None:
     layer = embedding(replace(config, positions="learned"))
     assert layer(torch.full((1, config.num_positions), 5)).shape == (1, config.num_positions, config.d_model)
@@ -95,14 +83,6 @@ def test_it_zeroes_its_share_and_keeps_the_mean(probability: float) -> None:
     assert 256 / kept == pytest.approx(round(256 / kept), abs=1e-3)
     # No position is dropped more often than another: the share of each of the eight bytes of a number is the same.
     assert (out == 0).float().flatten()[:400_000].view(-1, 8).mean(0) == pytest.approx([probability] * 8, abs=0.01)
-
-
-def test_neighbours_are_dropped_independently() -> None:
-    torch.manual_seed(2)
-    dropped = (Dropout(0.5).train()(ONES) == 0).float().flatten()
-    for distance in (1, 2, 7, 8):
-        pairs = torch.stack((dropped[:-distance], dropped[distance:]))
-        assert torch.corrcoef(pairs)[0, 1].abs() < 0.01
 
 
 def test_the_same_seed_drops_the_same_and_another_seed_does_not() -> None:

@@ -3,47 +3,19 @@
 import pytest
 import torch
 
-from model.nn import score_functions
-from model.nn.attention import AttentionInputs, attention_weights
 from model.nn.masks import AttentionMask, key_padding, pad, prefix_padding
 from model.nn.score_functions import (
     DOT_PRODUCT,
     Additive,
     Bilinear,
-    DistanceBias,
     ScoreFunction,
     distance_bias,
     joined,
     read_score_function,
 )
-from model.trace.row_blocks import log_sum_exp, pooled_weights, weights_tile
 from tests.model.nn.test_attention import random
 
 PADDING = torch.tensor([[True, True, True, False], [True, True, True, True]])
-
-
-def test_rows_asked_for_equal_those_of_the_whole() -> None:
-    mask = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING, causal=True)
-    assert torch.equal(mask.rows(slice(1, 3)), mask.rows()[:, 1:3])
-    assert torch.equal(mask.rows([3, 0]), mask.rows()[:, [3, 0]])
-
-
-def test_a_mask_goes_to_another_device_and_stays_itself_on_its_own() -> None:
-    mask, meta = AttentionMask(num_queries=4, num_keys=4, causal=True), torch.device("meta")
-    assert mask.to(torch.device("cpu")) is mask
-    for moved in (mask.to(meta), AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING).to(meta)):
-        assert moved.rows().is_meta
-
-
-def test_masks_of_single_steps_joined_are_the_mask_of_the_whole_pass() -> None:
-    steps = [AttentionMask(num_queries=1, num_keys=i + 1, causal=True, first_query=i) for i in range(5)]
-    assert torch.equal(AttentionMask.joined(steps).rows(), AttentionMask(num_queries=5, num_keys=5, causal=True).rows())
-
-
-def test_nothing_dense_is_made_where_every_query_sees_every_key() -> None:
-    assert AttentionMask(num_queries=3, num_keys=5).dense() is None
-    assert AttentionMask(num_queries=1, num_keys=5, causal=True, first_query=4).dense() is None
-    assert AttentionMask(num_queries=2, num_keys=5, causal=True, first_query=3).dense() is not None
 
 
 def test_key_padding_is_true_at_real_tokens() -> None:
@@ -60,12 +32,6 @@ def test_parts_of_a_mask_are_causality_and_padding_and_make_it_up() -> None:
     assert causal.rows().tolist() == [[[key <= query for key in range(4)] for query in range(4)]]
     assert padding.rows().tolist() == [[row] * 4 for row in PADDING.tolist()]
     assert torch.equal(causal.rows() & padding.rows(), mask.rows())
-
-
-def test_parts_of_rows_computed_after_others_stay_where_they_are() -> None:
-    causal, padding = AttentionMask(num_queries=1, num_keys=4, causal=True, first_query=2).parts()
-    assert causal.rows().tolist() == [[[True, True, True, False]]]
-    assert padding.rows().all()
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -149,15 +115,6 @@ def test_one_number_that_is_not_of_its_distance_is_noticed(row: int) -> None:
     assert distance_bias(bias) is None
 
 
-def test_more_rows_than_keys_have_no_table() -> None:
-    assert distance_bias(torch.zeros(2, 6, 2)) is None
-
-
-def test_a_table_goes_to_another_device() -> None:
-    moved = DistanceBias(torch.zeros(2, 5), 3).to(torch.device("meta"))
-    assert moved.table.device.type == "meta"
-
-
 HEADS, D_K = 3, 4
 FUNCTIONS: list[ScoreFunction] = [DOT_PRODUCT, Additive(random(HEADS, D_K)), Bilinear(random(HEADS, D_K, D_K))]
 by_name = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
@@ -183,13 +140,6 @@ def test_scores_are_the_formula_and_the_sum_of_their_terms(function: ScoreFuncti
 
 
 @by_name
-def test_a_head_alone_has_the_scores_that_it_has_among_others(function: ScoreFunction) -> None:
-    query, key = random(HEADS, 2, D_K), random(HEADS, 5, D_K)
-    alone = function.of_heads([2]).scores(query[[2]], key[[2]])
-    torch.testing.assert_close(alone[0], function.scores(query, key)[2])
-
-
-@by_name
 def test_functions_of_several_sites_are_joined_head_after_head(function: ScoreFunction) -> None:
     assert joined([function]).tensors.keys() == function.tensors.keys()
     query, key = random(2 * HEADS, 2, D_K), random(2 * HEADS, 5, D_K)
@@ -197,39 +147,6 @@ def test_functions_of_several_sites_are_joined_head_after_head(function: ScoreFu
     together = joined([function, other]).scores(query, key)
     torch.testing.assert_close(together[:HEADS], function.scores(query[:HEADS], key[:HEADS]))
     torch.testing.assert_close(together[HEADS:], other.scores(query[HEADS:], key[HEADS:]))
-
-
-def test_additive_scores_are_the_same_however_many_rows_are_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    function, query, key = Additive(random(HEADS, D_K)), random(2, HEADS, 7, D_K), random(2, HEADS, 5, D_K)
-    whole = function.scores(query, key)
-    held: list[int] = []
-
-    def activations(rows: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
-        held.append(rows.size(-2))
-        return torch.tanh(rows[..., :, None, :] + key[..., None, :, :])
-
-    monkeypatch.setattr(Additive, "_activations", staticmethod(activations))
-    a_row = 2 * HEADS * 5 * D_K
-    for terms, rows in ((3 * a_row - 1, [2, 2, 2, 1]), (2 * a_row, [2, 2, 2, 1]), (a_row - 1, [1] * 7)):
-        held.clear()
-        monkeypatch.setattr(score_functions, "TERMS_AT_ONCE", terms)
-        torch.testing.assert_close(function.scores(query, key), whole)
-        assert held == rows
-    assert function.scores(query[..., :0, :], key).shape == (2, HEADS, 0, 5)
-    assert function.scores(query, key[..., :0, :]).shape == (2, HEADS, 7, 0)
-
-
-@by_name
-def test_blocks_of_a_long_text_have_the_weights_of_the_whole(function: ScoreFunction) -> None:
-    query, key, value = random(HEADS, 6, D_K), random(HEADS, 6, D_K), random(HEADS, 6, D_K) + 1
-    mask = AttentionMask(num_queries=6, num_keys=6, causal=True)
-    inputs = AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.5, score=function)
-    whole = attention_weights(query, key, scale=0.5, score=function, mask=mask.rows()).weights
-    torch.testing.assert_close(inputs.weights([1], slice(2, 5))[0], whole[1, 2:5])
-    sums = log_sum_exp(inputs)
-    torch.testing.assert_close(weights_tile(inputs, 1, slice(2, 4), slice(0, 3), sums[1]), whole[1, 2:4, :3])
-    pooled = pooled_weights(inputs, [0, 3, 6], [0, 6])
-    torch.testing.assert_close(pooled.maxima[:, 1, 0], whole[:, 3:].amax((1, 2)))
 
 
 @by_name

@@ -4,17 +4,7 @@ import pytest
 import torch
 
 from model.tokenizer import Tokenizer
-from model.trace.axes import (
-    Axis,
-    RoleRun,
-    between,
-    check_roles,
-    has_runs,
-    role_runs,
-    single_tokens,
-    spelled,
-    whole_words,
-)
+from model.trace.axes import Axis, RoleRun, between, check_roles, has_runs, role_runs, single_tokens, whole_words
 from tests.conftest import SENTENCES
 
 TOKENS = ("<s>", "▁Tom", "▁sch", "läft", ".", "▁", "<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>", "!", "</s>")
@@ -24,16 +14,6 @@ def test_a_word_begins_at_its_space_and_a_special_token_stands_alone() -> None:
     words = whole_words(TOKENS)
     assert words.labels == ("<s>", "Tom", "schläft.", "🦊!", "</s>")
     assert words.groups == ((0,), (1,), (2, 3, 4), (5, 6, 7, 8, 9, 10), (11,))
-
-
-def test_a_piece_after_a_special_token_begins_a_word_also_without_a_space() -> None:
-    assert whole_words(("<s>", "läft", "</s>")).groups == ((0,), (1,), (2,))
-    assert whole_words(("läft", ".")).groups == ((0, 1),)
-
-
-def test_words_without_spaces_are_parted_also_in_a_run_of_two_pieces() -> None:
-    assert whole_words(("▁猫", "狗")).groups == ((0,), (1,))
-    assert whole_words(("▁a", "▁猫", "狗", "。", "</s>")).labels == ("a", "猫", "狗。", "</s>")
 
 
 @pytest.mark.parametrize("text", [*SENTENCES[:8], "a 🦊 in 汉字 and (🦊🦊)!", '  " two "  words  ', "</s> <s>"])
@@ -86,27 +66,10 @@ def test_long_words_of_a_text_with_words_and_words_in_bytes_are_joined(tokens: t
     assert not has_runs(tokens)
 
 
-def test_broken_bytes_become_a_replacement_and_a_lone_space_stays() -> None:
-    assert spelled(["▁a", "<0xF0>", "b"]) == "a\ufffdb"
-    assert spelled(["▁"]) == "▁"
-
-
 def test_special_tokens_are_left_out_but_not_words_that_look_like_them() -> None:
     axis = Axis(("<s>", "</s>", "</s>"), ((0,), (1, 2, 3), (4,)))
     assert axis.without_special_tokens() == Axis(("</s>",), ((1, 2, 3),))
     assert single_tokens(TOKENS).without_special_tokens().labels == TOKENS[1:-1]
-
-
-def test_a_token_is_found_at_its_place() -> None:
-    words = whole_words(TOKENS).without_special_tokens()
-    assert [words.index_of(position) for position in (0, 1, 3, 11)] == [None, 0, 1, None]
-
-
-def test_values_between_tokens_are_those_of_the_rows_and_columns_that_stay() -> None:
-    values = torch.rand(2, 12, 12)
-    assert torch.equal(between(values, single_tokens(TOKENS), single_tokens(TOKENS)), values)
-    kept = single_tokens(TOKENS).without_special_tokens()
-    assert torch.equal(between(values, kept, single_tokens(TOKENS)), values[:, 1:-1])
 
 
 def test_values_between_words_equal_plain_loops() -> None:
@@ -119,29 +82,12 @@ def test_values_between_words_equal_plain_loops() -> None:
                 assert result[head, i, j].item() == pytest.approx(expected, abs=1e-5)
 
 
-def test_values_between_words_of_two_tokens_each_are_summed_over_keys_and_averaged_over_queries() -> None:
-    values = torch.tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])
-    found = between(values, Axis(("ab",), ((0, 1),)), Axis(("cd", "ef"), ((0, 1), (2, 3))))
-    assert found.tolist() == [[7.0, 11.0]]
-
-
-def test_an_axis_may_be_empty() -> None:
-    nothing = single_tokens(("<s>",)).without_special_tokens()
-    assert between(torch.rand(2, 1, 3), nothing, single_tokens("abc")).shape == (2, 0, 3)
-
-
 def test_a_row_of_a_decoder_is_named_by_what_it_reads_and_what_it_writes() -> None:
     read = single_tokens(("<s>", "▁weil", "▁es"))
     rows = read.named_by_what_follows(read, ("▁weil", "▁es", "</s>"))
     assert rows.labels == ("<s> → ▁weil", "▁weil → ▁es", "▁es → </s>")
     shown = read.without_special_tokens({"<s>"})
     assert shown.named_by_what_follows(read, ("▁weil", "▁es", "</s>")).labels == rows.labels[1:]
-
-
-def test_rows_of_a_given_text_write_nothing_and_keep_their_tokens() -> None:
-    read = single_tokens(("a", "b", "c"))
-    assert read.named_by_what_follows(read, ("c", "d")).labels == ("a", "b → c", "c → d")
-    assert read.named_by_what_follows(read, ()) is read
 
 
 def test_the_row_of_a_word_is_named_with_the_word_after_it() -> None:
@@ -161,11 +107,6 @@ def test_the_rows_that_write_a_word_are_those_before_each_of_its_tokens() -> Non
     assert (shown.labels, shown.groups) == (rows.labels[:-1], rows.groups[:-1])
 
 
-def test_a_token_that_begins_a_text_without_being_special_has_no_row_either() -> None:
-    target = whole_words(("▁a", "b", "▁c"))
-    assert target.as_rows_that_write(target) == Axis(("ab → ab", "ab → c"), ((0,), (1,)))
-
-
 SINGLE = tuple((i,) for i in range(6))
 
 
@@ -177,10 +118,6 @@ def test_runs_leave_out_what_the_template_wrote() -> None:
 
 def test_a_word_has_the_role_of_its_first_token_that_has_one() -> None:
     assert role_runs(("", "user", "user", ""), ((0, 1), (2,), (3,))) == (RoleRun("user", 0, 2),)
-
-
-def test_without_roles_there_are_no_runs() -> None:
-    assert role_runs((), SINGLE) == ()
 
 
 @pytest.mark.parametrize("roles", [("user",), ("user", "tool"), ("user", None), ("user", ["user"])])

@@ -5,7 +5,6 @@ import pickle
 import tracemalloc
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -34,16 +33,6 @@ def test_a_trace_survives_saving_and_loading(translator: Translator, tmp_path: P
             assert torch.equal(again.head_output(site, layer), trace.head_output(site, layer))
     assert again.recorded.keys() == trace.recorded.keys()
     assert torch.equal(again.positional["source"], trace.positional["source"])
-
-
-def test_padding_survives(translator: Translator, tmp_path: Path) -> None:
-    trace = translator.trace("Tom.")
-    n = len(trace.source_tokens)
-    padding = torch.tensor([[True] * (n - 1) + [False]])
-    inputs = tuple(replace(i, mask=replace(i.mask, key_padding=padding)) for i in trace.inputs["encoder.self"])
-    padded = replace(trace, inputs={**trace.inputs, "encoder.self": inputs})
-    save_trace(padded, tmp_path / "trace.npz")
-    assert torch.equal(load_trace(tmp_path / "trace.npz").mask("encoder.self", 0), padded.mask("encoder.self", 0))
 
 
 def test_weights_stand_beside_the_trace_for_other_readers(translator: Translator, tmp_path: Path) -> None:
@@ -180,10 +169,3 @@ def test_the_size_is_known_before_the_file_is_made(translator: Translator) -> No
     with np.load(BytesIO(file.getvalue())) as arrays:
         numbers = sum(array.nbytes for name, array in arrays.items() if "/" in name and "padding" not in name)
     assert expected_bytes(trace) + weight_bytes(trace) == numbers
-
-
-def test_weights_of_stacks_with_layers_of_their_own_number(translator: Translator) -> None:
-    trace = translator.trace(SENTENCES[0])
-    uneven = replace(trace, inputs={**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]})
-    found = weight_arrays(uneven)
-    assert [found[f"{site}/weights"].shape[0] for site in trace.sites] == [1, 2, 2]

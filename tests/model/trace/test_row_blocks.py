@@ -1,6 +1,5 @@
 """Rows in blocks against the dense softmax: log-sum-exp, tiles, maxima of blocks, and how much is held at once."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -44,21 +43,11 @@ def inputs_of(
     )
 
 
-class FirstRowsSeeNothing(AttentionMask):
-    """A mask under which some rows may attend to nothing, and the others to a window."""
-
-    forbids_any = True
-
-    def rows(self, rows: Sequence[int] | slice = slice(None), columns: slice = slice(None)) -> torch.Tensor:
-        positions = torch.arange(self.num_queries)[rows][:, None]
-        keys = torch.arange(self.num_keys)[None, columns]
-        return ((keys - positions).abs() <= 3)[None] & (positions >= 5)[None]
-
-
 def told(inputs: AttentionInputs) -> AttentionInputs:
     return inputs.with_log_sums(inputs.scores_and_weights().scores.logsumexp(-1))
 
 
+FIRST = torch.arange(5)
 EDITS = (
     MakeUniform("encoder.self", 0, 0),
     PointAt("encoder.self", 0, 1, key=2, since=4),
@@ -74,7 +63,13 @@ CASES = {
     "bias, causal": inputs_of(41, 41, bias=True, causal=True),
     "edits": inputs_of(edits=EDITS),
     "sinks": replace(inputs_of(), sinks=torch.tensor([0.5, -1.0, 3.0, 2.0])),
-    "rows that see nothing": replace(inputs_of(), mask=FirstRowsSeeNothing(num_queries=37, num_keys=41)),
+    # The first five rows may attend to nothing, the others to a window.
+    "rows that see nothing": replace(
+        inputs_of(),
+        mask=AttentionMask(
+            num_queries=37, num_keys=41, explicit=torch.ones(1, 37, 41).tril(3).triu(-3).index_fill(1, FIRST, 0).bool()
+        ),
+    ),
     "one token": inputs_of(1, 1),
     "sums that the pass told": told(inputs_of(41, 41, causal=True, padding=3)),
 }
@@ -86,11 +81,11 @@ def inputs(request: pytest.FixtureRequest) -> AttentionInputs:
 
 
 @pytest.fixture(params=[400, 1 << 21], ids=["many blocks", "one block"])
-def _budget(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def budget(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", request.param)
 
 
-@pytest.mark.usefixtures("_budget")
+@pytest.mark.usefixtures("budget")
 def test_log_sums_are_those_of_the_dense_scores(inputs: AttentionInputs) -> None:
     scores, weights = inputs.scores_and_weights()
     expected = scores.double().logsumexp(-1)
@@ -101,15 +96,6 @@ def test_log_sums_are_those_of_the_dense_scores(inputs: AttentionInputs) -> None
     torch.testing.assert_close(found[seen].double(), expected[seen], atol=1e-5, rtol=1e-6)
     assert torch.isposinf(found[~seen]).all()
     torch.testing.assert_close(row_blocks.log_sum_exp(inputs, [2, 0]), found[[2, 0]])
-
-
-def test_sums_that_the_pass_told_are_taken_and_forgotten_with_the_scores_that_they_are_of() -> None:
-    inputs = inputs_of()
-    known = inputs.with_log_sums(torch.full((4, 37), 2.0))
-    assert row_blocks.log_sum_exp(known, [1]).tolist() == [[2.0] * 37]
-    assert row_blocks.pooled_weights(known, [0, 9], [0, 41], [1]).log_sums.tolist() == [[2.0] * 9]
-    other = replace(known, scale=1.0)
-    torch.testing.assert_close(row_blocks.log_sum_exp(other), row_blocks.log_sum_exp(replace(inputs, scale=1.0)))
 
 
 def test_a_tile_is_cut_from_the_dense_weights(inputs: AttentionInputs) -> None:
@@ -125,7 +111,7 @@ def test_a_tile_is_cut_from_the_dense_weights(inputs: AttentionInputs) -> None:
             torch.testing.assert_close(tile, weights[head, rows][:, columns], atol=1e-6, rtol=1e-5)
 
 
-@pytest.mark.usefixtures("_budget")
+@pytest.mark.usefixtures("budget")
 @pytest.mark.parametrize("blocks", [(1, 1), (9, 7)])
 def test_maxima_of_blocks_are_those_of_the_dense_weights_and_stand_where_they_say(
     inputs: AttentionInputs, blocks: tuple[int, int]
@@ -155,41 +141,7 @@ def test_the_mean_over_heads_is_that_of_the_dense_weights(
     torch.testing.assert_close(row_blocks.mean_over_heads(inputs), expected, atol=1e-6, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("values_a_row", "edges"),
-    [(5, [2, 4, 6, 7]), (6, [2, 3, 4, 5, 6, 7]), (11, [2, 3, 4, 5, 6, 7]), (3, [2, 5, 7]), (1, [2, 7]), (0, [2, 7])],
-)
-def test_rows_come_as_many_at_once_as_may_be_held_and_one_at_least(
-    values_a_row: int, edges: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 10)
-    found = list(row_blocks.row_slices(2, 7, values_a_row))
-    assert found == [slice(first, last) for first, last in pairwise(edges)]
-    assert list(row_blocks.row_slices(0, 11, 1)) == [slice(0, 10), slice(10, 11)]
-
-
-@pytest.mark.parametrize("tokens", [300, 1200])
-def test_no_buffer_is_larger_than_stated_however_long_the_text(tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert 4 * row_blocks.VALUES_AT_ONCE == 8 * 2**20  # bytes in float32: what the processor's caches hold
-    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 40_000)
-    largest: list[int] = []
-    room = row_blocks._Scores._room
-
-    def watched(scores: row_blocks._Scores, shape: tuple[int, int, int]) -> torch.Tensor:
-        largest.append(shape[0] * shape[1] * shape[2])
-        return room(scores, shape)
-
-    monkeypatch.setattr(row_blocks._Scores, "_room", watched)
-    inputs = inputs_of(tokens, tokens, heads=6, kv_heads=6)
-    row_blocks.log_sum_exp(inputs)
-    row_blocks.pooled_weights(inputs, range(0, tokens + 1, 20), range(0, tokens + 1, 20))
-    assert 10_000 < max(largest) <= 40_000
-    # A block no larger is computed where the one before it was.
-    scores = row_blocks._Scores(inputs, [0])
-    assert room(scores, (1, 2, 3)) is room(scores, (1, 3, 2))
-
-
-@pytest.mark.usefixtures("_budget")
+@pytest.mark.usefixtures("budget")
 def test_blocks_of_some_rows_and_keys_are_those_of_the_whole_weights_times_their_factors() -> None:
     inputs, factors = inputs_of(50, 60, causal=True), torch.linspace(0.5, 3, 60)
     found = row_blocks.pooled_weights(inputs, [10, 20, 35], [5, 9, 40], factors=factors)
@@ -203,41 +155,3 @@ def test_blocks_of_some_rows_and_keys_are_those_of_the_whole_weights_times_their
     )
     torch.testing.assert_close(found.maxima, expected, atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(found.log_sums, row_blocks.log_sum_exp(inputs)[:, 10:35])
-
-
-@pytest.mark.usefixtures("_budget")
-def test_of_equal_weights_the_first_is_told() -> None:
-    inputs = inputs_of(padding=3)
-    found = row_blocks.pooled_weights(replace(inputs, query=torch.zeros(4, 37, 8)), [0, 20, 37], [0, 38, 41])
-    assert found.maxima.tolist() == [[[pytest.approx(1 / 38), 0.0]] * 2] * 4
-    assert not found.down.any()
-    assert not found.across.any()
-
-
-def test_a_shorter_block_repeats_its_last_column_and_none_has_more_than_the_longest() -> None:
-    assert row_blocks._block_columns([2, 5, 7]).tolist() == [[2, 3, 4], [5, 6, 6]]
-
-
-@pytest.mark.parametrize("case", [{"window": 4}, {"chunk": 9}, {"causal": True, "window": 6}, {"causal": True}])
-def test_keys_that_a_mask_forbids_to_all_rows_of_a_block_are_never_multiplied(
-    case: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 700)
-    inputs = replace(inputs_of(90, 90), mask=AttentionMask(num_queries=90, num_keys=90, **case))  # type: ignore[arg-type]
-    multiplied: list[int] = []
-    room = row_blocks._Scores._room
-
-    def watched(scores: row_blocks._Scores, shape: tuple[int, int, int]) -> torch.Tensor:
-        multiplied.append(shape[1] * shape[2])
-        return room(scores, shape)
-
-    monkeypatch.setattr(row_blocks._Scores, "_room", watched)
-    edges = list(range(0, 91, 10))
-    found = row_blocks.pooled_weights(inputs, edges, edges, [1])
-    weights = inputs.scores_and_weights().weights[1]
-    expected = weights.unflatten(0, (9, 10)).unflatten(2, (9, 10)).amax((1, 3))
-    torch.testing.assert_close(found.maxima[0], expected, atol=1e-6, rtol=1e-5)
-    starts = torch.arange(0, 90, 10)
-    at = weights[starts[:, None] + found.down[0], starts + found.across[0]]
-    torch.testing.assert_close(at, expected, atol=1e-6, rtol=1e-5)
-    assert sum(multiplied) < 0.7 * 90 * 90
