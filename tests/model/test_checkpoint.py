@@ -10,8 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from model import Abilities, Translator, open_reader
-from model.adapters.text_reader import TextReader
+from model import Translator, open_reader
 from model.checkpoint import MANIFEST, WEIGHTS, save_checkpoint, write_manifest
 from model.errors import CheckpointError, DeviceError
 from model.nn.architectures import new_model
@@ -173,9 +172,6 @@ def test_a_bfloat16_trace_reproduces_the_real_head_output_to_its_precision(trans
             assert trace.head_output_deviation(site, layer) <= tolerance
 
 
-PUBLIC = ("name", "digest", "device", "abilities", "trace", "output_projection")
-
-
 def test_a_checkpoint_of_ours_opens_as_a_translator_that_can_do_everything(tiny_checkpoints: Path) -> None:
     reader = open_reader(tiny_checkpoints / "en-de", "cpu")
     assert isinstance(reader, Translator)
@@ -185,27 +181,11 @@ def test_a_checkpoint_of_ours_opens_as_a_translator_that_can_do_everything(tiny_
     assert abilities.has("scores")
 
 
-def test_a_folder_of_transformers_opens_as_a_reader_with_the_same_methods(tmp_path: Path) -> None:
-    reader = open_reader(save_model(tmp_path / "mine", "bart", "metaspace"), "cpu")
-    assert isinstance(reader, TextReader)
-    assert reader.name == "mine"
-    assert all((hasattr(reader, name) and hasattr(Translator, name)) or name in ("name", "digest") for name in PUBLIC)
-    assert isinstance(reader.abilities, Abilities)
-    # BART's stacks differ: 3 layers of 4 heads, 2 layers of 2.
-    assert reader.abilities.shapes == {"encoder.self": (3, 4), "decoder.self": (2, 2), "decoder.cross": (2, 2)}
-    assert not reader.abilities.has("positional encodings")
-
-
 def test_a_file_and_nothing_at_all_are_no_folders(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x", encoding="utf-8")
     for name, said in (("x", "is a file, and not GGUF"), ("none", "no folder")):
         with pytest.raises(CheckpointError, match=said):
             open_reader(tmp_path / name)
-
-
-def test_a_models_key_names_its_content_device_and_number_type(tiny_checkpoints: Path) -> None:
-    reader = open_reader(tiny_checkpoints / "en-de", "cpu")
-    assert reader.key == f"{reader.digest}/cpu/torch.float32"
 
 
 def test_only_what_headlight_runs_itself_is_a_translator(tiny_checkpoints: Path, tmp_path: Path) -> None:

@@ -7,14 +7,13 @@ import subprocess
 import sys
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from transformers import ViTImageProcessor
 
-from model import Translator, evaluation
+from model import Translator
 from model.__main__ import main
 from model.evaluation import evaluate, translate_all
 from model.pairs import Pair
@@ -254,40 +253,6 @@ def test_a_source_that_the_model_just_reads_is_not_cut(translator: Translator) -
         assert evaluate(translator.model, translator.tokenizer, [Pair(source, "a")]).cut == cut
 
 
-def test_a_batch_has_as_many_sentences_as_its_tokens_allow_and_its_seconds_are_counted(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The longest come first; of a beam each sentence counts as often as it is wide."""
-    read: list[list[int]] = []
-
-    def searched(model: object, source: torch.Tensor, *_rest: object, **_beam: int) -> list[list[int]]:
-        read.append(list(source.shape))
-        return [[row] for row in range(len(source))]
-
-    monkeypatch.setattr(evaluation, "greedy_search", searched)
-    monkeypatch.setattr(
-        evaluation,
-        "beam_search",
-        lambda *given, **beam: [[SimpleNamespace(token_ids=ids)] for ids in searched(*given, **beam)],
-    )
-    texts = [" ".join(["a"] * count) for count in (2, 5, 2, 5, 5, 2)]
-    short, long = (len(translator.source_ids(text)) for text in texts[:2])
-    for beam, tokens in ((1, 2 * long), (1, 3 * long - 1), (2, 4 * long)):
-        read.clear()
-        done: list[int] = []
-        translate_all(
-            translator.model, translator.tokenizer, texts, beam=beam, tokens_per_batch=tokens, progress=done.append
-        )
-        assert read[0] == [2, long]
-        assert [count for count, _ in read] == done
-        assert sum(done) == len(texts)
-        assert all(beam * count * length <= tokens for count, length in read)
-        assert read[-1][1] == short
-    clock = iter((100.0, 102.5))
-    monkeypatch.setattr(evaluation, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    assert evaluate(translator.model, translator.tokenizer, [Pair("a", "a")]).seconds == 2.5
-
-
 def test_a_sentence_that_is_longer_than_a_batch_is_read_alone(translator: Translator) -> None:
     texts, done = ["Tom told me.", "Hi."], list[int]()
     found = translate_all(translator.model, translator.tokenizer, texts, progress=done.append, tokens_per_batch=1)
@@ -322,14 +287,6 @@ def test_a_place_where_nothing_can_be_written_is_said_before_anything_is_compute
     (tmp_path / "file").write_text("content", encoding="utf-8")
     may = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name not in ("file", "folder") and may(path, mode))
-    # The first is imported here, before what it takes from another module is exchanged there.
-    for used in (
-        "model.analysis.ablations.measure.load_checkpoint",
-        "model.__main__.open_reader",
-        "model.checkpoint.load_checkpoint",
-        "model.training.command.read_pairs",
-    ):
-        monkeypatch.setattr(used, lambda *_: pytest.fail("something was computed"))
 
     def said(place: str) -> str:
         assert main([*(places.get(word, word) for word in command), option, place]) == 2
@@ -422,17 +379,6 @@ def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsy
         main(arguments)
     assert stopped.value.code == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
-
-
-def test_ctrl_c_is_one_line_and_the_exit_code_of_shells(
-    checkpoint: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def pressed(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("model.__main__.open_translator", pressed)
-    assert main(["translate", "Tom.", "--checkpoint", checkpoint]) == 130
-    assert capsys.readouterr() == ("", "\npython -m model: Stopped.\n")
 
 
 def test_an_output_that_takes_nothing_is_said(

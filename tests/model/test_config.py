@@ -1,7 +1,6 @@
 """Configurations: validated, the same after a trip through JSON, and of the kind of model that they say."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +70,6 @@ def test_text_that_is_no_configuration_is_said(text: str) -> None:
         read_config(text)
 
 
-def test_an_unknown_preset_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="base, big, en-de"):
-        preset("huge")
-
-
 def test_a_configuration_of_the_paper_does_not_write_what_differs_from_it() -> None:
     assert not set(BEYOND_THE_PAPER) & json.loads(PRESETS["base"].to_json()).keys()
     text = Path("checkpoints/en-de/config.json").read_text(encoding="utf-8")
@@ -90,12 +84,6 @@ def test_what_differs_from_the_paper_is_kept() -> None:
     assert read_config(config.to_json()) == config
     assert (config.layers_of("encoder.self"), config.layers_of("decoder.cross")) == (6, 2)
     assert TransformerConfig(vocab_size=20).decoder_layers == 6
-
-
-def test_a_table_of_all_three_attentions_needs_stacks_of_the_same_height() -> None:
-    assert preset("base").equal_layers == 6
-    with pytest.raises(ConfigError, match="6 encoder layers and 2 decoder layers"):
-        _ = replace(preset("base"), num_decoder_layers=2).equal_layers
 
 
 @pytest.mark.parametrize("architecture", ["recurrent", "convolutional"])

@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,14 +18,12 @@ from model.file_writing import (
     check_writable,
     forget_unfinished,
     make_folder,
-    plain_reason,
     remove_oldest,
     write_bytes,
     write_text,
     written_file,
     written_path,
 )
-from tests.patience import PATIENCE
 
 
 def device(folder: Path, number: int) -> Path:
@@ -69,11 +66,6 @@ def test_the_oldest_go_until_there_are_so_many_and_what_is_being_written_does_no
     assert sorted(path.name for path in tmp_path.iterdir()) == [".unfinished", *kept]
 
 
-def test_what_the_system_says_goes_on_a_sentence() -> None:
-    assert plain_reason(OSError(28, "No space left on device", "a")) == "no space left on device"
-    assert plain_reason(OSError("Another")) == "another"
-
-
 WAYS = pytest.mark.parametrize("write", [by_bytes, by_text, by_numpy, by_safetensors])
 
 
@@ -108,37 +100,6 @@ def test_a_full_device_is_one_sentence_and_stays_one(tmp_path: Path, write: Call
     assert stat.S_ISCHR(path.stat().st_mode)
 
 
-def pipe_with_reader(folder: Path) -> tuple[Path, threading.Thread, list[bytes]]:
-    """A pipe, a thread that has it open, and what that has read."""
-    os.mkfifo(path := folder / "pipe")
-    read: list[bytes] = []
-    opened = threading.Event()
-
-    def read_all() -> None:
-        # So that it does not wait for who writes, and nobody can come before it.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
-            os.set_blocking(pipe.fileno(), True)
-            opened.set()
-            begun.wait(PATIENCE)
-            read.append(pipe.read())
-
-    begun = threading.Event()
-    reader = threading.Thread(target=read_all, daemon=True)
-    reader.start()
-    opened.wait(PATIENCE)
-    check_writable(path)
-    begun.set()
-    return path, reader, read
-
-
-def test_a_pipe_is_given_the_content(tmp_path: Path) -> None:
-    path, reader, read = pipe_with_reader(tmp_path)
-    by_bytes(path)
-    reader.join(10)
-    assert read == [b"content"]
-    assert stat.S_ISFIFO(path.stat().st_mode)
-
-
 @pytest.mark.parametrize("write", [check_writable, by_bytes, by_numpy, by_safetensors])
 def test_a_pipe_that_nobody_reads_is_refused_at_once(tmp_path: Path, write: Callable[[Path], None]) -> None:
     os.mkfifo(path := tmp_path / "pipe")
@@ -147,16 +108,6 @@ def test_a_pipe_that_nobody_reads_is_refused_at_once(tmp_path: Path, write: Call
     ):
         write(path)
     assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
-
-
-def test_who_reads_a_pipe_waits_from_the_first_look_to_the_last_byte(tmp_path: Path) -> None:
-    path, reader, read = pipe_with_reader(tmp_path)
-    check_writable(path)
-    reader.join(0.2)
-    assert (reader.is_alive(), read) == (True, [])
-    write_bytes(path, b"x" * 200_000)
-    reader.join(10)
-    assert read == [b"x" * 200_000]
 
 
 @WAYS
@@ -332,14 +283,6 @@ def test_where_no_folder_can_be_made_is_said(
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(DataError, match="is not writable"):
         check(tmp_path / "c")
-
-
-def test_what_the_system_alone_finds_out_is_said_too() -> None:
-    for write in (by_bytes, by_numpy, by_safetensors):
-        with pytest.raises(DataError, match=r"^/proc/headlight cannot be written: no such file or directory\.$"):
-            write(Path("/proc/headlight"))
-    with pytest.raises(DataError, match=r"^/proc/headlight cannot be written: no such file or directory\.$"):
-        make_folder(Path("/proc/headlight"))
 
 
 def test_what_a_killed_process_left_is_deleted_and_nothing_else(tmp_path: Path) -> None:

@@ -1,13 +1,9 @@
 """What a translator is asked on the way in: a device, a language, a text no longer than it reads, a row that it has."""
 
-import ctypes
-import sys
-from types import SimpleNamespace
-
 import pytest
 import torch
 
-from model import Translator, thread_settings
+from model import Translator
 from model.errors import DeviceError, EditError, InputTextError, TokenError, memory_short
 from model.languages import Offered, check_code, html_language
 from model.nn.edits import MakeUniform
@@ -43,19 +39,6 @@ def test_bfloat16_is_for_devices_that_multiply_it(monkeypatch: pytest.MonkeyPatc
         assert (multiplies_bfloat16(CUDA), multiplies_bfloat16(CPU)) == (on_gpu, on_cpu)
 
 
-@pytest.mark.parametrize("platform", ["linux", "win32"])
-def test_glibc_and_no_other_library_is_told_how_to_keep_memory(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """M_TRIM_THRESHOLD is −1 in malloc.h, M_MMAP_MAX −4, M_ARENA_MAX −8."""
-    told: list[tuple[int, ...]] = []
-    library = SimpleNamespace(malloc_trim=lambda *given: told.append(given), mallopt=lambda *given: told.append(given))
-    monkeypatch.setattr(sys, "platform", platform)
-    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
-    thread_settings.keep_freed_memory()
-    thread_settings.share_heaps(3)
-    thread_settings.hand_back_memory()
-    assert sorted(told) == ([(-8, 3), (-4, 0), (-1, -1), (0,)] if platform == "linux" else [])
-
-
 def test_memory_that_is_missing_is_told_from_any_other_error() -> None:
     class OutOfMemoryError(RuntimeError): ...
 
@@ -86,18 +69,6 @@ def test_the_tokens_of_two_texts_are_read_up_to_the_last_of_each() -> None:
     assert tokens_read(WordChoice(TokenPlace((5, 6, 3), (2, 7), 1), 8, 9)) == 3 + 2
 
 
-def test_texts_are_read_up_to_their_limits(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """64 positions, of which </s> takes one; a translation may have fifty tokens more."""
-    for name in ("encode", "encode_target"):
-        monkeypatch.setattr(translator.tokenizer, name, lambda text: [5] * int(text))
-    eos, limits = translator.config.eos_id, {translator.source_ids: 63, translator.target_ids: 113}
-    for read, limit in limits.items():
-        assert read(str(limit)) == [5] * limit + [eos]
-        with pytest.raises(InputTextError, match=f"at most {limit} tokens; the text has {limit + 1}"):
-            read(str(limit + 1))
-    assert translator.abilities.max_target_length == 64 + 50
-
-
 def test_a_translation_of_a_single_token_is_traced_and_one_of_too_many_refused(translator: Translator) -> None:
     for ids in ([0], [translator.config.vocab_size - 1], [5] * 114):
         assert [step.token_id for step in translator.trace_tokens("Tom.", ids).steps] == ids
@@ -111,22 +82,3 @@ def test_a_row_that_may_come_can_be_edited_and_no_later_one(translator: Translat
     rows = len(translator.source_ids("Tom told me.")) - 1 + 50
     with pytest.raises(EditError, match=f"Rows of decoder.self run from 0 to {rows - 1}, got {rows}"):
         translator.trace("Tom told me.", edits=[MakeUniform("decoder.self", 0, 0, row=rows)])
-
-
-def test_what_is_recorded_step_by_step_is_not_computed_again(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(type(translator), "_forced_trace", lambda *_: pytest.fail("a second pass"))
-    for extras in ((), ("hook_head_output",)):
-        assert translator.trace("Tom.", extras=extras).steps
-
-
-def test_each_sentence_of_a_batch_is_named_where_it_cannot_be_read(translator: Translator) -> None:
-    for texts, message in (
-        ([], "Give at least one"),
-        ([""], "The sentence is empty"),
-        (["Hi.", ""], "Sentence 2 is"),
-        (["", "Hi.", "Hi."], "Sentence 1 is"),
-    ):
-        with pytest.raises(InputTextError, match=message):
-            translator.masks(texts)

@@ -53,20 +53,6 @@ def test_offsets_cover_every_visible_character_once_per_piece_that_spells_it(tok
     assert not any(text[begin:end] != text[begin:end].strip() for begin, end in offsets)
 
 
-def test_the_pieces_that_lead_to_a_character_have_its_offsets(tokenizer: Tokenizer) -> None:
-    tokens = tokenizer.tokens(tokenizer.encode("a 🦊x"))
-    assert tokens[1:6] == ("▁", "<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>")
-    assert tokenizer.offsets("a 🦊x") == [(0, 1), *[(2, 3)] * 5, (3, 4)]
-
-
-def test_a_lone_surrogate_is_shown_as_a_replacement(tokenizer: Tokenizer) -> None:
-    assert tokenizer.decode(tokenizer.encode("a\ud800b")) == "a?b"
-
-
-def test_a_batch_is_encoded_as_one_by_one(tokenizer: Tokenizer) -> None:
-    assert tokenizer.encode_batch(SENTENCES[:3]) == [tokenizer.encode(text) for text in SENTENCES[:3]]
-
-
 def test_a_piece_that_is_not_in_the_vocabulary_is_said(tokenizer: Tokenizer) -> None:
     assert tokenizer.tokens([tokenizer.token_id("▁the")]) == ("▁the",)
     with pytest.raises(TokenError, match="is not a token"):

@@ -47,14 +47,6 @@ def test_training_data_and_settings_come_as_they_stand(tmp_path: Path) -> None:
     assert (training.dev_limit, training.note) == (20, "from scratch")
 
 
-def test_what_licence_and_note_may_be_absent(tmp_path: Path) -> None:
-    training = read_training(
-        written(tmp_path, TRAINING, {**GOOD_TRAINING, "data": [{"name": "x", "pairs": 1, "weight": 1}]})
-    )
-    assert training is not None
-    assert (training.data[0].what, training.data[0].licence, training.note) == ("", "", "")
-
-
 def test_of_a_step_that_was_logged_twice_the_last_entry_counts(tmp_path: Path) -> None:
     log = read_log(
         written(

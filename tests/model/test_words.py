@@ -7,16 +7,8 @@ from model.errors import DataError
 from model.tokenizer import Tokenizer
 from model.trace.axes import whole_words
 from model.unspaced import begins_word, byte_piece
-from model.words import (
-    attention_between_words,
-    find_words,
-    pieces_of_spans,
-    pieces_of_words,
-    with_mean_of_heads,
-    word_spans,
-)
+from model.words import attention_between_words, find_words, pieces_of_spans, pieces_of_words, word_spans
 from tests.conftest import SENTENCES
-from viz.text import marks
 
 
 def spelled(tokenizer: Tokenizer, text: str) -> list[str]:
@@ -32,12 +24,6 @@ def spelled(tokenizer: Tokenizer, text: str) -> list[str]:
 )
 def test_the_pieces_of_each_word_spell_it(tokenizer: Tokenizer, text: str) -> None:
     assert spelled(tokenizer, text) == text.split()
-
-
-def test_every_piece_belongs_to_one_word(tokenizer: Tokenizer) -> None:
-    text = "it 's a ( small ) 🦊 test ."
-    words = pieces_of_words(text, tokenizer.offsets(text))
-    assert [piece for word in words for piece in word] == list(range(len(tokenizer.encode(text))))
 
 
 def test_a_word_that_is_normalized_keeps_its_pieces(tokenizer: Tokenizer) -> None:
@@ -59,11 +45,6 @@ def test_a_span_of_characters_has_the_pieces_it_touches() -> None:
     ]
 
 
-def test_spans_of_words_are_what_white_space_separates() -> None:
-    assert word_spans("  a bc\u00a0d ") == [(2, 3), (4, 6), (7, 8)]
-    assert word_spans("") == []
-
-
 def test_tokens_are_found_in_their_sentence() -> None:
     text = 'She said: "It isn\'t."'
     tokens = ["She", "said", ":", "``", "It", "is", "n't", ".", "''"]
@@ -82,12 +63,6 @@ def test_attention_to_a_split_word_adds_up_and_from_it_is_averaged() -> None:
     weights = torch.tensor([[[0.1, 0.2, 0.7], [0.3, 0.4, 0.3], [0.5, 0.5, 0.0]]])
     between = attention_between_words(weights, [[0, 1], [2], []], [[0], [1, 2], []])
     torch.testing.assert_close(between, torch.tensor([[[0.2, 0.8, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]]))
-
-
-def test_the_mean_of_heads_comes_last() -> None:
-    weights = torch.rand(3, 4, 5)
-    torch.testing.assert_close(with_mean_of_heads(weights)[-1], weights.mean(0))
-    torch.testing.assert_close(with_mean_of_heads(weights)[:-1], weights)
 
 
 @pytest.mark.parametrize(
@@ -138,13 +113,6 @@ def test_tokens_are_joined_to_the_words_of_a_dictionary(tokens: list[str], words
 )
 def test_a_text_has_the_words_of_a_dictionary_and_punctuation_stays_with_them(text: str, words: list[str]) -> None:
     assert [text[begin:end] for begin, end in word_spans(text)] == words
-
-
-def test_words_that_can_be_marked_are_without_signs() -> None:
-    text = "那只动物没有过马路，因为它太累了。"
-    found = [text[begin:end] for begin, end in marks.word_spans(text)]
-    assert found == ["那", "只", "动物", "没有", "过", "马路", "因为", "它", "太", "累", "了"]
-    assert marks.word_spans("it's didn't") == [(0, 2), (3, 4), (5, 11)]
 
 
 @pytest.mark.parametrize("text", ["\ud83d", "猫\ud83d犬", "\U0001f600猫", "々", "ー", "“", "（猫）", "\u200b猫"])

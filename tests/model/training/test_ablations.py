@@ -12,18 +12,16 @@ from model import Translator
 from model.__main__ import main
 from model.analysis.ablations.results import load_results
 from model.analysis.corpus import CorpusSentence, SiteRun, read_corpus
-from model.analysis.metrics.derived_row import derive_row, dot_product_spread
 from model.checkpoint import save_checkpoint
 from model.config import Norm, TransformerConfig
 from model.decoding.cost import count_parameters
-from model.errors import DataError, InputTextError, TraceError
-from model.nn.edits import MakeUniform, SwitchOff
+from model.errors import InputTextError, TraceError
 from model.nn.encoder_decoder import SITES
 from model.nn.layers import Residual
 from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
 from model.trace.file import load_trace, save_trace
-from model.training.ablations import ABLATIONS, DEV_SETS, TRAINING_SETS, files_in
+from model.training.ablations import ABLATIONS, DEV_SETS, TRAINING_SETS
 from model.training.loop import read_log
 from model.training_record import LANGUAGES, read_card, read_metrics
 from tests.conftest import SENTENCES
@@ -69,31 +67,6 @@ def test_a_trace_comes_back_from_its_file(models: dict[str, Translator], name: s
     again = load_trace(tmp_path / "trace.npz")
     for site in SITES:
         assert torch.equal(again.weights(site, 1), trace.weights(site, 1))
-
-
-@every
-def test_heads_can_be_switched_off_and_made_uniform(models: dict[str, Translator], name: str) -> None:
-    edits = [SwitchOff("encoder.self", 0, 0), MakeUniform("decoder.cross", 1, 0)]
-    trace = models[name].trace(SENTENCES[0], SENTENCES[1], extras={"hook_head_output"}, edits=edits)
-    assert (trace.recorded["encoder.layers.0.self_attention.hook_head_output"][0] == 0).all()
-    source = len(trace.source_tokens)
-    torch.testing.assert_close(trace.weights("decoder.cross", 1)[0], torch.full((len(trace.steps), source), 1 / source))
-    for site in SITES:
-        assert trace.head_output_deviation(site, 1) <= trace.head_output_tolerance(site, 1)
-
-
-@every
-def test_one_row_is_derived_as_the_model_computed_it(models: dict[str, Translator], name: str) -> None:
-    trace = models[name].trace(SENTENCES[0], SENTENCES[1])
-    inputs, last = trace.attention("decoder.self", 1), len(trace.steps) - 1
-    head = inputs.num_heads - 1
-    row = derive_row(inputs, head, last, scaled=True, masked=True)
-    torch.testing.assert_close(row.weights, trace.weights("decoder.self", 1)[head, last])
-    torch.testing.assert_close(row.products.sum(-1), row.dots)
-    torch.testing.assert_close(row.dots * row.scale, row.scaled)
-    scores = trace.scores("decoder.self", 1)[head]
-    spread = dot_product_spread(inputs, head)
-    assert spread.after == pytest.approx(float(scores[~scores.isneginf()].std(correction=0)), rel=1e-4)
 
 
 @every
@@ -201,16 +174,3 @@ def test_presets_train_by_name_share_a_vocabulary_and_are_compared_in_a_table(
     results = load_results(runs / "ablations.json")
     assert [(run.preset, run.seed) for run in results.runs] == [("full", 0), ("full", 1), ("additive", 0)]
     assert all(speed > 0 for speed in results.tokens_per_second.values())
-
-
-def test_a_folder_that_lacks_a_file_is_said(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (data / DEV_SETS[0]).unlink()
-    with pytest.raises(DataError, match="tatoeba_dev"):
-        files_in(data, DEV_SETS)
-    assert main(["train", "--preset", "full", "--data", str(data)]) == 2
-    assert "tatoeba_dev" in capsys.readouterr().err
-
-
-def test_any_other_preset_must_be_told_where_its_run_goes(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", "--data", str(data / TRAINING_SETS[0])]) == 2
-    assert "--run" in capsys.readouterr().err

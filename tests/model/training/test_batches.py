@@ -3,27 +3,12 @@
 from itertools import chain, islice
 
 import pytest
-import torch
-import torch.distributed as dist
 
 from model.config import TransformerConfig
 from model.errors import DataError
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.batches import (
-    Example,
-    Link,
-    Processes,
-    add_up,
-    collate,
-    encode_pairs,
-    endless_batches,
-    join_processes,
-    link_in,
-    part,
-    plan_epoch,
-    wait_for_all,
-)
+from model.training.batches import Example, Link, Processes, collate, encode_pairs, endless_batches, link_in, plan_epoch
 
 EXAMPLES = [Example([5] * (i % 13 + 1), [6] * ((i * 7) % 11 + 1)) for i in range(300)]
 
@@ -114,43 +99,6 @@ def test_the_processes_of_a_run_share_every_batch(config: TransformerConfig, cou
             assert own.share in (0, pytest.approx(own_tokens / all_tokens))
 
 
-def test_a_process_without_a_sentence_takes_the_step_with_one_that_counts_for_nothing(
-    config: TransformerConfig,
-) -> None:
-    idle = collate([Example([7, 8], [9, 10]), Example([11], [12])], config, Processes(3, 2))
-    assert [Processes(3, rank).is_first for rank in range(3)] == [True, False, False]
-    assert (idle.share, idle.num_tokens) == (0, 3 + 3 + 2 + 2)
-    assert idle.source.tolist() == [[7, 8, 3]]
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_processes_meet_add_up_and_part_and_one_alone_waits_for_nobody(
-    count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[str] = []
-    for name in ("barrier", "all_reduce", "destroy_process_group"):
-        monkeypatch.setattr(dist, name, lambda *_given, name=name: done.append(name))
-    processes = Processes(count, 0)
-    wait_for_all(processes)
-    add_up(torch.zeros(1), processes)
-    part(processes)
-    assert done == (["barrier", "all_reduce", "destroy_process_group"] if count > 1 else [])
-
-
-@pytest.mark.parametrize(("device", "backend", "own"), [("cpu", "gloo", "cpu"), ("cuda", "nccl", "cuda:1")])
-def test_each_process_that_torchrun_starts_takes_its_own_device(
-    monkeypatch: pytest.MonkeyPatch, device: str, backend: str, own: str
-) -> None:
-    met: list[str] = []
-    monkeypatch.setenv("LOCAL_RANK", "1")
-    monkeypatch.setattr(dist, "is_torchelastic_launched", lambda: True)
-    monkeypatch.setattr(dist, "init_process_group", met.append)
-    monkeypatch.setattr(dist, "get_world_size", lambda: 4)
-    monkeypatch.setattr(dist, "get_rank", lambda: 3)
-    assert join_processes(torch.device(device)) == (Processes(count=4, rank=3), torch.device(own))
-    assert met == [backend]
-
-
 def strip(row: list[int]) -> list[int]:
     return [token_id for token_id in row if token_id != 0]
 
@@ -191,28 +139,6 @@ def test_each_process_has_the_links_of_its_own_sentences(config: TransformerConf
     assert collate(examples, config).links.tolist() == [[0, 0, 0, 1], [2, 2, 0, 1]]
     assert collate(examples, config, Processes(2, 0)).links.tolist() == [[0, 0, 0, 1], [1, 2, 0, 1]]
     assert collate(examples, config, Processes(2, 1)).links.tolist() == []
-
-
-def test_a_batch_names_the_nouns_of_each_of_its_sentences(config: TransformerConfig) -> None:
-    examples = [Example([7, 8, 9], [9], genders=genders) for genders in (((0, 2), (2, 1)), (), ((1, 0),))]
-    assert collate(examples, config).genders.tolist() == [[0, 0, 2], [0, 2, 1], [2, 1, 0]]
-    assert collate(examples, config, Processes(2, 1)).genders.tolist() == []
-
-
-@pytest.mark.parametrize("turned", [False, True])
-def test_pairs_empty_too_long_or_too_unequal_are_left_out(
-    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, turned: bool
-) -> None:
-    """At most thirty tokens a side, and the longer one three times the shorter and ten more."""
-    monkeypatch.setattr(tokenizer, "encode_batch", lambda texts: [[5] * int(text) for text in texts])
-    kept = [(1, 1), (1, 13), (2, 16), (6, 28), (30, 7), (30, 30)]
-    left_out = [(0, 0), (0, 1), (1, 14), (2, 17), (6, 29), (30, 6), (30, 31)]
-    pairs = [Pair(*map(str, sides[::-1] if turned else sides)) for sides in (*kept, *left_out)]
-    examples = encode_pairs(pairs, tokenizer, max_tokens=30)
-    assert [(len(example.source), len(example.target)) for example in examples] == [
-        sides[::-1] if turned else sides for sides in kept
-    ]
-    assert [(e.longest, e.num_tokens) for e in examples] == [(max(sides), sum(sides)) for sides in kept]
 
 
 def test_a_source_comes_in_other_pieces_too_and_counts_no_more_for_it(tokenizer: Tokenizer) -> None:

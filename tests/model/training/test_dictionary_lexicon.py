@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from model.tokenizer import Tokenizer
-from model.training import dictionary_lexicon
 from model.training.batches import Example
 from model.training.dictionary_lexicon import (
     BY_HAND,
@@ -20,7 +19,7 @@ from model.training.dictionary_lexicon import (
 from model.training.dictionary_lexicon import NOUNS_FILE as FILE
 from model.training.lexicon import HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, Noun, NounsByKind
 from model.training.made_sets import MadeSets
-from model.training.pronouns import PronounPair, held_out_twins, part_of_noun, training_pairs
+from model.training.pronouns import PronounPair, held_out_twins, training_pairs
 from tests.model.training.test_pronouns import combinations_of
 from tests.paths import ROOT
 
@@ -65,28 +64,6 @@ def test_of_two_that_are_one_word_in_german_the_surer_one_enters() -> None:
     cape = DictionaryNoun("cape", "Umhang", "m", "capes", "Umhänge", 3.0)
     veil = DictionaryNoun("veil", "Umhang", "m", "veils", "Umhänge", 5.0)
     assert [noun.english for noun in entering(with_dictionary([cape, veil]))] == ["veil"]
-
-
-def test_what_is_held_out_does_not_enter_by_english_or_german_nor_as_a_head(monkeypatch: pytest.MonkeyPatch) -> None:
-    doubtful = [
-        noun
-        for number, held in enumerate(HELD_OUT)
-        for noun in (
-            DictionaryNoun(held.english, f"Ding{number}", held.gender, "things", "Dinge", 9.0),
-            DictionaryNoun(f"thing {number}", held.german, held.gender, "things", "Dinge", 9.0),
-            DictionaryNoun(f"garden {held.english}", f"Blume{number}", held.gender, "things", "Dinge", 9.0),
-            DictionaryNoun(f"flower {number}", f"Garten{held.german.lower()}", held.gender, "things", "Dinge", 9.0),
-        )
-    ]
-    free = [DictionaryNoun(f"thing {number}", f"Dings{number}", "n", "things", "Dinge", 9.0) for number in range(300)]
-    listed = {"thing": tuple(noun.english for noun in (*doubtful, *free))}
-    monkeypatch.setattr(dictionary_lexicon, "listed_kinds", lambda: listed)
-    assert len(HELD_OUT) > 100
-    assert not entering(with_dictionary(doubtful))
-    # What would be held out if it were written by hand stays outside as well, and only that.
-    names = {noun.english for noun in entering(with_dictionary(free))}
-    assert names == {noun.english for noun in free if part_of_noun(noun.english) == "train"}
-    assert 200 < len(names) < 300
 
 
 def test_with_a_dictionary_pronoun_sentences_have_its_nouns(

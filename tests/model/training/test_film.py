@@ -16,8 +16,8 @@ from model.errors import ConfigError, DataError
 from model.nn.encoder_decoder import SITES, EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training.batches import encode_pairs
-from model.training.film import Film, _links, frame_steps, joined, load_film, save_film
-from model.training.film_recorder import SENTENCES, FilmRecorder, _weights, piece_links
+from model.training.film import Film, frame_steps, joined, load_film, save_film
+from model.training.film_recorder import SENTENCES, FilmRecorder, piece_links
 from model.training.loop import TrainingRun
 from tests.model.training.test_loop import CPU, PAIRS, SETTINGS
 
@@ -68,14 +68,6 @@ def test_frames_are_spaced_by_logarithm_up_to_the_last_step() -> None:
     assert [frame_steps(100, count) for count in (2, 3, 4)] == [[0, 100], [0, 10, 100], [0, 5, 22, 100]]
 
 
-def test_a_weight_of_one_is_one_again_and_of_a_half_as_near_as_255_steps_are() -> None:
-    recorded = {f"decoder.layers.{layer}.cross_attention.hook_weights": [torch.full((1, 3, 1, 2), share)] * 2
-                for layer, share in enumerate((1.0, 0.5))}  # fmt: skip
-    kept = _weights(recorded, "decoder.cross", 2)
-    assert kept.shape == (1, 2, 3, 2, 2)
-    assert [np.unique(layer).tolist() for layer in kept[0]] == [[255], [128]]
-
-
 def test_films_are_joined_frame_after_frame_and_one_frame_of_one_sentence_is_a_film(film: Film, tmp_path: Path) -> None:
     again = joined([film.cut(slice(2)), film.cut(slice(2, 3)), film.cut(slice(3, None))])
     for one in (again, joined([film])):
@@ -91,14 +83,6 @@ def test_films_are_joined_frame_after_frame_and_one_frame_of_one_sentence_is_a_f
     loaded = load_film(tmp_path / "short.npz")
     assert (loaded.steps, len(loaded.sentences)) == ((0,), 1)
     assert (loaded.sentences[0].frame(0, "decoder.cross") == 1).all()
-
-
-def test_links_name_rows_and_keys_that_there_are() -> None:
-    """Of two rows and three keys."""
-    assert _links([[0, [2]], [1, [0, 1]]], 2, 3) == ((0, (2,)), (1, (0, 1)))
-    for wrong in ([[2, [0]]], [[0, [3]]], [[0, []]], [[0, [0]], [1, [0]], [1, [1]]]):
-        with pytest.raises(ValueError, match="rows or keys that there are not"):
-            _links(wrong, 2, 3)
 
 
 def test_a_film_holds_every_weight_of_every_frame(film: Film, config: TransformerConfig) -> None:
@@ -165,12 +149,6 @@ def test_links_join_the_row_that_reads_a_piece_to_the_pieces_of_its_source_words
     assert sorted(links) == list(range(1, len(target_tokens)))
     spelled = "".join(source_tokens[key] for key in links[len(target_tokens) - 1]).replace("▁", "")
     assert spelled == "animal"
-
-
-def test_every_word_of_the_films_translations_is_linked_to_words_of_its_sentence() -> None:
-    for source, target, links in SENTENCES:
-        assert len(links) == len(target.split())
-        assert all(word < len(source.split()) for linked in links for word in linked)
 
 
 def damaged(film: Film, path: Path, **changes: Any) -> None:

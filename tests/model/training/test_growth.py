@@ -65,16 +65,6 @@ def test_every_new_layer_learns(model: Transformer) -> None:
     assert still == []
 
 
-def test_old_layers_are_spread_and_keep_their_order() -> None:
-    assert kept_layers(4, 6) == [0, 1, 3, 4]
-    for old in range(1, 7):
-        for new in range(old, 13):
-            places = kept_layers(old, new)
-            assert places == sorted(set(places))
-            assert places[0] == 0
-            assert places[-1] < new
-
-
 @pytest.mark.parametrize(
     ("changes", "num_layers", "said"),
     [({"norm": "post"}, 4, "pre-norm"), ({"residual": False}, 4, "residual"), ({}, 2, "already has 2 \\+ 2 layers")],

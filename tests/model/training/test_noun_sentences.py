@@ -1,7 +1,6 @@
 """Sentences with a dictionary's nouns: grammar, what is never made, which rows are believed, what “it” can mean."""
 
 import lzma
-import random
 import re
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from model.errors import ConfigError, DataError
 from model.tokenizer import Tokenizer
 from model.training.batches import Example
-from model.training.copying import FRAMES, copying_pairs, made_up_word
 from model.training.dictionary_lexicon import (
     BY_HAND,
     GERMAN_CASES,
@@ -22,19 +20,7 @@ from model.training.dictionary_lexicon import (
 )
 from model.training.lexicon import GENDERS, NOUNS, Noun
 from model.training.made_sets import MadeSets
-from model.training.noun_sentences import (
-    LISTED,
-    NEVER,
-    NounFrame,
-    Number,
-    _Nouns,
-    _phrase,
-    filled,
-    frames,
-    noun_pairs,
-    touchable,
-    with_hand_written,
-)
+from model.training.noun_sentences import NEVER, NounFrame, filled, frames, noun_pairs, touchable, with_hand_written
 from model.training.pronouns import part_of_noun
 
 ROWS = """\
@@ -89,63 +75,12 @@ def test_what_is_written_by_hand_stands_instead_of_another_sense_of_the_word() -
     assert "teddy bear" not in held
 
 
-def test_a_noun_that_is_listed_by_kind_comes_as_often_as_the_commonest() -> None:
-    rare, common = (DictionaryNoun(word, "Wort", "n", f"{word}s", "Wörter", 1.5, 2.0) for word in ("ferry", "zeal"))
-    assert "ferry" in BY_HAND
-    often = _Nouns.of([rare, common]).up_to
-    assert often[0] == LISTED
-    assert often[1] - often[0] == pytest.approx(1.5**0.5 * 10**0.8)
-    (doubtful,) = _Nouns.of([DictionaryNoun("zeal", "Eifer", "m", "", "", 0.25, 2.0)]).up_to
-    assert doubtful == pytest.approx(10**0.8)
-
-
-def test_about_a_third_of_phrases_is_plural_or_has_an_adjective_where_both_may_be() -> None:
-    draw = random.Random(2)
-    for number, share in (("b", 0.35), ("s", 0), ("p", 1)):
-        phrases = [_phrase(draw, LAMP, number) for _ in range(2_000)]  # type: ignore[arg-type]
-        assert sum(phrase is not None and phrase.is_plural for phrase in phrases) / 2_000 == pytest.approx(
-            share, abs=0.04
-        )
-        described = sum(phrase is not None and phrase.adjective is not None for phrase in phrases)
-        assert described / 2_000 == pytest.approx(0.35, abs=0.04)
-    assert _phrase(draw, DictionaryNoun("zeal", "Eifer", "m", "", "", 9.0), "p") is None
-
-
 def test_a_frame_is_filled_in_the_case_that_it_names() -> None:
     frame = NounFrame("b", "She put {x} next to {y}.", "Sie legte {x:acc} neben {y:gen}.")
     small = NounPhrase(SPOON, "a", Adjective("small", "klein"), is_plural=False)
     pair = filled(frame, {"x": small, "y": NounPhrase(LAMP, "the", None, is_plural=True)})
     assert pair == ("She put a small spoon next to the lamps.", "Sie legte einen kleinen Löffel neben der Lampen.")
     assert filled(frame, {"x": small, "y": NounPhrase(CIRCUS, "the", None, is_plural=False)}) is None
-
-
-@pytest.mark.parametrize(
-    ("noun", "number", "determiners"),
-    [
-        (LAMP, "s", {"the", "a", "my", "this", "no"}),
-        (DictionaryNoun("lamp", "Lampe", "f", "", "", 9.0), "s", {"the", "", "my", "this", "no"}),
-        (DictionaryNoun("lamp", "Lampe", "f", "", "", 0.5), "s", {"the", "my", "this", "no"}),
-        (
-            DictionaryNoun("freedom", "Freiheit", "f", "freedoms", "Freiheiten", 9.0),
-            "s",
-            {"the", "", "a", "my", "this", "no"},
-        ),
-        (DictionaryNoun("lamp", "Lampe", "f", "", "", 4.0), "s", {"the", "", "my", "this", "no"}),
-        (LAMP, "i", {"the", "a", "my", "this"}),
-    ],
-)
-def test_what_is_not_counted_stands_alone_and_not_with_one(
-    noun: DictionaryNoun, number: Number, determiners: set[str]
-) -> None:
-    draw = random.Random(1)
-    phrases = [_phrase(draw, noun, number) for _ in range(1_000)]
-    assert {phrase and phrase.determiner for phrase in phrases} == determiners
-
-
-def test_von_dem_becomes_vom() -> None:
-    spoon = NounPhrase(SPOON, "the", None, is_plural=False)
-    pair = filled(NounFrame("b", "A bit of {x}.", "Etwas von {x:dat}."), {"x": spoon})
-    assert pair == ("A bit of the spoon.", "Etwas vom Löffel.")
 
 
 def test_every_frame_has_the_same_slots_in_both_languages_and_a_known_number() -> None:
@@ -167,20 +102,6 @@ def test_sentences_that_are_scored_are_never_made(folder: Path) -> None:
     assert list(noun_pairs(nouns, 50, seed=5)) == made[:50]
     # The word itself is learned, in other sentences.
     assert any("ttention" in pair.source and "ufmerksamkeit" in pair.target for pair in made)
-
-
-def test_what_is_to_be_copied_stands_in_both_sentences() -> None:
-    for source, target in copying_pairs(500, seed=2):
-        odd = {word.strip(".,!?“”„") for word in source.split()} - {word.strip(".,!?“”„") for word in target.split()}
-        known = {word.strip(".,!?“”„") for english, _ in FRAMES for word in english.split()}
-        assert odd <= known, (source, target)
-
-
-def test_made_up_words_are_letters_and_differ() -> None:
-    draw = random.Random(1)
-    words = [made_up_word(draw) for _ in range(2_000)]
-    assert all(word.isalpha() and word.islower() and len(word) >= 2 for word in words)
-    assert len(set(words)) > 1_900
 
 
 def test_each_set_is_its_share_of_all_tokens(
