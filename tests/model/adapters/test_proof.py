@@ -213,7 +213,7 @@ def test_weights_of_another_attention_than_the_model_runs_are_refused(monkeypatc
     eager = modeling_llama.eager_attention_forward
 
     def rescaled(*given: Any, scaling: float, **options: Any) -> Any:
-        return eager(*given, scaling=scaling * 1.1, **options)
+        return eager(*given, **{**options, "scaling": scaling * 1.1})
 
     monkeypatch.setattr(modeling_llama, "eager_attention_forward", rescaled)
     with pytest.raises(CheckpointError, match="something else than the fused attention"):
