@@ -11,7 +11,6 @@ from tests.browser.pointing import box_of, pointed_at
 
 def opened(page: Page, url: str, query: str = "") -> None:
     visit(page, f"{url}/experiments?{query}")
-    expect(page.get_by_role("heading", name="The paper", level=1)).to_be_visible()
 
 
 def drawn(page: Page, key: str) -> Locator:
@@ -33,7 +32,7 @@ def test_a_cell_says_why_a_query_may_not_attend_to_a_key_and_a_narrow_page_holds
     drawn(page, "mask-batch-cross")
     assert_within(page, 800)
     page.emulate_media(color_scheme="light")
-    page.get_by_role("tab", name="Positions").click()
+    opened(page, url, "claim=Positions&text=It+is+late.")
     page.locator(".st-key-positions-likeness summary").click()
     drawn(page, "likeness-sums")
     assert_within(page, 800)

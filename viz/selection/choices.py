@@ -89,6 +89,7 @@ Depth = Literal["model", "layer", "head", "cell", "number"]
 PathEnd = Literal["", "input", "output"]
 Lines = Literal["strongest", "mean", "chosen"]
 WalkEdit = Literal["", "off", "point", "forced"]
+Side = Literal["source", "target"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,14 @@ class LearnChoices:
     lesson_step: Annotated[int, Param("step_of_lesson"), ResetBy("lesson")] = 1
     #: what a person predicts there, counted from 1; 0 before that.
     answer: Annotated[int, Param("answer"), ResetBy("lesson", "lesson_step")] = 0
+    explore: Annotated[bool, ResetBy("lesson", "lesson_step")] = False  #: whether Explore is unfolded below the step
+    side: Side = "source"  #: the source or its translation
+    #: position, dimension, shift: which curves of the encodings are drawn.
+    position: int = 10
+    dimension: int = 20
+    shift: int = 3
+    width: int = 0  #: dimensions that the encodings' formula is given; 0 for the model's own
+    base: int = 10_000  #: of the formula's wavelengths
     #: the class whose answers are counted together; "" for none.
     classroom: Annotated[str, Param("class"), MaxLength(16)] = ""
     #: how far the picture of the Transformer is zoomed in; its layer, head, row and key are those of all pages.
@@ -336,10 +345,7 @@ class AtlasChoices:
     read_off: ReadOff = "weights"  #: what it is computed from
 
 
-ExperimentsTab = Literal[
-    "Scores", "Positions", "Masks", "Pooling", "Table 1", "Ablations", "Through training", "Live switches"
-]
-Side = Literal["source", "target"]
+ExperimentsTab = Literal["Scores", "Masks", "Pooling", "Table 1", "Ablations", "Through training", "Live switches"]
 #: What the lines of the film of a training can be.
 FilmMetric = Literal[
     "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation", "word_in", "word_out"
@@ -355,13 +361,6 @@ class ExperimentsChoices:
     batch_sentences: Annotated[str, Param("companion")] = BATCH_SENTENCES
     #: which sentence of the batch is looked at; None leaves that to the page.
     batch_member: Annotated[int | None, Param("member")] = None
-    side: Side = "source"  #: the source or its translation
-    #: position, dimension, shift: which curves of the encodings are drawn.
-    position: int = 10
-    dimension: int = 20
-    shift: int = 3
-    width: int = 0  #: dimensions that the encodings' formula is given; 0 for the model's own
-    base: int = 10_000  #: of the formula's wavelengths
     score_width: Annotated[int, Param("dk")] = 64  #: d_k of the random queries and keys
     #: how many queries and keys the cost of a score function is measured with, at most.
     score_size: Annotated[int, Param("pairs")] = 512

@@ -24,7 +24,6 @@ from viz.selection.selection import FIELDS, PAGES, SECTIONS, Section, Selection
 #: A parameter, and its old value → the parameters that it has now; what the address says itself goes before these.
 _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("part", "Masks"): {"claim": "Masks"},
-    ("part", "Positional encodings"): {"claim": "Positions"},
     ("learn", "Follow one token"): {"learn": "The Transformer", "depth": "layer"},
     ("transformer", "One token"): {"depth": "layer"},
     ("transformer", "Whole model"): {},
@@ -43,12 +42,22 @@ _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("atlas", "Layer × head"): {"atlas": "Maps"},
 }
 
+#: Topic of Explore → the lesson and the step, counted from 1, at which it is at home.
+EXPLORED: Final[Mapping[str, tuple[str, int]]] = {"positions": ("positions", 3)}
+
+
+def _explored(topic: str) -> tuple[str, Mapping[str, str]]:
+    lesson, step = EXPLORED[topic]
+    return "learn", {"learn": "Lessons", "lesson": lesson, "step_of_lesson": str(step), "explore": "1"}
+
+
 #: The old address of a page, a parameter there and its value ("" where it is absent) → the address of the page, and
 #: the parameters that it has now.
 _MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
     ("masks", "part", ""): ("experiments", {"claim": "Masks"}),
     ("masks", "part", "Masks"): ("experiments", {"claim": "Masks"}),
-    ("masks", "part", "Positional encodings"): ("experiments", {"claim": "Positions"}),
+    ("masks", "part", "Positional encodings"): _explored("positions"),
+    **{(old, "claim", "Positions"): _explored("positions") for old in ("experiments", "paper", "why")},
     ("why", "", ""): ("experiments", {}),
     ("paper", "", ""): ("experiments", {}),
     ("decode", "studio", "Edit attention"): ("compare", {"lab": "Cause"}),

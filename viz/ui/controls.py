@@ -137,7 +137,7 @@ def window(last: int, default: int) -> int:
 def width(own: int) -> int:
     """How many dimensions the formula is given, an even number; the model's own unless another is chosen."""
     most = max(MAX_WIDTH, own)
-    value = min(max(state.current().experiments.width or own, 2), most) // 2 * 2
+    value = min(max(state.current().learn.width or own, 2), most) // 2 * 2
     state.change(width=0 if value == own else value)
     chosen = st.slider(
         _("d_model (this model: {own})", own=own),

@@ -230,6 +230,13 @@ def _open_scores() -> None:
     open_page("experiments")
 
 
+def open_explore(topic: str) -> None:
+    """Open Explore of a topic below the step where it is at home."""
+    lesson, step = url.EXPLORED[topic]
+    state.change(learn_tab="Lessons", lesson=lesson, lesson_step=step, answer=0, explore=True)
+    open_page("learn")
+
+
 def follow(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:
     """Open the page that is wanted: by `open_page`, or that of a choice that was undone or done again."""
     wanted = state.page_wanted(opened.url_path)

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz import page_run
+from tests.viz.pages.learn.explore.opening import place
 from tests.viz.sent import sent_to
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
 from viz.selection.choices import (
@@ -54,6 +55,15 @@ def opened(name: str, page: str, **asked: str) -> AppTest:
     return page_run.opened(page_run.app_of(), page, **{"checkpoint": name, "text": "So late?", **asked})
 
 
+def exploring(name: str, topic: str) -> AppTest:
+    """Explore of a topic, with a model on which the lesson above it cannot run, and says so alone."""
+    app = page_run.run_page(page_run.app_of(checkpoint=name, text="So late?", **place(topic)), "learn")
+    assert not app.exception
+    (error,) = app.error
+    assert "Headlight runs itself" in error.value
+    return app
+
+
 def said(app: AppTest) -> str:
     return " ".join(one.value.replace("\\", "") for one in app.info)
 
@@ -77,14 +87,14 @@ def test_a_gru_shows_one_head_and_needs_no_positions() -> None:
     assert app.segmented_control(key="site").options == ["Decoder cross"]
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [1, 1]
     assert app.segmented_control(key="measure").options == ["Weights", "Norms"]
-    app = opened("recurrent", "experiments", claim="Positions")
+    app = exploring("recurrent", "positions")
     assert "needs no positional encodings" in " ".join(one.value for one in app.markdown)
 
 
 def test_a_convolutional_model_shows_a_head_a_layer_and_its_table_of_positions() -> None:
     app = opened("convolutional", "attention")
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [3, 1]
-    app = opened("convolutional", "experiments", claim="Positions")
+    app = exploring("convolutional", "positions")
     ((header, (values,)),) = sent_to(app, "matrix_picture")
     assert len(header["columnTokens"]) == 32
     assert len(values) == 32 * len(header["rowTokens"])

@@ -10,7 +10,7 @@ from tests.model.marian.marian_folders import write_marian
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.page_run import opened as opened_page
-from tests.viz.pages.experiments.opening import at_positions
+from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.pages.test_pages import MODEL, PAGES, opened
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -46,7 +46,7 @@ def test_every_page_opens(app: AppTest, root: Path, page: str) -> None:
 
 
 def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> None:
-    at_positions(app, dimension=20, position=3, shift=2)
+    exploring(app, "positions", dimension=20, position=3, shift=2)
     healthy(app)
     # The formula gives the recorded rows: cosines of pair 4 stand in dimension 20 of 32.
     deviation = float(app.success[0].value.rpartition("largest difference ")[2].rstrip("."))

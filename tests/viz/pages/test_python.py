@@ -27,7 +27,7 @@ from tests.viz import page_run
 from tests.viz.pages.atlas.opening import OWN, forget
 from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.pages.experiments.through_training import invented
-from viz.access import attention, attribution, head_verdict, models, traces
+from viz.access import attention, attribution, head_verdict, mechanisms, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.atlas import data as atlas_data
 from viz.pages.atlas import python as of_atlas
@@ -43,9 +43,9 @@ from viz.pages.decoding.data import branches, searches
 from viz.pages.decoding.film import data as film_data
 from viz.pages.experiments import python as of_experiments
 from viz.pages.experiments.data import ablations, claims
-from viz.pages.experiments.data import claims as positions
 from viz.pages.experiments.through_training import data as films
 from viz.pages.learn import python as of_learn
+from viz.pages.learn.explore.data import positions
 from viz.pages.learn.training import data as training
 from viz.pages.learn.training.tab import SHOWN, asked_reference
 from viz.pages.learn.transformer import data as data_of_walk
@@ -329,15 +329,15 @@ def saturation(names: dict[str, Any], trace: Trace) -> Pairs:
     return pairs + [(names["weights"][name], each) for name, each in of_row.items()]
 
 
-def encodings(names: dict[str, Any], trace: Trace) -> Pairs:
-    chosen = state.current().experiments
+def encodings(names: dict[str, Any]) -> Pairs:
+    trace, chosen = traced(), state.current().learn
     shown = positions.encoding(64, chosen.width or 32, chosen.base, "interleaved")
     return [(names["added"], trace.positional[chosen.side]), (names["formula"], shown)]
 
 
 def masked(names: dict[str, Any], trace: Trace) -> Pairs:
-    batch = positions.batch_masks(reader(), (trace.text, "No."))
-    alone = {site: positions.masks_in_use(trace, site)[0] for site in trace.sites}
+    batch = claims.batch_masks(reader(), (trace.text, "No."))
+    alone = {site: mechanisms.masks_in_use(trace, site)[0] for site in trace.sites}
     return [
         *((names["single"][site], each.by_position & each.by_padding) for site, each in alone.items()),
         (names["batch"].decoder_cross, batch.decoder_cross),
@@ -450,6 +450,8 @@ def records(names: dict[str, Any]) -> Pairs:
     return pairs
 
 
+#: What unfolds Explore of a topic.
+POSITIONS = {"lesson": "positions", "lesson_step": 3, "explore": True}
 CASES: list[Case] = [
     *(
         ("attention", "All heads", {"measure": measure, "whole_words": words, "special_tokens": special}, all_heads)
@@ -483,8 +485,8 @@ CASES: list[Case] = [
     ("atlas", "Map of heads", {}, atlas_places),
     ("atlas", "Table", {}, atlas_table),
     ("experiments", "Scores", {"token": 2, "score_width": 16}, saturation),
-    ("experiments", "Positions", {"side": "target"}, encodings),
-    ("experiments", "Positions", {"width": 16, "base": 100}, encodings),
+    ("learn", "Lessons", POSITIONS | {"side": "target"}, encodings),
+    ("learn", "Lessons", POSITIONS | {"width": 16, "base": 100}, encodings),
     ("experiments", "Masks", {"batch_sentences": "No.\n"}, masked),
     ("experiments", "Pooling", {"pooling_width": 35, "pooling_query": 120}, pooled),
     ("experiments", "Table 1", {"kernel_width": 5, "window_size": 3, "layer_length": 128}, table_one),

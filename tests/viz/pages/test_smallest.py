@@ -29,12 +29,12 @@ from viz.selection.selection import FIELDS
 OF_EVERY: Final = {
     "attention": FIELDS["attention_tab"].options,
     "decoding": (*FIELDS["decoding_tab"].options, "Beam search", "Sampling", "Logit lens", "Attribution"),
-    "experiments": ("Scores", "Positions", "Masks"),
+    "experiments": ("Scores", "Masks"),
     "learn": ("The Transformer",),
 }
 OF_OURS: Final = OF_EVERY | {
     "coreference": ("Side by side", "Cause"),
-    "experiments": ("Scores", "Positions", "Masks", "Table 1", "Live switches"),
+    "experiments": ("Scores", "Masks", "Table 1", "Live switches"),
     "learn": ("The Transformer", "Training"),
     "model_card": ("Overview",),
 }

@@ -84,8 +84,8 @@ KEPT: dict[str, dict[str, object]] = {
     "companion=Yes.%0ANo.&member=1&side=target": {
         "batch_sentences": "Yes.\nNo.", "batch_member": 1, "side": "target",
     },
-    "part=Positional+encodings&position=3&dimension=4&shift=5&width=64&base=100": {
-        "experiments_tab": "Positions", "position": 3, "dimension": 4, "shift": 5, "width": 64, "base": 100,
+    "position=3&dimension=4&shift=5&width=64&base=100": {
+        "position": 3, "dimension": 4, "shift": 5, "width": 64, "base": 100,
     },
     "about=Training+data&seed=7": {"model_card_tab": "Data and training", "example_seed": 7},
 }  # fmt: skip
@@ -111,15 +111,21 @@ CORRECTED: dict[str, tuple[dict[str, object], str]] = {
 }  # fmt: skip
 
 
+POSITIONS = {"lesson": "positions", "lesson_step": 3, "explore": True}
 #: Address of a page that was merged into another → where it leads, and what is chosen there.
 MOVED: dict[str, tuple[str, dict[str, object]]] = {
     "masks?text=It+is+late.": ("Experiments", {"experiments_tab": "Masks", "text": "It is late."}),
-    "masks?part=Positional+encodings&position=3": ("Experiments", {"experiments_tab": "Positions", "position": 3}),
-    "masks?part=Positional+encodings&claim=Pooling": ("Experiments", {"experiments_tab": "Positions"}),
+    "masks?part=Positional+encodings&position=3": ("Learn", POSITIONS | {"position": 3}),
+    "masks?part=Positional+encodings&claim=Pooling": ("Learn", POSITIONS),
     "why?part=Positional+encodings&claim=Pooling&sigma=30": (
         "Experiments",
         {"experiments_tab": "Pooling", "pooling_width": 30},
     ),
+    "paper?claim=Positions&side=target&lesson=heads&learn=Training": (
+        "Learn",
+        POSITIONS | {"learn_tab": "Lessons", "side": "target"},
+    ),
+    "experiments?claim=Positions": ("Learn", POSITIONS),
     "why": ("Experiments", {"experiments_tab": "Scores"}),
 }
 

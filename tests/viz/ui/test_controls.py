@@ -104,13 +104,13 @@ def test_the_formula_has_an_even_width_up_to_the_models_own_or_512(
 ) -> None:
     state.change(width=asked)
     assert controls.width(own) == shown
-    assert state.current().experiments.width == kept
+    assert state.current().learn.width == kept
     assert widgets.options == [2, max(512, own)]
     # What a person chooses is kept, unless it is the model's own.
     for chosen in (own, 64):
         widgets.session["width"] = chosen
         widgets.given["on_change"](*widgets.given["args"])
-        assert state.current().experiments.width == (0 if chosen == own else chosen)
+        assert state.current().learn.width == (0 if chosen == own else chosen)
 
 
 @pytest.mark.usefixtures("widgets")

@@ -11,14 +11,13 @@ from jaxtyping import Bool, UInt8
 from model.errors import InputTextError
 from viz.access import attention, models
 from viz.pages.experiments.data import claims as data
-from viz.pages.experiments.mask_figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
+from viz.pictures.figures.masks import batch_overview, mask_heatmap, reasons
 from viz.selection import state
 from viz.text import written
-from viz.text.html import swatches, visible
-from viz.text.messages import _, plural, said
+from viz.text.html import visible
+from viz.text.messages import _, said
 from viz.text.written import file_name
-from viz.ui import controls, frame
-from viz.ui.controls import plain
+from viz.ui import controls, frame, mechanisms
 
 if TYPE_CHECKING:
     from model import BatchMasks, Trace
@@ -56,10 +55,6 @@ class SiteMask:
         }
 
 
-#: Larger masks are told in words: nobody can read so many cells.
-MAX_TOKENS: Final = 256
-
-
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The masks of the sentence alone, then those of a batch that it shares with others."""
@@ -80,7 +75,7 @@ def show(trace: "Trace") -> None:
             (written.CROSS, "alone-cross"),
         ):
             _whole(SiteMask.alone(trace, site), site, key)
-    _legend()
+    mechanisms.legend()
     frame.small_print(
         "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that "
         "is the triangle. A single sentence needs no padding, so only causality remains; the encoder and the "
@@ -159,15 +154,11 @@ def _draw(of: Mapping[str, SiteMask]) -> None:
         _panel(causal, reasons(decoder.causal, everything), decoder, "batch-causal")
         _panel(_("∧ padding"), reasons(everything, decoder.padding), decoder, "batch-padding")
         _panel(_("= the mask that is used"), reasons(decoder.causal, decoder.padding), decoder, "batch-decoder")
-    _legend()
+    mechanisms.legend()
     st.markdown(_("**The other two: padding of the source only**"))
     with st.grid(3, min_column_width=290, gap="small"):
         _whole(of[written.ENCODER], written.ENCODER, "batch-encoder")
         _whole(of[written.CROSS], written.CROSS, "batch-cross")
-
-
-def _legend() -> None:
-    st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
 
 
 def _whole(mask: SiteMask, site: str, key: str) -> None:
@@ -187,51 +178,6 @@ def _shortened(text: str) -> str:
 
 @frame.fragment
 def show_other(trace: "Trace") -> None:
-    """Each attention's masks: which layers use them, what they forbid, and the picture."""
-    if max(max(map(len, trace.axis_tokens(site))) for site in trace.sites) <= MAX_TOKENS:
-        _legend()
-    for site in trace.sites:
-        st.markdown(f"**{written.label(site)}**")
-        _site(trace, site)
-    frame.small_print(
-        "Rows are queries, columns are keys. A single text needs no padding, so keys are masked only because of "
-        "their positions: a decoder must not see what comes later, and a window hides distant keys from a row."
-    )
+    """The masks of any other model."""
+    mechanisms.masks(trace)
     frame.lacking(models.abilities(state.current().model), "batch masks")
-
-
-def _site(trace: "Trace", site: str) -> None:
-    queries, keys = trace.row_names(site), trace.axis_tokens(site)[1]
-    if attention.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
-        layers = len(trace.inputs[site])
-        frame.small_print(
-            "{num_queries:,} × {num_keys:,} tokens are too many for legible cells (at most {max_tokens}); the "
-            "rule, in the first of {layers} layers: {rule}.",
-            num_queries=len(queries),
-            num_keys=len(keys),
-            max_tokens=MAX_TOKENS,
-            layers=layers,
-            rule=data.rule_of(trace.inputs[site][0].mask),
-        )
-        return
-    with st.grid(2, min_column_width=330, gap="medium"):
-        for mask in data.masks_in_use(trace, site):
-            with st.container(gap="xsmall"):
-                message = "{layers}: a row may see {rule}."
-                st.caption(plain(_(message, layers=_layers(mask.layers, len(trace.inputs[site])), rule=mask.rule)))
-                name = f"{site}-{mask.layers[0]}"
-                frame.chart(
-                    mask_heatmap(
-                        reasons(mask.by_position, mask.by_padding), queries, keys, rows_write=trace.rows_write(site)
-                    ),
-                    f"mask-{name}",
-                    file_name("mask", name),
-                    _("Mask of {site}: a row may see {rule}", site=written.label(site).lower(), rule=mask.rule),
-                )
-
-
-def _layers(layers: tuple[int, ...], count: int) -> str:
-    if len(layers) == count:
-        return _("All layers") if count > 1 else _("The only layer")
-    numbers = ", ".join(str(layer + 1) for layer in layers)
-    return plural("Layer {numbers}", "Layers {numbers}", len(layers), numbers=numbers)

@@ -15,16 +15,14 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
-    from viz.pages.experiments import ablations, live_switches, masks, pooling, positions, python, scores, table_one
+    from viz.pages.experiments import ablations, live_switches, masks, pooling, python, scores, table_one
     from viz.pages.experiments.through_training import tab as through_training
 
     trace = sentence.read_and_show(state.current().common.text, head)
     finding.open_on_finding(trace)
     abilities = models.abilities(state.current().model)
-    is_sinusoidal = abilities.is_headlight and abilities.positions == "sinusoidal"
     tabs: list[frame.Tab[ExperimentsTab]] = [
         ("Scores", scores.show),
-        ("Positions", positions.show if is_sinusoidal else positions.show_other),
         ("Masks", masks.show if abilities.is_headlight else masks.show_other),
         ("Pooling", pooling.show),
         ("Table 1", table_one.show),

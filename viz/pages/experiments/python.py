@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Final
 from viz.access import models
 from viz.pages.experiments import masks
 from viz.pages.experiments.data import ablations, claims
-from viz.pages.experiments.data import claims as positions
-from viz.pages.experiments.positions import MIN_POSITIONS
 from viz.pages.experiments.through_training import data as films
 from viz.pages.experiments.through_training.tab import own_film, own_name
 from viz.selection import state
@@ -30,22 +28,6 @@ def _scores(trace: "Trace") -> Snippet:
     inputs = line("inputs = trace.attention({}, {})", site, layer)
     template = "weights = {{name: with_scale(inputs, name).weights([{}], [{}])[0, 0] for name in ('dot', 'scaled')}}"
     return of_text(trace, imports, samples, inputs, line(template, head, row))
-
-
-def _positions(trace: "Trace") -> Snippet:
-    """The encodings by the formula, of which the first rows are what the model added; or another scheme."""
-    choices, abilities = state.current().experiments, models.abilities(state.current().model)
-    if not (abilities.is_headlight and abilities.positions == "sinusoidal"):
-        found = positions.position_schemes(trace, models.reader(state.current().model))
-        schemes = line("schemes = position_schemes(reader, trace, {})", positions.positions_drawn(trace))
-        return of_text(trace, {"analysis.positions": "position_schemes"}, schemes) if found else ""
-    added = line("added = trace.positional[{}]  # [position, d_model]", choices.side)
-    own = trace.positional[choices.side]
-    layout = models.translator(state.current().model).config.position_layout
-    shape = max(MIN_POSITIONS, len(own)), choices.width or own.shape[1]
-    template = "formula = sinusoidal_encoding({}, {}, base={}, layout={})"
-    formula = line(template, *shape, float(choices.base), layout)
-    return of_text(trace, {"nn.layers": "sinusoidal_encoding"}, added, formula)
 
 
 def _masks(trace: "Trace") -> Snippet:
@@ -146,7 +128,6 @@ def _live_switches(trace: "Trace") -> Snippet:
 
 VIEWS: Final[Views] = {
     "Scores": _scores,
-    "Positions": _positions,
     "Masks": _masks,
     "Pooling": _pooling,
     "Table 1": _table_one,

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Final
 
 from viz.access import models, traces
+from viz.pages.learn.explore import part as explore
+from viz.pages.learn.lessons import tab as lessons
 from viz.pages.learn.training import data as training
 from viz.pages.learn.training.tab import SHOWN, asked_reference
 from viz.pages.learn.transformer import data, walk
@@ -21,6 +23,13 @@ def _trace() -> "Trace":
     selection = state.current()
     reader = models.text_reader(selection.model)
     return traces.trace(reader, selection.common.text, selection.common.picture_digest)
+
+
+def _lessons() -> Snippet:
+    """What is explored below the step; a picture of the step itself has its Python where its link leads."""
+    if topic := lessons.explored():
+        return explore.python(topic, _trace())
+    return said("Each picture of a lesson has a link to the page that shows all of it: its Python is there.")
 
 
 def _the_transformer() -> Snippet:
@@ -101,7 +110,7 @@ def _training() -> Snippet:
 
 
 VIEWS: Final[Views] = {
-    "Lessons": said("Each picture of a lesson has a link to the page that shows all of it: its Python is there."),
+    "Lessons": _lessons,
     "The Transformer": _the_transformer,
     "Training": _training,
     "Collection": said("Each pinned view opens on its own page: its Python is there."),

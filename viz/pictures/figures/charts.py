@@ -48,13 +48,13 @@ def row_labels(names: Sequence[str], *, rows_write: bool) -> list[str]:
 
 def row_axis(labels: Sequence[str]) -> PlotlySpec:
     """The axis that is read down the left side, first label on top; thinned out above `MAX_ROW_LABELS`."""
-    return _thinned(labels, MAX_ROW_LABELS) | {"range": [len(labels) - 0.5, -0.5], "ticklabelstandoff": 4}
+    return thinned(labels, MAX_ROW_LABELS) | {"range": [len(labels) - 0.5, -0.5], "ticklabelstandoff": 4}
 
 
 def column_axis(labels: Sequence[str]) -> PlotlySpec:
     """The axis that is read from left to right, its labels upright; thinned out above `MAX_COLUMN_LABELS`."""
     # Slanted ones would lean over the columns beside their own.
-    return _thinned(labels, MAX_COLUMN_LABELS) | {"range": [-0.5, len(labels) - 0.5], "tickangle": -90}
+    return thinned(labels, MAX_COLUMN_LABELS) | {"range": [-0.5, len(labels) - 0.5], "tickangle": -90}
 
 
 def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> PlotlySpec:
@@ -62,7 +62,8 @@ def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> PlotlySpec
     return _axis(range(len(labels)), labels) | {"overlaying": shares, "matches": shares, "showticklabels": False}
 
 
-def _thinned(labels: Sequence[str], limit: int) -> PlotlySpec:
+def thinned(labels: Sequence[str], limit: int) -> PlotlySpec:
+    """An axis with at most so many of its labels, every second, third …"""
     stride = max(1, -(-len(labels) // limit))
     return _axis(range(0, len(labels), stride), labels)
 

@@ -14,10 +14,6 @@ def at(app: AppTest, claim: str, **choices: object) -> AppTest:
     return opened(app, "experiments", claim=claim, **choices)
 
 
-def at_positions(app: AppTest, **choices: object) -> AppTest:
-    return at(app, "Positions", **choices)
-
-
 def until(app: AppTest, there: Callable[[AppTest], Any]) -> AppTest:
     """Run the page again and again until a job's result is on it."""
     last = time.monotonic() + PATIENCE

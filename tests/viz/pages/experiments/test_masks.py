@@ -8,9 +8,11 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.errors import InputTextError
 from tests.viz.page_run import healthy
-from tests.viz.pages.experiments.opening import at, at_positions
+from tests.viz.pages.experiments.opening import at
+from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.sent import charts
-from viz.pages.experiments.mask_figures import (
+from viz.pages.experiments.masks import MAX_COMPANIONS, SiteMask, companions
+from viz.pictures.figures.masks import (
     ALLOWED,
     BOTH,
     COLOURS,
@@ -21,7 +23,6 @@ from viz.pages.experiments.mask_figures import (
     mask_heatmap,
     reasons,
 )
-from viz.pages.experiments.masks import MAX_COMPANIONS, SiteMask, companions
 
 SENTENCE = "The animal was tired."
 
@@ -171,6 +172,6 @@ def test_markup_in_a_companion_is_shown_literally(app: AppTest) -> None:
 
 @pytest.mark.parametrize("text", ["x", "The cat sleeps. " * 4, "החתול 😀", "<b>x</b>"])
 def test_any_sentence_has_its_masks_and_positions(app: AppTest, text: str) -> None:
-    at_positions(app, text=text)
+    exploring(app, "positions", text=text)
     healthy(app.segmented_control(key="side").set_value("target").run())
     at(app, "Masks")

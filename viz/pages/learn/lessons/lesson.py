@@ -14,6 +14,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, Final, Self, TypeVar
 
+from viz.pages.learn.explore import TOPICS
 from viz.text.messages import _, shown
 from viz.text.written import NamedHead, scientific, with_minus
 from viz.ui.controls import markdown
@@ -70,6 +71,7 @@ class Step:
     #: where the story “Start here” shows it: the `page`, the `choices` there, and the `ring`, a selector of the parts
     #: that are ringed; empty in lessons.
     shown: Mapping[str, Any]
+    explore: str = ""  #: the topic of Explore that can be unfolded below it (`viz.pages.learn.explore`); "" for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,8 @@ def _step(where: str, content: dict[str, Any]) -> Step:
         question = _made(Question, where, {"because": ""} | question | lists)
         if len(question.wrong) != len(question.options):
             raise LessonFileError(f"{where}: {len(question.options)} options, but {len(question.wrong)} in “wrong”.")
+    if (topic := content.get("explore")) is not None and topic not in TOPICS:
+        raise LessonFileError(f"{where}: there is no {topic!r} to explore; there is {', '.join(TOPICS)}.")
     claims = tuple(content.pop("claims", ()))
     for claim in claims:
         if _CLAIM.fullmatch(claim) is None:

@@ -79,6 +79,7 @@ class FullPage:
 
     page: Section
     choices: Mapping[str, object] = field(default_factory=dict)
+    topic: str = ""  #: the topic of Explore that shows it, on the page Learn; "" for another page
 
     def on(self, page: Section, **choices: object) -> "FullPage":
         """Another page with these choices beside the same."""

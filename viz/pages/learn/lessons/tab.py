@@ -8,6 +8,8 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models
+from viz.pages.learn.explore import TOPICS
+from viz.pages.learn.explore import part as explore
 from viz.pages.learn.lessons import data, pictures
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
@@ -49,11 +51,18 @@ _SKIPS: Final = "lessons/skips"
 
 
 def show(head: "DeltaGenerator") -> None:
-    """Which lesson and step, its words, its question and its picture."""
+    """Which lesson and step, its words, its question and its picture; below it Explore, whatever becomes of these."""
     lesson, number = _chosen()
     present.steps(len(lesson.steps), "lesson_step", first=1)
     if not present.is_on():
         _way(lesson, number)
+    with frame.errors_shown():
+        _lesson(lesson, number, head)
+    if (topic := lesson.steps[number - 1].explore) and not present.is_on():
+        explore.show(topic)
+
+
+def _lesson(lesson: Lesson, number: int, head: "DeltaGenerator") -> None:
     choice = ModelChoice(_name(), state.current().model.device)
     if (caution := _caution(choice)) and not present.is_on():
         head.caption(caution)
@@ -64,6 +73,12 @@ def show(head: "DeltaGenerator") -> None:
         if not present.is_on():
             head.html(sentence.lines_html(_lines(shipped, lesson, number)))
     _step(shipped, lesson, number)
+
+
+def explored() -> str:
+    """The topic that is unfolded below the open step; "" for none."""
+    lesson, number = _chosen()
+    return lesson.steps[number - 1].explore if state.current().learn.explore else ""
 
 
 def _lines(shipped: Shipped, lesson: Lesson, number: int) -> list[sentence.Line]:
@@ -215,7 +230,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
         if is_open:
             _claims(step.claims, view)
-        _full_page(view.full)
+        _full_page(view.full, step.explore)
     with shown:
         if not is_open:
             frame.note("Predict first: the picture appears after your answer.")
@@ -314,16 +329,26 @@ def _found(view: View, claim: str) -> str:
     return shown_text(value) if isinstance(value, str) else f"{value:.4g}"
 
 
-def _full_page(full: FullPage) -> None:
-    """The button that opens the same view on the page that shows all of it."""
+def _full_page(full: FullPage, topic: str) -> None:
+    """The button that opens the same view where all of it is: on a page, or in Explore, here where it has the topic."""
+    is_here = bool(topic) and full.topic == topic
+    if full.topic:
+        label = _("Explore: {topic}", topic=_(TOPICS[full.topic].label))
+    else:
+        label = _("Open on the page {page}", page=PAGES[full.page].title)
     st.button(
-        _("Open on the page {page}", page=PAGES[full.page].title),
+        label,
         key="lesson-full",
-        icon=":material/open_in_new:",
+        icon=":material/explore:" if is_here else ":material/open_in_new:",
         type="tertiary",
-        on_click=open_full_page,
+        on_click=_unfold if is_here else open_full_page,
         args=(full,),
     )
+
+
+def _unfold(full: FullPage) -> None:
+    """Unfold Explore below the step, for the model and the sentence that are chosen."""
+    state.change(explore=True, **{name: value for name, value in full.choices.items() if name != "text"})
 
 
 def open_full_page(full: FullPage) -> None:
@@ -333,7 +358,10 @@ def open_full_page(full: FullPage) -> None:
     if "text" in full.choices:
         state.choose(text=full.choices["text"])
     state.change(**full.choices)
-    present.open_page(full.page)
+    if full.topic:
+        present.open_explore(full.topic)
+    else:
+        present.open_page(full.page)
 
 
 def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str) -> None:

@@ -69,7 +69,7 @@ def encodings(shipped: "Shipped", *, positions: int) -> View:
         file_name=file_name("positional encodings"),
     )
     caption = said("Rows are positions, columns dimensions: fast waves on the left, slow ones on the right.")
-    return View(picture, found, caption, FullPage("experiments", {"experiments_tab": "Positions"}))
+    return View(picture, found, caption, FullPage("learn", topic="positions"))
 
 
 def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
@@ -86,8 +86,7 @@ def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
     }
     picture = Curves(x=x, lines=lines, x_name=said("position"), y_name=said("value"))
     caption = said("Three of the even dimensions; the odd one after each is the cosine of the same angle.")
-    choices = {"experiments_tab": "Positions", "dimension": 2 * pairs[0]}
-    return View(picture, found, caption, FullPage("experiments", choices))
+    return View(picture, found, caption, FullPage("learn", {"dimension": 2 * pairs[0]}, topic="positions"))
 
 
 def likeness(shipped: "Shipped", *, distance: int) -> View:
@@ -108,7 +107,7 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
     product = said("dot product")
     picture = Curves(x=x, lines={product: both}, x_name=said("distance"), y_name=product, upright=0.0)
     caption = said("The dot product of the encodings of any two positions, by their distance.")
-    return View(picture, found, caption, FullPage("experiments", {"experiments_tab": "Positions"}))
+    return View(picture, found, caption, FullPage("learn", topic="positions"))
 
 
 def shift(shipped: "Shipped", *, position: int, by: int) -> View:
@@ -137,8 +136,8 @@ def shift(shipped: "Shipped", *, position: int, by: int) -> View:
         Column(said("at {position}", position=position + by), is_number=True),
     )  # fmt: skip
     caption = said("Each pair of dimensions is a point on a circle, (sine, cosine). The last two columns agree.")
-    choices = {"experiments_tab": "Positions", "position": position, "shift": by}
-    return View(Rows(columns, rows), found, caption, FullPage("experiments", choices))
+    full = FullPage("learn", {"position": position, "shift": by}, topic="positions")
+    return View(Rows(columns, rows), found, caption, full)
 
 
 def _pair(values: np.ndarray) -> str:

@@ -17,10 +17,10 @@ from model.config import Positions
 from model.nn.layers import sinusoidal_encoding
 from model.tokenizer import Tokenizer
 from tests.viz.page_run import healthy, traced
-from tests.viz.pages.experiments.opening import at_positions
+from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.sent import charts, sent_to
-from viz.pages.experiments.data.claims import OWN_BASE
-from viz.pages.experiments.mask_figures import (
+from viz.pages.learn.explore.data.positions import OWN_BASE
+from viz.pages.learn.explore.position_figures import (
     MAX_POINTS,
     dimension_curve,
     encoding_heatmap,
@@ -28,7 +28,7 @@ from viz.pages.experiments.mask_figures import (
     position_curve,
     shift_on_circle,
 )
-from viz.pages.experiments.positions import MIN_POSITIONS
+from viz.pages.learn.explore.positions import MIN_POSITIONS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.written import scientific
@@ -52,7 +52,7 @@ def _from_plotly(array: dict[str, str]) -> np.ndarray:
 
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_the_matrix_holds_the_recorded_rows_and_the_page_says_so(app: AppTest, side: str) -> None:
-    at_positions(app, text=SENTENCE, side=side)
+    exploring(app, "positions", text=SENTENCE, side=side)
     assert "what the model added" in app.success[0].value
     recorded = traced(SENTENCE, Selection().changed(checkpoint="en-de")).positional[side].numpy()
     formula = sinusoidal_encoding(len(recorded), OWN_WIDTH, base=float(OWN_BASE)).numpy()
@@ -67,9 +67,9 @@ def test_the_matrix_holds_the_recorded_rows_and_the_page_says_so(app: AppTest, s
 def test_other_settings_are_said_not_to_be_the_models_and_can_be_taken_back(
     app: AppTest, choice: dict[str, int]
 ) -> None:
-    at_positions(app, **choice)
+    exploring(app, "positions", **choice)
     assert not app.success
-    assert "Not what the model added" in app.warning[0].value
+    assert "Not what the model added" in app.warning[-1].value
     formula = " ".join(part.value for part in app.latex[:2])
     assert "\\sin" in formula
     assert "\\cos" in formula
@@ -81,12 +81,12 @@ def test_other_settings_are_said_not_to_be_the_models_and_can_be_taken_back(
     assert "what the model added" in app.success[0].value
     assert charts(app)[0] != other[0]
     assert charts(app)[-1] == other[-1]  # embedding + position is always the model's own
-    assert set(app.query_params) == {"claim"}
+    assert "width" not in app.query_params
 
 
 def test_all_pairs_of_the_sentence_lie_on_the_curve(app: AppTest) -> None:
     app.session_state["positions-likeness"] = True
-    at_positions(app)
+    exploring(app, "positions")
     points, curve = charts(app)[3]["data"]
     expected = decoded(curve, "y")[decoded(points, "x").astype(int)]
     np.testing.assert_allclose(decoded(points, "y"), expected, atol=1e-4)
@@ -113,20 +113,20 @@ def test_all_pairs_of_the_sentence_lie_on_the_curve(app: AppTest) -> None:
 def test_a_number_out_of_reach_becomes_the_nearest(
     app: AppTest, given: dict[str, int], becomes: tuple[int, ...]
 ) -> None:
-    at_positions(app, **given)
+    exploring(app, "positions", **given)
     widgets = {element.key: element.value for element in (*app.slider, *app.select_slider)}
     assert tuple(widgets[field] for field in given) == becomes
 
 
 def test_a_narrower_formula_draws_its_last_dimension_in_place_of_one_it_lacks(app: AppTest) -> None:
-    at_positions(app, dimension=31)
+    exploring(app, "positions", dimension=31)
     healthy(app.slider(key="width").set_value(2).run())
     assert app.slider(key="dimension").value == 1
     assert any(element.value == "**Dimension 1**: a wavelength of 6.28 tokens" for element in app.markdown)
 
 
 def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:
-    at_positions(app, dimension=20, position=10, shift=4)
+    exploring(app, "positions", dimension=20, position=10, shift=4)
     said = " ".join(element.value for element in (*app.markdown, *app.caption))
     assert f"= {2 * np.pi * OWN_BASE ** (20 / OWN_WIDTH):,.0f} (§3.5)" in said
     assert "in float64" in said
@@ -268,7 +268,7 @@ def test_a_model_without_positions_says_what_it_cannot_tell(
     app: AppTest, tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_model(tmp_path, config, tokenizer, "none", monkeypatch)
-    at_positions(app)
+    exploring(app, "positions")
     (said,) = [element.value for element in app.markdown if "adds no positional encodings" in element.value]
     assert said.startswith("**No positional encodings.** This model")
 
@@ -277,6 +277,6 @@ def test_learned_positions_are_drawn_as_they_are_added(
     app: AppTest, tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_model(tmp_path, config, tokenizer, "learned", monkeypatch)
-    at_positions(app)
+    exploring(app, "positions")
     assert any("Learned positions" in element.value for element in app.markdown)
     assert sent_to(app, "matrix_picture")

@@ -7,21 +7,20 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import models
-from viz.pages.experiments import mask_figures as figures
-from viz.pages.experiments.data import claims as data
-from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
+from viz.access.mechanisms import position_schemes, positions_drawn
+from viz.pages.learn.explore import position_figures as figures
+from viz.pages.learn.explore.data import positions as data
 from viz.selection import state
 from viz.selection.selection import FIELDS
-from viz.text import written
-from viz.text.messages import _, said, shown
-from viz.text.written import display_token, file_name, scientific, with_minus
-from viz.ui import controls, formulas, frame
+from viz.text.messages import _, said
+from viz.text.written import display_token, file_name, scientific
+from viz.ui import controls, formulas, frame, mechanisms
+from viz.ui.snippets import Snippet, line, of_text
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from model import Trace
-    from model.analysis.positions import PositionScheme
     from model.config import PositionLayout
 
 #: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.
@@ -37,58 +36,40 @@ ARRANGEMENT: Final[dict["PositionLayout", str]] = {
         "them). On the left of each half the angle grows fast from token to token, on its right it hardly changes."
     ),
 }
-_SCHEMES: Final = {
-    "sinusoidal": said("A fixed table of sines and cosines: the row of a token's position is added to its embedding."),
-    "learned": said("A learned table: the row of a token's position is added to its embedding."),
-    "rotary": said(
-        "Rotary positions (Su et al. 2021): nothing is added. Each pair of dimensions of query and key is rotated by "
-        "an angle that grows with the position, so that a dot product depends on the distance of the two."
-    ),
-    "ALiBi": said(
-        "ALiBi (Press et al. 2022): nothing is added to a token. Each head lowers the score of a key in proportion "
-        "to its distance, with a slope for each head."
-    ),
-    "relative bias": said(
-        "A relative bias (Raffel et al. 2020): nothing is added to a token. Each head adds to each score a learned "
-        "number that depends on the distance between key and query."
-    ),
-    "none": said("This model has no positional encodings."),
-    "unknown": said("How this model knows the position of a token was not found when it was opened."),
-}
-#: What stands before it; of a model that has no scheme there is no name either.
-_HEADINGS: Final = {
-    "sinusoidal": said("Sinusoidal positions."),
-    "learned": said("Learned positions."),
-    "rotary": said("Rotary positions."),
-    "ALiBi": said("ALiBi positions."),
-    "relative bias": said("Relative bias positions."),
-    "none": said("No positional encodings."),
-    "unknown": said("Positions: unknown."),
-}
-_HOW_TO_READ: Final = {
-    "table": said(
-        "Each row is a position, each column a dimension; warm above zero, cold below. Neighbouring positions look "
-        "similar if the model learned that they are close."
-    ),
-    "angles": said(
-        "Each row is a position, each column a pair of dimensions: the cosine of the angle by which that pair is "
-        "rotated there. On the left the angle grows fast from token to token, on the right it hardly changes."
-    ),
-    "bias": said(
-        "Each row is a head, each column a distance of the key after the query (+) or before it (−). Warm is added "
-        "to the score, cold is subtracted."
-    ),
-}
-_NUMBERS: Final = {"table": said("value"), "angles": said("cosine"), "bias": said("bias")}
-_TITLES: Final = {
-    "table": said("Positions: value"),
-    "angles": said("Positions: cosine"),
-    "bias": said("Positions: bias"),
-}
+
+
+def show(trace: "Trace") -> None:
+    """The sinusoids of a Headlight model with all that the formula can be asked; the scheme of any other."""
+    if is_sinusoidal():
+        _sinusoids(trace)
+    else:
+        mechanisms.positions(trace)
+
+
+def is_sinusoidal() -> bool:
+    """Whether the chosen model adds the sinusoids of the paper, and says so to each part of the formula."""
+    abilities = models.abilities(state.current().model)
+    return abilities.is_headlight and abilities.positions == "sinusoidal"
+
+
+def python(trace: "Trace") -> Snippet:
+    """The encodings by the formula, of which the first rows are what the model added; or another scheme."""
+    if not is_sinusoidal():
+        drawn = positions_drawn(trace)
+        schemes = line("schemes = position_schemes(reader, trace, {})", drawn)
+        found = position_schemes(trace, models.reader(state.current().model))
+        return of_text(trace, {"analysis.positions": "position_schemes"}, schemes) if found else ""
+    choices = state.current().learn
+    added = line("added = trace.positional[{}]  # [position, d_model]", choices.side)
+    own = trace.positional[choices.side]
+    layout = models.translator(state.current().model).config.position_layout
+    shape = max(MIN_POSITIONS, len(own)), choices.width or own.shape[1]
+    formula = line("formula = sinusoidal_encoding({}, {}, base={}, layout={})", *shape, float(choices.base), layout)
+    return of_text(trace, {"nn.layers": "sinusoidal_encoding"}, added, formula)
 
 
 @frame.fragment
-def show(trace: "Trace") -> None:
+def _sinusoids(trace: "Trace") -> None:
     """The matrix, then a position and a dimension of it, a shift, and the likeness of positions."""
     with st.grid(3, min_column_width=210, gap="medium"):
         side = controls.side()
@@ -191,7 +172,7 @@ def _show_curves(shown: data.Shown) -> None:
             )
             st.caption(_wavelength(f"{shown.base:,}^({2 * pair}/{shown.d_model})", wavelength, shown.count))
     # A link that names another shift opens on what it does.
-    st.session_state.setdefault("positions-rotation", state.current().experiments.shift != FIELDS["shift"].default)
+    st.session_state.setdefault("positions-rotation", state.current().learn.shift != FIELDS["shift"].default)
     label = _("A shift is a rotation: what turns one position into the one k tokens later, in numbers")
     frame.unfolding(label, "positions-rotation", _show_rotation, shown, position, pair, wavelength)
 
@@ -318,51 +299,4 @@ def _explained(share: float | None) -> str:
         "The curve is the same; deviations come from the words. In this sentence position explains **{share:.0%}** "
         "of the variance between pairs (R²).",
         share=share,
-    )
-
-
-@frame.fragment
-def show_other(trace: "Trace") -> None:
-    """The scheme by its name, and its numbers as a picture."""
-    abilities = models.abilities(state.current().model)
-    scheme = abilities.positions
-    words = abilities.lacks.get("positional encodings", _SCHEMES[scheme]) if scheme == "none" else _SCHEMES[scheme]
-    st.markdown(f"**{_(_HEADINGS[scheme])}** {shown(words)}")
-    schemes = data.position_schemes(trace, models.reader(state.current().model))
-    for scheme_of_site in schemes:
-        if scheme_of_site.site:
-            st.markdown(f"**{written.label(scheme_of_site.site)}**")
-        _draw(scheme_of_site, trace)
-        frame.small_print(_HOW_TO_READ[scheme_of_site.what])
-    if not schemes and scheme not in ("none", "unknown"):
-        frame.note("This model does not expose these numbers, so there is no picture of them.")
-
-
-def _draw(scheme: "PositionScheme", trace: "Trace") -> None:
-    values = scheme.values.numpy()
-    rows, columns = values.shape
-    if scheme.what == "bias":
-        row_tokens = [f"H{row + 1}" for row in range(rows)]
-        column_tokens = [with_minus(f"{scheme.first + column:+d}") for column in range(columns)]
-        bound = float(np.abs(values).max(initial=0.0)) or 1.0
-    else:
-        tokens = trace.source_tokens or trace.target_tokens
-        is_text = trace.picture is None
-        row_tokens = [f"{row}·{tokens[row]}" if is_text and row < len(tokens) else str(row) for row in range(rows)]
-        column_tokens = [str(column) for column in range(columns)]
-        bound = 1.0 if scheme.what == "angles" else float(np.quantile(np.abs(values), 0.99)) or 1.0
-    matrix_picture(
-        MatrixData(
-            values=np.clip(values, -bound, bound),
-            row_tokens=row_tokens,
-            column_tokens=column_tokens,
-            scale=ColourScale.signed(_(_NUMBERS[scheme.what]), bound),
-            title=_(_TITLES[scheme.what]),
-            label=_(_HOW_TO_READ[scheme.what]),
-            note=_("the largest 1% is clipped to the ends of the colour scale") if scheme.what == "table" else "",
-            file_name=file_name("positions", scheme.what, scheme.site),
-        ),
-        Kept(),
-        on_keep=lambda kept: None,
-        key=f"positions-{scheme.what}-{scheme.site}",
     )

@@ -1,0 +1,1 @@
+"""What the topics compute, by the functions of the model."""
