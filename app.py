@@ -30,7 +30,7 @@ def run() -> None:
     frame.check_settings()
     names = list(catalogue.models())
     state.begin(names)
-    state.carry_to_page()
+    state.turn_page()
     # Without icons eight of them fit into the bar at 800 pixels, as `viz/ui/page_style.css` lays it out.
     pages = [
         st.Page(

@@ -269,7 +269,7 @@ WITHIN: list[tuple[ModuleType, str, Callable[[int], bool]]] = [
     (branch_codes, "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
     (branch_codes, "MAX_PIECES", lambda n: bool(branch_codes._read_action("-".join(["t1"] * n)))),
     (url, "MAX_PINS", lambda n: url.fits([url.Pin("attention", ())] * n)),
-    (url, "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n))),
+    (url, "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n), "attention")),
     (open_folder, "MAX_REMEMBERED", remembers_all),
     (traces, "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
     (component, "MOST_SENT", lambda n: not component.is_too_large(np.zeros((2, 1, 1, 1, n), np.uint8))),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 from viz.selection.examples import BATCH_SENTENCES, EXAMPLES
-from viz.selection.fields import MAX_TEXT_IN_URL, MaxLength, OnlyWith, Param, Proposed, ResetBy, SessionOnly
+from viz.selection.fields import MAX_TEXT_IN_URL, MaxLength, OnlyWith, Param, Proposed, ResetBy, SessionOnly, ShownOn
 from viz.text.written import CROSS, ENCODER, Site
 
 Measure = Literal["weights", "norms", "rollout"]
@@ -16,6 +16,10 @@ MEASURE_NAMES: Final[tuple[Measure, ...]] = get_args(Measure)
 PICTURE_FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
 
 
+_HEADS: Final = ShownOn("learn", "attention", "decoding", "coreference", "atlas", "experiments")
+_TEXTS: Final = ShownOn("learn", "attention", "decoding", "coreference", "experiments")
+
+
 @dataclass(frozen=True, slots=True)
 class Common:
     """What several pages share."""
@@ -23,30 +27,32 @@ class Common:
     text: str = EXAMPLES[0].text  #: what the model reads
     #: the picture that a person gave to a model of pictures; "" for the one we draw.
     picture_digest: Annotated[str, SessionOnly()] = ""
-    site: Annotated[Site, Proposed("head_chosen")] = ENCODER  #: which of the three attentions
+    site: Annotated[Site, _HEADS, Proposed("head_chosen")] = ENCODER  #: which of the three attentions
     #: layer, head: which head of it.
-    layer: Annotated[int, Proposed("head_chosen")] = 0
-    head: Annotated[int, Proposed("head_chosen")] = 0
+    layer: Annotated[int, _HEADS, Proposed("head_chosen")] = 0
+    head: Annotated[int, _HEADS, Proposed("head_chosen")] = 0
     #: whether a person chose site, layer and head; else the page proposes what is most worth seeing.
     head_chosen: Annotated[bool, SessionOnly()] = False
-    further_heads: Annotated[tuple[int, ...], Param("also")] = ()  #: heads drawn beside it
+    further_heads: Annotated[tuple[int, ...], ShownOn("attention"), Param("also")] = ()  #: heads drawn beside it
     #: the query that is looked at; None leaves that to the page.
     token: Annotated[
-        int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "second_text", "chat", "pair", "pronoun")
+        int | None,
+        _TEXTS,
+        ResetBy("text", "picture_digest", "site", "checkpoint", "second_text", "chat", "pair", "pronoun"),
     ] = None
     #: the key that is looked at; None leaves that to the page.
-    key_token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "second_text", "chat")] = (
-        None
-    )
+    key_token: Annotated[
+        int | None, _TEXTS, ResetBy("text", "picture_digest", "site", "checkpoint", "second_text", "chat")
+    ] = None
     #: which token of what the model writes is looked at.
-    step: Annotated[int, Proposed("step_chosen"), ResetBy("text", "checkpoint", "chat")] = 0
+    step: Annotated[int, _TEXTS, Proposed("step_chosen"), ResetBy("text", "checkpoint", "chat")] = 0
     #: whether a person chose the step; else the page proposes the one most worth seeing.
     step_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "checkpoint", "chat")] = False
     #: which of a classifier's labels is asked about; None for what it says.
-    label: Annotated[int | None, ResetBy("text", "checkpoint", "second_text")] = None
-    measure: Measure = "weights"  #: what the numbers of an open head are
-    whole_words: Annotated[bool, Param("words")] = True  #: whether the pieces of a word are joined
-    special_tokens: Annotated[bool, Param("special")] = True  #: whether special tokens are shown
+    label: Annotated[int | None, _TEXTS, ResetBy("text", "checkpoint", "second_text")] = None
+    measure: Annotated[Measure, _TEXTS] = "weights"  #: what the numbers of an open head are
+    whole_words: Annotated[bool, _TEXTS, Param("words")] = True  #: whether the pieces of a word are joined
+    special_tokens: Annotated[bool, _TEXTS, Param("special")] = True  #: whether special tokens are shown
     picture_format: Annotated[PictureFormat, Param("pictures")] = "PNG"  #: what the camera of a chart saves
     picture_paper: Annotated[PicturePaper, Param("paper")] = "shown"  #: what saved pictures lie on
     #: "1" where a projector shows the page, one picture a screen; "" else.

@@ -38,6 +38,16 @@ class OnlyWith:
     value: object
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class ShownOn:
+    """Of a choice that pages share, those whose addresses carry it, by their sections; without this, all pages."""
+
+    pages: tuple[str, ...]
+
+    def __init__(self, *pages: str) -> None:
+        object.__setattr__(self, "pages", pages)
+
+
 @dataclass(frozen=True, slots=True)
 class Proposed:
     """A page proposes the value until a person chooses one; the field with this name says whether one has.
@@ -76,6 +86,7 @@ class Field:
     chosen_in: str = ""  #: the field that says whether a person has chosen it; "" where no page proposes its value
     #: the field, and its value, with which alone addresses carry this one; None for always.
     only_with: tuple[str, object] | None = None
+    shown_on: tuple[str, ...] = ()  #: of a choice that pages share, the sections of those that show it; none for all
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -125,5 +136,6 @@ def _field(section: str, name: str, hint: object, default: object) -> Field:
         reset_only=next((note.only for note in notes if isinstance(note, ResetBy)), None),
         reset_by=frozenset().union(*(note.fields for note in notes if isinstance(note, ResetBy))),
         only_with=next(((note.field, note.value) for note in notes if isinstance(note, OnlyWith)), None),
+        shown_on=next((note.pages for note in notes if isinstance(note, ShownOn)), ()),
         chosen_in=next((note.chosen for note in notes if isinstance(note, Proposed)), ""),
     )

@@ -20,10 +20,11 @@ from typing import Any, Final, Self, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.util import calc_hash
 
 from viz.selection import catalogue, url
-from viz.selection.selection import FIELDS, Selection
-from viz.selection.url import choices, parse, to_params
+from viz.selection.selection import FIELDS, SECTIONS, Section, Selection
+from viz.selection.url import choices, is_seen, parse, to_params
 from viz.server.widgets import sent
 from viz.text import messages
 
@@ -85,10 +86,19 @@ class History:
         choices[self.at] = replace(self.now, selection=selection)
         return replace(self, choices=tuple(choices))
 
-    def led_to(self, selection: Selection) -> Self:
-        """With the nearest choice that held the same, if any: the browser's Back and Forward go along the choices."""
-        same = [at for at, choice in enumerate(self.choices) if not _changed(choice.selection, selection)]
-        return replace(self, at=min(same, key=lambda at: abs(at - self.at), default=self.at))
+    def led_to(self, selection: Selection, page: Section) -> Self:
+        """With the nearest choice after which the page looked the same, if any; what was chosen on other pages stays.
+
+        So the browser's Back and Forward go along the choices.
+        """
+        same = [
+            at
+            for at, choice in enumerate(self.choices)
+            if not any(is_seen(selection, name, page) for name in _changed(choice.selection, selection))
+        ]
+        if not same:
+            return self
+        return replace(self, at=min(same, key=lambda at: abs(at - self.at))).absorbed(selection)
 
     def moved(self, by: int) -> Self:
         """So many choices undone (below 0) or done again, as far as there are any."""
@@ -173,7 +183,7 @@ def begin(checkpoints: Sequence[str]) -> None:
     if selection is None or is_led:
         params = st.query_params.to_dict()
         st.session_state[_ASKED] = params
-        selection = parse(params, selection or Selection())
+        selection = parse(params, selection or Selection(), _section())
     checkpoint = selection.model.checkpoint
     if checkpoint and checkpoint not in checkpoints:
         st.session_state[_MISSING] = checkpoint
@@ -189,8 +199,15 @@ def begin(checkpoints: Sequence[str]) -> None:
         _note_cut_short(past.begun)
     past.begun = current()
     if is_led and past.history is not None:
-        past.history = past.history.led_to(current())
+        past.history = past.history.led_to(current(), _section())
     messages.speak(language())
+
+
+def _section() -> Section:
+    """The page that this run opens; that of an old address is not open yet, and reads as the first one."""
+    context = get_script_run_ctx()
+    page = "" if context is None else context.page_script_hash
+    return next((section for address, section in SECTIONS.items() if calc_hash(address) == page), "attention")
 
 
 def language() -> str:
@@ -309,17 +326,13 @@ def position(field: str, count: int, default: int) -> int:
     return default
 
 
-def carry_to_page() -> None:
-    """Keep the address's parameters where another page has been opened; to be called before `st.navigation`.
-
-    A link of the navigation drops them, and the browser remembers the address that `st.navigation` then shows. Without
-    parameters that would be a step back of its own, to an address that says nothing of the sentence.
-    """
+def turn_page() -> None:
+    """Note in the history what led to another page, where one has been opened; to be called before `st.navigation`."""
     context = get_script_run_ctx()
     page = "" if context is None else context.page_script_hash
     if st.session_state.get(_PAGE, page) != page:
         # What was chosen on the page before led here; what this page makes of it comes with it.
-        publish()
+        _note(current())
         st.session_state[_OPENED] = True
     st.session_state[_PAGE] = page
 
@@ -336,7 +349,7 @@ def publish() -> None:
     """Write the selection into the history and the address, at the end of a run."""
     # The history first: the next run may cut this one short at any moment, and what the address shows can be undone.
     _note(current())
-    params = to_params(current())
+    params = to_params(current(), _section())
     if st.query_params.to_dict() != params:
         st.query_params.from_dict(params)
 

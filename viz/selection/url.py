@@ -116,31 +116,39 @@ def with_head(params: Mapping[str, str]) -> dict[str, str]:
 
 #: A number of more digits is wrong.
 MAX_DIGITS: Final = 6
-#: They follow from what else is in an address.
-_SAY_WHAT_IS_CHOSEN: Final = frozenset(field.chosen_in for field in FIELDS.values())
+#: Sections whose choices several pages show.
+_SHARED: Final = frozenset({"model", "common"})
 _CODE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-.")
 
 
-def parse(params: Mapping[str, str], base: Selection) -> Selection:
-    """Read an address's parameters; what is missing or wrong becomes the default.
+def is_seen(selection: Selection, name: str, page: Section) -> bool:
+    """Whether a choice defines what a page shows of this selection; only then the page's addresses and pins have it."""
+    field = FIELDS[name]
+    is_of_page = field.section == page or (field.section in _SHARED and (not field.shown_on or page in field.shown_on))
+    is_of_tab = field.only_with is None or selection.value(field.only_with[0]) == field.only_with[1]
+    return field.in_address and is_of_page and is_of_tab
 
-    Of `base` stays what no address carries: its folder, its picture, and a text that is too long or not of this view,
-    for its absence says nothing.
+
+def parse(params: Mapping[str, str], base: Selection, page: Section | None = None) -> Selection:
+    """Read the parameters of an address of a page; what is missing or wrong becomes the default.
+
+    Of `base` stays what such an address does not carry, and a text that is too long for one. Without a page, whichever
+    could carry a choice is meant.
     """
     params = renamed(params)
     values = choices(params)
+    asked = Selection().changed(**values)
+    unsaid: dict[str, object] = {}
     for name, field in FIELDS.items():
-        if not field.in_address:
-            if name not in _SAY_WHAT_IS_CHOSEN:
-                values[name] = base.value(name)
-        elif field.param in params:
-            continue
-        elif field.only_with is not None or (field.kind is str and len(str(base.value(name))) > MAX_TEXT_IN_URL):
-            values[name] = base.value(name)
+        pages = PAGES if page is None else (page,)
+        if any(is_seen(asked, name, each) for each in pages) and len(_written(base.value(name))) <= MAX_TEXT_IN_URL:
+            unsaid[name] = field.default
+            if field.chosen_in:
+                unsaid[field.chosen_in] = False
     if "branches" in values:
         # Older addresses leave the first step out, and a branch is looked at from a step of it on.
         values.setdefault("step", 0)
-    return Selection().changed(**values)
+    return base.changed(**unsaid).changed(**values)
 
 
 def choices(params: Mapping[str, str]) -> dict[str, object]:
@@ -153,17 +161,22 @@ def choices(params: Mapping[str, str]) -> dict[str, object]:
     return values
 
 
-def to_params(selection: Selection) -> dict[str, str]:
-    """The address's parameters: every choice that differs from the default; where a page may propose, every choice."""
+def to_params(selection: Selection, page: Section) -> dict[str, str]:
+    """The parameters of a page's address: every choice seen there that differs from the default.
+
+    Where a page may propose, every choice that a person made.
+    """
     params = {}
     for name, field in FIELDS.items():
         value = selection.value(name)
-        is_written = selection.value(field.chosen_in) if field.chosen_in else value != field.default
-        if field.only_with is not None and selection.value(field.only_with[0]) != field.only_with[1]:
-            continue
-        if field.in_address and is_written:
-            params[field.param] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return with_head({name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL})
+        is_chosen = selection.value(field.chosen_in) if field.chosen_in else value != field.default
+        if is_chosen and is_seen(selection, name, page) and len(_written(value)) <= MAX_TEXT_IN_URL:
+            params[field.param] = _written(value)
+    return with_head(params)
+
+
+def _written(value: object) -> str:
+    return ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _reader(field: Field) -> Callable[[str], object]:
@@ -222,9 +235,8 @@ MAX_PINS: Final = 12
 MAX_CAPTION: Final = 200
 #: Characters of all pins before they are compressed.
 MAX_JSON: Final = 40_000
-_SHARED: Final = frozenset({"model", "common"})
 #: Ways to look at a page, no part of the view; and the collection itself.
-_LEFT_OUT: Final = frozenset({"presented", "screen", "story", "language", "pins", "picture_format", "picture_paper"})
+_LEFT_OUT: Final = ("presented", "screen", "story", "language", "pins", "picture_format", "picture_paper")
 
 #: Names of pages in older collections → their addresses then.
 _OLD_SECTIONS: Final = {"masks_positions": "masks", "why_attention": "why", "decoding": "decode", "paper": "paper"}
@@ -246,9 +258,8 @@ class Pin:
 
 def pin_of(selection: Selection, page: Section, always: Mapping[str, str]) -> Pin:
     """The view of a page. `always`: parameters that are named though they are as usual."""
-    shown = {field.param for name, field in FIELDS.items() if _is_seen(name, field.section, page)}
-    params = dict(always) | {name: value for name, value in to_params(selection).items() if name in shown}
-    return Pin(page, tuple(sorted(params.items())))
+    view = selection.changed(**{name: FIELDS[name].default for name in _LEFT_OUT})
+    return Pin(page, tuple(sorted((dict(always) | to_params(view, page)).items())))
 
 
 def encode(pins: Sequence[Pin]) -> str:
@@ -292,10 +303,8 @@ def _read(view: object) -> Pin | None:
     page = SECTIONS[address] if address else next((section for section in PAGES if section == name), None)
     if page is None:
         return None
-    shown = {field.param for name, field in FIELDS.items() if _is_seen(name, field.section, page)}
-    read = with_head({key: value for key, value in renamed({**texts, **now}).items() if key in shown})
+    texts = renamed({**texts, **now})
+    asked = Selection().changed(**choices(texts))
+    shown = {FIELDS[name].param for name in FIELDS if name not in _LEFT_OUT and is_seen(asked, name, page)}
+    read = with_head({key: value for key, value in texts.items() if key in shown})
     return Pin(page, tuple(sorted(read.items())), caption[:MAX_CAPTION])
-
-
-def _is_seen(name: str, section: str, page: str) -> bool:
-    return FIELDS[name].in_address and name not in _LEFT_OUT and (section in _SHARED or section == page)

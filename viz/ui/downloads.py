@@ -14,7 +14,7 @@ from viz.access import models
 from viz.selection import state, url
 from viz.selection.choices import PICTURE_FORMATS
 from viz.selection.fields import MAX_TEXT_IN_URL
-from viz.selection.selection import Selection
+from viz.selection.selection import Section, Selection
 from viz.server import limits
 from viz.text.messages import _, language, said, shown, speaking
 from viz.text.written import byte_count
@@ -68,10 +68,10 @@ def _made_in(code: str, make: Callable[[], bytes]) -> bytes:
         return make()
 
 
-def link(selection: Selection) -> str:
-    """A selection as the query of an address."""
+def link(selection: Selection, page: Section) -> str:
+    """What a page shows of a selection as the query of its address."""
     always = link_needs(selection)[0]
-    return urlencode(always | url.to_params(selection.changed(checkpoint=always["checkpoint"], story=0)))
+    return urlencode(always | url.to_params(selection.changed(checkpoint=always["checkpoint"], story=0), page))
 
 
 def link_needs(selection: Selection) -> tuple[dict[str, str], str]:

@@ -124,9 +124,9 @@ def picture(address: str) -> str:
 def for_visitors(page: str) -> str:
     """The address of the selection on this page, without what only a presentation needs.
 
-    Nor with the collection, which would make the code of any other page too fine, or an answer: they give their own.
+    Nor with an answer: they give their own.
     """
-    params = to_params(state.current().changed(presented="", screen=0, story=0, pins="", answer=0))
+    params = to_params(state.current().changed(presented="", screen=0, story=0, answer=0), SECTIONS[state.page()])
     page = page if urlsplit(page).path else f"{page}/"
     return f"{page}?{urlencode(params)}" if params else page
 

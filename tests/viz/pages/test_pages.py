@@ -13,6 +13,7 @@ from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, sent_to
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
+from viz.selection.selection import FIELDS
 from viz.text.written import SITES
 
 PAGES = {"attention": "Attention", "decoding": "Decode", "coreference": "Compare", "experiments": "Experiments"}
@@ -135,6 +136,32 @@ def test_the_sentence_survives_every_change_of_page(app: AppTest) -> None:
             " ".join(line["words"]) for header, _ in sent_to(app, "word_picker") for line in header["lines"]
         )
         assert "Tom was late." in shown, page
+
+
+#: Something chosen on every page.
+CHOSEN = {
+    "text": "It is late.", "site": "decoder.self", "head": "L2H3", "figure": "entropy", "threshold": "5",
+    "search": "Sampling", "draw": "7", "spare": "True", "corpus_figure": "first", "step_of_lesson": "2", "seed": "4",
+    "without": "1",
+}  # fmt: skip
+
+
+def test_the_address_of_each_page_has_its_own_choices_alone_and_opens_the_same_view_in_another_session(
+    app: AppTest,
+) -> None:
+    for name, value in CHOSEN.items():
+        app.query_params[name] = value
+    for page in walked(healthy(app.run()), [*PAGES, MODEL]):
+        params = dict(app.query_params)
+        sections = {field.section for field in FIELDS.values() if field.param in params.keys() - {"head"}}
+        assert sections <= {"model", "common", page}
+        other = healthy(run_page(app_of(**params), page))
+        assert dict(other.query_params) == params
+        for kind in ("html", "caption", "markdown"):
+            shown, again = ([str(each.proto) for each in of.get(kind)] for of in (app, other))
+            assert shown == again, (page, kind)
+    # The session keeps what was chosen elsewhere.
+    assert healthy(app.switch_page("viz/pages/attention/page.py").run()).query_params["threshold"] == "5"
 
 
 def test_wrong_parameters_in_a_link_become_defaults(app: AppTest) -> None:

@@ -240,14 +240,6 @@ def test_a_choice_that_the_address_shows_can_be_undone_though_its_run_is_cut_sho
     assert head() == 2
 
 
-def test_the_address_goes_along_to_another_page_and_is_left_alone_on_the_same_one(address: Address) -> None:
-    for page, choice, shown in (("", 2, "L1H1"), ("another", 3, "L1H4"), ("", 4, "L1H4")):
-        state.choose(head=choice)
-        st.session_state["selection/page"] = page
-        state.carry_to_page()
-        assert address.get("head", "L1H1") == shown
-
-
 @pytest.mark.usefixtures("address")
 def test_of_choices_whose_runs_never_ended_each_is_undone() -> None:
     cut(2)

@@ -25,72 +25,75 @@ from viz.selection.branch_codes import (
     write_code,
 )
 from viz.selection.fields import MAX_TEXT_IN_URL
-from viz.selection.selection import PAGES, Section, Selection
-from viz.selection.url import MAX_CAPTION, MAX_DIGITS, MAX_PINS, Pin, decode, encode, fits, parse, pin_of, to_params
-
-DEFAULT = Selection().changed(checkpoint="en-de")
-CHANGED = Selection().changed(
-    checkpoint="other",
-    device="cpu",
-    text="Grüße & <b>?=#</b> 😀",
-    other_text="Zwei",
-    site="decoder.cross",
-    layer=3,
-    head=7,
-    token=0,
-    other_token=4,
-    step=5,
-    side="target",
-    attention_tab="bertviz",
-    experiments_tab="Masks",
-    batch_sentences="Yes.\nNo.",
-    batch_member=1,
-    model_card_tab="Scores",
-    example_seed=7,
-    metric="entropy",
-    order="lowest",
-    max_heads=8,
-    drawn_as="Lines",
-    measure="norms",
-    further_heads=(2, 5),
-    threshold=20,
-    whole_words=False,
-    special_tokens=False,
-    scaled=False,
-    masked=False,
-    bertviz_view="Model view",
-    from_atlas=True,
-    position=3,
-    dimension=4,
-    shift=5,
-    width=64,
-    base=100,
-    picture_format="SVG",
-    picture_paper="white",
-    coreference_tab="Cause",
-    pair="it-04",
-    pronoun=7,
-    antecedent=1,
-    distractor=0,
-    other_pronoun=2,
-    other_antecedent=3,
-    other_distractor=4,
+from viz.selection.selection import FIELDS, PAGES, Section, Selection
+from viz.selection.url import (
+    MAX_CAPTION,
+    MAX_DIGITS,
+    MAX_PINS,
+    Pin,
+    decode,
+    encode,
+    fits,
+    parse,
+    pin_of,
+    renamed,
+    to_params,
 )
 
+DEFAULT = Selection().changed(checkpoint="en-de")
+SHARED = ("model", "common")
 
-def test_a_link_brings_back_every_choice() -> None:
-    assert parse(to_params(CHANGED), Selection()) == CHANGED
+
+def other_than_default(name: str) -> object:
+    """A value that a choice can have and that it has not by itself."""
+    field = FIELDS[name]
+    if field.options:
+        return field.options[-1] if field.options[-1] != field.default else field.options[0]
+    if isinstance(field.default, bool):
+        return not field.default
+    kinds: dict[object, object] = {int: 3, int | None: 3, tuple[int, ...]: (4, 2), tuple[str, ...]: ("0-2-t40",)}
+    return kinds.get(field.kind, "Grüße & <b>?=#</b> 😀"[: field.max_length])
+
+
+#: Whatever can be chosen, chosen: on every page something else than the default.
+CHANGED = Selection().changed(**{name: other_than_default(name) for name in FIELDS})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_address_of_a_page_brings_back_its_view_and_says_nothing_of_other_pages(page: Section) -> None:
+    tab = FIELDS[PAGES[page].tab]
+    for label in tab.options:
+        chosen = CHANGED.changed(**{tab.name: label})
+        params = to_params(chosen, page)
+        named = {name for name, field in FIELDS.items() if field.param in renamed(params)}
+        assert {FIELDS[name].section for name in named} <= {page, *SHARED}
+        opened = parse(params, Selection())
+        assert to_params(opened, page) == params
+        assert named
+        assert all(opened.value(name) == chosen.value(name) for name in named)
+        # What was chosen elsewhere stays in the session when the browser goes back to this address.
+        assert parse(params, chosen, page) == chosen
+        others = [name for name in FIELDS.keys() - named if FIELDS[name].section not in (page, *SHARED)]
+        assert all(parse(params, CHANGED, page).value(name) == CHANGED.value(name) for name in others)
+
+
+def test_of_what_pages_share_an_address_has_what_its_page_shows() -> None:
+    assert {"text", "checkpoint"} <= to_params(CHANGED, "model_card").keys()
+    assert not {"head", "site", "token", "words"} & to_params(CHANGED, "model_card").keys()
+    assert {"head", "site"} <= to_params(CHANGED, "atlas").keys()
+    assert "also" in to_params(CHANGED, "attention")
+    assert "also" not in to_params(CHANGED, "decoding")
 
 
 def test_defaults_are_left_out_of_the_link() -> None:
-    assert to_params(Selection()) == {}
-    assert to_params(Selection().changed(threshold=2)) == {"threshold": "2"}
+    assert to_params(Selection(), "attention") == {}
+    assert to_params(Selection().changed(threshold=2), "attention") == {"threshold": "2"}
     assert url.with_head({"layer": "3", "head": "1"}) == {"head": "L4H2"}
     # What a page proposes is left out of the link, and what a person chose is not.
     proposed = Selection().proposed(site="decoder.cross", layer=3, head=1, step=9)
-    assert to_params(proposed) == {}
-    assert to_params(proposed.changed(head=0)) == {"site": "decoder.cross", "head": "L4H1"}
-    assert to_params(proposed.changed(step=0)) == {"step": "0"}
+    assert to_params(proposed, "attention") == {}
+    assert to_params(proposed.changed(head=0), "attention") == {"site": "decoder.cross", "head": "L4H1"}
+    assert to_params(proposed.changed(step=0), "attention") == {"step": "0"}
 
 
 @pytest.mark.parametrize(
@@ -107,21 +110,24 @@ def test_a_wrong_value_becomes_the_default(name: str, value: str) -> None:
     assert parse({name: value}, Selection()) == Selection()
 
 
-def test_unknown_parameters_are_ignored_repeated_heads_kept_once_and_long_texts_not_lost() -> None:
+def test_unknown_parameters_are_ignored_and_repeated_heads_kept_once() -> None:
     assert parse({"utm_source": "x", "layer": "2"}, Selection()) == Selection().changed(layer=2)
     assert parse({"also": "4.4.2"}, Selection()).common.further_heads == (4, 2)
-    assert parse(to_params(DEFAULT.changed(text="")), DEFAULT).common.text == ""
+    assert parse({"text": ""}, DEFAULT).common.text == ""
+    assert parse({"seed": "9" * MAX_DIGITS}, Selection()).model_card.example_seed == 10**MAX_DIGITS - 1
+    assert parse({"seed": "1" + "0" * MAX_DIGITS}, Selection()) == Selection()
+    assert parse({"pair": "x" * 60}, Selection()).coreference.pair == "x" * 60
+
+
+def test_a_text_too_long_for_an_address_stays_in_the_session() -> None:
     long = DEFAULT.changed(text="x" * (MAX_TEXT_IN_URL + 1), layer=2)
-    params = to_params(long)
+    params = to_params(long, "attention")
     assert "text" not in params
     assert parse(params, long) == long
     # A text that just fits is written, so an address without it means the usual one.
     fitting = DEFAULT.changed(text="x" * MAX_TEXT_IN_URL)
-    assert parse(to_params(fitting), Selection()).common.text == fitting.common.text
+    assert parse(to_params(fitting, "attention"), Selection()).common.text == fitting.common.text
     assert parse({}, fitting).common.text == Selection().common.text
-    assert parse({"seed": "9" * MAX_DIGITS}, Selection()).model_card.example_seed == 10**MAX_DIGITS - 1
-    assert parse({"seed": "1" + "0" * MAX_DIGITS}, Selection()) == Selection()
-    assert parse({"pair": "x" * 60}, Selection()).coreference.pair == "x" * 60
 
 
 HEAD = Selection().changed(text="She read.", site="decoder.cross", layer=3, head=1, beam_size=7, presented="1")
@@ -183,11 +189,11 @@ def test_parameters_that_are_none_of_the_page_are_left_out_and_captions_cut(monk
 
 def test_only_the_tab_of_the_collection_carries_it_in_its_address() -> None:
     kept = Selection().changed(pins=encode([VIEW]), layer=1)
-    assert "pins" not in to_params(kept)
+    assert "pins" not in to_params(kept, "learn")
     # An address without it says nothing of it.
-    assert parse(to_params(kept), kept) == kept
+    assert parse(to_params(kept, "learn"), kept) == kept
     shown = kept.changed(learn_tab="Collection")
-    assert parse(to_params(shown), Selection()) == shown
+    assert parse(to_params(shown, "learn"), Selection()) == shown
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -233,7 +239,7 @@ def test_anything_else_is_refused_with_a_short_sentence(code: str) -> None:
 
 def test_codes_pass_through_the_address_unharmed() -> None:
     selection = Selection().changed(branches=tuple(CODES), branch=3, step=0)
-    assert parse(to_params(selection), Selection()) == selection
+    assert parse(to_params(selection, "decoding"), Selection()) == selection
 
 
 def test_a_code_that_means_nothing_takes_along_only_the_branches_that_leave_it() -> None:

@@ -350,7 +350,7 @@ def _offer_arrays(trace: "Trace") -> None:
 
 def _link() -> str:
     """The selection as an address has it; it opens at the heads."""
-    return downloads.link(state.current().changed(attention_tab=ALL_HEADS))
+    return downloads.link(state.current().changed(attention_tab=ALL_HEADS), "attention")
 
 
 def _all_heads(trace: "Trace") -> Snippet:

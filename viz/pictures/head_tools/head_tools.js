@@ -6,6 +6,7 @@ import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button } from "../shared/picture.js";
 import { keepPresses } from "./kept_presses.js";
+import { joinSteps } from "./one_step.js";
 import { followCharts, followHeads } from "./pointed_heads.js";
 import { explainTerms } from "./terms.js";
 
@@ -56,6 +57,7 @@ class HeadTools extends View {
 
   start() {
     keepPresses();
+    joinSteps();
     explainTerms(this.ended.signal);
     followCharts(this.ended.signal);
     followHeads((head) => this.python.trigger("head", head), this.ended.signal);

@@ -2,9 +2,8 @@
 // a tab does not hear while its bar is drawn anew, until the tab itself is, and shows again what an older run says;
 // and a link is forgotten where a message from the page that is left follows it. And to a browser it is no click on a
 // button if what is drawn above moves the button away before the pointer is up.
+import { APP } from "./one_step.js";
 
-/** Where Streamlit says whether a run is under way. */
-const APP = '[data-testid="stApp"]';
 const TAB = '[data-testid="stTab"]';
 const BUTTON = ':is([data-testid^="stBaseButton"], [data-testid="stPopoverButton"])';
 const LINK =

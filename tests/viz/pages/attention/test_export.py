@@ -143,8 +143,8 @@ def test_what_is_said_of_a_file_before_it_is_made_is_about_what_it_holds(
 
 def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads() -> None:
     chosen = Selection().changed(checkpoint="en-de", text="Grüße & <b> 50 %?", site="decoder.cross", layer=1, head=2)
-    assert parse(dict(parse_qsl(downloads.link(chosen), keep_blank_values=True)), Selection()) == chosen
-    assert dict(parse_qsl(downloads.link(Selection())))["text"] == Selection().common.text
+    assert parse(dict(parse_qsl(downloads.link(chosen, "attention"), keep_blank_values=True)), Selection()) == chosen
+    assert dict(parse_qsl(downloads.link(Selection(), "attention")))["text"] == Selection().common.text
 
 
 def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppTest) -> None:

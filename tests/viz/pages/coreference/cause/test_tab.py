@@ -267,5 +267,5 @@ def test_the_address_keeps_what_is_asked() -> None:
         edit="point",
         edit_once=True,
     )
-    assert parse(to_params(selection), Selection()) == selection
+    assert parse(to_params(selection, "coreference"), Selection()) == selection
     assert cause.EDIT_LABELS.keys() == {"off", "uniform", "point"}

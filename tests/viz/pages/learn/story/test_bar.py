@@ -129,5 +129,5 @@ def test_without_a_translator_there_is_no_story(folders: Path, tmp_path: Path, m
 
 def test_the_step_is_in_the_address_and_not_in_a_pin() -> None:
     told = Selection().changed(story=2)
-    assert to_params(told)["story"] == "2"
+    assert to_params(told, "attention")["story"] == "2"
     assert url.pin_of(told, "attention", {}) == url.pin_of(Selection(), "attention", {})
