@@ -1,9 +1,8 @@
 """How fast the attention page is in Chromium: python -m tests.benchmarks.browser [--tokens 24 128 448] [--rounds 5].
 
 Prints milliseconds from a click to the drawn picture and bytes to the browser, medians, for a model of 6 layers × 8
-heads (four of the shipped layers, two of them twice), and in the same run what bertviz's own views take for the same
-weights. The encoder's sentence has so many tokens; how many the translation has is printed too. Takes about five
-minutes.
+heads (four of the shipped layers, two of them twice); and of a browser that comes for the first time, until the grid is
+drawn. The encoder's sentence has so many tokens; how many the translation has is printed too.
 """
 
 from model import stopping
@@ -18,6 +17,7 @@ import os
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,21 +25,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Page, Playwright, sync_playwright
 
-from model import Trace, Transformer, Translator
+from model import Transformer, Translator
 from model.checkpoint import save_checkpoint
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server
 from tests.paths import ROOT
-from viz.pages.attention.bertviz import tab as bertviz_view
-from viz.selection.choices import BERTVIZ_VIEWS
 
 LAYERS = (0, 1, 2, 3, 2, 3)
 WORDS = tuple("the man and his dog walk along the river because it is too late to go back to the house".split())  # noqa: SIM905 - a list of twenty strings would be harder to read
-BERTVIZ_SECONDS = 60
-#: Measured once: with 256 tokens its views take 18 and 50 s, with 512 the browser's tab hangs.
-MAX_BERTVIZ_TOKENS = 256
 
 # What is drawn when: two frames after the picture says that it shows what was asked for.
 TIMED = """([act, isThere]) => new Promise((resolve, reject) => {
@@ -64,8 +58,6 @@ KEPT = """(before) => {
     .map((host) => host.shadowRoot?.querySelector(".tile-keeper")?.dataset.kept).filter(Boolean);
   return kept.length === 3 && !kept.some((address) => before.includes(address)) && kept;
 }"""
-TWO_FRAMES_LATER = """new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(
-  () => done(performance.timeOrigin + performance.now()))))"""
 # Handler and the frame after it, for sixty places along the diagonal of the picture.
 HOVER = """(selector) => new Promise((resolve) => {
   const host = deep(selector);
@@ -132,8 +124,10 @@ def timed(page: Page, act: str, is_there: str) -> float:
 def measure_page(page: Page, url: str, texts: Sequence[str]) -> dict[str, str]:
     """Our page, with one sentence after the other: what is drawn is new to server and browser each time."""
     page.add_init_script(DEEP)
+    began = time.monotonic()
     page.goto(url)
     page.wait_for_selector("[data-ready='1']", timeout=60_000)
+    first = time.monotonic() - began
     kept: list[str] = page.wait_for_function(KEPT, arg=[], timeout=60_000).json_value()
     grids, tiles, messages, heads, exacts, hovers = (list[float]() for _ in range(6))
     sizes: list[int] = []
@@ -159,6 +153,7 @@ def measure_page(page: Page, url: str, texts: Sequence[str]) -> dict[str, str]:
         hovers += page.evaluate(HOVER, ".head-grid .board")
         progress(f"{len(grids) // 3} of {len(texts)} sentences")
     return {
+        "a new browser, address to drawn": f"{1e3 * first:,.0f} ms",
         "grid, click to drawn": f"{statistics.median(grids):,.0f} ms",
         "grid, bytes": f"{(statistics.median(tiles) + statistics.median(messages)) / 1e3:,.0f} kB"
         f" ({statistics.median(tiles) / 1e3:,.0f} of them tiles, sent before the click)",
@@ -195,31 +190,6 @@ def open_head(page: Page, number: int) -> tuple[float, float]:
     return drawn, exact
 
 
-def measure_bertviz(page: Page, translator: Translator, text: str, folder: Path) -> dict[str, str]:
-    """bertviz's own views of the encoder's attention, from opening the page to its last line drawn."""
-    if len(translator.source_ids(text)) > MAX_BERTVIZ_TOKENS:
-        return {f"bertviz, {view.lower()}": "not tried: it freezes the browser" for view in BERTVIZ_VIEWS}
-    # The app offers them for short sentences only.
-    setattr(bertviz_view, "MAX_TOKENS", 10_000)  # noqa: B010
-    trace = translator.trace(text)
-    return {f"bertviz, {view.lower()}": draw_bertviz(page, trace, view, folder) for view in BERTVIZ_VIEWS}
-
-
-def draw_bertviz(page: Page, trace: Trace, view: str, folder: Path) -> str:
-    file = folder / "bertviz.html"
-    file.write_text(bertviz_view.bertviz_page(trace, "encoder.self", view, layer=0, dark=False), encoding="utf-8")
-    size = f"{file.stat().st_size / 1e6:,.1f} MB"
-    try:
-        page.goto("about:blank")
-        began = float(page.evaluate("performance.timeOrigin + performance.now()"))
-        page.goto(file.as_uri(), timeout=1_000 * BERTVIZ_SECONDS)
-        page.wait_for_selector("svg line", state="attached", timeout=1_000 * BERTVIZ_SECONDS)
-        ended = float(page.evaluate(TWO_FRAMES_LATER))
-    except PlaywrightError:
-        return f"not drawn within {BERTVIZ_SECONDS} s, {size}"
-    return f"{ended - began:,.0f} ms, {size}"
-
-
 @contextmanager
 def new_page(playwright: Playwright) -> Iterator[Page]:
     """A tab in a browser of its own, so that what hangs in one does no harm to the next."""
@@ -245,8 +215,6 @@ def main() -> None:
                 texts = [sentence(translator, tokens, number) for number in range(arguments.rounds)]
                 with new_page(playwright) as page:
                     results = measure_page(page, url, texts)
-                with new_page(playwright) as page:
-                    results |= measure_bertviz(page, translator, texts[0], root)
                 print(f"\n{tokens} tokens, {len(LAYERS)} × 8 heads")
                 for name, result in results.items():
                     print(f"  {name:30} {result}", flush=True)

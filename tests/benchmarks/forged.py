@@ -27,23 +27,10 @@ from tests.paths import ROOT
 from tests.viz.page_run import folder_of, run_page
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS
+from viz.selection.selection import PAGES as KNOWN_PAGES
 
 #: The field of each page that names its open tab.
-TABS: Final = dict(
-    zip(
-        PAGES,
-        (
-            "attention_tab",
-            "decoding_tab",
-            "coreference_tab",
-            "atlas_tab",
-            "experiments_tab",
-            "learn_tab",
-            "model_card_tab",
-        ),
-        strict=True,
-    )
-)
+TABS: Final = dict(zip(PAGES, (page.tab for page in KNOWN_PAGES.values()), strict=True))
 STALE: Final = "4 · s"
 JSON: Final = (
     "null",

@@ -27,6 +27,7 @@ from tests.paths import ROOT
 from tests.viz.page_run import folder_of, run_page
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS
+from viz.selection.selection import PAGES as KNOWN_PAGES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -34,13 +35,7 @@ if TYPE_CHECKING:
 
 #: File of a page → its title and its address.
 PAGES: Final = {
-    "viz/pages/attention/page.py": ("Attention", ""),
-    "viz/pages/decoding/page.py": ("Decode", "decode"),
-    "viz/pages/coreference/page.py": ("Compare", "compare"),
-    "viz/pages/atlas/page.py": ("Atlas", "atlas"),
-    "viz/pages/experiments/page.py": ("Experiments", "experiments"),
-    "viz/pages/learn/page.py": ("Learn", "learn"),
-    "viz/pages/model_card/page.py": ("Model", "model"),
+    f"viz/pages/{section}/page.py": (str(page.title), page.address) for section, page in KNOWN_PAGES.items()
 }
 #: Name in an address → choice; those that only a session may make as well, which an address asks for in vain.
 _CHOICES: Final = {field.param: field for field in FIELDS.values()}

@@ -37,6 +37,7 @@ from tests.benchmarks.browser import progress
 from tests.benchmarks.wire_viewer import WireViewer
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server
 from tests.paths import ROOT
+from viz.selection.selection import FIELDS
 
 #: A press that is not answered by then is lost.
 PATIENCE_MS: Final = 30_000
@@ -47,9 +48,9 @@ HELD: Final = 50
 ROUNDS: Final = 3
 NUM_KINDS: Final = 5
 #: Links by name, and the path of each in addresses: pages that need no long computation.
-LINKS: Final = {"Learn": "/learn", "Attention": "/", "Model": "/model", "The paper": "/paper"}
+LINKS: Final = {"Learn": "/learn", "Attention": "/", "Model": "/model", "Experiments": "/experiments"}
 #: Tabs of one page, by what addresses call them; the first is the default, of which addresses are silent.
-TABS: Final = ("All heads", "QK and OV", "bertviz")
+TABS: Final = FIELDS["attention_tab"].options
 #: The tiles that are pressed: of two layers.
 HEADS: Final = 8
 NUM_TILES: Final = 2 * HEADS

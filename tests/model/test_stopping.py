@@ -15,7 +15,7 @@ from tests.paths import ROOT
 PROGRAMS = {
     "python -m model": ["claims", "--size", "20000"],
     "python -m viz.gallery": ["--out", "SITE"],
-    "python -m tests.benchmarks.walk": [],
+    "python -m tests.benchmarks.decoding": [],
 }
 NOT_ON_WINDOWS = pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signal to one process")
 
