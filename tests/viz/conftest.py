@@ -1,10 +1,8 @@
 """What the tests of pages share: installed packages read once, and a selection for the decoding page's tabs."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -16,8 +14,7 @@ from tests.viz.page_run import app_of
 from tests.viz.pages.decoding.opening import TEXT
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.server import background_jobs, limits
-from viz.server.background_jobs import Progress, Task
+from viz.server import limits
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,36 +26,6 @@ def installed_packages_and_scripts_read_once() -> Iterator[None]:
         scripts = ScriptCache()
         patch.setattr(local_script_runner, "ScriptCache", lambda: scripts)
         yield
-
-
-@pytest.fixture(autouse=True)
-def every_job_counts_each_unit_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job of a page that said how many units of work there are has told of all of them at its end, and of no more.
-
-    One that learns it on the way never tells of more than there are.
-    """
-    begin, told = background_jobs._Run._work, Progress.reached
-    told_of: dict[Progress, int] = {}
-
-    def reached(progress: Progress, done: int, total: int) -> None:
-        assert 0 <= done <= total or not progress.total, f"told of {done} of {total} {progress.unit}"
-        told_of[progress] = done
-        told(progress, done, total)
-
-    def work(run: background_jobs._Run, task: Task[Any], undo: Callable[[], None] | None) -> None:
-        def compute(progress: Progress) -> Any:
-            result = task.compute(progress)
-            done = told_of.get(progress, 0)
-            is_refused = bool(getattr(result, "refused", ""))
-            if task.total and not is_refused:
-                assert done == progress.total, f"told of {done} of {progress.total} {progress.unit}"
-            return result
-
-        is_ours = (task.compute.__module__ or "").startswith("viz.")
-        begin(run, replace(task, compute=compute) if is_ours else task, undo)
-
-    monkeypatch.setattr(Progress, "reached", reached)
-    monkeypatch.setattr(background_jobs._Run, "_work", work)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What is asked of a head and what interventions on it answer, whichever of two tokens is called right."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,31 +13,6 @@ from viz.access.head_verdict import EveryHead, Question
 from viz.selection.branch_codes import EditHead
 from viz.server.background_jobs import Progress
 from viz.text.written import CROSS, DECODER, ENCODER, Site
-
-
-def traced(*steps: tuple[int, list[tuple[int, float]]]) -> Any:
-    """A trace of which only the token of each step, and the log-probabilities of candidates, are known."""
-    made = []
-    for token_id, known in steps:
-        candidates = [SimpleNamespace(token_id=other, log_prob=log_prob) for other, log_prob in known]
-        made.append(SimpleNamespace(token_id=token_id, log_prob=dict(known)[token_id], candidates=candidates))
-    return SimpleNamespace(steps=made)
-
-
-SURE = (1, [(1, -0.1), (2, -3.0)])
-UNSURE = (2, [(1, -1.2), (2, -0.8), (3, -2.0)])
-FORCED = (3, [(1, -0.2), (3, -2.0)])
-
-
-def test_the_step_that_is_asked_about_is_where_two_texts_part_or_else_the_least_sure() -> None:
-    text = traced(SURE, UNSURE, SURE)
-    assert head_verdict.asked_step(text, traced(SURE, UNSURE, UNSURE)) == 2
-    assert head_verdict.asked_step(text, traced(UNSURE, SURE)) == 0
-    assert head_verdict.asked_step(text, traced(SURE, UNSURE)) == 1
-    assert head_verdict.asked_step(text, None) == 1
-    # A token that was written though another was likelier is the least sure; one without others is sure.
-    assert head_verdict.least_sure_step(traced(UNSURE, SURE, FORCED)) == 2
-    assert head_verdict.least_sure_step(traced((1, [(1, -5.0)]), SURE)) == 1
 
 
 def edit(site: Site, key: int | None = None, *, how: Any = "off", once: bool = False) -> EditHead:

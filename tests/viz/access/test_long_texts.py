@@ -159,37 +159,6 @@ def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str)
     np.testing.assert_allclose(part.values, whole.values[:, rows][:, :, columns], atol=1e-6)
 
 
-@pytest.mark.parametrize("site", SITES)
-def test_the_keys_of_a_window_lie_as_far_along_as_its_queries_and_end_with_them(
-    selection: Selection, site: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trace = traced(TEXT, selection)
-    reader, view = models.reader(selection.model), MatrixView("weights", whole_words=False, special_tokens=True)
-    queries, keys = map(len, trace.axis_tokens(site))
-    assert attention.num_queries(trace, site, view) == queries
-    for length in (queries, queries - 1, 5):
-        monkeypatch.setattr(attention, "window_length", {4: length}.__getitem__)
-        for start in (0, 2, 10**6):
-            part = attention.window.__wrapped__(trace, reader, site, 1, start, view)  # type: ignore[attr-defined]
-            rows, columns = ([group[0] for group in axis.groups] for axis in (part.queries, part.keys))
-            assert len(rows) == length
-            assert len(columns) == min(length, keys)
-            first = min(start, queries - length)
-            assert rows[0] == first
-            if queries > length and keys > length:
-                assert abs(columns[0] / (keys - length) - first / (queries - length)) <= 0.5 / (keys - length) + 1e-9
-            else:
-                assert columns[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("start", "length", "count", "run"),
-    [(0, 4, 10, (0, 4)), (3, 4, 10, (3, 7)), (6, 4, 10, (6, 10)), (7, 4, 10, (6, 10)), (2, 12, 10, (0, 10))],
-)
-def test_a_run_lies_within_what_there_is(start: int, length: int, count: int, run: tuple[int, int]) -> None:
-    assert attention._run(start, length, count) == slice(*run)
-
-
 def test_a_text_is_long_beyond_the_limit_and_not_at_it(selection: Selection, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = traced(TEXT, selection)
     queries, keys = map(len, trace.axis_tokens("decoder.cross"))
@@ -198,10 +167,6 @@ def test_a_text_is_long_beyond_the_limit_and_not_at_it(selection: Selection, mon
     assert not attention.is_long(trace, "decoder.cross")
     monkeypatch.setattr(attention, "SHORT", max(queries, keys) - 1)
     assert attention.is_long(trace, "decoder.cross")
-
-
-def test_many_heads_have_a_shorter_window() -> None:
-    assert [attention.window_length(heads) for heads in (4, 32, 10_000)] == [128, 118, 16]
 
 
 def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(

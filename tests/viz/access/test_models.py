@@ -1,5 +1,6 @@
 """Which models the pages find, open, keep and refuse; their atlas; pictures that are given to them."""
 
+import json
 import shutil
 import sys
 from io import BytesIO
@@ -14,18 +15,16 @@ from model import Translator
 from model.analysis.atlas.file import load_atlas, save_atlas
 from model.analysis.atlas.measure import build_atlas
 from model.analysis.corpus import CorpusSentence
-from model.checked import Scalar
 from model.checkpoint import save_checkpoint
-from model.errors import CheckpointError, DeviceError, InputTextError, said
+from model.errors import CheckpointError, DeviceError, InputTextError
 from model.languages import Offered
+from tests.model.adapters import zoo
 from tests.paths import ROOT
 from viz.access import attention, findings, models, traces
 from viz.pages.model_card import data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
 from viz.selection.selection import Selection
-from viz.server.caches import BoundedCache
-from viz.ui import finding
 
 
 def test_one_translator_serves_automatic_and_named_device(selection: Selection) -> None:
@@ -69,57 +68,30 @@ def test_how_much_is_to_be_loaded_is_known_until_it_is(
     assert models.bytes_to_load(selection.changed(checkpoint="gone").model) == 0
 
 
-def test_weights_of_four_bits_take_eight_times_as_much_when_they_are_read() -> None:
-    stamp = (("a.GGUF", 10, 7), ("b.safetensors", 3, 7), ("c.bin", 2, 7), ("vocab.json", 900, 7))
-    assert models._weights_bytes(stamp) == 8 * 10 + 3 + 2
-
-
-def test_of_the_verdicts_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    known: dict[str, object] = {}
-    monkeypatch.setattr(models, "_VERDICTS", known)
-    monkeypatch.setattr(models, "MAX_VERDICTS", 2)
-    for path in ("a", "b", "a", "c"):
-        models._remember_verdict(path, (), models.NOT_OPENED)
-    assert list(known) == ["a", "c"]
-
-
-@pytest.mark.parametrize(
-    ("settings", "smoothing", "taught"),
-    [
-        ({}, None, None), ({"smoothing": 0.1}, 0.1, None), ({"smoothing": 0.0}, None, None),
-        ({"smoothing": 1.0}, None, None), ({"smoothing": 1.5}, None, None),
-        ({"taught": 10, "taught_layer": 1, "taught_head": 2}, None, (1, 2)),
-        ({"taught": 0.5, "taught_layer": 0, "taught_head": 0}, None, (0, 0)),
-        ({"taught": 0.0, "taught_layer": 1, "taught_head": 2}, None, None),
-        ({"taught": 1.0, "taught_head": 2}, None, None),
-    ],
-)  # fmt: skip
-def test_a_training_record_says_how_labels_were_smoothed_and_which_head_was_taught(
-    settings: dict[str, Scalar],
-    smoothing: float | None,
-    taught: tuple[int, int] | None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(models, "training_settings", lambda choice: settings)
-    assert models.label_smoothing(ModelChoice()) == smoothing
-    assert models.taught_head(ModelChoice(), "encoder.self") == taught
-    assert models.taught_head(ModelChoice(), "decoder.cross") is None
-
-
 def test_what_was_learned_of_a_model_when_it_was_opened_holds_until_its_files_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offered = Offered(("fra", "deu"), ("eng", "deu"), ("fra", "eng"))
-    choice = ModelChoice("learned")
-    monkeypatch.setattr(models, "_VERDICTS", {})
-    monkeypatch.setattr(models, "folder", lambda choice: tmp_path)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    folder, choice = zoo.save_many_languages(tmp_path / "nllb", "nllb"), ModelChoice("nllb")
     assert (models.verdict(choice), models.offered(choice)) == (models.NOT_OPENED, Offered())
-    models._remember_verdict(str(tmp_path), models.stamp(choice), said("exact"), offered)
-    assert (models.verdict(choice), models.offered(choice)) == ("exact", offered)
-    assert models.languages(choice) == ("fr", "en")
-    assert models.languages(ModelChoice("learned", reads="deu", writes="deu")) == ("de", "de")
-    (tmp_path / "config.json").touch()
+    reader = models.reader(choice)
+    assert models.verdict(choice) not in (models.NOT_OPENED, None)
+    assert models.offered(choice) == reader.offered
+    assert len(models.offered(choice).writes) > 1
+    (folder / "config.json").touch()
     assert (models.verdict(choice), models.offered(choice)) == (models.NOT_OPENED, Offered())
+
+
+def test_a_training_record_says_how_labels_were_smoothed_and_which_head_was_taught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(ROOT_VARIABLE, raising=False)
+    settings = json.loads((ROOT / "checkpoints" / "en-de" / "training.json").read_text(encoding="utf-8"))["settings"]
+    shipped, unrecorded = ModelChoice("en-de"), ModelChoice("induction")
+    assert models.label_smoothing(shipped) == settings["smoothing"]
+    assert models.taught_head(shipped, "encoder.self") == (settings["taught_layer"], settings["taught_head"])
+    assert models.taught_head(shipped, "decoder.cross") is None
+    assert (models.label_smoothing(unrecorded), models.taught_head(unrecorded, "encoder.self")) == (None, None)
 
 
 def test_an_absent_device_is_named(selection: Selection) -> None:
@@ -190,32 +162,6 @@ def test_the_head_that_is_said_to_do_its_job_has_that_job_where_it_is_named(
     assert found.surest.job.metric in {job.metric for job in jobs}
 
 
-def test_where_no_head_has_a_job_the_finding_does_not_say_that_one_does_its_job(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(models, "reader", lambda choice: translator)
-    monkeypatch.setattr(models, "taught_head", lambda choice, site: None)
-    monkeypatch.setattr(findings, "of_model", lambda choice, site: findings.HeadJobs({}, 9))
-    found = findings.finding(translator.trace("The dog was tired.", "Der Hund war müde."), ModelChoice("no-job"))
-    assert found.surest is not None
-    assert not found.has_job
-    assert finding.sentence(found).startswith("No head has a clear job here. **L")
-
-
-def test_of_a_long_text_and_where_nothing_was_measured_the_first_attention_is_opened(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trace = translator.trace("The dog was tired.", "Der Hund war müde.")
-    monkeypatch.setattr(models, "reader", lambda choice: translator)
-    monkeypatch.setattr(models, "taught_head", lambda choice, site: None)
-    monkeypatch.setattr(findings, "of_model", lambda choice, site: findings.HeadJobs({}, 9))
-    monkeypatch.setattr("model.analysis.metrics.head_jobs.surest_head", lambda metrics: None)
-    assert findings.finding(trace, ModelChoice("nothing-measured")) == findings.Finding(trace.sites[0])
-    monkeypatch.setattr(attention, "is_long", lambda trace, site: site == "decoder.cross")
-    monkeypatch.setattr(attention, "head_metrics", None)
-    assert findings.finding(trace, ModelChoice("long-text")) == findings.Finding(trace.sites[0])
-
-
 def test_a_model_without_an_atlas_is_measured_in_the_open_sentence_alone(translator: Translator) -> None:
     trace = translator.trace("The dog was tired.", "Der Hund war müde.")
     measured = findings.in_sentence(trace, "encoder.self")
@@ -260,16 +206,6 @@ def test_an_atlas_lies_in_the_folder_of_the_model_and_not_in_one_that_has_its_na
     assert findings.of_model(choice, "decoder.cross") is not None
 
 
-def test_of_the_words_before_a_pronoun_the_nearest_eight_are_looked_at() -> None:
-    nouns = [f"noun{number}" for number in range(10)]
-    text = f"{' '.join(f'The {noun}' for noun in nouns)} saw it."
-    pronoun, candidates, is_guess = findings._guessed(text)
-    assert pronoun is not None
-    assert text[slice(*pronoun)] == "it"
-    assert [text[slice(*span)] for span in candidates] == nouns[2:]
-    assert is_guess
-
-
 @pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
 def test_a_file_that_is_no_picture_is_refused(content: bytes) -> None:
     with pytest.raises(InputTextError, match="not a picture that can be read"):
@@ -282,17 +218,9 @@ def a_file(size: tuple[int, int], kind: str) -> bytes:
     return file.getvalue()
 
 
-def test_the_same_picture_is_asked_for_by_the_same_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_picture_is_asked_for_by_the_same_name() -> None:
     content = a_file((30, 20), "PNG")
     assert traces.keep(content, "a.png") == traces.keep(content, "a.png")
-    # What it takes of the memory for pictures: three bytes a pixel.
-    kept: BoundedCache[str, tuple[str, Image.Image]] = BoundedCache(8)
-    with monkeypatch.context() as patch:
-        patch.setattr(traces, "_kept_pictures", lambda: kept)
-        traces.keep(content, "b.png")
-    assert kept.size == 30 * 20 * 3
-    # Of the largest pictures twenty fit, and never more than are counted.
-    assert 20 <= traces.MAX_PICTURE_BYTES / (3 * traces.LARGEST_SIDE**2) <= traces.MAX_PICTURES
     content = a_file((40, 30), "PNG")
     first, second = traces.keep(content, "secret.png"), traces.keep(content, "mine.png")
     assert traces.given(first)[0].startswith("secret.png")

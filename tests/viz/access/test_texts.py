@@ -225,13 +225,3 @@ def test_a_word_of_both_texts_is_named_with_its_text(translator: Translator) -> 
     assert [texts.name_of(trace, one) for one in (first, second, second + 1)] == [
         "Tom (source)", "Tom (translation)", "war",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("most", "kept"), [(1, ["a"]), (3, ["abc"]), (4, ["abc", "d"]), (5, ["abc", "d", "e"]), (9, ["abc", "d", "ef"])]
-)
-def test_of_a_long_chat_so_many_words_are_shown(most: int, kept: list[str]) -> None:
-    parts = [texts.ChatPart(role, tuple(words)) for role, words in (("user", "abc"), ("", "d"), ("assistant", "ef"))]
-    shown = texts._cut(parts, most)
-    assert ["".join(part.words) for part in shown] == kept
-    assert [part.role for part in shown] == [part.role for part in parts[: len(kept)]]

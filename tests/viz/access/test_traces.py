@@ -1,15 +1,13 @@
 """What a model did with a text is computed once and kept for all viewers, and what is derived from it."""
 
 import zlib
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from model import Candidate, Trace, Translator
+from model import Candidate, Translator
 from model.errors import InputTextError
 from model.opening import open_reader
 from tests.model.adapters import zoo
@@ -22,7 +20,6 @@ from viz.pictures.tiles.codes import code
 from viz.selection.choices import KEPT, MEASURE_NAMES, METRICS, Measure
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
-from viz.server.caches import BoundedCache
 from viz.text.written import SITES
 
 TEXT = "The animal was tired."
@@ -47,14 +44,6 @@ def test_progress_is_told_after_every_token_and_not_for_a_known_text(selection: 
     assert [written for written, _ in reported] == list(range(1, len(trace.steps) + 1))
     assert all(written <= most for written, most in reported)
     traces.trace(reader, text, progress=lambda written, most: pytest.fail("it was known"))
-
-
-def test_a_text_that_takes_more_than_all_may_is_still_read_once(
-    selection: Selection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept: BoundedCache[traces.CacheKey, Trace] = BoundedCache(8, 1)
-    monkeypatch.setattr(traces, "_traces", lambda: kept)
-    assert traced(TEXT, selection) is traced(TEXT, selection)
 
 
 OPENING = Selection().common.text
@@ -135,25 +124,23 @@ def test_its_progress_rises_to_the_end(translator: Translator) -> None:
     assert shares.count(1) == 1
 
 
-def test_a_rival_is_more_than_the_same_token_in_capitals_where_there_is_another() -> None:
-    def rival(*candidates: str) -> str | None:
-        found = [Candidate(number, token, -float(number + 1)) for number, token in enumerate(candidates)]
-        step: Any = SimpleNamespace(token_id=0, token=candidates[0], candidates=found)
-        of: Any = SimpleNamespace(steps=[None, step])
-        best = traces.rival(of, 1)
-        return None if best is None else best.token
-
-    assert rival("▁It", "▁it", "▁She", "▁He") == "▁She"
-    assert rival("▁It", "▁it") == "▁it"
-    assert rival("▁It") is None
+@pytest.mark.parametrize(
+    ("tokens", "rival"), [(("▁It", "▁it", "▁She", "▁He"), "▁She"), (("▁It", "▁it"), "▁it"), (("▁It",), None)]
+)
+def test_a_rival_is_more_than_the_same_token_in_capitals_where_there_is_another(
+    tokens: tuple[str, ...], rival: str | None, translator: Translator
+) -> None:
+    trace = translator.trace(TEXT)
+    found = tuple(Candidate(number, token, -float(number + 1)) for number, token in enumerate(tokens))
+    step = replace(trace.steps[1], token_id=0, token=tokens[0], candidates=found)
+    best = traces.rival(replace(trace, steps=(trace.steps[0], step)), 1)
+    assert (best and best.token) == rival
 
 
 def test_outputs_are_proved_of_texts_up_to_a_length_and_a_file_holds_weights_up_to_a_size(
     selection: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader, trace = models.reader(selection.model), traced(TEXT, selection)
-    # A file that a browser can take.
-    assert 200e6 < traces.MAX_WEIGHT_BYTES < 300e6
     monkeypatch.setattr(traces, "LONGEST_PROVED", 5)
     assert [traces.extras(reader, text) for text in ("x" * 5, "x" * 6)] == [{traces.OUTPUTS}, set()]
     weights = sum(trace.weights(site, layer).numpy().nbytes for site in trace.sites for layer in range(2))
@@ -164,20 +151,6 @@ def test_outputs_are_proved_of_texts_up_to_a_length_and_a_file_holds_weights_up_
     assert not traces.has_weights(trace)
     assert with_weights - traces.size(trace) == weights
     assert traces.num_bytes(trace) == traces.size(trace)
-    # Of a model whose queries and keys are not known the weights are kept beside.
-    monkeypatch.setattr(Trace, "knows_inputs", False)
-    assert traces.num_bytes(trace) == with_weights
-
-
-@pytest.mark.parametrize(("heads", "fit"), [((2, 2), True), ((3, 2), False)])
-def test_weights_of_all_layers_are_one_array_where_they_have_as_many_heads(heads: tuple[int, ...], fit: bool) -> None:
-    layers = [torch.full((count, 3, 4), float(layer)) for layer, count in enumerate(heads)]
-    trace: Any = SimpleNamespace(layers_of=lambda site: len(layers), weights=lambda site, layer: layers[layer])
-    if fit:
-        assert attention.all_weights(trace, SITES[0])[:, 1, 2, 3].tolist() == [0, 1]
-    else:
-        with pytest.raises(ValueError, match="different numbers of heads"):
-            attention.all_weights(trace, SITES[0])
 
 
 def test_the_row_that_scaling_changes_most_is_found(translator: Translator) -> None:

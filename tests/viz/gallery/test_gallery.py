@@ -5,23 +5,18 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.viz.sent import unpack
-from viz.access import traces
 from viz.access.findings import Finding
 from viz.gallery import contents, docs, drawings, site
 from viz.gallery.__main__ import main
 from viz.gallery.contents import Exhibit
-from viz.pages.learn.story import bar
-from viz.pages.learn.transformer.walk_file import MOST_TOKENS
 from viz.text import written
 from viz.text.messages import speaking
 
@@ -91,55 +86,6 @@ def test_a_page_leads_to_the_one_before_the_one_after_and_itself_in_the_other_la
         assert re.findall(r'<a lang="(\w+)" href="([^"]+)"', text) == [("zh", name.replace(".html", ".zh.html"))]
 
 
-def payload_of(number: int, *arrays: list[int]) -> bytes:
-    header = json.dumps({"number": number, "arrays": [["uint8", len(array)] for array in arrays]}).encode()
-    return len(header).to_bytes(4, "little") + header + b"".join(map(bytes, arrays))
-
-
-@pytest.mark.parametrize("codes", [("en",), ("en", "zh")])
-@pytest.mark.parametrize(("group", "length", "of_model"), [("walk", 9, 2), ("walk", 8, 0), ("picture", 9, 0)])
-def test_what_languages_share_is_kept_once_and_comes_back_in_each(
-    tmp_path: Path, group: site.Group, length: int, of_model: int, codes: tuple[str, ...]
-) -> None:
-    """Of a walk the last array but one goes to the model's file, unless it is as short as nothing compressed."""
-    payloads = {
-        code: [
-            payload_of(7, [1, 2], [number] * length, [at, at]) if number < 2 else payload_of(at, [3])
-            for number in range(3 if group == "picture" else 2)
-        ]
-        for at, code in enumerate(codes)
-    }
-    drawn: Any = {
-        code: [SimpleNamespace(plan=lambda code=code: {"says": code}, payloads=lambda own=own: own)]
-        for code, own in payloads.items()
-    }
-    files, commons = site.data_files("page", group, drawn)
-    for name, text in files.items():
-        (tmp_path / f"{name}.js").write_text(text, encoding="utf-8")
-    for code, own in payloads.items():
-        assert pictures(tmp_path / f"page-{group}.{code}.js") == [({"says": code}, own)]
-    assert [name.partition("-")[0] for name in commons] == ["page", *["model"] * bool(of_model)]
-    if of_model:
-        assert list(pieces(left(tmp_path / f"{commons[1]}.js"))) == [bytes([number] * length) for number in range(2)]
-
-
-def test_a_card_has_the_head_as_lines_between_tokens_that_stand_evenly() -> None:
-    """Queries stand below, keys above, each in the middle of its part of the width between margins of six."""
-    shares = np.array([[1.0, 0.08, 0.0], [0.04, 0.5, 0.079]])
-    picture = site._thumbnail(shares / 2)
-    queries, keys = ([round(6 + 228 * (number + 0.5) / count) for number in range(count)] for count in (2, 3))
-    dots = {(int(x), int(y)) for x, y in re.findall(r'cx="(\d+)" cy="(\d+)"', picture)}
-    assert dots == {*((x, 59) for x in queries), *((x, 5) for x in keys)}
-    lines = re.findall(r'd="M(\d+) (\d+)L(\d+) (\d+)" opacity="([\d.]+)"', picture)
-    expected = [
-        (queries[row], 59, keys[key], 5, float(shares[row, key]))
-        for row, key in np.ndindex(2, 3)
-        if shares[row, key] >= 0.08
-    ]
-    assert [tuple(map(float, line)) for line in lines] == expected
-    assert "<path" not in site._thumbnail(np.zeros((2, 3)))
-
-
 def test_rows_of_the_start_page_stand_for_what_they_write_and_two_texts_are_pointed_at_apart(
     exhibits: list[Exhibit],
 ) -> None:
@@ -155,24 +101,6 @@ def test_rows_of_the_start_page_stand_for_what_they_write_and_two_texts_are_poin
     assert len(sides) == 2
 
 
-def test_a_long_text_is_cut_on_its_card_and_a_sentence_keeps_its_bold_parts() -> None:
-    assert site._short("x" * 120) == "x" * 120
-    assert site._short("x" * 121) == "x" * 120 + "…"
-    assert site._with_bold("a **b** <c> **d**") == "a <b>b</b> &lt;c&gt; <b>d</b>"
-
-
-def test_what_is_to_be_seen_of_several_is_said_once_and_the_story_tells_its_first_two(
-    exhibits: list[Exhibit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = tuple(replace(exhibits[0], note=note) for note in ("one", "one", "two", "two", "one"))
-    monkeypatch.setattr(bar, "sentence", lambda number: f"**step** {number}")
-    story = site._Site(tmp_path, shown, True)
-    story._write_start(())
-    page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert re.findall(r"<figcaption>(.*?)</figcaption>", page) == ["<b>step</b> 1", "<b>step</b> 2"]
-    assert re.findall(r'class="note">(.*?)</p></a>', page) == ["one", "", "two", "", "one"]
-
-
 def test_what_is_found_is_open_and_its_attention_comes_first_with_the_film(exhibits: list[Exhibit]) -> None:
     for exhibit in exhibits:
         assert exhibit.trace is not None
@@ -180,7 +108,6 @@ def test_what_is_found_is_open_and_its_attention_comes_first_with_the_film(exhib
         found, own = exhibit.found, written.label(exhibit.found.site)
         others = [written.label(site_) for site_ in exhibit.trace.sites if site_ != found.site]
         assert [heading for heading, _drawing in exhibit.sections()] == ["", own, "Film", *others]
-        assert contents._opened(exhibit.trace, found.site, found) == (found.layer, found.head)
 
 
 def test_of_a_large_attention_only_the_open_head_is_kept(
@@ -192,20 +119,6 @@ def test_of_a_large_attention_only_the_open_head_is_kept(
     for most, kept in ((all_bytes, 8), (all_bytes - 1, 0)):
         monkeypatch.setattr(drawings, "MOST_BYTES", most)
         assert len(drawings.heads_of(trace, "encoder.self", (1, 2)).parts[-1].choices) == kept
-
-
-@pytest.mark.parametrize(("read", "expected"), [(3, MOST_TOKENS), (MOST_TOKENS - 8, MOST_TOKENS), (40, 48)])
-def test_a_decoder_writes_as_much_as_a_walk_holds_or_a_few_tokens_more(
-    read: int, expected: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = SimpleNamespace(target_ids=[5] * read, finished=False)
-    session.step = lambda: session.target_ids.append(5)
-    writer: Any = SimpleNamespace(decode=lambda text, extras: session)
-    monkeypatch.setattr(traces, "extras", lambda *_: frozenset())
-    kept: list[int] = []
-    monkeypatch.setattr(traces, "written_trace", lambda of: kept.append(len(of.target_ids)))
-    contents._written(writer, "a")
-    assert kept == [expected]
 
 
 def test_only_the_sites_own_scripts_run_and_nothing_is_fetched(folder: Path) -> None:

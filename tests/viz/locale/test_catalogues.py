@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from tests.paths import ROOT
-from viz.locale.__main__ import error_names, python_texts, read, source_files, template
+from viz.locale.__main__ import error_names, read, source_files, template
 from viz.selection.selection import FIELDS
 from viz.text.messages import FOLDER
 
@@ -141,28 +141,6 @@ def test_nothing_is_shown_raised_or_translated_past_the_catalogue() -> None:
     assert [wrong for path in source_files() if path.suffix == ".py" for wrong in bypassing(path, errors)] == []
 
 
-WRONG = """
-def f(x):
-    _, rest = x
-    st.caption(_("Translated"))
-    st.caption("Shown to all")
-    raise DataError(f"Lost {rest}")
-def g(x):
-    message = f"Lost {x}"
-    return [_(y) for _ in x]
-"""
-
-
-def test_what_bypasses_the_catalogue_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.viz.locale.test_catalogues.ROOT", tmp_path)
-    (tmp_path / "page.py").write_text(WRONG, encoding="utf-8")
-    found = {wrong.partition(": ")[0]: wrong for wrong in bypassing(tmp_path / "page.py", frozenset({"DataError"}))}
-    assert sorted(found) == ["page.py:2", "page.py:5", "page.py:6", "page.py:8"]
-    # A message that is named first is a text of the template, too.
-    source = 'message = "a {b}"\nraise DataError(message, b=b)\nmessage = ("c "\n"{d}")\nsaid(message, d=d)'
-    assert list(python_texts(source)) == ["a {b}", "c {d}"]
-
-
 #: What is not to be read in a message, and what is written instead.
 PATTERNS: Final = {
     r"(?<!here )\b(?:is|are|was|were) no (?!longer)": "is not a …",
@@ -204,16 +182,3 @@ TEXTS: Final = tuple(texts())
 def test_no_message_has_a_word_that_another_says_better(pattern: str, better: str) -> None:
     found = [text for text in TEXTS if re.search(pattern, text)]
     assert not found, f"{better}: {found}"
-
-
-@pytest.mark.parametrize(
-    ("text", "is_refused"),
-    [
-        ("{name} is no model", True), ("There is no folder {name}", False), ("It is no longer here", False),
-        ("Drawn are the {n} strongest", True), ("The {n} strongest are shown", False), ("One bar a key", True),
-        ("One bar per key", False), ("This head looks at the first token", True),
-        ("This looks like {language}", False), ("{pieces}", False), ("95 % interval", True), ("95% interval", False),
-    ],
-)  # fmt: skip
-def test_patterns_find_what_they_are_for(text: str, is_refused: bool) -> None:
-    assert any(re.search(pattern, text) for pattern in PATTERNS) == is_refused

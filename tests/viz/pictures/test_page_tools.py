@@ -10,12 +10,13 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.sent import caught, sent_to, unpack
 from viz.pictures import offline
 from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
+from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import colours, offline_page, script_json
 from viz.pictures.page_tools import HeadPlace, Undone, head_tools, present_steps
 from viz.pictures.payload import pack, read
 from viz.text.messages import speaking
-from viz.text.written import CROSS
+from viz.text.written import CROSS, NamedHead
 from viz.theme import SEQUENTIAL
 
 
@@ -171,6 +172,28 @@ def test_on_a_page_nothing_is_chosen_until_a_person_chooses() -> None:
     ((header, _),) = sent_to(app, "head_grid")
     assert not app.text
     assert header["selected"] == [1, 0]
+
+
+TABLE = HeadTable(
+    [NamedHead(CROSS, 1, 2), "L3, all heads"],
+    [HeadColumn("Change", np.array([-0.5, np.nan], np.float32), 2, "nats")],
+    "Two heads",
+    selected=1,
+)
+
+
+def test_names_in_a_table_are_links_where_they_know_their_head_and_what_is_unknown_has_no_number() -> None:
+    header, _ = unpack(pack(TABLE))
+    assert (header["heads"], header["addresses"]) == (["L2 H3", "L3, all heads"], ["#head-decoder.cross-L2H3", ""])
+    assert header["columns"] == [{"title": "Change", "unit": "nats", "numbers": [-0.5, None], "texts": ["−0.50", "–"]}]
+
+
+def test_a_row_of_a_table_is_chosen_if_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, heard = caught(monkeypatch), list[int]()
+    head_table(TABLE, key="table", on_row=heard.append)
+    for answer in ({"row": 2}, {"row": "1"}, {}, {"row": 1}):
+        shown[0].answers["row"](answer)
+    assert heard == [1]
 
 
 SIGNS = "</script><!--\u2028\u2029&'\"`\\"

@@ -10,7 +10,6 @@ import pytest
 
 from tests.viz.sent import unpack
 from viz.pictures.component import Command, Exchange, next_command
-from viz.pictures.head_grid.component import Grid, HeadChoice, Ranking, TileJobs, TileMetric
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.pictures.payload import (
     ANYTHING,
@@ -211,21 +210,6 @@ def test_a_page_that_follows_its_player_never_sends_it_back_and_one_that_asks_is
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_3, AT_7, "abc") == Command(2, AT_3, "abc")
     assert next_command(Exchange(FIRST, AT_5, AT_7), AT_7, None, "xyz") == Command(2, AT_7, "xyz")
     assert next_command(Exchange(FIRST, None, None), AT_5, None, "abc") == Command(2, AT_5, "abc")
-
-
-def test_what_stands_under_tiles_has_a_bar_of_its_share_of_the_highest() -> None:
-    values = np.array([[0.25, np.nan, 0.5], [0.0, 0.5, 0.125]], np.float32)
-    metric = TileMetric("x", values, 2, "", "note")
-    assert metric.bars() == [0.5, 0.0, 1.0, 0.0, 1.0, 0.25]
-    assert TileMetric("x", np.zeros((1, 2), np.float32), 2, "", "").bars() == [0, 0]
-    ranking = Ranking((HeadChoice(1, 2), HeadChoice(0, 1)), "the order")
-    grid = Grid(address="here", shape=(2, 3), metric=metric, ranking=ranking)
-    assert grid.derived() == {"ranked": [5, 1], "notes": ["note", "the order"]}
-    jobs = TileJobs(*(("",) * 5,) * 4)
-    with pytest.raises(AssertionError, match="one metric"):
-        Grid(address="here", shape=(3, 2), metric=metric)
-    with pytest.raises(AssertionError, match="one job"):
-        Grid(address="here", shape=(2, 3), jobs=jobs)
 
 
 def test_a_colour_bar_is_labelled_from_end_to_end_and_a_pooled_matrix_has_a_number_for_each_block() -> None:

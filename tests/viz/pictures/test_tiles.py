@@ -148,13 +148,6 @@ def test_tiny_weights_are_told_from_zero_other_weights_by_their_digest_and_shape
         Tiles.of((2, 3, 4, 4), [attention(3, 4, 4), attention(3, 4, 5)])
 
 
-@pytest.mark.parametrize(("tokens", "most"), [(24, 55_000), (128, 800_000), (512, 900_000)])
-def test_even_without_any_pattern_the_tiles_of_48_heads_are_small(tokens: int, most: int) -> None:
-    scores = np.random.default_rng(1).normal(scale=1, size=(6, 8, tokens, tokens)).astype(np.float32)
-    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
-    assert len(Tiles.of(weights.shape, weights).deflated) < most
-
-
 def test_512_tokens_take_under_a_second_and_a_fraction_of_the_weights_memory() -> None:
     layer = attention(8, 512, 512)
     tracemalloc.start()

@@ -5,8 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from types import SimpleNamespace
-from typing import Any, Never
+from typing import Never
 
 import pytest
 import torch
@@ -15,7 +14,7 @@ from model import interruption
 from model.errors import CancelledError, DataError, MemoryShortError, TimeLimitError
 from tests.paths import ROOT
 from tests.patience import PATIENCE
-from viz.server import background_jobs, limits, viewers
+from viz.server import background_jobs, viewers
 from viz.server.background_jobs import Job, JobQueue, Progress, Task
 
 
@@ -90,7 +89,7 @@ def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for() -> Non
         job.result()
 
 
-def test_progress_is_read_as_a_sentence_and_a_total_may_become_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_read_as_a_sentence_and_a_total_may_become_known() -> None:
     progress = Progress(1_200, "sentences")
     assert progress.text("{next} of {total:,}, about {left:.0f} s") == "1 of 1,200, about 0 s"
     progress(1_200)
@@ -100,52 +99,10 @@ def test_progress_is_read_as_a_sentence_and_a_total_may_become_known(monkeypatch
     assert progress.share == 0
     progress.reached(3, 12)
     assert (progress.done, progress.total, progress.share) == (3, 12, 0.25)
-    # Three of twelve have taken six seconds.
-    began = progress._started
-    monkeypatch.setattr(background_jobs, "monotonic", lambda: began + 6)
-    assert progress.text("{next} of {total}, about {left:.0f} s") == "4 of 12, about 18 s"
     # Where it is not known how much there is to do, nothing is said to be done.
     unknown = Progress(0, "tokens")
     unknown(3)
     assert (unknown.done, unknown.share) == (0, 0)
-
-
-def test_a_job_queues_once_it_has_computed_for_more_than_a_second_without_what_it_waited(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    said: list[object] = []
-    queue = SimpleNamespace(
-        enter=lambda job, check: said.append("enters"), give_way=lambda job, check: said.append("gives way")
-    )
-    monkeypatch.setattr(background_jobs, "LONG_JOBS", queue)
-    monkeypatch.setattr(limits, "check", lambda seconds, reached: said.append(seconds))
-    run: Any = SimpleNamespace(
-        _began=50.0, _has_waited=False, _check=None, queued=SimpleNamespace(waited=100.0), progress=Progress(1, "units")
-    )
-    for now in (151.0, 151.5, 152.0):
-        monkeypatch.setattr(background_jobs, "monotonic", lambda now=now: now)
-        background_jobs._Run._wait_if_long(run)
-    assert said == [1.0, 1.5, "enters", 2.0, "gives way"]
-
-
-def test_a_process_that_ends_waits_so_many_seconds_for_all_threads_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, waited, ended = 100.0, list[float](), list[int]()
-
-    def join(timeout: float) -> None:
-        nonlocal now
-        waited.append(timeout)
-        now += 3
-
-    threads = [
-        SimpleNamespace(name=name, join=join, is_alive=lambda: True)
-        for name in (background_jobs.JOB_THREAD, background_jobs.PAGE_THREAD, "another", background_jobs.JOB_THREAD)
-    ]
-    monkeypatch.setattr(background_jobs, "all_threads", lambda: threads)
-    monkeypatch.setattr(background_jobs, "monotonic", lambda: now)
-    monkeypatch.setattr("os._exit", ended.append)
-    background_jobs._end(lambda: None)
-    assert waited == [background_jobs.PATIENCE, background_jobs.PATIENCE - 3, 0]
-    assert ended == [0]
 
 
 @pytest.mark.long

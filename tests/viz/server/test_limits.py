@@ -3,7 +3,7 @@
 import runpy
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 
@@ -18,9 +18,25 @@ Result = TypeVar("Result")
 
 
 @pytest.fixture
-def one_slot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "_SLOTS", threading.BoundedSemaphore(1))
+def one_slot(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Others compute in all slots but one."""
     monkeypatch.setattr(limits, "MAX_WAIT", 0.2)
+    over, begun = threading.Event(), threading.Semaphore(0)
+
+    def compute() -> None:
+        with limits.page_run():
+            limits.acquire()
+            begun.release()
+            over.wait()
+
+    others = [threading.Thread(target=compute) for _ in range(limits.MAX_RUNS - 1)]
+    for other in others:
+        other.start()
+        begun.acquire()
+    yield
+    over.set()
+    for other in others:
+        other.join()
 
 
 def waited() -> float:

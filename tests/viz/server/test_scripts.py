@@ -147,9 +147,14 @@ def test_every_component_is_one_module_that_parses_and_travels_packed(entry: Pat
 ENTRY = "pictures/tiles/tile_keeper.js"
 
 
-@pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+@pytest.fixture(autouse=True)
+def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that serves nothing yet."""
     monkeypatch.setattr(scripts, "_is_served", False)
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
     with TestClient(Starlette(routes=scripts.routes())) as client:
         yield client
 
@@ -160,8 +165,7 @@ def address_in(script: str) -> str:
     return named[1]
 
 
-def test_without_a_server_a_script_travels_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scripts, "_is_served", False)
+def test_without_a_server_a_script_travels_whole() -> None:
     assert scripts.script(ENTRY) == scripts.bundled(ENTRY)
 
 
@@ -199,7 +203,6 @@ def test_a_script_is_sent_all_its_texts_in_a_language_those_with_a_number_in_eac
 
 
 def test_below_a_base_path_the_address_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scripts, "_is_served", False)
     monkeypatch.setattr("streamlit.get_option", {"server.baseUrlPath": "/here/"}.get)
     route = scripts.routes()[0]
     assert address_in(scripts.script(ENTRY)).startswith("/here/headlight-scripts/")

@@ -2,45 +2,39 @@
 
 import ast
 import logging
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import streamlit as st
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
-from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.fragment import MemoryFragmentStorage
-from streamlit.runtime.scriptrunner import RerunData, RerunException, ScriptRunner
+from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
 
 from tests.paths import ROOT
-from viz.server import scripts, widgets
+from viz.server import widgets
 from viz.server.widgets import ForgedWidgets, sent, without_forged
 
-PRESSED = WidgetStates(widgets=[WidgetState(id="button", trigger_value=True)])
+PRESSED = WidgetStates(widgets=[WidgetState(id="widget", trigger_value=True)])
 
 
 @pytest.fixture(autouse=True)
-def _as_the_app() -> Iterator[None]:
-    given, run_script = SafeSessionState.on_script_will_rerun, ScriptRunner._run_script
-    has_part, make = AppSession.has_fragment, SessionState._set_widget_metadata
+def _as_the_app() -> None:
     # As at the start of a run.
     ThreadState.initialize()
-    widgets.run_to_their_end()
-    widgets.run_to_their_end()
-    yield
-    SafeSessionState.on_script_will_rerun = given  # type: ignore[method-assign]
-    ScriptRunner._run_script = run_script  # type: ignore[method-assign]
-    AppSession.has_fragment = has_part  # type: ignore[method-assign]
-    SessionState._set_widget_metadata = make  # type: ignore[method-assign]
+    for _ in range(2):
+        widgets.run_to_their_end()
+
+
+def make(state: SessionState, kind: Any, read: Callable[[Any], Any], heard: Callable[[], None]) -> None:
+    """A widget of a kind of Streamlit's, as a run of a page makes it."""
+    known = WidgetMetadata("widget", deserializer=read, serializer=str, value_type=kind, callback=heard)
+    state._set_widget_metadata(known)
 
 
 def cut_short() -> None:
@@ -51,11 +45,7 @@ def session_with(press: Callable[[SafeSessionState], None]) -> SafeSessionState:
     """A session in which another run waits from the beginning, and a button."""
     state = SessionState()
     session = SafeSessionState(state, cut_short)
-    state._set_widget_metadata(
-        WidgetMetadata(
-            id="button", deserializer=bool, serializer=bool, value_type="trigger_value", callback=lambda: press(session)
-        )
-    )
+    make(state, "trigger_value", bool, lambda: press(session))
     return session
 
 
@@ -69,7 +59,7 @@ def test_what_a_button_does_is_done_to_its_end_before_the_run_that_waits() -> No
     # And then the run that waits begins.
     with pytest.raises(RerunException):
         session["head"] = 4
-    assert session.filtered_state == {"button": True, "head": 3, "heads": [3]}
+    assert session.filtered_state == {"widget": True, "head": 3, "heads": [3]}
 
 
 def test_after_an_error_in_a_callback_the_run_that_waits_begins_too() -> None:
@@ -87,10 +77,7 @@ def session_of(kind: Any, deserializer: Callable[[Any], Any], heard: list[object
     """A session with a widget of a kind, which says what it was changed to."""
     state = SessionState()
     session = SafeSessionState(state, lambda: None)
-    note: Callable[[], None] = lambda: heard.append(session.filtered_state["widget"])  # noqa: E731
-    state._set_widget_metadata(
-        WidgetMetadata(id="widget", deserializer=deserializer, serializer=str, value_type=kind, callback=note)
-    )
+    make(state, kind, deserializer, lambda: heard.append(session.filtered_state["widget"]))
     return session
 
 
@@ -128,7 +115,7 @@ def test_a_value_that_came_before_its_widget_is_dropped_when_that_is_made() -> N
     state = SessionState()
     session = SafeSessionState(state, lambda: None)
     session.on_script_will_rerun(WidgetStates(widgets=[WidgetState(id="widget", int_value=3)]))
-    state._set_widget_metadata(WidgetMetadata(id="widget", deserializer=str, serializer=str, value_type="string_value"))
+    make(state, "string_value", str, lambda: None)
     assert "widget" not in session.filtered_state
 
 
@@ -144,42 +131,6 @@ def test_no_page_learns_of_a_press_on_a_button_but_by_its_callback() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.button" and node not in alone
         ]
     assert read == []
-
-
-@pytest.mark.parametrize(
-    ("queue", "asked", "runs"),
-    [
-        (["part"], RerunData(page_script_hash="left"), ("open", ["part"])),
-        (["part"], RerunData(page_script_hash="open"), ("open", ["part"])),
-        ([], RerunData(page_script_hash="left"), ("left", [])),
-        ([], RerunData(page_script_hash="open"), ("open", [])),
-        # What was pressed is in a part that the page does not have at that moment.
-        (["part", "gone"], RerunData(page_script_hash="open"), ("open", [])),
-        (["gone"], RerunData(page_script_hash="open", is_auto_rerun=True), ("open", ["gone"])),
-        (["gone"], RerunData(page_script_hash="open", is_auto_rerun=True, widget_states=PRESSED), ("open", [])),
-        (["gone"], RerunData(page_script_hash="left"), ("open", ["gone"])),
-    ],
-)
-def test_a_run_is_of_the_page_that_is_open_and_begins_where_that_begins(
-    monkeypatch: pytest.MonkeyPatch, queue: list[str], asked: RerunData, runs: tuple[str, list[str]]
-) -> None:
-    """Else the browser would empty the page that is open, or draw a page within one of its parts."""
-    started: list[object] = []
-
-    def start(_runner: ScriptRunner, data: RerunData) -> None:
-        started.append(((data.page_script_hash, data.fragment_id_queue), context_dg_stack.get()))
-
-    monkeypatch.setattr(ScriptRunner, "_run_script", start)
-    monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", lambda *_given: None)
-    widgets.run_to_their_end()
-    parts = MemoryFragmentStorage()
-    parts.register("part", lambda: None)
-    pages = SimpleNamespace(current_page_script_hash="open")
-    runner: Any = SimpleNamespace(_pages_manager=pages, _fragment_storage=parts)
-    # So the run of a part leaves it to what the same thread runs next.
-    context_dg_stack.set((*get_default_dg_stack_value(), st.container()))
-    ScriptRunner._run_script(runner, replace(asked, fragment_id_queue=queue))
-    assert started == [(runs, get_default_dg_stack_value())]
 
 
 REAL = (
@@ -234,14 +185,6 @@ def test_a_web_socket_hands_on_what_is_left() -> None:
     with TestClient(ForgedWidgets(echo)).websocket_connect("/") as socket:
         socket.send_bytes(message(FORGED[0], REAL[0]))
         assert socket.receive_bytes() == message(REAL[0])
-
-
-def test_the_server_reads_messages_through_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scripts, "_is_served", False)
-    from app import app
-
-    used: set[object] = {middleware.cls for middleware in app._user_middleware}
-    assert ForgedWidgets in used
 
 
 @pytest.mark.parametrize(

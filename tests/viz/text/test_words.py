@@ -1,7 +1,6 @@
 """Tokens that can be seen, words that are marked, languages and terms."""
 
 import re
-from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +9,7 @@ from tests.viz.pages.coreference.test_side_by_side import ANIMAL, IT, STREET
 from viz.pages.coreference.data import marked_case
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.examples import EXAMPLES
-from viz.text import glossary, language, messages
+from viz.text import glossary, messages
 from viz.text.language import other_language
 from viz.text.marks import Marks, guessed, last_word, word_spans
 from viz.text.written import display_token, display_word
@@ -136,21 +135,6 @@ def test_english_and_what_could_be_any_language_is_left_alone(text: str) -> None
 
 def test_german_is_no_other_language_where_german_is_expected() -> None:
     assert other_language("Die Katze schläft auf dem Bett.", "de") == ""
-
-
-@pytest.mark.parametrize(
-    ("german", "english", "name"),
-    [
-        (0.9, 0.02, "German"), (0.89, 0.02, ""), (0.9, 0.021, ""), (0.55, 0.0005, "German"), (0.54, 0.0005, ""),
-        (0.55, 0.0006, ""),
-    ],
-)  # fmt: skip
-def test_a_language_is_named_from_a_likelihood_on_and_not_below(
-    german: float, english: float, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ranked = SimpleNamespace(rank=lambda text: [("en", english), ("de", german), ("fr", 0.001)])
-    monkeypatch.setattr(language, "_identifier", lambda: ranked)
-    assert other_language.__wrapped__("Zwei Worte", "en") == name
 
 
 LANGUAGES = list(messages.languages())

@@ -18,9 +18,9 @@ from viz.access.attribution import Explained
 from viz.access.head_verdict import Stated
 from viz.pages.learn.lessons.data.search import three_interventions
 from viz.pages.learn.lessons.data.shipped import Shipped
+from viz.pictures.figures import heads
 from viz.selection.choices import ModelChoice
 from viz.server.background_jobs import Progress
-from viz.text.messages import _, speaking
 from viz.ui.attribution import NAMES, answer, integration_sentence, sentence
 
 WORDS = ("The", "dog", "was", "tired")
@@ -49,11 +49,6 @@ def test_words_that_change_the_choice_alone_come_first_in_what_is_said() -> None
     assert said.startswith("Why “es”? **One word, hidden alone, changes the choice: “tired” (then “sie”, −5.0 nats).**")
     both = answer(explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 5.0), said=(1, 2, 1, 2)), NAMED, "“es”")
     assert "2 words, each hidden alone, change the choice: “tired” (then “sie”, −5.0 nats), “dog” (then “sie”" in both
-
-
-def test_where_no_word_alone_changes_it_the_one_that_costs_most_is_named() -> None:
-    said = answer(explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 1.0), said=(1, 1, 1, 1)), NAMED, "“es”")
-    assert "No word changes this if it is hidden alone; “dog” costs most, 2.0 nats." in said
 
 
 def test_a_word_that_costs_nothing_is_not_said_to_cost_most_and_numbers_below_zero_have_a_minus_sign() -> None:
@@ -89,16 +84,6 @@ def test_an_order_that_names_the_most_needed_word_late_is_contradicted_beside_it
     assert "trust" not in said
 
 
-def test_no_method_that_is_no_better_than_random_orders_is_named() -> None:
-    given = explained((1, 3, 0, 2), losses=(0.1, 2.0, 0.0, 5.0), said=(1, 1, 1, 2), random=-1.0)
-    worse = answer(given, NAMED, "“es”")
-    assert "ALTI" in worse
-    better_chance = Deletion((0, 1, 2, 3), np.array([0.0, -9.0, -9.0, -9.0, -9.0]))
-    chance = answer(replace(given, random=(better_chance,)), NAMED, "“es”")
-    assert "no method is better than chance" in chance
-    assert "ALTI" not in chance
-
-
 @pytest.mark.parametrize(
     ("fall", "by_chance", "is_better"),
     [
@@ -124,12 +109,6 @@ def test_an_order_is_better_than_chance_where_the_choice_falls_and_more_than_in_
     )
 
 
-def test_words_that_cost_nothing_are_neither_said_to_cost_nor_to_be_named_late() -> None:
-    said = answer(explained((3, 1, 0, 2), losses=(0.0,) * 4, said=(1, 1, 1, 1)), NAMED, "“es”")
-    assert "none of them costs anything" in said
-    assert "costs most" not in said
-
-
 def test_what_integrated_gradients_leave_uncertain_is_said_of_each_word() -> None:
     given = explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 5.0), said=(1, 1, 1, 2))
     assert integration_sentence(given) == ""
@@ -147,6 +126,16 @@ def test_what_integrated_gradients_leave_uncertain_is_said_of_each_word() -> Non
     far = integration_sentence(replace(given, integration=unsure))
     assert "have not converged here after 2,000 points" in far
     assert "“The” +3.00 ± 0.30, “dog” −0.20 ± 0.25 (sign uncertain), “was” +0.50 ± 0.40, “tired” −1.00 ± 0.10." in far
+
+
+def test_words_are_coloured_by_each_rows_largest_number_and_random_orders_are_a_band() -> None:
+    given = explained((3, 1, 0, 2), losses=(0.5, -2.0, 1.0, 0.0), said=(1, 1, 1, 1))
+    words = heads.word_map(given, NAMED).data[0]
+    np.testing.assert_array_equal(words.z, [[0.25, -1, 0.5, 0], [1, 1, 1, 1]])
+    np.testing.assert_array_equal(words.customdata[0], (0.5, -2.0, 1.0, 0.0))
+    band, mean, line = heads.deletion_lines(given, NAMED, "nats").data
+    assert (list(mean.y), list(line.y)) == ([-1.0] * 5, [0, -4, -6, -6, -6])
+    assert (list(band.x), list(band.y)) == ([0, 1, 2, 3, 4, 4, 3, 2, 1, 0], [-1.0] * 10)
 
 
 HEAD = HeadName("decoder.cross", 4, 1)
@@ -175,13 +164,6 @@ def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_the
 def test_an_intervention_that_cannot_be_made_is_named() -> None:
     said = of(STAYS, None, None)
     assert said.endswith("; it cannot be pointed at a word; there is no other sentence to take its output from.")
-
-
-def test_it_is_whole_in_chinese() -> None:
-    with speaking("zh"):
-        said = _(of(STAYS, CHANGES, CHANGES))
-    assert "指向“street”时，变成“sie”（−9.0 奈特）" in said
-    assert "nats" not in said
 
 
 @pytest.fixture(scope="module")

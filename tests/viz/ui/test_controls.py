@@ -92,27 +92,6 @@ def test_a_window_lies_within_the_text(chosen: int | None, shown: int) -> None:
     assert controls.window(7, 9) == (7 if chosen is None else shown)
 
 
-@pytest.mark.parametrize(
-    ("own", "asked", "shown", "kept"),
-    [
-        (32, 0, 32, 0), (32, 32, 32, 0), (32, 1, 2, 2), (32, 2, 2, 2), (32, 7, 6, 6), (32, 512, 512, 512),
-        (32, 514, 512, 512), (768, 767, 766, 766), (768, 900, 768, 0),
-    ],
-)  # fmt: skip
-def test_the_formula_has_an_even_width_up_to_the_models_own_or_512(
-    widgets: Widgets, own: int, asked: int, shown: int, kept: int
-) -> None:
-    state.change(width=asked)
-    assert controls.width(own) == shown
-    assert state.current().learn.width == kept
-    assert widgets.options == [2, max(512, own)]
-    # What a person chooses is kept, unless it is the model's own.
-    for chosen in (own, 64):
-        widgets.session["width"] = chosen
-        widgets.given["on_change"](*widgets.given["args"])
-        assert state.current().learn.width == (0 if chosen == own else chosen)
-
-
 @pytest.mark.usefixtures("widgets")
 @pytest.mark.parametrize(("asked", "shown"), [(1, 2), (2, 2), (3, 2), (7, 5), (10_000, 10_000), (999_999, 500_000)])
 def test_a_base_becomes_the_nearest_of_the_steps_by_its_ratio(asked: int, shown: int) -> None:
@@ -122,33 +101,6 @@ def test_a_base_becomes_the_nearest_of_the_steps_by_its_ratio(asked: int, shown:
     assert controls.BASES[-1] == 500_000
     state.change(base=asked % 2)
     assert controls.stepped("base", "Base", (1, 2, 5)) == 1
-
-
-def test_another_draw_has_the_next_seed_and_after_the_last_one_the_first(widgets: Widgets) -> None:
-    for seed, following in ((0, 1), (998_998, 998_999), (999_998, 999_999), (999_999, 0)):
-        state.change(example_seed=seed)
-        controls._next_seed()
-        assert state.value("example_seed", int) == following
-    state.change(temperature=150)
-    controls.hundredths_slider("temperature", "Temperature", 10, 250, help_text="")
-    assert (widgets.options, widgets.session["temperature"]) == ([0.1, 2.5], 1.5)
-    assert controls.hundredths(5) == "0.05"
-    widgets.session["temperature"] = 0.29
-    state.take("temperature", widgets.given["args"][1])
-    assert state.value("temperature", int) == 29
-
-
-@pytest.mark.parametrize(
-    ("count", "numbers"), [(4, []), (5, [4]), (8, [4]), (9, [4, 8]), (16, [4, 8]), (17, [4, 8, 16])]
-)
-def test_fewer_heads_can_be_shown_than_there_are_and_layers_count_from_one(
-    widgets: Widgets, count: int, numbers: list[int]
-) -> None:
-    state.change(max_heads=8)
-    assert controls.max_heads(count) == (8 if 8 in numbers else 0)
-    assert widgets.options == [[0, *numbers]]
-    controls.layer(3)
-    assert [widgets.given["format_func"](layer) for layer in widgets.options[0]] == ["1", "2", "3"]
 
 
 MEGABYTE = 1024**2
@@ -203,17 +155,13 @@ def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: 
     assert offered[0]() == b"zh"
 
 
-def test_a_link_says_what_of_the_view_it_cannot_carry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.access.models.kind", lambda choice: "image" if choice.checkpoint == "vit" else "decoder")
-    given = Selection().changed(checkpoint="gpt2", text="She read.", picture_digest="0123")
+def test_a_link_says_what_of_the_view_it_cannot_carry(chosen: Selection) -> None:
+    given = chosen.changed(text="She read.", picture_digest="0123")
     # A picture that another model was given is not seen.
-    assert downloads.link_needs(given) == ({"checkpoint": "gpt2", "text": "She read."}, "")
-    always, lacking = downloads.link_needs(given.changed(checkpoint="vit", picture_digest="0123"))
-    assert always == {"checkpoint": "vit"}
-    assert "picture" in lacking
+    assert downloads.link_needs(given) == ({"checkpoint": "en-de", "text": "She read."}, "")
     assert downloads.link_needs(given.changed(text="x" * MAX_TEXT_IN_URL))[1] == ""
     always, lacking = downloads.link_needs(given.changed(text="x" * (MAX_TEXT_IN_URL + 1)))
-    assert always == {"checkpoint": "gpt2"}
+    assert always == {"checkpoint": "en-de"}
     assert "too long" in lacking
 
 

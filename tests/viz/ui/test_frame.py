@@ -5,14 +5,12 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import plotly.graph_objects as go
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, opened
-from viz import theme
 from viz.selection import state
 from viz.selection.selection import Selection
 from viz.selection.url import parse
@@ -21,77 +19,40 @@ from viz.ui import frame, present
 from viz.ui.frame import chart_config
 from viz.ui.present import CHART_HEIGHT, SMALLEST_LETTERS, ZOOM, enlarged
 
-
-def test_a_chart_config_changes_nothing_but_the_camera(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.selection.state.current", lambda: Selection().changed(picture_format="PNG"))
-    assert chart_config("a")["toImageButtonOptions"] == {"format": "png", "filename": "a", "scale": 2}
-    assert chart_config("a")["displaylogo"] is False
-    # Shapes stay as large as they are: pixels are twice as many.
-    for chosen in ("SVG", "PDF"):
-        monkeypatch.setattr(
-            "viz.selection.state.current", lambda chosen=chosen: Selection().changed(picture_format=chosen)
-        )
-        assert chart_config("a")["toImageButtonOptions"] == {"format": "svg", "filename": "a", "scale": 1}
-
-
-def test_what_a_model_lacks_is_a_sentence_that_begins_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(st, "info", lambda text, **_settings: said.append(text.replace("\\", "")))
-    abilities: Any = SimpleNamespace(lacks={"lens": "it has no words."})
-    assert frame.lacking(abilities, "lens", "Choose another.")
-    assert not frame.lacking(abilities, "film", "Choose another.")
-    assert said == ["It has no words. Choose another."]
-
-
-def test_all_axes_of_a_chart_have_the_strongest_grey_and_keep_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.selection.state.current", Selection)
-    drawn: list[go.Figure] = []
-    monkeypatch.setattr("viz.ui.frame.st.plotly_chart", lambda figure, **_settings: drawn.append(figure))
-    given = go.Figure(go.Scatter(y=[1]), {"xaxis": {"tickfont": {"size": 9}, "title": {"text": "a"}}})
-    frame.chart(given, "key", "name", "what it shows")
-    for axis in (drawn[0].layout.xaxis, drawn[0].layout.yaxis):
-        assert axis.tickfont.color == axis.title.font.color == theme.CHART_TEXT
-    assert drawn[0].layout.xaxis.tickfont.size == 9
-    assert drawn[0].layout.xaxis.title.text == "a"
+POINTS: list[tuple[object, tuple[str, int, int] | None]] = [
+    ([1, 2, "x", "y"], ("", 1, 2)), ({"0": 0, "1": 3}, ("", 0, 3)), ([], None), ([0, -1], None), (["a", 0], None),
+    (["decoder.cross", 0, 2, "x"], ("decoder.cross", 0, 2)), (["decoder.cross", 0, -1], None), (["x", 0, 1], None),
+    ({"0": 1}, None), ({"0": True, "1": 0.5}, None), ("12", None),
+]  # fmt: skip
+BESIDE: list[object] = [None, {}, {"selection": {"points": []}}, {"selection": 3}]
 
 
 @pytest.mark.parametrize(
-    ("custom", "opened"),
+    ("said", "opened"),
     [
-        ([1, 2, "x", "y"], {"layer": 1, "head": 2}),
-        ({"0": 0, "1": 3}, {"layer": 0, "head": 3}),
-        (["decoder.cross", 0, 2, "x"], {"site": "decoder.cross", "layer": 0, "head": 2}),
-        (["decoder.cross", 1, 0], {"site": "decoder.cross", "layer": 1, "head": 0}),
-        *(
-            (custom, None)
-            for custom in (
-                [],
-                [0, -1],
-                ["decoder.cross", 0, -1],
-                ["a", 0],
-                ["x", 0, 1],
-                {"0": 1},
-                {"0": True, "1": 0.5},
-                "12",
-            )
-        ),
+        *(({"selection": {"points": [{"customdata": custom}]}}, opened) for custom, opened in POINTS),
+        *((said, None) for said in BESIDE),
     ],
 )
 def test_a_point_opens_its_head_if_it_names_one(
-    monkeypatch: pytest.MonkeyPatch, custom: object, opened: dict[str, object] | None
+    said: object, opened: tuple[str, int, int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen: list[dict[str, object]] = []
-    monkeypatch.setattr(st, "session_state", {"key": {"selection": {"points": [{"customdata": custom}]}}})
-    monkeypatch.setattr("viz.selection.state.change", lambda **values: chosen.append(values))
-    frame.open_point("key")
-    assert chosen == ([] if opened is None else [opened])
-
-
-@pytest.mark.parametrize("said", [None, {}, {"selection": {"points": []}}, {"selection": "x"}])
-def test_a_click_beside_all_points_opens_nothing(monkeypatch: pytest.MonkeyPatch, said: object) -> None:
     monkeypatch.setattr(st, "session_state", {"key": said})
-    monkeypatch.setattr("viz.selection.state.change", lambda **values: pytest.fail("a head is opened"))
+    before = Selection()
+    state.put(before)
     frame.open_point("key")
+    site, layer, head = opened or ("", 0, 0)
+    chosen = {"layer": layer, "head": head} | ({"site": site} if site else {})
+    assert state.current() == (before if opened is None else before.changed(**chosen))
+
+
+def test_a_chart_speaks_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", {})
+    state.put(Selection())
+    assert "locale" not in chart_config("a")
+    with speaking("zh"):
+        config: Any = chart_config("a")
+        assert config["locales"][config["locale"]]["dictionary"]["Reset axes"] == template("Reset axes")
 
 
 def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen() -> None:
@@ -201,14 +162,3 @@ def test_the_attention_page_has_a_screen_for_the_heads_beside_the_open_one_and_o
 def test_a_wrong_switch_in_an_address_presents_nothing() -> None:
     assert parse({"present": "yes"}, Selection()).common.presented == ""
     assert parse({"present": "1"}, Selection()).common.presented == "1"
-
-
-def test_plotlys_own_texts_are_in_the_language_that_is_read() -> None:
-    assert frame._locale_config() == {}
-    with speaking("zh"):
-        config = frame._locale_config()
-        reset = template("Reset axes")
-
-    assert config["locale"] == "zh"
-    assert isinstance(config["locales"], dict)
-    assert config["locales"]["zh"]["dictionary"]["Reset axes"] == reset

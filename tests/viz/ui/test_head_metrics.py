@@ -1,8 +1,6 @@
 """What people read about metrics, jobs and measures of heads."""
 
 import re
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,24 +11,8 @@ from viz.access.findings import HeadJobs
 from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.selection.choices import KEPT, METRICS
 from viz.text.messages import speaking
-from viz.text.written import CROSS, DECODER, ENCODER, SITES
-from viz.ui import head_metrics
-from viz.ui.head_metrics import (
-    MEASURES,
-    NAMES,
-    TEXTS,
-    labels,
-    linked_title,
-    on_tiles,
-    ranking,
-    row_name,
-    sentence,
-    signs_said,
-    tile_metric,
-    title,
-    titles,
-    why_none,
-)
+from viz.text.written import SITES
+from viz.ui.head_metrics import NAMES, TEXTS, labels, on_tiles, ranking, sentence, signs_said, tile_metric, why_none
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
 
@@ -96,19 +78,6 @@ FOLLOWS = HeadJob("antecedent", 0.722, 0.651, 0.785)
 MEASURED = HeadJobs({(0, 1): (FOLLOWS, HeadJob("same", 0.41, 0.40, 0.42))}, 200)
 
 
-def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(head_metrics, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
-    monkeypatch.setattr("viz.access.findings.of_model", lambda choice, site: MEASURED)
-    assert title(CROSS, 0, 1) == "L1 H2 · follows antecedents 0.72"
-    assert linked_title(CROSS, 0, 1, with_site=True) == f"[cross L1 H2](#head-{CROSS}-L1H2) · follows antecedents 0.72"
-    assert row_name(CROSS, 0, 1) == "L1 H2 · ↪"
-    assert titles(CROSS, (1, 2)) == ("L1 H1", title(CROSS, 0, 1))
-    assert title(CROSS, 0, None) == "L1, all heads"
-    # A head that was taught is called so, before what it is measured to do.
-    monkeypatch.setattr("viz.access.models.taught_head", lambda choice, site: (0, 1) if site == ENCODER else None)
-    assert titles(ENCODER, (1, 2)) == ("L1 H1", "L1 H2 · taught · follows antecedents 0.72")
-
-
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_sentence_of_jobs_says_a_word_twice_in_a_row(language: str) -> None:
     alone = HeadJobs({(0, 0): (HeadJob("antecedent", 0.5),)}, 0)
@@ -136,26 +105,3 @@ def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measur
     measured = HeadJobs({(0, 1): MEASURED.of_heads[0, 1], (1, 0): aligns, (1, 1): aligns}, 200)
     assert signs_said(measured).endswith(": ↪ follows antecedents · ⇇ aligns token read.")
     assert signs_said(HeadJobs({}, 200)) == signs_said(None) == ""
-
-
-@pytest.mark.parametrize(("head", "is_said"), [((0, 1), True), ((1, 0), False), ((1, 1), False)])
-def test_of_the_head_that_was_taught_that_is_said_and_of_no_other(
-    head: tuple[int, int], is_said: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(head_metrics, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
-    monkeypatch.setattr("viz.access.models.taught_head", lambda choice, site: (0, 1))
-    monkeypatch.setattr("viz.access.findings.of_model", lambda choice, site: None)
-    monkeypatch.setattr("viz.access.attention.is_long", lambda trace, site: True)
-    monkeypatch.setattr(head_metrics, "show_taught", said.append)
-    trace: Any = None
-    head_metrics.show(trace, ENCODER, *head)
-    assert said == [ENCODER] * is_said
-
-
-@pytest.mark.parametrize("name", MEASURES)
-def test_what_means_something_else_at_cross_attention_is_explained_so_there_and_nowhere_else(name: str) -> None:
-    measure = MEASURES[name]
-    own, at_cross = (measure.meaning, measure.formula), (measure.cross_meaning, measure.cross_formula)
-    assert measure.explained_at(ENCODER) == measure.explained_at(DECODER) == own
-    assert measure.explained_at(CROSS) == (at_cross if name == "rollout" else own)

@@ -11,7 +11,6 @@ from model.errors import DataError
 from tests.patience import PATIENCE
 from viz.server import background_jobs
 from viz.server.background_jobs import JobQueue, Progress, Task
-from viz.ui import long_work
 
 #: What the pages below compute; they run in another module, which finds it here.
 TASKS: dict[str, Task[str]] = {}
@@ -35,11 +34,6 @@ def before_a_page() -> None:
 
     with frame.errors_shown():
         st.write(long_work.awaited(TASKS["task"], key="work"))
-
-
-@pytest.fixture(autouse=True)
-def none_known() -> None:
-    long_work._results.clear()
 
 
 def of_two(go_on: threading.Event) -> Callable[[Progress], str]:

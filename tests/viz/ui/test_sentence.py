@@ -1,21 +1,21 @@
 """Text of people on the page: shown as typed, never read as HTML; what differs is marked; where a page begins."""
 
-from contextlib import nullcontext
 from re import sub
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import streamlit as st
 
 from model import Translator
 from model.analysis.word_diff import word_diff
-from model.languages import Offered
 from viz.access.texts import ChatPart, RareWords
+from viz.selection import state
 from viz.selection.selection import Selection
-from viz.server.background_jobs import Task
 from viz.ui import sentence, token_labels
 from viz.ui.sentence import MAX_SHOWN, Line, lines_html
 from viz.ui.token_labels import default_row, first_of, row_labels
+from viz.ui.words import NOTHING, Chosen, chosen_in
 
 HOSTILE = [
     "<img src=https://evil.example/a.png>",
@@ -58,35 +58,6 @@ def test_a_chat_scrolls_down_alone_and_sideways_beside_its_answer_and_few_words_
     assert ["min-width" in lines_html([chat]) for chat in chats] == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("writes", "chosen", "asked", "text", "warns"),
-    [
-        (("fra", "deu"), ("", ""), "", "A dog.", True), (("fra",), ("", ""), "", "A dog.", False),
-        (("fra", "deu"), ("eng", ""), "", "A dog.", True), (("fra", "deu"), ("", "deu"), "", "A dog.", False),
-        (("fra", "deu"), ("", ""), "deu", "A dog.", False), (("fra", "deu"), ("", ""), "", ">>fra<< A dog.", False),
-    ],
-)  # fmt: skip
-def test_a_model_of_several_languages_asks_for_one_until_it_is_named(
-    writes: tuple[str, ...],
-    chosen: tuple[str, str],
-    asked: str,
-    text: str,
-    warns: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(
-        sentence, "lines_of", lambda trace: [Line("TEXT", "", text), Line("WRITTEN", "", "", RareWords({"x": 5}))]
-    )
-    monkeypatch.setattr("viz.access.texts.why_no_roles", lambda trace, choice: "")
-    monkeypatch.setattr("viz.access.models.offered", lambda choice: Offered(writes=writes, chosen=chosen))
-    monkeypatch.setattr("viz.selection.state.current", lambda: Selection().changed(writes=asked))
-    head: Any = SimpleNamespace(caption=said.append)
-    trace: Any = SimpleNamespace(text=text)
-    sentence.show_cautions(trace, head)
-    assert ["This model writes 2 languages" in caution for caution in said] == [True] * warns
-
-
 def test_a_rare_word_is_underlined_and_its_text_cannot_leave_it() -> None:
     word = "<b>qz</b>"
     html = lines_html([Line("EN", "en", f"A {word} sleeps.", RareWords({word: 9}))])
@@ -113,27 +84,6 @@ def test_a_text_of_rare_words_is_never_read_without_a_word_of_warning(
 ) -> None:
     cautions = sentence.cautions(Line("EN", "en", text, RareWords({"x": 5}, are_most)))
     assert [any(part in caution for part in says) for caution in cautions] == [True]
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "unit"),
-    [
-        ("encoder-decoder", sentence.WRITING, "tokens"), ("decoder", sentence.READING, "layers"),
-        ("encoder", sentence.READING, "layers"),
-    ],
-)  # fmt: skip
-def test_whoever_waits_is_told_of_tokens_that_are_written_or_of_layers_that_are_read(
-    kind: str, text: str, unit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tasks: list[Task[Any]] = []
-    monkeypatch.setattr("viz.access.models.kind", lambda choice: kind)
-    monkeypatch.setattr("viz.selection.state.current", Selection)
-    monkeypatch.setattr("viz.ui.frame.loading", lambda otherwise: nullcontext())
-    for name in ("container", "skeleton"):
-        monkeypatch.setattr(f"streamlit.{name}", lambda **_settings: nullcontext(), raising=False)
-    monkeypatch.setattr("viz.ui.long_work.awaited", lambda task, *, key: tasks.append(task))
-    sentence.read("A dog.")
-    assert [(task.progress_text, task.unit) for task in tasks] == [(text, unit)]
 
 
 def test_words_that_the_other_text_lacks_are_marked_and_gaps_are_shown() -> None:
@@ -170,6 +120,22 @@ def test_a_mark_stands_where_the_words_differ_whatever_punctuation_is_beside_the
 ) -> None:
     html = token_labels.marked(word_diff(first, second)).html()
     assert sub("</mark>", "]", sub("<mark [^>]*>", "[", html)) == shown
+
+
+@pytest.mark.parametrize(
+    ("chosen", "exist"),
+    [
+        (((0,), ()), True), (((5,), (1,)), True), (((0, 1), (5, 4)), True), (((8,), ()), False), (((0,), (8,)), False),
+        (((), (0,)), False), (((3, 4), ()), False), (((0,), (3, 4)), False),
+    ],
+)  # fmt: skip
+def test_words_are_chosen_if_the_text_has_them_and_those_of_a_side_are_of_one_text(
+    chosen: Chosen, exist: bool, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "session_state", {})
+    state.put(Selection().changed(from_words=chosen[0], to_words=chosen[1]))
+    trace = translator.trace("The dog was tired.", "Der Hund war müde.")
+    assert chosen_in(trace) == (chosen if exist else NOTHING)
 
 
 def test_it_is_found_as_a_whole_word_split_or_not_and_before_other_pronouns() -> None:
