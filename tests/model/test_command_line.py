@@ -15,12 +15,9 @@ from transformers import ViTImageProcessor
 
 from model import Translator
 from model.__main__ import main
-from model.evaluation import evaluate, translate_all
-from model.pairs import Pair
 from model.trace.file import expected_bytes, weight_bytes
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import save_model, tiny
-from tests.model.test_file_writing import device
 from tests.patience import PATIENCE
 
 
@@ -150,31 +147,6 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
     assert "does not fit" in capsys.readouterr().err
 
 
-def test_pronouns_are_scored_for_each_kind_of_thing_held_out(
-    checkpoint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["pronouns", "--part", "dev", "--pairs", "3", "--checkpoint", checkpoint, "--json"]) == 0
-    scores = json.loads(capsys.readouterr().out)
-    assert scores["part"] == "dev"
-    for kind in ("frames", "drawn frames", "combinations", "nouns"):
-        assert (scores[kind]["cases"], scores[kind]["pairs"]) == (6, 3)
-        assert 0 <= scores[kind]["both_right"] <= scores[kind]["right"] <= 1
-    assert len(scores["best_known"]) == 3
-    assert main(["pronouns", "--part", "dev", "--pairs", "1", "--checkpoint", checkpoint]) == 0
-    assert "both right" in capsys.readouterr().out
-
-
-def test_copying_is_scored_for_words_names_and_numbers(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["copying", "--sentences", "24", "--checkpoint", checkpoint, "--json"]) == 0
-    scores = json.loads(capsys.readouterr().out)
-    assert set(scores) == {"version", "sentences", "copied", "kinds", "babbling"}
-    assert set(scores["kinds"]) == {"names", "numbers", "words"}
-    assert scores["sentences"] == 24
-    assert 0 <= scores["copied"] <= 1
-    assert main(["copying", "--sentences", "2", "--checkpoint", checkpoint]) == 0
-    assert capsys.readouterr().out.startswith("2 sentences, everything copied in ")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -245,21 +217,6 @@ def test_evaluate_says_how_many_sources_it_cut(
     assert (said in captured.err.splitlines()) == bool(cut)
 
 
-def test_a_source_that_the_model_just_reads_is_not_cut(translator: Translator) -> None:
-    encode = translator.tokenizer.encode
-    text = next(text for count in range(200) if len(encode(text := "a " * count)) == 63)
-    for source, cut in ((text, 0), (text + "a", 1)):
-        assert len(encode(source)) == 63 + cut
-        assert evaluate(translator.model, translator.tokenizer, [Pair(source, "a")]).cut == cut
-
-
-def test_a_sentence_that_is_longer_than_a_batch_is_read_alone(translator: Translator) -> None:
-    texts, done = ["Tom told me.", "Hi."], list[int]()
-    found = translate_all(translator.model, translator.tokenizer, texts, progress=done.append, tokens_per_batch=1)
-    assert found == [translator.translate(text) for text in texts]
-    assert done == [1, 1]
-
-
 OUTPUTS = {
     "trace": (["trace", "Tom.", "--checkpoint", "CHECKPOINT"], "--out", True),
     "atlas": (["atlas", "--text", "TEXT", "--checkpoint", "CHECKPOINT"], "--out", True),
@@ -324,22 +281,6 @@ def test_a_result_goes_to_standard_output_alone(
     with np.load(BytesIO(capfdbinary.readouterr().out)) as sent, np.load(tmp_path / "file.npz") as written:
         assert sent.files == written.files
         assert all(sent[array].tobytes() == written[array].tobytes() for array in sent.files)
-
-
-@pytest.mark.parametrize("name", ["trace", "atlas"])
-def test_a_result_goes_into_a_device_and_a_full_one_is_said(
-    name: str, checkpoint: str, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command, option, _ = OUTPUTS[name]
-    pairs.write_text("Tom.\n", encoding="utf-8")
-    places = {"CHECKPOINT": checkpoint, "TEXT": str(pairs)}
-    arguments = [*(places.get(word, word) for word in command), option]
-    null, full = device(tmp_path, 3), device(tmp_path, 7)
-    assert main([*arguments, str(null)]) == 0
-    assert main([*arguments, str(full)]) == 2
-    assert f"{full} cannot be written: no space left on device." in capsys.readouterr().err.splitlines()[-1]
-    assert null.is_char_device()
-    assert full.is_char_device()
 
 
 def test_a_disk_that_is_full_while_training_is_one_sentence_and_the_run_goes_on_later(

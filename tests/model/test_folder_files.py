@@ -9,7 +9,7 @@ import pytest
 
 from model.checkpoint import write_manifest
 from model.errors import CheckpointError
-from model.folder_files import entries, named_file, named_folder, open_file, read_file
+from model.folder_files import entries, named_file, open_file, read_file
 from model.training_record import read_card
 
 NOT_ON_WINDOWS = pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="Windows has no such thing")
@@ -57,16 +57,6 @@ def test_a_library_that_opened_another_file_by_the_name_is_noticed(folder: Path)
         assert path.read_text(encoding="utf-8") == "a card"
     with pytest.raises(CheckpointError, match="has just changed"), named_file(folder, "README.md", 6) as path:
         path.replace(folder / "aside").with_name("README.md").write_text(SECRET, encoding="utf-8")
-
-
-def test_a_folder_has_a_name_however_it_is_called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "sub").mkdir()
-    (folder / "link").symlink_to("sub")
-    monkeypatch.chdir(folder / "sub")
-    for path, name in ((".", "sub"), ("", "sub"), ("..", "model"), ("../link", "link"), ("../sub/", "sub")):
-        assert named_folder(path).name == name
-    with pytest.raises(CheckpointError, match="root of the file system"):
-        named_folder("/")
 
 
 def test_no_more_memory_is_taken_than_a_file_has_bytes(folder: Path) -> None:

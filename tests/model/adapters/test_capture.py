@@ -12,8 +12,6 @@ from model.adapters import capture
 from model.adapters.capture import Call, KernelSums, attend, layers_counted, mask_behind, name_attentions
 from model.errors import CancelledError
 from model.nn.attention import AttentionInputs
-from model.nn.edit_hooks import compile_edits
-from model.nn.edits import MakeUniform, SwitchOff
 from model.nn.hooks import CALL, listen
 from model.nn.masks import AttentionMask
 from model.trace.row_blocks import log_sum_exp, pooled_weights, weights_tile
@@ -27,12 +25,6 @@ class Site(nn.Module):
 
     is_causal = True
     num_key_value_groups = 2
-
-
-def named() -> Site:
-    site = Site()
-    name_attentions(site, {site: (("decoder.self", 0),)})
-    return site
 
 
 def calls(recorded: Recorded) -> list[Call]:
@@ -113,34 +105,6 @@ def test_scores_are_scaled_by_the_width_of_a_head_where_a_model_says_nothing(
     with listen(record={CALL}) as recorded:
         attend(Site(), *parts, None)
     assert calls(recorded)[0].scale == pytest.approx(1 / math.sqrt(8))
-
-
-def test_rows_computed_block_by_block_are_those_of_the_fused_kernel(
-    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-) -> None:
-    site = named()
-    edits = [MakeUniform("decoder.self", 0, 3, since=N), MakeUniform("decoder.self", 0, 1, row=N - 2)]
-    with listen(edits=compile_edits(edits, {"decoder.self": (1, 4)}, num_source=0, num_target=N + 1)):
-        edited, _ = attend(site, *parts, None, scaling=0.3)
-    plain, _ = attend(site, *parts, None, scaling=0.3)
-    mean = parts[2][:, 0, : N - 1].mean(1)
-    torch.testing.assert_close(edited[:, N - 2, 1], mean, atol=1e-5, rtol=1e-5)
-    edited[:, N - 2, 1] = plain[:, N - 2, 1]
-    torch.testing.assert_close(edited, plain, atol=1e-5, rtol=1e-5)
-
-
-def test_a_head_that_is_switched_off_puts_out_nothing_and_the_others_what_they_did(
-    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-) -> None:
-    site, off = named(), [SwitchOff("decoder.self", 0, 3, since=2)]
-    edits = compile_edits(off, {"decoder.self": (1, 4)}, num_source=0, num_target=N)
-    with listen(record={CALL}, edits=edits) as recorded:
-        edited, _ = attend(site, *parts, None, scaling=0.3)
-    plain, _ = attend(site, *parts, None, scaling=0.3)
-    plain[:, 2:, 3] = 0.0
-    assert torch.equal(edited, plain)
-    (call,) = recorded["decoder.layers.0.self_attention.hook_call"]
-    assert call.edits == tuple(off)
 
 
 def test_a_float_mask_with_a_bias_in_it_is_taken_apart(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:
@@ -246,13 +210,6 @@ def test_a_rule_is_found_and_allows_the_same_places(rule: str, padded: bool) -> 
     assert (mask.window is not None, mask.chunk is not None) == ("window" in rule, rule == "chunks")
     assert torch.equal(mask.rows().expand(2, SIZE, SIZE), allowed)
     assert torch.equal(mask.of_sentence(1).rows([2, 5])[0], allowed[1, [2, 5]])
-
-
-def test_later_rows_of_a_cached_text_are_placed_among_their_keys() -> None:
-    allowed = ((COLUMN <= ROW) & (ROW - COLUMN < 3))[None, 4:]
-    mask = mask_behind(allowed, first_query=4, local_size=3)
-    assert (mask.first_query, mask.window) == (4, 3)
-    assert torch.equal(mask.rows(), allowed)
 
 
 def test_a_mask_without_a_rule_is_kept_as_it_is() -> None:

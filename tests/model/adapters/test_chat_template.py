@@ -26,7 +26,6 @@ from model.analysis.coreference.pronoun_rows import pronoun_link
 from model.errors import InputTextError
 from model.opening import as_chat, open_reader
 from model.trace.file import load_trace, save_trace
-from model.word_choice import Chooser
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import FORMS, save_chat_model
 
@@ -268,15 +267,6 @@ def test_a_chat_is_never_taken_for_the_same_text_without_a_template(chat_folder:
     assert as_chat(plain).trace("Tom.").key != plain.trace("Tom.").key
 
 
-def test_two_answers_differ_after_the_prompt(marked_chat: ChatWriter) -> None:
-    assert isinstance(marked_chat, Chooser)
-    before = marked_chat.source("Which animal?").ids
-    choice = marked_chat.word_choice("Which animal?", "dog", "cat")
-    assert choice.place.target[: len(before)] == before
-    # The last token that both answers share says the one in which they differ.
-    assert choice.place.row == len(choice.place.target) - 1
-
-
 def test_a_template_that_refuses_says_what_it_says(chat_folder: Callable[[str], Path]) -> None:
     chat = as_chat(open_reader(chat_folder("trimmed")))
     with pytest.raises(InputTextError, match=r"“System role not supported”.*As a chat"):
@@ -289,14 +279,6 @@ def test_a_template_that_refuses_says_what_it_says(chat_folder: Callable[[str], 
 def test_a_chat_that_cannot_be_read_is_refused(marked_chat: ChatWriter, text: str, words: str) -> None:
     with pytest.raises(InputTextError, match=words):
         marked_chat.trace(text)
-
-
-def test_messages_are_read_as_they_are_and_their_roles_are_those_that_there_are(marked_chat: ChatWriter) -> None:
-    trace = marked_chat.trace_messages([Message("user", " user: a "), Message("assistant", "b")])
-    assert " user: a " in trace.text
-    assert set(trace.roles) == {"", "user", "assistant"}
-    with pytest.raises(InputTextError, match="“tool” is not a role"):
-        marked_chat.trace_messages([Message("tool", "x")])
 
 
 def test_a_model_without_a_template_or_another_kind_is_refused(opened: Callable[[str], Any]) -> None:

@@ -28,19 +28,6 @@ def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path) -> None:
     refused(tmp_path, "no config.json.*save_pretrained")
 
 
-def test_a_damaged_gguf_file_is_refused_with_the_sentence_what_to_open_instead(tmp_path: Path, bert: Path) -> None:
-    (tmp_path / "no.gguf").write_bytes(b"none" + bytes(60))
-    refused(tmp_path, "no config.json")
-    file = tmp_path / "animals.Q4_K_M.GGUF"
-    file.write_bytes(b"GGUF" + bytes(60))
-    refused(file, "animals.Q4_K_M.GGUF is a GGUF file that cannot be read here.*Open the folder")
-    # Beside a model that can be opened it is no matter.
-    shutil.copy(file, bert / file.name)
-    assert open_reader(bert).abilities.shapes
-    shutil.copy(file, tmp_path / "plants.gguf")
-    refused(tmp_path, "has 2 GGUF files")
-
-
 class Evil:
     """Pickled, it makes a file where it is opened."""
 
@@ -189,17 +176,6 @@ def test_a_file_that_is_read_whole_may_have_256_megabytes(bert: Path) -> None:
         assert check_folder(bert).config
         file.truncate((256 << 20) + 1)
     refused(bert, "notes.txt is larger than 256 MB")
-
-
-def test_labels_without_names_are_counted(bert: Path) -> None:
-    config = transformers.BertConfig(**CONFIGS["bert"], id2label={number: str(number) for number in range(5)})
-    transformers.BertForSequenceClassification(config).save_pretrained(bert)
-    settings = json.loads((bert / "config.json").read_text(encoding="utf-8"))
-    kept = {name: value for name, value in settings.items() if name not in ("id2label", "label2id")}
-    (bert / "config.json").write_text(json.dumps({**kept, "num_labels": 5}), encoding="utf-8")
-    reader = open_reader(bert)
-    assert isinstance(reader, TextReader)
-    assert reader.labels("the animal") == tuple(f"LABEL_{number}" for number in range(5))
 
 
 def test_a_tokenizer_of_bytes_needs_no_file_of_pieces(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from model import Draws, PointAt, Sampling, SwitchOff
 from model.adapters.generation import GenerationSession
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.text_writer import TextWriter
-from model.errors import CancelledError, ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
+from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
 from model.nn.edits import HeadEdit
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import BOTH, DECODERS, writer
@@ -205,18 +205,6 @@ def test_a_branch_with_edits_leaves_what_was_written_as_it_is(writers: dict[str,
     assert kept == [("encoder.self", 0, 0), ("decoder.self", 0, 1), ("decoder.self", 1, 2)]
 
 
-def test_a_trace_leaves_out_edits_of_rows_that_are_yet_to_come(writers: dict[str, TextWriter]) -> None:
-    for model_type in ("gpt2", "t5"):
-        reader = writers[model_type]
-        rows = len(reader.decode(TEXT).prompt_ids) + 3
-        now, later = SwitchOff("decoder.self", 0, 1), SwitchOff("decoder.self", 1, 1, row=rows)
-        session = reader.decode(TEXT, edits=[now, later])
-        for token in (20, 21, 22, 23, 24):
-            assert session.trace().edits == (now,) if session.steps and len(session.steps) < 5 else True
-            session.force(token)
-        assert set(session.trace().edits) == {now, later}
-
-
 @pytest.mark.parametrize("model_type", ["gpt2", "t5"])
 def test_edits_reach_to_the_last_row_that_may_be_written(writers: dict[str, TextWriter], model_type: str) -> None:
     reader = writers[model_type]
@@ -247,12 +235,6 @@ def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) 
             reader.beam_tree(TEXT, alpha=alpha)
     with pytest.raises(ConfigError, match="early_stopping"):
         reader.beam_tree(TEXT, early_stopping="soon")
-
-
-def test_settings_for_writing_that_do_not_fit_are_said() -> None:
-    reader = writer("gpt2", suppress_tokens="all of them")
-    with pytest.raises(SessionError, match=r"generation_config\.json"):
-        reader.decode(TEXT)
 
 
 def test_rules_that_do_not_fit_are_said_where_they_are_first_used() -> None:
@@ -286,16 +268,6 @@ def test_a_text_that_fills_the_positions_gets_its_last_token() -> None:
     session = reader.decode(words)
     session.run()
     assert len(session.prompt_ids) + len(session.steps) == 97
-
-
-def test_progress_may_end_a_search_and_a_draw(writers: dict[str, TextWriter]) -> None:
-    def stop(done: int, most: int) -> None:
-        assert 0 < done <= most
-        raise CancelledError
-
-    for write in (writers["gpt2"].beam_tree, writers["gpt2"].sample):
-        with pytest.raises(CancelledError):
-            write(TEXT, progress=stop)
 
 
 #: BioGPT's and CTRL's last norms have names of their own; OLMo's has no parameters.

@@ -207,23 +207,6 @@ def test_a_conversion_that_is_not_as_it_was_made_is_made_anew(
 
 
 @pytest.mark.long
-def test_a_gguf_file_that_cannot_be_read_pushes_out_none_that_could(
-    opened_once: tuple[Path, Path, torch.Tensor], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(other_weights, "MOST_KEPT", 1)
-    file, cache, _weights = opened_once
-    shutil.copytree(cache, tmp_path / "cache")
-    before = _kept(tmp_path / "cache").stat()
-    (tmp_path / "bad.gguf").write_bytes(file.read_bytes()[:-2_000])
-    with pytest.raises(CheckpointError, match=r"bad\.gguf"):
-        open_reader(tmp_path / "bad.gguf", "cpu", cache=tmp_path / "cache")
-    assert os.path.samestat(_kept(tmp_path / "cache").stat(), before)
-    (tmp_path / "other.gguf").write_bytes(file.read_bytes())
-    assert open_reader(tmp_path / "other.gguf", "cpu", cache=tmp_path / "cache").name == "other"
-    assert _kept(tmp_path / "cache").parent.name == "other"
-
-
-@pytest.mark.long
 def test_a_conversion_is_kept_in_no_folder_that_a_link_leads_to(
     opened_once: tuple[Path, Path, torch.Tensor], tmp_path: Path
 ) -> None:

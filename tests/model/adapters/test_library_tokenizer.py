@@ -1,8 +1,6 @@
 """Tokens of every kind of tokenizer, spelled alike; translators of many languages read and write those chosen."""
 
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +53,6 @@ def test_bert_s_pieces_are_also_known_as_bert_writes_them(pieces: Callable[[str]
     assert (apostrophe, last) == ("'", "t")
     assert "".join(encoded.names[1:-1]).replace("##", "") == "streetcarsdidn't"
     assert pieces("bytes").encode("streetcars").names == pieces("metaspace").encode("streetcars").names == ()
-
-
-def test_a_piece_that_goes_on_with_the_first_word_is_known_where_no_special_token_comes_first(
-    pieces: Callable[[str], LibraryTokenizer],
-) -> None:
-    made = pieces("wordpiece")
-    assert made.encode("a.", with_special=False).tokens == ("▁a", ".")
-    assert made.encode("a .", with_special=False).tokens == ("▁a", "▁.")
 
 
 def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(
@@ -132,40 +122,6 @@ def test_tokens_of_ids_are_those_of_the_text(pieces: Callable[[str], LibraryToke
         encoded = made.encode(TEXT)
         assert made.tokens(encoded.ids) == encoded.tokens
         assert made.decode(encoded.ids).strip() == TEXT
-
-
-def test_ids_beyond_the_vocabulary_have_a_name(pieces: Callable[[str], LibraryTokenizer]) -> None:
-    assert pieces("metaspace").tokens([399]) == ("<id 399>",)
-
-
-def test_threads_that_share_a_tokenizer_call_it_one_after_the_other(pieces: Callable[[str], LibraryTokenizer]) -> None:
-    class Switched:
-        """Is set to the language of each text while it cuts it, as NLLB's is."""
-
-        def __init__(self, inner: Any) -> None:
-            self.inner, self.mode, self.strayed = inner, "source", 0
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.inner, name)
-
-        def __call__(self, text: str | None = None, text_target: str | None = None, **options: Any) -> Any:
-            self.mode = own = "source" if text_target is None else "target"
-            time.sleep(0.002)
-            self.strayed += self.mode != own
-            return self.inner(text or text_target, **options)
-
-    switched = Switched(pieces("metaspace").tokenizer)
-    made = LibraryTokenizer(switched)
-
-    def read(number: int) -> None:
-        if number % 3:
-            made.encode(TEXT, is_target=number % 3 == 1)
-        else:
-            made.offsets(TEXT)
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(read, range(24)))
-    assert switched.strayed == 0
 
 
 @pytest.mark.parametrize("text", ["\ud800 x", "שלום", "\u202eabc", "<b>x</b>", "a" * 5000, "\x00\x07"])

@@ -193,13 +193,6 @@ def test_a_processor_that_makes_what_the_model_cannot_read_is_refused(
         open_reader(written(tmp_path, size))
 
 
-def test_a_picture_of_a_shape_that_the_model_does_not_read_is_refused(tmp_path: Path) -> None:
-    reader = read_folder(written(tmp_path, {"height": 24, "width": 24}))
-    reader.processor.size = {"height": 16, "width": 24}
-    with pytest.raises(InputTextError, match=r"24 × 16 pixels.*Crop it"):
-        reader.trace_picture(PIXELS)
-
-
 def test_a_folder_without_an_image_processor_says_so(tmp_path: Path) -> None:
     tiny("vit").save_pretrained(tmp_path)
     with pytest.raises(CheckpointError, match="image processor"):
@@ -275,19 +268,6 @@ def test_a_tagger_is_asked_about_the_word_in_brackets(opened: tuple[str, LabelRe
     begin, row = reader.place("The street[.]"), reader.place("The [street].").row
     assert reader.source("The street.").tokens[begin.row] == "."
     assert begin.row > row
-
-
-@pytest.mark.parametrize("opened", ["answer"], indirect=True)
-def test_where_an_answer_begins_is_asked_of_tokens_that_both_texts_have(opened: tuple[str, LabelReader, Any]) -> None:
-    _, reader, _ = opened
-    count = len(reader.labels(A))
-    for times in range(1, 9):
-        longer = A + " It was wide." * times
-        assert own_pair(reader, A, longer, (2,)).pair.a.wrong < count
-        assert own_pair(reader, longer, A).pair.a.right < count
-    assert own_pair(reader, longer, A, (count - 1,)).pair.a.right == count - 1
-    with pytest.raises(InputTextError, match=f"has {count} tokens, and token {count + 1} is asked about"):
-        own_pair(reader, longer, A, (count,))
 
 
 def test_attribution_heads_off_and_patching_ask_for_a_label(opened: tuple[str, LabelReader, Any]) -> None:

@@ -1,7 +1,6 @@
 """An encoder reads all that its tokenizer gives: types of tokens, and two texts as a pair."""
 
 import inspect
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,6 @@ import pytest
 import torch
 import transformers
 
-from model.adapters.library_tokenizer import LibraryTokenizer
-from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.errors import InputTextError
 from model.opening import as_pair, open_reader
@@ -93,15 +90,6 @@ def test_a_masked_word_of_a_pair_is_what_the_library_says(tmp_path: Path) -> Non
     torch.testing.assert_close(reader.run_again(trace).last_hidden_state, states, atol=1e-4, rtol=1e-4)
 
 
-def test_characters_are_those_of_the_first_text(opened: Callable[[str], TextReader]) -> None:
-    reader = as_pair(opened("bert"), SECOND)
-    assert isinstance(reader, TextReader)
-    alone, pair = opened("bert").source_offsets(TEXT), reader.source_offsets(TEXT)
-    assert alone is not None
-    assert pair is not None
-    assert pair == [*alone, *[(0, 0)] * (len(reader.source(TEXT).ids) - len(alone))]
-
-
 def test_a_second_text_is_for_encoders_and_not_blank(opened: Callable[[str], TextReader]) -> None:
     with pytest.raises(InputTextError, match="Only an encoder"):
         opened("gpt2").with_second(SECOND)
@@ -116,30 +104,3 @@ def test_a_model_of_single_texts_refuses_a_second_one(tmp_path: Path) -> None:
     zoo.save_tokenizer(tmp_path, "wordpiece")
     with pytest.raises(InputTextError, match="single texts"):
         as_pair(open_reader(tmp_path), SECOND).trace(TEXT)
-
-
-def test_what_a_tokenizer_gives_beside_types_is_read_too(tmp_path: Path) -> None:
-    # RoCBERT reads of each token how it looks and how it sounds.
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted({*TEXT.split(), *SECOND.replace("?", " ?").split()})]
-    (tmp_path / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    for name, factor in (("shape", 3), ("pronunciation", 7)):
-        numbers = {word: number * factor % 20 for number, word in enumerate(words)}
-        (tmp_path / f"word_{name}.json").write_text(json.dumps(numbers), encoding="utf-8")
-    files = (str(tmp_path / name) for name in ("vocab.txt", "word_shape.json", "word_pronunciation.json"))
-    tokenizer: Any = transformers.RoCBertTokenizer(*files)
-    settings = zoo.SMALL | {"shape_vocab_size": 20, "pronunciation_vocab_size": 20}
-    sizes = {"shape_embed_dim": 16, "pronunciation_embed_dim": 24}
-    torch.manual_seed(0)
-    model: Any = transformers.AutoModel.from_config(
-        transformers.AutoConfig.for_model("roc_bert", **settings, **sizes)
-    ).eval()
-    layout, abilities = explore(model)
-    reader = TextReader(model, LibraryTokenizer(tokenizer), layout, abilities, name="roc_bert", digest="")
-    trace = as_pair(reader, SECOND).trace(TEXT)
-    given = tokenizer(TEXT, SECOND, return_tensors="pt")
-    assert {"input_shape_ids", "input_pronunciation_ids"} <= {name for name, _ in trace.token_inputs}
-    model.set_attn_implementation("eager")
-    with torch.inference_mode():
-        returned = model(**given, output_attentions=True).attentions
-    for layer, expected in enumerate(returned):
-        torch.testing.assert_close(trace.weights("encoder.self", layer), expected[0], atol=1e-4, rtol=0)

@@ -18,7 +18,6 @@ from transformers.models.llama import modeling_llama
 from model.adapters import capture, library, proof
 from model.adapters.folder_check import check_folder
 from model.adapters.open_folder import explore
-from model.adapters.probe import Probe
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.analysis.residual_stream.library_path import follow_in_library
@@ -90,46 +89,6 @@ def test_how_a_model_knows_positions_is_found_by_running_it(
     assert (abilities.proof.heads, abilities.proof.tokens) == (sum(map(sum, abilities.heads.values())), 13)
     # Where nothing else limits a text, the memory for the weights of all heads does.
     assert abilities.max_length == length if length else (abilities.max_length or 0) > 1_000
-
-
-def test_a_setting_with_the_name_of_rotary_positions_rotates_nothing() -> None:
-    # Weights only: that vectors are rotated is seen while it reads.
-    settings = {"vocab_size": zoo.VOCAB, "d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 48, "rope_theta": 1.0}
-    torch.manual_seed(0)
-    model = transformers.XLNetModel(config_of("xlnet", settings)).eval()
-    assert explore(model)[1].positions == "relative bias"
-    settings = {"vocab_size": zoo.VOCAB, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 96, "rotary_dim": 4}
-    codegen: Any = transformers.CodeGenForCausalLM(config_of("codegen", settings)).eval()
-    with torch.no_grad():
-        for parameter in codegen.parameters():
-            if parameter.dim() > 1:
-                parameter.normal_(std=0.25)
-    proof = explore(codegen)[1].proof
-    assert proof is not None
-    assert not proof.is_exact
-    del codegen.config.rotary_dim
-    assert explore(codegen)[1].positions == "rotary"
-
-
-def test_a_picture_model_whose_bias_has_the_name_of_positions_has_no_table() -> None:
-    torch.manual_seed(0)
-    beit: Any = transformers.BeitModel(config_of("beit", zoo.PATCHES | {"use_relative_position_bias": True})).eval()
-    with torch.no_grad():
-        for name, parameter in beit.named_parameters():
-            if "relative_position_bias_table" in name or parameter.dim() > 1:
-                parameter.normal_(std=0.25)
-    pixels = torch.rand(1, 3, 24, 24)
-    # Of as many rows as there are patches, but nothing is added to them.
-    beit.other = torch.nn.Parameter(torch.rand(10, 32))
-    assert explore(beit, Probe(pixels=pixels))[1].positions == "unknown"
-    vit: Any = zoo.tiny("vit")
-    assert explore(vit, Probe(pixels=pixels))[1].positions == "learned"
-    vit.embeddings.place = torch.nn.Parameter(vit.embeddings.position_embeddings.data)
-    name = type(vit.embeddings).__name__
-    del vit.embeddings.position_embeddings
-    place = {"position_embeddings": property(lambda self: self.place)}
-    vit.embeddings.__class__ = type(name, (type(vit.embeddings),), place)
-    assert explore(vit, Probe(pixels=pixels))[1].positions == "learned"
 
 
 def test_layers_that_do_not_attend_are_named_and_the_others_are_exact(tmp_path: Path) -> None:

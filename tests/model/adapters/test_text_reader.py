@@ -12,9 +12,7 @@ from model import MakeUniform, PointAt, SwitchOff
 from model.adapters.text_reader import TextReader
 from model.analysis.interventions.head_effects import estimate_effects, measure_effects, outputs_at
 from model.errors import EditError, InputTextError, TraceError
-from model.nn.attention import AttentionInputs
 from model.trace.file import load_trace, save_trace
-from model.word_choice import TokenPlace
 
 TEXT = "The animal didn't cross the street because it was too tired."
 OUTPUTS = {"hook_head_output"}
@@ -57,17 +55,6 @@ def test_a_decoder_computes_the_logits_of_the_one_row_that_is_asked_for(opened: 
     with torch.inference_mode():
         expected = model(torch.tensor([place.target], device=reader.device)).logits[0, place.row]
     torch.testing.assert_close(logits, expected.expand(2, -1), atol=1e-4, rtol=1e-4)
-
-
-def test_of_a_row_in_the_middle_the_logits_are_its_own(opened: Callable[[str], TextReader]) -> None:
-    reader = opened("gpt2")
-    ids = reader.place(TEXT).target
-    with torch.inference_mode():
-        expected = reader.model(torch.tensor([ids], device=reader.device)).logits[0]
-    for row in (2, len(ids) - 2):
-        torch.testing.assert_close(
-            reader.place_logits(TokenPlace((), ids, row))[0], expected[row], atol=1e-4, rtol=1e-4
-        )
 
 
 def test_the_last_word_of_a_text_is_masked_without_the_marks_behind_it(opened: Callable[[str], TextReader]) -> None:
@@ -178,15 +165,6 @@ def test_texts_that_cannot_be_read_are_refused_in_a_sentence(
             reader.trace("tired " * count)
 
 
-@pytest.mark.parametrize("text", ["🙂", "猫"])
-def test_a_text_that_the_vocabulary_lacks_is_read_as_the_library_reads_it(
-    opened: Callable[[str], TextReader], text: str
-) -> None:
-    trace = opened("bert").trace(text)
-    assert trace.source_tokens == ("[CLS]", "[UNK]", "[SEP]")
-    assert trace.weights("encoder.self", 0).shape == (4, 3, 3)
-
-
 def test_a_text_that_cannot_be_seen_is_refused(opened: Callable[[str], TextReader]) -> None:
     with pytest.raises(InputTextError, match="only invisible characters"):
         opened("bert").trace("\u200b")
@@ -219,37 +197,6 @@ def test_a_trace_of_every_kind_survives_its_file(
             assert torch.equal(again.mask(site, layer), trace.mask(site, layer))
             if trace.knows_inputs:
                 assert torch.equal(again.scores(site, layer), trace.scores(site, layer))
-
-
-@pytest.mark.parametrize("model_type", ["bert", "gpt2", "gpt_neox", "mistral", "modernbert", "phi3", "t5"])
-def test_what_a_run_leaves_is_no_larger_than_query_key_and_value(
-    opened: Callable[[str], TextReader], model_type: str
-) -> None:
-    trace = opened(model_type).trace("the animal " * 18, "it was" if model_type == "t5" else None)
-    for layers in trace.inputs.values():
-        computed = [one for one in layers if isinstance(one, AttentionInputs)]
-        assert len(computed) == len(layers)
-        held = sum(part.numel() for one in computed for part in (one.query, one.key, one.value))
-        storages = {
-            part.untyped_storage().data_ptr(): part.untyped_storage().nbytes() // part.element_size()
-            for one in computed
-            for part in (one.query, one.key, one.value, one.mask.explicit, getattr(one.bias, "table", None))
-            if part is not None
-        }
-        assert sum(storages.values()) <= 1.2 * held
-
-
-def test_a_long_text_that_a_decoder_only_reads_has_no_steps(
-    opened: Callable[[str], TextReader], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trace = opened("gpt2").trace(TEXT)
-    for most, is_read_alone in ((len(trace.target_ids), False), (len(trace.target_ids) - 1, True)):
-        monkeypatch.setattr("model.adapters.text_tracer.LONGEST_WITH_STEPS", most)
-        trace = opened("gpt2").trace(TEXT)
-        assert bool(trace.steps) != is_read_alone
-    assert not trace.steps
-    assert not trace.predicted_ids
-    torch.testing.assert_close(trace.weights("decoder.self", 1).sum(-1), torch.ones(4, len(trace.target_ids)))
 
 
 def test_threads_that_share_a_model_do_not_see_each_others_runs(opened: Callable[[str], TextReader]) -> None:

@@ -165,9 +165,3 @@ def test_what_is_tried_is_what_is_opened_although_the_folder_changes_meanwhile(
 
     monkeypatch.setattr(open_folder, "try_once", exchanged_after)
     assert open_reader(bert).trace("The animal was tired.").source_tokens == whole
-
-
-def test_nothing_of_the_copy_stays_behind(bert: Path) -> None:
-    with private_copy(check_folder(bert)) as copy:
-        assert (copy.path / "tokenizer.json").read_bytes() == (bert / "tokenizer.json").read_bytes()
-    assert not copy.path.exists()

@@ -158,10 +158,3 @@ def test_the_exponent_of_a_power_is_found_below_a_fixed_cost(exponent: float) ->
 def test_what_does_not_fit_into_memory_is_refused_in_a_sentence() -> None:
     with pytest.raises(DataError, match=r"A million rows needs .* GB at once, but only .* GB are free in memory"):
         check_memory("A million rows", 10**18, CPU)
-
-
-def test_a_token_that_is_never_written_has_no_part_in_the_loss() -> None:
-    log_probs = torch.tensor([0.0, 0.7, 0.2, 0.1]).log()
-    for smoothing in (0.0, 0.1):
-        assert step_loss(log_probs, 2, smoothing) == step_loss(log_probs[1:], 1, smoothing)
-        assert 0 < step_loss(log_probs, 2, smoothing).smoothed < 10

@@ -8,7 +8,7 @@ import torch
 
 from model import BeamTree, Transformer, TransformerConfig, Translator
 from model.decoding import search as searching
-from model.decoding.beam import BeamRule, Candidate, SentenceBeam, grow_tree, length_penalty
+from model.decoding.beam import Candidate, SentenceBeam, grow_tree, length_penalty
 from model.decoding.search import beam_search, search_beams
 from model.errors import ConfigError
 from model.nn.hooks import listen
@@ -174,18 +174,6 @@ def test_a_tie_or_an_early_end_costs_no_node(tokenizer: Tokenizer) -> None:
     assert tree.hypotheses == (1, 5)
     assert tree.rows(5) == (0, 0)
     assert tree.token_ids(0) == ()
-
-
-def test_a_search_is_over_when_the_living_could_only_tie_with_the_finished() -> None:
-    begun = SentenceBeam(limit=9, width=1, alpha=0.0)
-    for living, is_over in ((-2.0, True), (-1.75, False)):
-        search = begun.extended([Candidate(-2.0, 0, 3), Candidate(living, 0, 10)], eos_ids=(3,))
-        assert (search.living == []) == is_over
-    # Ten tokens more are divided by 2.5: only the paper waits for them.
-    for rule, is_over in ((BeamRule(), False), (BeamRule(stop="unlikely"), True), (BeamRule(stop="full"), True)):
-        search = SentenceBeam(limit=9, width=1, alpha=1.0, rule=rule)
-        search = search.extended([Candidate(-2.0, 0, 3), Candidate(-2.1, 0, 10)], eos_ids=(3,))
-        assert (search.living == []) == is_over
 
 
 def test_a_translator_grows_the_tree_of_its_translation(tokenizer: Tokenizer) -> None:

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from model import Transformer, TransformerConfig, Translator
-from model.decoding import logit_lens
 from model.decoding.logit_lens import spread
 from model.errors import TraceError
 from model.nn.edits import SwitchOff
@@ -104,17 +103,6 @@ def test_a_trace_of_another_model_and_a_wrong_number_are_refused(
     for top in (0, config.vocab_size + 1):
         with pytest.raises(TraceError, match=f"1 to {config.vocab_size} tokens, got {top}"):
             translator.logit_lens(trace, top)
-
-
-@torch.no_grad()
-def test_logits_and_log_probabilities_are_those_of_the_chosen_tokens(translator: Translator) -> None:
-    model, hidden = translator.model, torch.randn(3, 32, generator=torch.Generator().manual_seed(1))
-    logits = model.projection(hidden)
-    chosen = [[5, 9], [7, 0], [300, 2]]
-    for row, ids in enumerate(chosen):
-        expected = logits[row].log_softmax(0)[ids[0]]
-        torch.testing.assert_close(logit_lens.log_probs_of(model, hidden, torch.tensor(chosen)[:, 0])[row], expected)
-        torch.testing.assert_close(logit_lens.logits_of(model, hidden, torch.tensor(chosen))[row], logits[row, ids])
 
 
 @pytest.fixture(scope="module")

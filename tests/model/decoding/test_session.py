@@ -235,26 +235,6 @@ def test_named_edits_of_a_session_stay_on_its_rows_and_those_of_a_branch_begin_w
     assert_same_trace(trace, both.trace())
 
 
-def test_rows_before_a_branch_that_are_written_again_are_computed_as_they_were(translator: Translator) -> None:
-    session = begun(translator, 4, extras=RECORDED, edits=[SwitchOff("decoder.self", 0, 1)])
-    branch = session.branch(edits=[MakeUniform("decoder.self", 0, 1)])
-    branch.back()
-    branch.back()
-    twig = branch.branch(edits=[SwitchOff("decoder.cross", 1, 3)])
-    for _ in range(3):
-        branch.step()
-        twig.step()
-    for again, first in zip(branch.steps, session.steps, strict=False):
-        # The explicit path rounds otherwise than the fused one.
-        assert again.token_id == first.token_id
-        assert again.log_prob == pytest.approx(first.log_prob, abs=1e-5)
-    own = tuple(SwitchOff("decoder.self", 0, 1, row=row) for row in range(4))
-    assert set(branch.trace().edits) == {*own, MakeUniform("decoder.self", 0, 1, since=4)}
-    assert set(twig.trace().edits) == {*own[:2], SwitchOff("decoder.cross", 1, 3, since=2)}
-    for one in (branch, twig):
-        assert_weights_are_those_the_model_used(one.trace())
-
-
 def test_named_edits_of_the_encoder_stay_in_a_branch_and_cannot_begin_with_it(translator: Translator) -> None:
     of_encoder = SwitchOff("encoder.self", 0, 1)
     session = begun(translator, 2, extras=RECORDED, edits=[of_encoder])

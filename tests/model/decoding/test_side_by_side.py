@@ -57,13 +57,6 @@ def masks(translator: Translator) -> BatchMasks:
     return translator.masks(TEXTS)
 
 
-def test_sentences_are_padded_at_the_end_to_the_longest(masks: BatchMasks, translator: Translator) -> None:
-    lengths = [len(translator.source_ids(text)) for text in TEXTS]
-    for tokens, length in zip(masks.source_tokens, lengths, strict=True):
-        assert len(tokens) == max(lengths)
-        assert [token == "<pad>" for token in tokens] == [position >= length for position in range(max(lengths))]
-
-
 def test_every_cell_of_every_mask_follows_from_order_and_padding(masks: BatchMasks) -> None:
     for row, (source, target) in enumerate(zip(masks.source_tokens, masks.target_tokens, strict=True)):
         for q in range(len(target)):

@@ -211,20 +211,6 @@ def test_one_row_and_a_first_row_contradict_each_other() -> None:
         SwitchOff("encoder.self", 0, 0, row=2, since=3)
 
 
-def test_edits_survive_saving_and_loading(translator: Translator, tmp_path: Path) -> None:
-    edits = [
-        MakeUniform("encoder.self", 0, 1, row=2),
-        PointAt("decoder.self", 1, 0, 1, since=1),
-        SwitchOff("decoder.cross", 0, 3, row=40),
-    ]
-    trace = stepped(translator, edits, 4)
-    save_trace(trace, tmp_path / "edited.npz")
-    again = load_trace(tmp_path / "edited.npz")
-    assert again.edits == trace.edits == tuple(edits)
-    for site in SITES:
-        assert torch.equal(again.weights(site, 1), trace.weights(site, 1))
-
-
 def test_a_file_with_an_edit_of_what_does_not_exist_is_refused(translator: Translator, tmp_path: Path) -> None:
     save_trace(stepped(translator, [SwitchOff("decoder.cross", 0, 3)], 2), tmp_path / "trace.npz")
     with np.load(tmp_path / "trace.npz") as file:

@@ -135,23 +135,6 @@ def test_logits_are_those_of_the_papers_equations(convolutional: ConvolutionalTr
     torch.testing.assert_close(convolutional(SOURCE, TARGET)[0], convolutional.projection(h), atol=1e-5, rtol=1e-5)
 
 
-def test_an_encoder_gets_a_share_of_the_gradients_of_all_attentions(convolutional: ConvolutionalTranslator) -> None:
-    first = convolutional.encoder.layers[0]
-    assert isinstance(first, ConvolutionalEncoderLayer)
-    weight = first.gated.convolution.weight
-
-    def gradient(divisor: int) -> Tensor:
-        convolutional.encoder.num_attentions = divisor
-        convolutional.zero_grad()
-        convolutional(SOURCE, TARGET)[..., 7].sum().backward()
-        assert weight.grad is not None
-        return weight.grad.clone()
-
-    whole, shared = gradient(1), gradient(convolutional.config.decoder_layers)
-    convolutional.zero_grad()
-    torch.testing.assert_close(shared, whole / convolutional.config.decoder_layers)
-
-
 def test_a_text_with_more_tokens_than_positions_is_refused(convolutional: ConvolutionalTranslator) -> None:
     most = convolutional.config.num_positions
     assert convolutional.encode(torch.full((1, most), 5)).size(1) == most

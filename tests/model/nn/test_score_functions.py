@@ -4,15 +4,7 @@ import pytest
 import torch
 
 from model.nn.masks import AttentionMask, key_padding, pad, prefix_padding
-from model.nn.score_functions import (
-    DOT_PRODUCT,
-    Additive,
-    Bilinear,
-    ScoreFunction,
-    distance_bias,
-    joined,
-    read_score_function,
-)
+from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, ScoreFunction, distance_bias, read_score_function
 from tests.model.nn.test_attention import random
 
 PADDING = torch.tensor([[True, True, True, False], [True, True, True, True]])
@@ -43,13 +35,6 @@ def test_a_window_allows_what_is_nearer_than_it_and_chunks_their_own_keys(causal
             seen = key <= query or not causal
             assert window[query][key] == (seen and abs(query - key) < 2)
             assert chunk[query][key] == (seen and query // 4 == key // 4)
-
-
-def test_rows_of_a_window_are_made_on_demand_also_for_later_queries() -> None:
-    whole = AttentionMask(num_queries=8, num_keys=8, causal=True, window=3)
-    later = AttentionMask(num_queries=3, num_keys=8, causal=True, window=3, first_query=5)
-    assert torch.equal(later.rows(), whole.rows([5, 6, 7]))
-    assert later.dense() is not None
 
 
 def test_a_mask_is_cut_to_one_sentence_of_its_batch() -> None:
@@ -137,16 +122,6 @@ def test_scores_are_the_formula_and_the_sum_of_their_terms(function: ScoreFuncti
                 expected = by_hand(function, head, query[head, i], key[head, j])
                 assert scores[head, i, j].item() == pytest.approx(expected, abs=1e-5)
     torch.testing.assert_close(function.terms(query, key).sum(-1), scores)
-
-
-@by_name
-def test_functions_of_several_sites_are_joined_head_after_head(function: ScoreFunction) -> None:
-    assert joined([function]).tensors.keys() == function.tensors.keys()
-    query, key = random(2 * HEADS, 2, D_K), random(2 * HEADS, 5, D_K)
-    other = function.of_tensors({name: 2 * tensor for name, tensor in function.tensors.items()})
-    together = joined([function, other]).scores(query, key)
-    torch.testing.assert_close(together[:HEADS], function.scores(query[:HEADS], key[:HEADS]))
-    torch.testing.assert_close(together[HEADS:], other.scores(query[HEADS:], key[HEADS:]))
 
 
 @by_name

@@ -15,6 +15,7 @@ import torch
 
 from model import Translator
 from model.errors import TraceError
+from model.nn.edits import MakeUniform, PointAt, SwitchOff
 from model.trace.file import expected_bytes, load_trace, save_trace, weight_arrays, weight_bytes, write_trace
 from tests.conftest import SENTENCES
 
@@ -33,6 +34,21 @@ def test_a_trace_survives_saving_and_loading(translator: Translator, tmp_path: P
             assert torch.equal(again.head_output(site, layer), trace.head_output(site, layer))
     assert again.recorded.keys() == trace.recorded.keys()
     assert torch.equal(again.positional["source"], trace.positional["source"])
+
+
+def test_edits_survive_saving_and_loading(translator: Translator, tmp_path: Path) -> None:
+    edits = [
+        MakeUniform("encoder.self", 0, 1, row=2),
+        PointAt("decoder.self", 1, 0, 1, since=1),
+        SwitchOff("decoder.cross", 0, 3, row=40),
+    ]
+    trace = translator.trace(SENTENCES[0], edits=edits)
+    save_trace(trace, tmp_path / "edited.npz")
+    again = load_trace(tmp_path / "edited.npz")
+    assert again.edits == trace.edits == tuple(edits)
+    for site in trace.sites:
+        for layer in range(2):
+            assert torch.equal(again.weights(site, layer), trace.weights(site, layer))
 
 
 def test_weights_stand_beside_the_trace_for_other_readers(translator: Translator, tmp_path: Path) -> None:

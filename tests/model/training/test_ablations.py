@@ -11,7 +11,6 @@ import torch
 from model import Translator
 from model.__main__ import main
 from model.analysis.ablations.results import load_results
-from model.analysis.corpus import CorpusSentence, SiteRun, read_corpus
 from model.checkpoint import save_checkpoint
 from model.config import Norm, TransformerConfig
 from model.decoding.cost import count_parameters
@@ -67,15 +66,6 @@ def test_a_trace_comes_back_from_its_file(models: dict[str, Translator], name: s
     again = load_trace(tmp_path / "trace.npz")
     for site in SITES:
         assert torch.equal(again.weights(site, 1), trace.weights(site, 1))
-
-
-@every
-def test_a_corpus_is_read_with_the_weights_of_a_trace(models: dict[str, Translator], name: str) -> None:
-    ((_, read),) = read_corpus(models[name], [CorpusSentence(SENTENCES[0], SENTENCES[1])]).traces
-    trace = models[name].trace(SENTENCES[0], SENTENCES[1])
-    for site in SITES:
-        expected = torch.cat([trace.weights(site, layer) for layer in range(2)])
-        torch.testing.assert_close(SiteRun.of(read, site, with_values=False).weights, expected, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", SHAPES)

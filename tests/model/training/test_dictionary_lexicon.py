@@ -8,14 +8,7 @@ import pytest
 
 from model.tokenizer import Tokenizer
 from model.training.batches import Example
-from model.training.dictionary_lexicon import (
-    BY_HAND,
-    HELD_OUT,
-    DictionaryNoun,
-    listed_kinds,
-    read_nouns,
-    with_dictionary,
-)
+from model.training.dictionary_lexicon import BY_HAND, HELD_OUT, DictionaryNoun, read_nouns, with_dictionary
 from model.training.dictionary_lexicon import NOUNS_FILE as FILE
 from model.training.lexicon import HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, Noun, NounsByKind
 from model.training.made_sets import MadeSets
@@ -40,13 +33,6 @@ def test_listed_nouns_enter_their_kinds_with_the_dictionarys_german_after_those_
     assert {kind for kind in NOUNS if widened[kind] != NOUNS[kind]} == {"animal", "clothing"}
 
 
-def test_every_listed_kind_is_one_of_the_curriculums_and_no_listed_noun_is_written_by_hand() -> None:
-    assert set(listed_kinds()) <= set(NOUNS)
-    for words in listed_kinds().values():
-        assert len(set(words)) == len(words)
-        assert not set(words) & set(BY_HAND)
-
-
 @pytest.mark.parametrize(
     "noun",
     [
@@ -58,12 +44,6 @@ def test_every_listed_kind_is_one_of_the_curriculums_and_no_listed_noun_is_writt
 )
 def test_doubtful_rows_stay_outside(noun: DictionaryNoun) -> None:
     assert not entering(with_dictionary([noun]))
-
-
-def test_of_two_that_are_one_word_in_german_the_surer_one_enters() -> None:
-    cape = DictionaryNoun("cape", "Umhang", "m", "capes", "Umhänge", 3.0)
-    veil = DictionaryNoun("veil", "Umhang", "m", "veils", "Umhänge", 5.0)
-    assert [noun.english for noun in entering(with_dictionary([cape, veil]))] == ["veil"]
 
 
 def test_with_a_dictionary_pronoun_sentences_have_its_nouns(

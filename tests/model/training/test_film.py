@@ -17,7 +17,7 @@ from model.nn.encoder_decoder import SITES, EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training.batches import encode_pairs
 from model.training.film import Film, frame_steps, joined, load_film, save_film
-from model.training.film_recorder import SENTENCES, FilmRecorder, piece_links
+from model.training.film_recorder import SENTENCES, FilmRecorder
 from model.training.loop import TrainingRun
 from tests.model.training.test_loop import CPU, PAIRS, SETTINGS
 
@@ -139,16 +139,6 @@ def test_the_film_of_another_run_is_not_written_over(
     folder, _, model = recorded
     with pytest.raises(ConfigError, match="another run"):
         FilmRecorder(folder / "film.npz", model, tokenizer, run={"preset": "other"}, total=4, dev={})
-
-
-def test_links_join_the_row_that_reads_a_piece_to_the_pieces_of_its_source_words(tokenizer: Tokenizer) -> None:
-    source, target = "The animal", "Das Tier"
-    links = dict(piece_links(tokenizer, source, target, ((0,), (1,))))
-    target_tokens = ["<s>", *tokenizer.tokens(tokenizer.encode(target))]
-    source_tokens = tokenizer.tokens(tokenizer.encode(source))
-    assert sorted(links) == list(range(1, len(target_tokens)))
-    spelled = "".join(source_tokens[key] for key in links[len(target_tokens) - 1]).replace("▁", "")
-    assert spelled == "animal"
 
 
 def damaged(film: Film, path: Path, **changes: Any) -> None:

@@ -9,8 +9,7 @@ import torch
 from model import Transformer, TransformerConfig, Translator
 from model.__main__ import main
 from model.errors import ConfigError
-from model.nn.architectures import grown, kept_layers, new_model
-from model.nn.encoder_decoder import EncoderDecoder
+from model.nn.architectures import grown, kept_layers
 
 SOURCE = torch.tensor([[5, 9, 40, 3, 0, 0], [8, 8, 31, 17, 22, 3]])
 TARGET = torch.tensor([[2, 12, 7, 9], [2, 44, 10, 0]])
@@ -74,12 +73,6 @@ def test_what_would_change_or_not_grow_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         grown(Transformer(replace(config, **changes)), num_layers)  # type: ignore[arg-type]
-
-
-def test_other_architectures_are_refused(earlier_configs: dict[str, object]) -> None:
-    model: EncoderDecoder = new_model(earlier_configs["recurrent"])  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="Transformer"):
-        grown(model, 4)
 
 
 def test_the_command_writes_a_checkpoint_that_translates_alike(

@@ -189,15 +189,6 @@ def test_a_run_that_was_stopped_anywhere_averages_the_same_weights(
     assert names[0] == names[1]
 
 
-def test_a_run_killed_before_its_first_state_begins_with_an_empty_log(
-    tmp_path: Path, new_run: NewRun, examples: list[Example]
-) -> None:
-    (tmp_path / "log.jsonl").write_text('{"step": 3, "learning_rate": 1.0, "loss": 1.0}\n', encoding="utf-8")
-    (tmp_path / "weights-00000003.safetensors").touch()
-    new_run().train(examples, {})
-    assert [entry["step"] for entry in read_log(tmp_path) if "loss" in entry] == [12]
-
-
 @pytest.mark.parametrize("content", [b"", b"not weights", "other"])
 def test_damaged_weights_for_averaging_are_said(
     tmp_path: Path, new_run: NewRun, examples: list[Example], content: bytes | str
@@ -242,15 +233,6 @@ def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_state(
     assert again.step == 4
     for name, parameter in again.model.named_parameters():
         assert torch.equal(parameter, before[name])
-
-
-@pytest.mark.parametrize(("name", "least", "most"), [("tokens_per_batch", 1, 10**6), ("seed", 0, 2**32 - 1)])
-def test_a_setting_is_taken_up_to_its_bounds_and_no_further(name: str, least: int, most: int) -> None:
-    for value in (least, most):
-        assert getattr(replace(SETTINGS, **{name: value}), name) == value  # type: ignore[arg-type]
-    for value in (least - 1, most + 1):
-        with pytest.raises(ConfigError, match=f"{name} must be"):
-            replace(SETTINGS, **{name: value})  # type: ignore[arg-type]
 
 
 def test_the_last_states_are_averaged(tmp_path: Path, new_run: NewRun, examples: list[Example]) -> None:

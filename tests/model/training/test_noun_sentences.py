@@ -10,7 +10,6 @@ from model.errors import ConfigError, DataError
 from model.tokenizer import Tokenizer
 from model.training.batches import Example
 from model.training.dictionary_lexicon import (
-    BY_HAND,
     GERMAN_CASES,
     NOUNS_FILE,
     Adjective,
@@ -20,7 +19,7 @@ from model.training.dictionary_lexicon import (
 )
 from model.training.lexicon import GENDERS, NOUNS, Noun
 from model.training.made_sets import MadeSets
-from model.training.noun_sentences import NEVER, NounFrame, filled, frames, noun_pairs, touchable, with_hand_written
+from model.training.noun_sentences import NEVER, NounFrame, filled, frames, noun_pairs, touchable
 from model.training.pronouns import part_of_noun
 
 ROWS = """\
@@ -58,21 +57,6 @@ def test_a_file_that_is_no_such_table_is_refused_with_its_line(folder: Path, row
         read_nouns(folder)
     with pytest.raises(DataError, match="no file"):
         read_nouns(folder / "elsewhere")
-
-
-def test_what_is_written_by_hand_stands_instead_of_another_sense_of_the_word() -> None:
-    darling = DictionaryNoun("pumpkin", "Schnuckelchen", "n", "pumpkins", "Schnuckelchen", 1.3, 3.83)
-    tower = DictionaryNoun("tower", "Turm", "m", "towers", "Türme", 9.0)
-    held = {noun.english: noun for noun in with_hand_written([darling, tower, LAMP])}
-    assert (held["pumpkin"].german, held["pumpkin"].gender, held["pumpkin"].has_plural) == ("Kürbis", "m", False)
-    assert held["tower"] is tower
-    assert held["lamp"] is LAMP
-    assert held["cell phone"].german == "Handy"
-    # It is half as sure as one that pairs confirm.
-    assert held["cell phone"].support == 4.0 / 2
-    # A weak noun has a form that its singular does not tell.
-    assert BY_HAND["teddy bear"].oblique != BY_HAND["teddy bear"].german
-    assert "teddy bear" not in held
 
 
 def test_a_frame_is_filled_in_the_case_that_it_names() -> None:
@@ -117,6 +101,17 @@ def test_each_set_is_its_share_of_all_tokens(
     assert tokens["copying"] / total == pytest.approx(0.1)
     with pytest.raises(ConfigError, match="add up to 1"):
         MadeSets({"nouns": 0.6, "copying": 0.4}, folder, 0.0, 1, frozenset()).examples(others, tokenizer)
+
+
+def test_common_nouns_come_more_often_than_rare_ones() -> None:
+    nouns = [
+        DictionaryNoun(f"{word} {number}", "Wort", "n", "", "", 9.0, frequency)
+        for number in range(100)
+        for word, frequency in (("common", 5.0), ("rare", 3.0))
+    ]
+    made = [pair.source for pair in noun_pairs(nouns, 500, seed=1)]
+    common, rare = (sum(f"{word} " in source for source in made) for word in ("common", "rare"))
+    assert common > 2 * rare > 0
 
 
 CHILD = DictionaryNoun("child", "Kind", "n", "children", "Kinder", 9.0)
@@ -179,26 +174,6 @@ def noun(english: str, german: str, support: float = 9.0) -> DictionaryNoun:
 def held_out() -> list[Noun]:
     every = {noun for of_kind in NOUNS.values() for noun in of_kind}
     return sorted((noun for noun in every if part_of_noun(noun.english) != "train"), key=lambda noun: noun.english)
-
-
-SPOON, GARDENER, FREEDOM = noun("spoon", "der Löffel"), noun("gardener", "der Gärtner"), noun("freedom", "die Freiheit")
-
-
-def test_people_ideas_and_rare_words_are_no_it() -> None:
-    rare = noun("anvil", "der Amboss", support=1.0)
-    assert touchable([SPOON, GARDENER, FREEDOM, rare]) == [SPOON]
-    assert [bool(touchable([noun("spoon", "der Löffel", support)])) for support in (4.0, 3.99)] == [True, False]
-
-
-def test_who_is_a_person_by_one_of_both_words_is_no_it_but_a_neuter_is() -> None:
-    by_english, by_german = noun("judge", "der Richter"), noun("smith", "der Fachmann")
-    assert touchable([by_english, by_german]) == []
-    ruler = noun("ruler", "das Lineal")
-    assert touchable([ruler]) == [ruler]
-
-
-def test_a_word_that_is_written_by_hand_keeps_its_meaning() -> None:
-    assert touchable([noun("table", "die Tabelle")]) == []
 
 
 def test_what_is_held_out_never_enters_by_itself_nor_in_a_compound() -> None:

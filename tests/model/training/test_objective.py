@@ -154,11 +154,6 @@ def test_a_head_that_the_encoder_lacks_cannot_be_taught(config: TransformerConfi
         taught_head(1.0, layer, head, config)
 
 
-def test_the_last_head_of_the_last_layer_can_be_taught(config: TransformerConfig) -> None:
-    assert taught_head(1.0, 1, 3, config) == TaughtHead(1.0, 1, 3)
-    assert taught_head(0.0, 9, 9, config) is None
-
-
 def test_the_optimizer_of_muon_has_the_layers_matrices_and_no_other_weight(translator: Translator) -> None:
     model = copy.deepcopy(translator.model).train()
     optimizer = TrainingOptimizer(model, "muon")

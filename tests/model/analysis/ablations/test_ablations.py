@@ -179,12 +179,6 @@ def test_words_are_shared_as_often_as_both_have_them_and_counted_in_order(
     assert outputs.shared_words(first, second) == expected
 
 
-def test_a_translation_is_as_like_itself_as_can_be_and_nothing_is_not_like_it() -> None:
-    assert outputs.likeness("Der Hund schläft.", "Der Hund schläft.") == 100
-    assert outputs.likeness("Der Hund schläft.", "") == 0
-    assert 0 < outputs.likeness("Der Hund schläft.", "Der Hund isst.") < 100
-
-
 def test_without_positions_the_words_in_reverse_become_the_same(translator: Translator) -> None:
     blind = without_positions(translator)
     trace = blind.trace(TEXT)

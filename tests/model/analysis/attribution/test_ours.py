@@ -3,23 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from model import Trace, Translator
-from model.analysis.attribution import methods
 from model.analysis.attribution.choice import AttentionSum, TokenChoice, choice_at, visible
 from model.analysis.attribution.methods import (
     METHODS,
     MOST_POINTS,
     OF_CHOICE,
-    POINTS,
-    HiddenAlone,
     Method,
     attribute,
-    choice_run,
     contributions,
     delete,
     distances,
@@ -33,7 +28,7 @@ from model.analysis.residual_stream.capture import CapturedRun, Sublayer, captur
 from model.errors import DataError
 from model.nn.layers import EncoderLayer
 from model.nn.masks import AttentionMask
-from tests.model.analysis.attribution.conftest import STEP, TEXT
+from tests.model.analysis.attribution.conftest import STEP
 from tests.shipped import FOLDER, TIRED
 
 
@@ -137,27 +132,6 @@ def test_shares_of_a_row_add_up_and_where_nothing_moves_all_is_the_rows_own() ->
         assert found.sum(-1).tolist() == [1, 1]
 
 
-@torch.no_grad()
-def test_a_layer_run_alone_puts_out_what_it_does_in_the_model(run: TranslatorRun) -> None:
-    count, layers = len(run.choice.source), list(run.layers())
-    for number, layer in enumerate(layers):
-        whole = layer.without(f"{layer.stack}.self", ())[0]
-        recorded = run.trace.recorded[f"{layer.stack}.layers.{number % 2}.hook_output"]
-        torch.testing.assert_close(whole, recorded[: len(whole)], atol=1e-5, rtol=1e-4)
-    last, rows = layers[-1], STEP + 1
-    assert last.keys == {"decoder.self": rows, "decoder.cross": count}
-    # A later row sees a token of the prefix, an earlier one does not; a token of the source is seen by all.
-    for site, seen in (("decoder.self", [False, False, True, True, True]), ("decoder.cross", [True] * rows)):
-        changed = last.without(site, (2,))[0] - whole
-        assert (changed.abs().amax(-1) > 1e-7).tolist() == seen
-
-
-def test_a_run_is_made_anew_from_the_text_and_the_choice(either: Translator, run: TranslatorRun) -> None:
-    again = choice_run(either, run.choice, TEXT)
-    for method in METHODS:
-        torch.testing.assert_close(attribute(again, method).read, attribute(run, method).read, atol=1e-5, rtol=1e-4)
-
-
 @torch.inference_mode()
 def test_distances_are_those_of_an_attention_without_the_value(run: TranslatorRun) -> None:
     layer, inputs = run.reader.model.encoder.layers[0], run.trace.attention("encoder.self", 0)
@@ -227,18 +201,6 @@ def test_of_a_shipped_pronoun_they_name_the_word_that_many_equal_points_name(pro
     assert reached[-1] == found.points <= MOST_POINTS
 
 
-def test_points_end_at_the_limit_and_what_is_uncertain_is_said(
-    pronoun_run: TranslatorRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(methods, "MOST_POINTS", 7 * POINTS)
-    scores, found = integrated_gradients(pronoun_run)
-    assert not found.is_converged
-    assert found.points == 7 * POINTS
-    assert abs(float(scores.source.sum() + scores.prefix.sum()) - found.gained) <= found.missing + 1e-4
-    assert [len(each) for each in found.uncertain] == [len(each) for each in scores]
-    assert min(float(each.min()) for each in found.uncertain) >= found.missing
-
-
 def test_a_contrast_is_the_difference_of_both_tokens(run: TranslatorRun) -> None:
     one, other = (candidate.token_id for candidate in run.trace.steps[STEP].candidates[:2])
     runs = [
@@ -267,23 +229,3 @@ def test_each_value_is_the_choice_with_so_many_words_hidden(run: TranslatorRun) 
     assert alone.before == found.values[0]
     for value, hidden in zip(alone.values, WORDS, strict=True):
         assert value == pytest.approx(value_without(run, hidden), abs=1e-4)
-
-
-@torch.no_grad()
-def test_what_is_said_without_a_word_is_the_likeliest_token_or_the_likelier_of_two(run: TranslatorRun) -> None:
-    for against in (None, 5, 11):
-        asked = replace(run, choice=replace(run.choice, against=against))
-        _, alone = delete(asked, WORDS, [])
-        for said, value, hidden in zip(alone.said, alone.values, WORDS, strict=True):
-            logits = run.seen_logits(visible(len(run.choice.source), [hidden]))[0]
-            if against is None:
-                assert said == int(logits.argmax())
-            else:
-                assert said == (asked.choice.token if value > 0 else against)
-
-
-def test_words_that_change_the_choice_come_by_what_they_cost() -> None:
-    alone = HiddenAlone(before=1.0, values=np.array([0.5, -2.0, 2.0, -1.0]), said_before=7, said=(7, 8, 9, 8))
-    np.testing.assert_allclose(alone.losses, [0.5, 3.0, -1.0, 2.0])
-    assert alone.most_needed == 1
-    assert alone.changes == (1, 3, 2)
