@@ -35,8 +35,9 @@ from model.translator import Translator
 from viz.access import traces
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
-from viz.pages.experiments import masks, wording
+from viz.pages.experiments import wording
 from viz.pages.experiments.through_training import component
+from viz.pages.learn.explore import masks
 from viz.pages.model_card import figures
 from viz.selection import branch_codes, url
 from viz.selection.selection import Selection
@@ -247,9 +248,7 @@ def test_sizes_double_up_to_the_largest_and_reach_it(largest: int, sizes: tuple[
     assert sizes_up_to(largest, 64) == sizes
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "cut"), [(wording, "MAX_SHOWN", wording.shortened), (masks, "MAX_LABEL", masks._shortened)]
-)
+@pytest.mark.parametrize(("module", "name", "cut"), [(wording, "MAX_SHOWN", wording.shortened)])
 def test_a_text_as_long_as_may_be_is_shown_whole_and_a_longer_one_is_cut(
     monkeypatch: pytest.MonkeyPatch, module: Any, name: str, cut: Callable[[str], str]
 ) -> None:

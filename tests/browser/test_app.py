@@ -110,9 +110,12 @@ def test_a_link_reopens_the_view_and_bertviz_is_drawn_in_its_tab(page: Page, url
 
 @pytest.mark.long
 def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(page: Page, url: str) -> None:
-    visit(page, f"{url}/experiments?claim=Masks")
+    visit(page, f"{url}/experiments?claim=Ablations")
     page.get_by_role("button", name="Settings").click()
-    for tab, chosen in (("Learn › Lessons", "learn-lessons"), ("The paper › Masks", r"learn-lessons\.paper-masks")):
+    for tab, chosen in (
+        ("Learn › Lessons", "learn-lessons"),
+        ("Experiments › Ablations", r"learn-lessons\.experiments-ablations"),
+    ):
         settled(page)
         page.get_by_role("combobox", name="Tabs shown").fill(tab)
         # Until the list is as short as what was typed leaves it, "Select all" stands in its first place.
@@ -121,9 +124,9 @@ def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(pag
         expect(page).to_have_url(re.compile(f"only={chosen}(&|$)"))
     page.goto(page.url.replace("learn-lessons", "no-such-tab.learn-lessons"))
     navigation = page.get_by_test_id("stTopNavLink")
-    expect(navigation).to_have_text(["Learn", "The paper"])
-    expect(page.get_by_role("tab")).to_have_text(["Masks"])
-    page.goto(f"{url}/experiments?claim=Masks")
+    expect(navigation).to_have_text(["Learn", "Experiments"])
+    expect(page.get_by_role("tab")).to_have_text(["Ablations"])
+    page.goto(f"{url}/experiments?claim=Ablations")
     expect(navigation).to_have_count(7)
 
 

@@ -109,6 +109,23 @@ class LearnChoices:
     #: what a person predicts there, counted from 1; 0 before that.
     answer: Annotated[int, Param("answer"), ResetBy("lesson", "lesson_step")] = 0
     explore: Annotated[bool, ResetBy("lesson", "lesson_step")] = False  #: whether Explore is unfolded below the step
+    #: what shares a batch with the text, one sentence a line.
+    batch_sentences: Annotated[str, Param("companion")] = BATCH_SENTENCES
+    #: which sentence of the batch is looked at; None leaves that to the page.
+    batch_member: Annotated[int | None, Param("member")] = None
+    score_width: Annotated[int, Param("dk")] = 64  #: d_k of the random queries and keys
+    #: how many queries and keys the cost of a score function is measured with, at most.
+    score_size: Annotated[int, Param("pairs")] = 512
+    #: σ of the kernel, in hundredths.
+    pooling_width: Annotated[int, Param("sigma"), Proposed("pooling_width_chosen")] = 20
+    #: whether a person chose it; else the page proposes the one that predicts best.
+    pooling_width_chosen: Annotated[bool, SessionOnly()] = False
+    pooling_query: Annotated[int, Param("at")] = 250  #: where the query lies whose weights are looked at, in hundredths
+    #: layer_length, layer_width: n and d up to which layers are measured.
+    layer_length: Annotated[int, Param("n")] = 1_024
+    layer_width: Annotated[int, Param("d")] = 64
+    kernel_width: Annotated[int, Param("k")] = 3  #: k of the convolutions
+    window_size: Annotated[int, Param("r")] = 9  #: r of restricted self-attention
     side: Side = "source"  #: the source or its translation
     #: position, dimension, shift: which curves of the encodings are drawn.
     position: int = 10
@@ -351,7 +368,7 @@ class AtlasChoices:
     read_off: ReadOff = "weights"  #: what it is computed from
 
 
-ExperimentsTab = Literal["Scores", "Masks", "Pooling", "Table 1", "Ablations", "Through training", "Live switches"]
+ExperimentsTab = Literal["Ablations", "Through training", "Live switches"]
 #: What the lines of the film of a training can be.
 FilmMetric = Literal[
     "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation", "word_in", "word_out"
@@ -360,26 +377,9 @@ FilmMetric = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ExperimentsChoices:
-    """What is chosen on the page that tests the paper's claims."""
+    """What is chosen on the page of experiments."""
 
-    experiments_tab: Annotated[ExperimentsTab, Param("claim")] = "Scores"  #: the open tab
-    #: what shares a batch with the text, one sentence a line.
-    batch_sentences: Annotated[str, Param("companion")] = BATCH_SENTENCES
-    #: which sentence of the batch is looked at; None leaves that to the page.
-    batch_member: Annotated[int | None, Param("member")] = None
-    score_width: Annotated[int, Param("dk")] = 64  #: d_k of the random queries and keys
-    #: how many queries and keys the cost of a score function is measured with, at most.
-    score_size: Annotated[int, Param("pairs")] = 512
-    #: σ of the kernel, in hundredths.
-    pooling_width: Annotated[int, Param("sigma"), Proposed("pooling_width_chosen")] = 20
-    #: whether a person chose it; else the page proposes the one that predicts best.
-    pooling_width_chosen: Annotated[bool, SessionOnly()] = False
-    pooling_query: Annotated[int, Param("at")] = 250  #: where the query lies whose weights are looked at, in hundredths
-    #: layer_length, layer_width: n and d up to which layers are measured.
-    layer_length: Annotated[int, Param("n")] = 1_024
-    layer_width: Annotated[int, Param("d")] = 64
-    kernel_width: Annotated[int, Param("k")] = 3  #: k of the convolutions
-    window_size: Annotated[int, Param("r")] = 9  #: r of restricted self-attention
+    experiments_tab: Annotated[ExperimentsTab, Param("claim")] = "Ablations"  #: the open tab
     #: the small models that one sentence goes through, by their presets.
     ablations: Annotated[tuple[str, ...], Param("models"), Proposed("ablations_chosen")] = ()
     #: whether a person chose them; else the tab proposes those that differ most.

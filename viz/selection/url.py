@@ -23,7 +23,6 @@ from viz.selection.selection import FIELDS, PAGES, SECTIONS, Section, Selection
 
 #: A parameter, and its old value → the parameters that it has now; what the address says itself goes before these.
 _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
-    ("part", "Masks"): {"claim": "Masks"},
     ("learn", "Follow one token"): {"learn": "The Transformer", "depth": "layer"},
     ("transformer", "One token"): {"depth": "layer"},
     ("transformer", "Whole model"): {},
@@ -43,7 +42,13 @@ _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
 }
 
 #: Topic of Explore → the lesson and the step, counted from 1, at which it is at home.
-EXPLORED: Final[Mapping[str, tuple[str, int]]] = {"positions": ("positions", 3)}
+EXPLORED: Final[Mapping[str, tuple[str, int]]] = {
+    "pooling": ("look-up", 3),
+    "scores": ("scaled-dot-product", 3),
+    "masks": ("three-attentions", 1),
+    "positions": ("positions", 3),
+    "table_one": ("why-attention", 2),
+}
 
 
 def _explored(topic: str) -> tuple[str, Mapping[str, str]]:
@@ -51,13 +56,24 @@ def _explored(topic: str) -> tuple[str, Mapping[str, str]]:
     return "learn", {"learn": "Lessons", "lesson": lesson, "step_of_lesson": str(step), "explore": "1"}
 
 
+#: Tabs that the page of experiments had → the topic of Explore.
+_CLAIMS: Final = {
+    "Scores": "scores", "Positions": "positions", "Masks": "masks", "Pooling": "pooling", "Table 1": "table_one",
+}  # fmt: skip
 #: The old address of a page, a parameter there and its value ("" where it is absent) → the address of the page, and
 #: the parameters that it has now.
 _MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
-    ("masks", "part", ""): ("experiments", {"claim": "Masks"}),
-    ("masks", "part", "Masks"): ("experiments", {"claim": "Masks"}),
+    ("masks", "part", ""): _explored("masks"),
+    ("masks", "part", "Masks"): _explored("masks"),
     ("masks", "part", "Positional encodings"): _explored("positions"),
-    **{(old, "claim", "Positions"): _explored("positions") for old in ("experiments", "paper", "why")},
+    **{
+        (old, "claim", claim): _explored(topic)
+        for old in ("experiments", "paper", "why")
+        for claim, topic in _CLAIMS.items()
+    },
+    # Without a name it was the first tab.
+    ("why", "claim", ""): _explored("scores"),
+    ("paper", "claim", ""): _explored("scores"),
     ("why", "", ""): ("experiments", {}),
     ("paper", "", ""): ("experiments", {}),
     ("decode", "studio", "Edit attention"): ("compare", {"lab": "Cause"}),

@@ -221,13 +221,9 @@ def why_divided(key: str) -> None:
         key=f"{key}-why-divided",
         icon=":material/open_in_new:",
         type="tertiary",
-        on_click=_open_scores,
+        on_click=open_explore,
+        args=("scores",),
     )
-
-
-def _open_scores() -> None:
-    state.change(experiments_tab="Scores")
-    open_page("experiments")
 
 
 def open_explore(topic: str) -> None:

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from tests.model.adapters import zoo
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, opened, traced
+from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.pictures.test_tiles import numbers_of
 from tests.viz.sent import sent_to
 from viz.access import attention, models, traces
@@ -187,10 +188,9 @@ def test_the_window_follows_the_kept_token_and_the_slider_and_says_where_it_is(
 
 def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> None:
     app.session_state["export"] = True
-    opened(app, claim="Masks")
+    opened(app)
     assert "available up to 8 tokens" in said(app)
-    app.switch_page("viz/pages/experiments/page.py").run()
-    assert "Masks are drawn cell by cell, up to 8 tokens" in said(app)
+    assert "Masks are drawn cell by cell, up to 8 tokens" in said(exploring(app_of(text=TEXT), "masks"))
     app.switch_page("viz/pages/decoding/page.py").run()
     assert "The film contains the rows of all heads" in said(app)
 

@@ -39,7 +39,6 @@ SAID = {
     ("decoding", "Attribution"): "no self-attention",
     ("decoding", "Cost"): "which cache keys and values",
     ("coreference", "Measured"): "no self-attention",
-    ("experiments", "Masks"): "the three attentions of a Transformer",
     ("atlas", "Table"): "There is no atlas of this model",
 }
 both = pytest.mark.parametrize("name", ["recurrent", "convolutional"])
@@ -87,6 +86,7 @@ def test_a_gru_shows_one_head_and_needs_no_positions() -> None:
     assert app.segmented_control(key="site").options == ["Decoder cross"]
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [1, 1]
     assert app.segmented_control(key="measure").options == ["Weights", "Norms"]
+    assert "the three attentions of a Transformer" in said(exploring("recurrent", "masks"))
     app = exploring("recurrent", "positions")
     assert "needs no positional encodings" in " ".join(one.value for one in app.markdown)
 

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.page_run import app_of, healthy, run_page
+from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.sent import charts, sent_to
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
@@ -106,8 +107,7 @@ def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: A
 
 
 def test_masks_follow_the_companion(app: AppTest) -> None:
-    app.query_params["claim"] = "Masks"
-    healthy(opened(app, "experiments"))
+    exploring(app, "masks")
     before = charts(app)
     healthy(app.text_area(key="batch_sentences").set_value("She read the book with her sister.").run())
     assert charts(app) != before

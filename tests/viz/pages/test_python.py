@@ -42,10 +42,10 @@ from viz.pages.decoding import export as of_decoding
 from viz.pages.decoding.data import branches, searches
 from viz.pages.decoding.film import data as film_data
 from viz.pages.experiments import python as of_experiments
-from viz.pages.experiments.data import ablations, claims
+from viz.pages.experiments.data import ablations
 from viz.pages.experiments.through_training import data as films
 from viz.pages.learn import python as of_learn
-from viz.pages.learn.explore.data import positions
+from viz.pages.learn.explore.data import masks, pooling, positions, scores, table_one
 from viz.pages.learn.training import data as training
 from viz.pages.learn.training.tab import SHOWN, asked_reference
 from viz.pages.learn.transformer import data as data_of_walk
@@ -56,6 +56,7 @@ from viz.selection import branch_codes, state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
 from viz.selection.selection import FIELDS, PAGES, Selection
+from viz.selection.url import EXPLORED
 from viz.text.written import CROSS, DECODER, ENCODER, SITES
 from viz.ui import snippets
 from viz.ui.long_work import in_this_thread
@@ -320,12 +321,12 @@ def atlas_table(names: dict[str, Any], shown: Atlas) -> Pairs:
     return [(names["table"][each.key], each.values) for each in maps]
 
 
-def saturation(names: dict[str, Any], trace: Trace) -> Pairs:
-    width, row = state.current().experiments.score_width, state.current().common.token or 0
-    shown = {name: claims.sample(name, width) for name in claims.NAMES}
+def saturation(names: dict[str, Any]) -> Pairs:
+    trace, width, row = traced(), state.current().learn.score_width, state.current().common.token or 0
+    shown = {name: scores.sample(name, width) for name in scores.NAMES}
     pairs: Pairs = [(names["samples"][name].variance, each.variance) for name, each in shown.items()]
     pairs += [(names["samples"][name].example, each.example) for name, each in shown.items()]
-    of_row = claims.row_weights(trace, *at(), row)
+    of_row = scores.row_weights(trace, *at(), row)
     return pairs + [(names["weights"][name], each) for name, each in of_row.items()]
 
 
@@ -335,8 +336,9 @@ def encodings(names: dict[str, Any]) -> Pairs:
     return [(names["added"], trace.positional[chosen.side]), (names["formula"], shown)]
 
 
-def masked(names: dict[str, Any], trace: Trace) -> Pairs:
-    batch = claims.batch_masks(reader(), (trace.text, "No."))
+def masked(names: dict[str, Any]) -> Pairs:
+    trace = traced()
+    batch = masks.batch_masks(reader(), (trace.text, "No."))
     alone = {site: mechanisms.masks_in_use(trace, site)[0] for site in trace.sites}
     return [
         *((names["single"][site], each.by_position & each.by_padding) for site, each in alone.items()),
@@ -344,18 +346,18 @@ def masked(names: dict[str, Any], trace: Trace) -> Pairs:
     ]
 
 
-def pooled(names: dict[str, Any], trace: object) -> Pairs:
-    chosen = state.current().experiments
-    shown = claims.regression(chosen.pooling_width, chosen.pooling_query)
+def pooled(names: dict[str, Any]) -> Pairs:
+    chosen = state.current().learn
+    shown = pooling.regression(chosen.pooling_width, chosen.pooling_query)
     return [(names["found"].predicted, shown.predicted), (names["found"].row, shown.row)]
 
 
-def table_one(names: dict[str, Any], trace: object) -> Pairs:
-    chosen = state.current().experiments
-    reached = claims.influences(chosen.kernel_width, chosen.window_size)
+def layers(names: dict[str, Any]) -> Pairs:
+    chosen = state.current().learn
+    reached = table_one.influences(chosen.kernel_width, chosen.window_size)
     sizes = chosen.layer_length, chosen.layer_width, chosen.kernel_width, chosen.window_size
-    pairs: Pairs = [(names["counted"][kind], claims.counted(kind, *sizes)[0]) for kind in claims.KINDS]
-    return pairs + [(names["reached"][kind][3], reached[kind][3]) for kind in claims.KINDS]
+    pairs: Pairs = [(names["counted"][kind], table_one.counted(kind, *sizes)[0]) for kind in table_one.KINDS]
+    return pairs + [(names["reached"][kind][3], reached[kind][3]) for kind in table_one.KINDS]
 
 
 def ablated(names: dict[str, Any], trace: object) -> Pairs:
@@ -450,8 +452,12 @@ def records(names: dict[str, Any]) -> Pairs:
     return pairs
 
 
-#: What unfolds Explore of a topic.
-POSITIONS = {"lesson": "positions", "lesson_step": 3, "explore": True}
+def exploring(topic: str) -> dict[str, object]:
+    """What is chosen where Explore of a topic is unfolded."""
+    lesson, step = EXPLORED[topic]
+    return {"lesson": lesson, "lesson_step": step, "explore": True}
+
+
 CASES: list[Case] = [
     *(
         ("attention", "All heads", {"measure": measure, "whole_words": words, "special_tokens": special}, all_heads)
@@ -484,12 +490,12 @@ CASES: list[Case] = [
     ("atlas", "Maps", {"checkpoint": "with-atlas", "site": CROSS, "corpus_metric": "first"}, atlas_map),
     ("atlas", "Map of heads", {}, atlas_places),
     ("atlas", "Table", {}, atlas_table),
-    ("experiments", "Scores", {"token": 2, "score_width": 16}, saturation),
-    ("learn", "Lessons", POSITIONS | {"side": "target"}, encodings),
-    ("learn", "Lessons", POSITIONS | {"width": 16, "base": 100}, encodings),
-    ("experiments", "Masks", {"batch_sentences": "No.\n"}, masked),
-    ("experiments", "Pooling", {"pooling_width": 35, "pooling_query": 120}, pooled),
-    ("experiments", "Table 1", {"kernel_width": 5, "window_size": 3, "layer_length": 128}, table_one),
+    ("learn", "Lessons", exploring("scores") | {"token": 2, "score_width": 16}, saturation),
+    ("learn", "Lessons", exploring("positions") | {"side": "target"}, encodings),
+    ("learn", "Lessons", exploring("positions") | {"width": 16, "base": 100}, encodings),
+    ("learn", "Lessons", exploring("masks") | {"batch_sentences": "No.\n"}, masked),
+    ("learn", "Lessons", exploring("pooling") | {"pooling_width": 35, "pooling_query": 120}, pooled),
+    ("learn", "Lessons", exploring("table_one") | {"kernel_width": 5, "window_size": 3, "layer_length": 128}, layers),
     ("experiments", "Ablations", {"ablations": ("full", "no-positions", "gru")}, ablated),
     (
         "experiments",

@@ -20,8 +20,10 @@ from model.tokenizer import Tokenizer
 from tests.benchmarks.forged import TABS
 from tests.model.adapters import zoo
 from tests.viz.page_run import app_of, healthy, run_page
+from tests.viz.pages.learn.explore.opening import place
 from tests.viz.sent import charts, numbers, unpack
 from tests.viz.smallest import TEXT, save_smallest
+from viz.pages.learn.explore import TOPICS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS
 
@@ -29,12 +31,11 @@ from viz.selection.selection import FIELDS
 OF_EVERY: Final = {
     "attention": FIELDS["attention_tab"].options,
     "decoding": (*FIELDS["decoding_tab"].options, "Beam search", "Sampling", "Logit lens", "Attribution"),
-    "experiments": ("Scores", "Masks"),
     "learn": ("The Transformer",),
 }
 OF_OURS: Final = OF_EVERY | {
     "coreference": ("Side by side", "Cause"),
-    "experiments": ("Scores", "Masks", "Table 1", "Live switches"),
+    "experiments": ("Live switches",),
     "learn": ("The Transformer", "Training"),
     "model_card": ("Overview",),
 }
@@ -113,6 +114,12 @@ def test_these_are_the_smallest_there_are(smallest: Path) -> None:
 )
 def test_every_view_of_the_smallest_is_drawn_in_numbers(model: str, page: str, tab: str) -> None:
     check(opened(model, page, tab))
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("model", ["en-de", "gpt2"])
+def test_every_topic_of_explore_is_drawn_in_numbers(model: str, topic: str) -> None:
+    check(opened(model, "learn", "Lessons", **place(topic)))
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)

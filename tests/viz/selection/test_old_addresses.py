@@ -111,22 +111,28 @@ CORRECTED: dict[str, tuple[dict[str, object], str]] = {
 }  # fmt: skip
 
 
-POSITIONS = {"lesson": "positions", "lesson_step": 3, "explore": True}
-#: Address of a page that was merged into another → where it leads, and what is chosen there.
+def exploring(lesson: str, step: int, **choices: object) -> tuple[str, dict[str, object]]:
+    """Explore of a topic, unfolded below the step at which it is at home."""
+    return "Learn", {"learn_tab": "Lessons", "lesson": lesson, "lesson_step": step, "explore": True, **choices}
+
+
+#: Old address → the page where it leads, and what is chosen there.
 MOVED: dict[str, tuple[str, dict[str, object]]] = {
-    "masks?text=It+is+late.": ("Experiments", {"experiments_tab": "Masks", "text": "It is late."}),
-    "masks?part=Positional+encodings&position=3": ("Learn", POSITIONS | {"position": 3}),
-    "masks?part=Positional+encodings&claim=Pooling": ("Learn", POSITIONS),
-    "why?part=Positional+encodings&claim=Pooling&sigma=30": (
-        "Experiments",
-        {"experiments_tab": "Pooling", "pooling_width": 30},
-    ),
-    "paper?claim=Positions&side=target&lesson=heads&learn=Training": (
-        "Learn",
-        POSITIONS | {"learn_tab": "Lessons", "side": "target"},
-    ),
-    "experiments?claim=Positions": ("Learn", POSITIONS),
-    "why": ("Experiments", {"experiments_tab": "Scores"}),
+    "masks?text=It+is+late.": exploring("three-attentions", 1, text="It is late."),
+    "masks?part=Masks&member=2": exploring("three-attentions", 1, batch_member=2),
+    "masks?part=Positional+encodings&position=3": exploring("positions", 3, position=3),
+    "masks?part=Positional+encodings&claim=Pooling": exploring("positions", 3),
+    "why?part=Positional+encodings&claim=Pooling&sigma=30": exploring("look-up", 3, pooling_width=30),
+    "why": exploring("scaled-dot-product", 3),
+    "paper?dk=128&lesson=heads&step_of_lesson=2&learn=Training": exploring("scaled-dot-product", 3, score_width=128),
+    "paper?claim=Scores&checkpoint=en-de": exploring("scaled-dot-product", 3, checkpoint="en-de"),
+    "paper?claim=Positions&side=target": exploring("positions", 3, side="target"),
+    "paper?claim=Masks&companion=Hi.": exploring("three-attentions", 1, batch_sentences="Hi."),
+    "paper?claim=Pooling&sigma=30&at=100": exploring("look-up", 3, pooling_width=30, pooling_query=100),
+    "paper?claim=Table+1&n=64&k=5": exploring("why-attention", 2, layer_length=64, kernel_width=5),
+    "experiments?claim=Table+1&r=17": exploring("why-attention", 2, window_size=17),
+    "paper?claim=Ablations&models=gru": ("Experiments", {"experiments_tab": "Ablations", "ablations": ("gru",)}),
+    "paper?claim=Through+training": ("Experiments", {"experiments_tab": "Through training"}),
 }
 
 

@@ -1,6 +1,5 @@
 """The claims of the paper, tested on this machine: how attention scores, what it may see, how it knows the order."""
 
-from viz.access import models
 from viz.selection import state
 from viz.selection.choices import ExperimentsTab
 from viz.text.messages import _
@@ -15,17 +14,12 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
-    from viz.pages.experiments import ablations, live_switches, masks, pooling, python, scores, table_one
+    from viz.pages.experiments import ablations, live_switches, python
     from viz.pages.experiments.through_training import tab as through_training
 
     trace = sentence.read_and_show(state.current().common.text, head)
     finding.open_on_finding(trace)
-    abilities = models.abilities(state.current().model)
     tabs: list[frame.Tab[ExperimentsTab]] = [
-        ("Scores", scores.show),
-        ("Masks", masks.show if abilities.is_headlight else masks.show_other),
-        ("Pooling", pooling.show),
-        ("Table 1", table_one.show),
         ("Ablations", ablations.show),
         ("Through training", through_training.show),
         ("Live switches", live_switches.show),

@@ -1,64 +1,17 @@
-"""The Python that gives what the page on the paper's claims shows."""
+"""The Python that gives what the page Experiments shows."""
 
 from typing import TYPE_CHECKING, Final
 
 from viz.access import models
-from viz.pages.experiments import masks
-from viz.pages.experiments.data import ablations, claims
+from viz.pages.experiments.data import ablations
 from viz.pages.experiments.through_training import data as films
 from viz.pages.experiments.through_training.tab import own_film, own_name
 from viz.selection import state
 from viz.ui import long_work, snippets
-from viz.ui.snippets import Snippet, Views, alone, line, of_model, of_text, open_head
+from viz.ui.snippets import Snippet, Views, alone, line, of_model
 
 if TYPE_CHECKING:
     from model import Trace
-
-
-def _scores(trace: "Trace") -> Snippet:
-    """Random vectors by each score function, and a row of a head with and without the division."""
-    width = state.current().experiments.score_width
-    samples = line("samples = {{name: random_saturation(name, {}) for name in {}}}", width, claims.NAMES)
-    imports = {"analysis.scoring": "random_saturation, with_scale"}
-    if not trace.knows_inputs or not claims.heads(trace):
-        return alone({"analysis.scoring": "random_saturation"}, samples)
-    site, layer, head = open_head(trace)
-    default = claims.most_changed_row(trace, site, layer, head)
-    row = state.position("token", len(trace.row_names(site)), default)
-    inputs = line("inputs = trace.attention({}, {})", site, layer)
-    template = "weights = {{name: with_scale(inputs, name).weights([{}], [{}])[0, 0] for name in ('dot', 'scaled')}}"
-    return of_text(trace, imports, samples, inputs, line(template, head, row))
-
-
-def _masks(trace: "Trace") -> Snippet:
-    """The masks of the sentence alone, and in its batch."""
-    single = line("single = {{site: trace.mask(site, 0) for site in {}}}  # True where allowed", trace.sites)
-    if not models.abilities(state.current().model).is_headlight:
-        return of_text(trace, {}, single)
-    texts = [trace.text, *masks.companions(state.current().experiments.batch_sentences)]
-    return of_text(trace, {}, single, line("batch = reader.masks({})", texts))
-
-
-def _pooling(trace: object) -> Snippet:
-    """Pooling with the chosen kernel."""
-    choices = state.current().experiments
-    at = choices.pooling_width / 100, choices.pooling_query / 100
-    found = line("found = regression(width={}, query={})", *at)
-    return alone({"analysis.pooling": "regression"}, found, "found.predicted, found.row  # [query], [key]")
-
-
-def _table_one(trace: object) -> Snippet:
-    """How far influence comes, and what a layer costs by count."""
-    choices = state.current().experiments
-    settings = line("settings = Settings({}, {})", choices.kernel_width, choices.window_size)
-    template = "reached = {{kind: influence(kind, {}, settings) for kind in KINDS}}  # [output, input] by depth"
-    counted = "counted = {{kind: multiply_adds(kind, {}, {}, settings) for kind in KINDS}}"
-    return alone(
-        {"analysis.layer_kinds": "KINDS, Settings, influence, multiply_adds"},
-        settings,
-        line(template, claims.LAYERS),
-        line(counted, choices.layer_length, choices.layer_width),
-    )
 
 
 def _ablations(trace: object) -> Snippet:
@@ -126,12 +79,4 @@ def _live_switches(trace: "Trace") -> Snippet:
     return of_model({"analysis.interventions.parts_off": "PartOff, translate_without"}, off, written)
 
 
-VIEWS: Final[Views] = {
-    "Scores": _scores,
-    "Masks": _masks,
-    "Pooling": _pooling,
-    "Table 1": _table_one,
-    "Ablations": _ablations,
-    "Through training": _through_training,
-    "Live switches": _live_switches,
-}
+VIEWS: Final[Views] = {"Ablations": _ablations, "Through training": _through_training, "Live switches": _live_switches}

@@ -1,15 +1,13 @@
-"""Numbers in words for the tabs on claims: amounts, small models, shortened translations, unsteady times."""
+"""Small models and what they write in words: names, shortened translations, what is wrong with one."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
-import streamlit as st
-
 from viz.pages.experiments.data.ablations import Measured, Row
 from viz.text import messages
 from viz.text.messages import _
-from viz.text.written import amount, signed, three_digits
+from viz.text.written import signed
 
 #: So many characters of a translation are shown.
 MAX_SHOWN: Final = 160
@@ -20,21 +18,6 @@ FULL: Final = "full"
 REPEATED: Final = 4
 #: Translations of few different words are counted, of so many other sentences: `outputs` of the model.
 OTHERS: Final = 20
-#: From here on, the run in the middle took so many times as long as the fastest.
-UNSTEADY: Final = 1.5
-
-
-def duration(seconds: float) -> str:
-    """Seconds in the unit that suits: 12.3 µs, 4.56 ms, 1.20 s."""
-    for step, unit in ((1.0, "s"), (1e-3, "ms")):
-        if seconds >= step:
-            return f"{three_digits(seconds / step)} {unit}"
-    return f"{three_digits(seconds * 1e6)} µs"
-
-
-def memory(num_bytes: float) -> str:
-    """Bytes in the unit that suits: 65.5 kB, 1.07 GB."""
-    return f"{amount(num_bytes)}B" if num_bytes >= 1e3 else f"{num_bytes:.0f} B"
 
 
 def shortened(translation: str) -> str:
@@ -111,13 +94,3 @@ def within_spread(rows: Sequence[Row], dev_set: str) -> tuple[str, ...]:
     """The models whose difference from the full one is smaller than its spread over seeds."""
     differences = ((row.preset, row.sets[dev_set].difference) for row in rows if dev_set in row.sets)
     return tuple(preset for preset, of in differences if of is not None and abs(of[0]) < of[1])
-
-
-def say_unsteady(ratio: float) -> None:
-    """A warning where runs of the same work took times as different as this, the middle over the least."""
-    if ratio > UNSTEADY:
-        message = (
-            "Something else kept this machine busy: of several runs of the same work, the median took {ratio:.1f} × as "
-            "long as the fastest. The curves are rough; measure again when the machine is idle."
-        )
-        st.warning(_(message, ratio=ratio), icon=":material/timer:")

@@ -107,8 +107,7 @@ def test_an_exercise_names_pages_tabs_and_controls_that_there_are(language: str)
         exercises = [messages._(lesson.exercise) for lesson in lessons().values()]
     unquoted = r"(?:page|tab|choose|open) ([A-Z][^,:;“]*?)(?=[,:;.]| and )"
     named = {name for text in exercises for name in (*re.findall("“([^”]+)”", text), *re.findall(unquoted, text))}
-    # A sum of words is typed.
-    assert named - known == {"running − run + walk"}
+    assert named - known == set()
 
 
 def test_a_text_that_names_a_lesson_by_its_number_means_one_that_there_is() -> None:

@@ -124,7 +124,7 @@ def saturated(shipped: "Shipped", *, text: str) -> View:
     number = said("rows with a weight above {limit}", limit=SATURATED)
     picture = Bars(labels=labels, series=series, number=number, digits=0)
     caption = said("Of {rows:,} rows of all heads; rows that may attend to only one key are excluded.", rows=rows)
-    return View(picture, found, caption, FullPage("experiments", {"text": text, "experiments_tab": "Scores"}))
+    return View(picture, found, caption, FullPage("learn", {"text": text}, topic="scores"))
 
 
 def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) -> View:

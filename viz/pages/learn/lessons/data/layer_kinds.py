@@ -46,7 +46,7 @@ NAMES: "Final[Mapping[Kind, Message]]" = {
 KERNEL, WINDOW = 3, 9
 #: Positions that count as near in what is said of influence.
 NEAR: Final = 8
-_FULL: Final = FullPage("experiments", {"experiments_tab": "Table 1"})
+_FULL: Final = FullPage("learn", topic="table_one")
 
 
 def saturation(shipped: "Shipped", *, measure: Literal["entropy", "gradient"]) -> View:
@@ -70,7 +70,7 @@ def saturation(shipped: "Shipped", *, measure: Literal["entropy", "gradient"]) -
         "entropy": said("Median over rows of random queries and keys. 0 bits: one key has all the weight."),
         "gradient": said("Median over rows of random queries and keys. 0: the weights do not react to the scores."),
     }
-    return View(picture, found, captions[measure], FullPage("experiments", {"experiments_tab": "Scores"}))
+    return View(picture, found, captions[measure], FullPage("learn", topic="scores"))
 
 
 def operations(shipped: "Shipped", *, width: int) -> View:

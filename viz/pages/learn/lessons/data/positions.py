@@ -186,9 +186,7 @@ def mask(shipped: "Shipped", *, text: str, site: str) -> View:
         if not allowed.all()
         else said("All cells are light: every query may attend to every key.")
     )
-    return View(
-        picture, found, caption, FullPage("experiments", {"experiments_tab": "Masks", "text": text, "site": site})
-    )
+    return View(picture, found, caption, FullPage("learn", {"text": text}, topic="masks"))
 
 
 def shifted(shipped: "Shipped", *, text: str) -> View:
@@ -233,4 +231,4 @@ def padding(shipped: "Shipped", *, texts: list[str]) -> View:
         file_name=file_name("padding"),
     )
     caption = said("Rows are sentences, columns positions. Light: a token. Dark: padding, a masked key.")
-    return View(picture, found, caption, FullPage("experiments", {"experiments_tab": "Masks", "text": texts[0]}))
+    return View(picture, found, caption, FullPage("learn", {"text": texts[0]}, topic="masks"))

@@ -1,6 +1,7 @@
 """Views of one query's weights: over the keys, in two sentences, and how they come about."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -117,7 +118,7 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     found["direction"] = said("It grows") if raw.max() > divided.max() else said("It shrinks")
     picture = _over_keys(trace, site, series)
     full = _opened(text, site, layer, number, at)
-    return View(picture, found, _reads(found), full.on("experiments", experiments_tab="Scores"))
+    return View(picture, found, _reads(found), replace(full, page="learn", topic="scores"))
 
 
 def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:

@@ -1,4 +1,4 @@
-"""What the tabs on claims measure: the softmax, pooling with a kernel, masks, positions, and the layers of Table 1."""
+"""What becomes of a softmax by the score function: of random vectors, of the heads of a trace, and what each costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from model import BatchMasks, Trace, Translator
-from model.analysis import layer_kinds, measured_cost, pooling, scoring
-from model.analysis.layer_kinds import Kind, LayerTimes, Settings, influence
+from model import Trace
+from model.analysis import measured_cost, scoring
 from model.analysis.scoring import MOST_ROWS, ScoreCost, head_saturation, random_saturation, with_scale
 from viz.server.background_jobs import Task
 from viz.server.caches import cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    pass
 
 #: The functions, in the order in which pictures have them: those of `model.analysis.scoring`.
 NAMES: Final = ("dot", "scaled", "additive", "general")
@@ -63,43 +62,8 @@ class Heads:
     gradient: Float[np.ndarray, "head"]
 
 
-#: Widths that can be chosen, in hundredths, and where queries can lie.
-NARROWEST, WIDEST = 2, 200
-LAST_QUERY: Final = 500
-#: Widths, in hundredths, at which the error of left-out points is computed.
-TRIED: Final = tuple(sorted({round(NARROWEST * (WIDEST / NARROWEST) ** (step / 40)) for step in range(41)}))
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Regression:
-    """What one width makes of the points; all arrays are read-only."""
-
-    #: keys, values: the points.
-    keys: Float[np.ndarray, "key"]
-    values: Float[np.ndarray, "key"]
-    queries: Float[np.ndarray, "query"]  #: where the curve is computed
-    #: true, predicted: the curve that the values come from, and what pooling predicts.
-    true: Float[np.ndarray, "query"]
-    predicted: Float[np.ndarray, "query"]
-    weights: Float[np.ndarray, "query key"]  #: of each query over the keys
-    row: Float[np.ndarray, "key"]  #: the weights of the chosen query
-    answer: float  #: what it predicts
-    keys_used: float  #: 2 to the mean entropy of the queries in bits: over how many keys they average, as it were
-
-
-#: The kinds of `model.analysis.layer_kinds`, in the order in which pictures have them.
-KINDS: Final[tuple[Kind, ...]] = ("self-attention", "recurrent", "convolution", "dilated", "restricted")
-#: What can be chosen: n, d, k and r.
-LENGTHS: Final = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
-LAYER_WIDTHS: Final = (64, 128, 256, 512, 1_024)
-KERNELS: Final = (3, 5, 7, 9)
-WINDOWS: Final = (3, 5, 9, 17, 33)
-#: Of n and of d, in the paper's Table 1.
-PAPER_EXPONENTS: Final = layer_kinds.PAPER_EXPONENTS
 #: Counts the operations for scores of so many queries and keys.
 operations: Final = scoring.operations
-#: Layers whose influence is drawn.
-LAYERS: Final = 4
 
 
 @cached(max_entries=len(NAMES) * len(WIDTHS))
@@ -172,91 +136,3 @@ def cost_task(largest: int, width: int) -> Task[tuple[ScoreCost, ...]]:
         lambda progress: scoring.score_costs(largest, width, places, progress),
         said("Measuring: {done} of {total}, about {left:.0f} s left"),
     )
-
-
-@cached(max_entries=200)
-def regression(width: int, query: int) -> Regression:
-    """Pool with a kernel of this width and look at this query, both in hundredths."""
-    found = pooling.regression(width / 100, query / 100)
-    points = found.points
-    return Regression(
-        keys=_kept(points.keys),
-        values=_kept(points.values),
-        queries=_kept(found.queries),
-        true=_kept(found.true),
-        predicted=_kept(found.predicted),
-        weights=_kept(found.weights),
-        row=_kept(found.row),
-        answer=float(found.row @ points.values),
-        keys_used=found.keys_used,
-    )
-
-
-def _kept(values: "Tensor") -> np.ndarray:
-    array: np.ndarray = values.numpy()
-    array.setflags(write=False)
-    return array
-
-
-@cached(max_entries=1)
-def errors() -> tuple[float, ...]:
-    """The error of left-out points at each width of `TRIED`."""
-    points = pooling.sample_points()
-    return tuple(pooling.left_out_error(points, width / 100) for width in TRIED)
-
-
-def best_width() -> int:
-    """The width that predicts left-out points best, in hundredths."""
-    best: int = TRIED[int(np.argmin(errors()))]
-    return best
-
-
-@cached(max_entries=64)
-def influences(kernel: int, window: int) -> Mapping[Kind, tuple[Float[np.ndarray, "output input"], ...]]:
-    """Kind → |∂ output / ∂ input| after 1 to `LAYERS` layers; read-only."""
-    found = {}
-    for kind in KINDS:
-        arrays = [of_depth.numpy() for of_depth in influence(kind, LAYERS, Settings(kernel, window))]
-        for array in arrays:
-            array.setflags(write=False)
-        found[kind] = tuple(arrays)
-    return found
-
-
-def counted(kind: Kind, length: int, width: int, kernel: int, window: int) -> tuple[int, int, int]:
-    """Multiply-adds of a layer, steps of it that wait for one another, layers until the two ends have met."""
-    settings = layer_kinds.Settings(kernel, window)
-    return (
-        layer_kinds.multiply_adds(kind, length, width, settings),
-        layer_kinds.sequential_steps(kind, length),
-        layer_kinds.layers_between_ends(kind, length, settings),
-    )
-
-
-def crossing(times: LayerTimes, device: str) -> float | None:
-    """The n from which on self-attention takes longer than the recurrent layer; None if it does not, 0 if always."""
-    first, second = (times.of(kind, device, over_length=True) for kind in ("self-attention", "recurrent"))
-    return layer_kinds.crossing(first, second)
-
-
-def times_task(length: int, width: int, kernel: int, window: int) -> Task[LayerTimes]:
-    """The measurement of all layers, on the CPU and, where there is one, on the GPU."""
-    places, settings = measured_cost.devices(), layer_kinds.Settings(kernel, window)
-    largest = length, max(width, layer_kinds.WIDEST)
-    sizes = sum(len(measured_cost.sizes_up_to(most, layer_kinds.SMALLEST)) for most in largest)
-    return Task(
-        ("layer times", length, width, kernel, window),
-        len(places) * len(layer_kinds.KINDS) * sizes,
-        said("measurements"),
-        lambda progress: layer_kinds.layer_times(length, width, settings, places, progress),
-        said("Measuring: {done} of {total}, about {left:.0f} s left"),
-    )
-
-
-MAX_BATCHES: Final = 64
-
-
-@cached(max_entries=MAX_BATCHES)
-def batch_masks(translator: Translator, texts: tuple[str, ...]) -> BatchMasks:
-    """The masks of texts that share a batch, as the model uses them."""
-    return translator.masks(texts)

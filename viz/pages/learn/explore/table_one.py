@@ -7,15 +7,15 @@ import numpy as np
 import streamlit as st
 
 from viz import theme
-from viz.pages.experiments import figures
-from viz.pages.experiments.data import claims
-from viz.pages.experiments.figures import Line, cost_lines
-from viz.pages.experiments.wording import duration, say_unsteady
+from viz.pages.learn.explore import figures
+from viz.pages.learn.explore.data import table_one as data
+from viz.pages.learn.explore.timing import DEVICES, Line, cost_lines, duration, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
 from viz.text.written import amount, file_name
 from viz.ui import controls, frame, long_work
+from viz.ui.snippets import Snippet, alone, line
 from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ _COLUMNS: Final = (
 _SHARES: Final = said("exactly 0"), said("1/100,000 of the largest"), said("about 1/1,000"), said("the largest")
 _SHADES: Final = figures.shades(np.array([[0.0, 1e-5, 1e-3, 1.0]])).ravel().tolist()
 _LEGEND: Final = [(theme.sequential(shade)[0], name) for shade, name in zip(_SHADES, _SHARES, strict=True)]
-DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 #: A measured exponent so much below the counted one is called flatter.
 FLAT: Final = 0.25
 _TIME_COLUMNS: Final = (
@@ -59,19 +58,19 @@ _TIME_COLUMNS: Final = (
 
 
 @frame.fragment
-def show(trace: object) -> None:
+def show() -> None:
     """Influence after 1 to 4 layers, the table as counted, and the times."""
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=200):
-            kernel = controls.stepped("kernel_width", _("k, kernel of a convolution"), claims.KERNELS)
+            kernel = controls.stepped("kernel_width", _("k, kernel of a convolution"), data.KERNELS)
         with st.container(width=260):
-            window = controls.stepped("window_size", _("r, keys of restricted attention"), claims.WINDOWS)
-    influences = claims.influences(kernel, window)
-    with st.grid(len(claims.KINDS), min_column_width=125, gap="small"):
-        for kind in claims.KINDS:
+            window = controls.stepped("window_size", _("r, keys of restricted attention"), data.WINDOWS)
+    influences = data.influences(kernel, window)
+    with st.grid(len(data.KINDS), min_column_width=125, gap="small"):
+        for kind in data.KINDS:
             name = _(figures.NAMES[kind])
             message = "{name}: influence of each input on each output after 1 to {layers} layers"
-            alt = _(message, name=name, layers=claims.LAYERS)
+            alt = _(message, name=name, layers=data.LAYERS)
             figure = figures.influence_maps(influences[kind], name)
             frame.chart(figure, f"influence-{kind}", file_name("influence", kind), alt)
     st.html(html.swatches(_LEGEND))
@@ -87,18 +86,32 @@ def show(trace: object) -> None:
     _show_times(kernel, window)
 
 
+def python() -> Snippet:
+    """How far influence comes, and what a layer costs by count."""
+    choices = state.current().learn
+    settings = line("settings = Settings({}, {})", choices.kernel_width, choices.window_size)
+    template = "reached = {{kind: influence(kind, {}, settings) for kind in KINDS}}  # [output, input] by depth"
+    counted = "counted = {{kind: multiply_adds(kind, {}, {}, settings) for kind in KINDS}}"
+    return alone(
+        {"analysis.layer_kinds": "KINDS, Settings, influence, multiply_adds"},
+        settings,
+        line(template, data.LAYERS),
+        line(counted, choices.layer_length, choices.layer_width),
+    )
+
+
 def _table(kernel: int, window: int) -> None:
     st.subheader(_("Table 1, counted"), anchor=False)
     length, width = _sizes()
     rows = []
     for kind, (in_paper, steps_in_paper, path_in_paper) in PAPER.items():
-        operations, steps, layers = claims.counted(kind, length, width, kernel, window)
+        operations, steps, layers = data.counted(kind, length, width, kernel, window)
         met = f"{layers:,}" if kind != "recurrent" else _("1, of {length:,} steps", length=length)
         cells = in_paper, amount(operations), steps_in_paper, f"{steps:,}", path_in_paper, met
         rows.append((figures.NAMES[kind], *cells))
     st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper compared with our counts")))
-    ours, steps, _layers = claims.counted("self-attention", length, width, kernel, window)
-    theirs, in_turn, _layers = claims.counted("recurrent", length, width, kernel, window)
+    ours, steps, _layers = data.counted("self-attention", length, width, kernel, window)
+    theirs, in_turn, _layers = data.counted("recurrent", length, width, kernel, window)
     message = (
         "**By count, self-attention takes {ratio:.2g} × the multiply-adds of a GRU here, and {steps:,} sequential step "
         "instead of {in_turn:,}; how much time that saves depends on the hardware.**"
@@ -117,18 +130,18 @@ def _table(kernel: int, window: int) -> None:
 def _sizes() -> tuple[int, int]:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=330):
-            length = controls.stepped("layer_length", _("n, positions"), claims.LENGTHS)
+            length = controls.stepped("layer_length", _("n, positions"), data.LENGTHS)
         with st.container(width=260):
-            width = controls.stepped("layer_width", _("d, components"), claims.LAYER_WIDTHS)
+            width = controls.stepped("layer_width", _("d, components"), data.LAYER_WIDTHS)
     return length, width
 
 
 def _show_times(kernel: int, window: int) -> None:
     """The button that measures, and what was measured."""
-    choices = state.current().experiments
+    choices = state.current().learn
     length, width = choices.layer_length, choices.layer_width
     st.subheader(_("Table 1, timed on this machine"), anchor=False)
-    task = claims.times_task(length, width, kernel, window)
+    task = data.times_task(length, width, kernel, window)
     times = long_work.outcome(
         task, _("Measure up to n = {length:,}, d = {width:,}", length=length, width=width), key="layer-times"
     )
@@ -139,11 +152,11 @@ def _show_times(kernel: int, window: int) -> None:
         )
         return
     devices = tuple(dict.fromkeys(one.device for one in times.over_length))
-    st.html(html.swatches([(figures.COLOURS[kind], figures.NAMES[kind]) for kind in claims.KINDS]))
+    st.html(html.swatches([(figures.COLOURS[kind], figures.NAMES[kind]) for kind in data.KINDS]))
     with st.grid(2, min_column_width=330, gap="medium"):
         sizes = ((True, _("n, positions (d = {width:,})", width=width)), (False, _("d, components (n = 128)")))
         for over_length, size in sizes:
-            lines = [_line(times, kind, device, over_length) for device in devices for kind in claims.KINDS]
+            lines = [_line(times, kind, device, over_length) for device in devices for kind in data.KINDS]
             which = "n" if over_length else "d"
             alt = _("Time of one layer by {size}, one line per kind", size=which)
             frame.chart(cost_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
@@ -168,10 +181,10 @@ def _line(times: "LayerTimes", kind: "Kind", device: str, over_length: bool) -> 
 def _rows(times: "LayerTimes", devices: tuple[str, ...]) -> list[tuple[str, ...]]:
     rows = []
     for device in devices:
-        for kind in claims.KINDS:
+        for kind in data.KINDS:
             last = times.of(kind, device, over_length=True)[-1]
             exponents = []
-            for paper, over_length in zip(claims.PAPER_EXPONENTS[kind], (True, False), strict=True):
+            for paper, over_length in zip(data.PAPER_EXPONENTS[kind], (True, False), strict=True):
                 counted, measured = times.exponents(kind, device, over_length=over_length)
                 exponents += [str(paper), f"{counted:.1f}", f"{measured:.1f}"]
             rate = f"{amount(_rate(times, kind, device))}"
@@ -183,13 +196,13 @@ def _rate(times: "LayerTimes", kind: "Kind", device: str) -> float:
     """Multiply-adds a second at the largest n."""
     last = times.of(kind, device, over_length=True)[-1]
     settings = times.settings
-    counted, _, _ = claims.counted(kind, last.length, last.width, settings.kernel, settings.window)
+    counted, _, _ = data.counted(kind, last.length, last.width, settings.kernel, settings.window)
     return counted / last.seconds
 
 
 def _crossing(times: "LayerTimes", device: str) -> str:
     """Where self-attention and the recurrent layer cross, by count and by the clock."""
-    found, known = claims.crossing(times, device), {"width": times.width, "device": DEVICES[device]}
+    found, known = data.crossing(times, device), {"width": times.width, "device": DEVICES[device]}
     if found is None:
         message = (
             "By count, self-attention and the GRU cross at n = d = {width:,}. Timed on the {device}, they do not cross "
@@ -211,7 +224,7 @@ def _crossing(times: "LayerTimes", device: str) -> str:
 
 def _bends(times: "LayerTimes", device: str) -> str:
     """Say where measured times deviate from O(·), from the measurements only."""
-    rates = {kind: _rate(times, kind, device) for kind in claims.KINDS}
+    rates = {kind: _rate(times, kind, device) for kind in data.KINDS}
     fastest, slowest = max(rates, key=lambda kind: rates[kind]), min(rates, key=lambda kind: rates[kind])
     sentences = [
         _(
@@ -237,7 +250,7 @@ def _bends(times: "LayerTimes", device: str) -> str:
                 "large product over all keys uses the hardware better."
             )
         )
-    exponents = {kind: times.exponents(kind, device, over_length=True) for kind in claims.KINDS}
+    exponents = {kind: times.exponents(kind, device, over_length=True) for kind in data.KINDS}
     flat = [figures.NAMES[kind] for kind, (counted, measured) in exponents.items() if measured < counted - FLAT]
     if flat:
         message = "Flatter in n than counted, because the fixed cost of a call still matters: {kinds}."

@@ -8,10 +8,9 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.errors import InputTextError
 from tests.viz.page_run import healthy
-from tests.viz.pages.experiments.opening import at
 from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.sent import charts
-from viz.pages.experiments.masks import MAX_COMPANIONS, SiteMask, companions
+from viz.pages.learn.explore.masks import MAX_COMPANIONS, SiteMask, companions
 from viz.pictures.figures.masks import (
     ALLOWED,
     BOTH,
@@ -116,7 +115,7 @@ def test_blank_lines_are_no_sentences_and_one_sentence_too_many_is_refused() -> 
 
 def test_the_share_of_padding_on_the_page_is_that_of_the_tokens(app: AppTest, translator: Translator) -> None:
     texts = ["Hi.", "Tom told me that he would be late."]
-    at(app, "Masks", text=texts[0], companion=texts[1])
+    exploring(app, "masks", text=texts[0], companion=texts[1])
     masks = translator.masks(texts)
     for name, rows in (("Source", masks.source_tokens), ("Translation", masks.target_tokens)):
         cells = [token == "<pad>" for row in rows for token in row]
@@ -126,7 +125,7 @@ def test_the_share_of_padding_on_the_page_is_that_of_the_tokens(app: AppTest, tr
 
 
 def test_each_sentence_of_the_batch_can_be_looked_at(app: AppTest) -> None:
-    at(app, "Masks", companion="Hi.\nYes.")
+    exploring(app, "masks", companion="Hi.\nYes.")
     chosen = app.selectbox(key="batch_member")
     assert [option[:4] for option in chosen.options] == ["1 · ", "2 · ", "3 · "]
     # It opens on the first sentence that is padded beside the one on the left.
@@ -139,12 +138,12 @@ def test_each_sentence_of_the_batch_can_be_looked_at(app: AppTest) -> None:
 
 
 def test_a_member_that_is_not_in_the_batch_becomes_one_that_is(app: AppTest) -> None:
-    at(app, "Masks", member=7, companion="Hi.")
+    exploring(app, "masks", member=7, companion="Hi.")
     assert app.selectbox(key="batch_member").value == 1
 
 
 def test_without_further_sentences_the_batch_is_the_sentence_alone(app: AppTest) -> None:
-    at(app, "Masks", companion=" ")
+    exploring(app, "masks", companion=" ")
     assert app.selectbox(key="batch_member").value == 0
     assert any("0% padding" in element.value for element in app.markdown)
 
@@ -153,7 +152,7 @@ def test_without_further_sentences_the_batch_is_the_sentence_alone(app: AppTest)
     ("typed", "said"), [("Hi.\n" * 9, "At most 8"), ("Hi.\n" + "word " * 900, "Sentence 3 is too long")]
 )
 def test_a_batch_that_will_not_do_leaves_the_masks_of_the_sentence(app: AppTest, typed: str, said: str) -> None:
-    at(app, "Masks")
+    exploring(app, "masks")
     app.text_area(key="batch_sentences").set_value(typed).run()
     assert not app.exception
     assert said in app.error[0].value
@@ -162,7 +161,7 @@ def test_a_batch_that_will_not_do_leaves_the_masks_of_the_sentence(app: AppTest,
 
 
 def test_markup_in_a_companion_is_shown_literally(app: AppTest) -> None:
-    at(app, "Masks")
+    exploring(app, "masks")
     text = "<img src=x> ![x](https://evil.example/a.png)"
     healthy(app.text_area(key="batch_sentences").set_value(text).run())
     for element in (*app.markdown, *app.caption, *app.html):
@@ -174,4 +173,4 @@ def test_markup_in_a_companion_is_shown_literally(app: AppTest) -> None:
 def test_any_sentence_has_its_masks_and_positions(app: AppTest, text: str) -> None:
     exploring(app, "positions", text=text)
     healthy(app.segmented_control(key="side").set_value("target").run())
-    at(app, "Masks")
+    exploring(app, "masks")

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 import streamlit as st
 
-from viz.pages.experiments import figures
-from viz.pages.experiments.data import claims
-from viz.pages.experiments.data.claims import NAMES, WIDTHS
-from viz.pages.experiments.figures import Line
-from viz.pages.experiments.wording import duration, memory, say_unsteady
+from viz.pages.learn.explore import figures
+from viz.pages.learn.explore.data import scores as data
+from viz.pages.learn.explore.data.scores import NAMES, WIDTHS
+from viz.pages.learn.explore.timing import DEVICES, Line, cost_lines, duration, memory, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
 from viz.text.written import amount, display_token, file_name, head_label, head_name, row_parts, scientific
 from viz.ui import controls, frame, long_work, token_labels
 from viz.ui.controls import plain
+from viz.ui.snippets import Snippet, alone, line, of_text, open_head
 from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ _ALTS: Final = {
     "seconds": said("time of the scores by n, one line per function"),
     "num_bytes": said("memory of the scores by n, one line per function"),
 }
-DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 _COLUMNS: Final = (
     html.Column(said("Score function")),
     html.Column(said("Multiply-adds"), is_number=True),
@@ -69,7 +68,7 @@ _COLUMNS: Final = (
 def show(trace: "Trace") -> None:
     """Random vectors by all functions, the heads of the model with and without scaling, and the cost of each."""
     width = _width()
-    chosen = {name: claims.sample(name, width) for name in NAMES}
+    chosen = {name: data.sample(name, width) for name in NAMES}
     with st.grid(4, min_column_width=200, gap="small"):
         for name, sample in chosen.items():
             message = "Softmax of a random query over 32 keys, {score}, d_k = {width}"
@@ -78,7 +77,7 @@ def show(trace: "Trace") -> None:
     st.caption(_how_to_read(chosen, width))
     st.html(html.swatches([(figures.SCORE_COLOURS[name], figures.SCORES[name][0]) for name in NAMES]))
     with st.spinner(_("Sampling random vectors of every width …")):
-        samples = {name: [claims.sample(name, other) for other in WIDTHS] for name in NAMES}
+        samples = {name: [data.sample(name, other) for other in WIDTHS] for name in NAMES}
     with st.grid(3, min_column_width=240, gap="small"):
         for what, (curve, alt) in CURVES.items():
             frame.chart(curve(samples, width), f"score-{what}", file_name("scores", what), alt)
@@ -88,6 +87,21 @@ def show(trace: "Trace") -> None:
     controls.table_button(_("All widths (CSV)"), partial(_widths_csv, samples), file_name("scores", "widths"))
     _show_heads(trace)
     _show_costs(width)
+
+
+def python(trace: "Trace") -> Snippet:
+    """Random vectors by each score function, and a row of a head with and without the division."""
+    width = state.current().learn.score_width
+    samples = line("samples = {{name: random_saturation(name, {}) for name in {}}}", width, data.NAMES)
+    imports = {"analysis.scoring": "random_saturation, with_scale"}
+    if not trace.knows_inputs or not data.heads(trace):
+        return alone({"analysis.scoring": "random_saturation"}, samples)
+    site, layer, head = open_head(trace)
+    default = data.most_changed_row(trace, site, layer, head)
+    row = state.position("token", len(trace.row_names(site)), default)
+    inputs = line("inputs = trace.attention({}, {})", site, layer)
+    template = "weights = {{name: with_scale(inputs, name).weights([{}], [{}])[0, 0] for name in ('dot', 'scaled')}}"
+    return of_text(trace, imports, samples, inputs, line(template, head, row))
 
 
 def _width() -> int:
@@ -101,7 +115,7 @@ def _width() -> int:
         )
 
 
-def _how_to_read(chosen: dict[str, claims.Sample], width: int) -> str:
+def _how_to_read(chosen: dict[str, data.Sample], width: int) -> str:
     dot, scaled = chosen["dot"], chosen["scaled"]
     ratio = dot.spread.median / scaled.spread.median
     message = (
@@ -114,7 +128,7 @@ def _how_to_read(chosen: dict[str, claims.Sample], width: int) -> str:
     return _(message, width=width, dot=float(dot.example[0]), scaled=float(scaled.example[0]), ratio=ratio)
 
 
-def _flows(samples: dict[str, list[claims.Sample]]) -> list[float]:
+def _flows(samples: dict[str, list[data.Sample]]) -> list[float]:
     """For each width, which share of the scaled gradient is left without the division."""
     both = zip(samples["dot"], samples["scaled"], strict=True)
     return [dot.gradient.median / scaled.gradient.median for dot, scaled in both]
@@ -129,7 +143,7 @@ def _conclusion(flows: list[float]) -> str:
     )
 
 
-def _claim(samples: dict[str, list[claims.Sample]], flows: list[float]) -> str:
+def _claim(samples: dict[str, list[data.Sample]], flows: list[float]) -> str:
     dots = samples["dot"]
     off = max(abs(sample.variance / sample.expected - 1) for sample in dots)
     paper = WIDTHS.index(PAPER_WIDTH)
@@ -160,7 +174,7 @@ def _show_heads(trace: "Trace") -> None:
             "scaled differently."
         )
         return
-    heads = claims.heads(trace)
+    heads = data.heads(trace)
     if not heads:
         frame.note("Every row of this text has only one key: its weight is 1, with or without the division by √d_k.")
         return
@@ -182,7 +196,7 @@ def _show_heads(trace: "Trace") -> None:
             ),
         )
         frame.chart(
-            figures.head_row(claims.row_weights(trace, site, layer, head, row), trace.axis_names(site)[1]),
+            figures.head_row(data.row_weights(trace, site, layer, head, row), trace.axis_names(site)[1]),
             "score-head-row",
             file_name("scores", head_name(site, layer, head), f"row{row}", sentence=trace.text),
             _("The weights of {which}, scaled and unscaled", which=which),
@@ -194,16 +208,16 @@ def _show_heads(trace: "Trace") -> None:
     st.caption(messages.in_a_row((_cloud_caption(trace, heads), in_bold, token_labels.rows_said(trace, site))))
 
 
-def _named(name: str, heads: "Mapping[str, claims.Heads]") -> str:
+def _named(name: str, heads: "Mapping[str, data.Heads]") -> str:
     widths = sorted(set(heads[name].widths))
     root = messages.with_or(f"√{width}" for width in widths)
     return _("scores divided by {root}", root=root) if name == "scaled" else _("the same, not divided")
 
 
-def _cloud_caption(trace: "Trace", heads: "Mapping[str, claims.Heads]") -> str:
+def _cloud_caption(trace: "Trace", heads: "Mapping[str, data.Heads]") -> str:
     scaled, dot = heads["scaled"], heads["dot"]
     return _(
-        _OF_DIVIDING if claims.own_scale(trace) != 1.0 else _OF_UNDIVIDED,
+        _OF_DIVIDING if data.own_scale(trace) != 1.0 else _OF_UNDIVIDED,
         scaled=np.median(scaled.evenness),
         dot=np.median(dot.evenness),
         scaled_gradient=np.median(scaled.gradient),
@@ -217,7 +231,7 @@ def _chosen_row(trace: "Trace") -> tuple[str, int, int, int]:
     layers, heads = trace.shapes[site]
     state.put(state.current().within(layers, heads))
     layer, head = controls.layer(layers), controls.head(heads)
-    default = claims.most_changed_row(trace, site, layer, head)
+    default = data.most_changed_row(trace, site, layer, head)
     row = controls.position("token", _("Row"), token_labels.row_labels(trace, site), default=default)
     return site, layer, head, row
 
@@ -226,16 +240,14 @@ def _show_costs(width: int) -> None:
     """The largest number of keys, the button that measures, and what was measured."""
     st.subheader(_("What each costs on this machine"), anchor=False)
     with st.container(width=460):
-        size = controls.stepped(
-            "score_size", _(N), claims.SIZES, help_text=_("Measured from 64 on, doubling each time.")
-        )
+        size = controls.stepped("score_size", _(N), data.SIZES, help_text=_("Measured from 64 on, doubling each time."))
     frame.caption(
         "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, "
         "but the dot product “much faster and more space-efficient in practice”, because it is one matrix "
         "product; it gives no numbers. **Here** each function computes the scores of n queries and n keys, with "
         "d_k as chosen at the top. Scaling is omitted: its cost is too small to measure."
     )
-    task = claims.cost_task(size, width)
+    task = data.cost_task(size, width)
     measured = long_work.outcome(
         task, _("Measure up to n = {size:,}, d_k = {width:,}", size=size, width=width), key="score-costs"
     )
@@ -245,12 +257,12 @@ def _show_costs(width: int) -> None:
 
 def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
     devices = dict.fromkeys(one.device for one in measured)
-    st.html(html.swatches([(figures.SCORE_COLOURS[name], figures.SCORES[name][0]) for name in claims.COSTED]))
+    st.html(html.swatches([(figures.SCORE_COLOURS[name], figures.SCORES[name][0]) for name in data.COSTED]))
     with st.grid(2, min_column_width=330, gap="medium"):
         for what, unit in _UNITS:
-            lines = [_line(measured, name, device, what) for name in claims.COSTED for device in devices]
+            lines = [_line(measured, name, device, what) for name in data.COSTED for device in devices]
             frame.chart(
-                figures.cost_lines(lines, _(N), unit),
+                cost_lines(lines, _(N), unit),
                 f"score-cost-{what}",
                 file_name("scores", "cost", what, f"dk{width}"),
                 _(_ALTS[what]),
@@ -260,7 +272,7 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
     dots = {one.device: one.measured.seconds for one in last if one.name == "dot"}
     rows = []
     for one in last:
-        counted = claims.operations(one.name, one.size, width)
+        counted = data.operations(one.name, one.size, width)
         rows.append(
             (
                 figures.SCORES[one.name][0],
@@ -283,7 +295,7 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
         dashed=dashed,
         memory=memory(4 * largest**2 * width),
     )
-    say_unsteady(claims.unsteadiness(measured))
+    say_unsteady(data.unsteadiness(measured))
     controls.table_button(
         _("All measurements (CSV)"), partial(_costs_csv, measured, width), file_name("scores", "costs", f"n{size}")
     )
@@ -301,7 +313,7 @@ def _line(measured: "tuple[ScoreCost, ...]", name: str, device: str, what: str) 
     )
 
 
-def _widths_csv(samples: "Mapping[str, Sequence[claims.Sample]]") -> bytes:
+def _widths_csv(samples: "Mapping[str, Sequence[data.Sample]]") -> bytes:
     """A row for each score function and width; entropies in bits."""
     parts = ("spread", "entropy", "gradient")
     titles = [f"{part}_{quartile}" for part in parts for quartile in ("q25", "median", "q75")]
@@ -313,7 +325,7 @@ def _widths_csv(samples: "Mapping[str, Sequence[claims.Sample]]") -> bytes:
     return table(["score", "d_k", "variance", "expected_variance", *titles], rows)
 
 
-def _quartiles(sample: claims.Sample) -> list[tuple[float, float, float]]:
+def _quartiles(sample: data.Sample) -> list[tuple[float, float, float]]:
     return [(part.low, part.median, part.high) for part in (sample.spread, sample.entropy, sample.gradient)]
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Bool, UInt8
 
 from model.errors import InputTextError
 from viz.access import attention, models
-from viz.pages.experiments.data import claims as data
+from viz.pages.learn.explore.data import masks as data
 from viz.pictures.figures.masks import batch_overview, mask_heatmap, reasons
 from viz.selection import state
 from viz.text import written
@@ -18,6 +18,7 @@ from viz.text.html import visible
 from viz.text.messages import _, said
 from viz.text.written import file_name
 from viz.ui import controls, frame, mechanisms
+from viz.ui.snippets import Snippet, line, of_text
 
 if TYPE_CHECKING:
     from model import BatchMasks, Trace
@@ -57,7 +58,16 @@ class SiteMask:
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """The masks of the sentence alone, then those of a batch that it shares with others."""
+    """The masks of the text, and of a model of ours those of a batch that it shares with others."""
+    abilities = models.abilities(state.current().model)
+    if abilities.is_headlight:
+        _of_ours(trace)
+    else:
+        mechanisms.masks(trace)
+        frame.lacking(abilities, "batch masks")
+
+
+def _of_ours(trace: "Trace") -> None:
     if any(attention.is_long(trace, site) for site in trace.sites):
         frame.note(
             "Masks are drawn cell by cell, up to {short} tokens per side; this text has {most:,}. For a single "
@@ -84,6 +94,15 @@ def show(trace: "Trace") -> None:
     st.subheader(_("In a batch"), anchor=False)
     with frame.errors_shown():
         _show_batch(trace)
+
+
+def python(trace: "Trace") -> Snippet:
+    """The masks of the sentence alone, and in its batch."""
+    single = line("single = {{site: trace.mask(site, 0) for site in {}}}  # True where allowed", trace.sites)
+    if not models.abilities(state.current().model).is_headlight:
+        return of_text(trace, {}, single)
+    texts = [trace.text, *companions(state.current().learn.batch_sentences)]
+    return of_text(trace, {}, single, line("batch = reader.masks({})", texts))
 
 
 def companions(typed: str) -> tuple[str, ...]:
@@ -174,10 +193,3 @@ def _panel(title: str, codes: UInt8[np.ndarray, "query key"], site: SiteMask, ke
 def _shortened(text: str) -> str:
     shown = visible(" ".join(text.split()))
     return shown if len(shown) <= MAX_LABEL else shown[:MAX_LABEL] + " …"
-
-
-@frame.fragment
-def show_other(trace: "Trace") -> None:
-    """The masks of any other model."""
-    mechanisms.masks(trace)
-    frame.lacking(models.abilities(state.current().model), "batch masks")

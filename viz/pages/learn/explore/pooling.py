@@ -5,13 +5,14 @@ from typing import Final
 
 import streamlit as st
 
-from viz.pages.experiments import figures
-from viz.pages.experiments.data import claims
+from viz.pages.learn.explore import figures
+from viz.pages.learn.explore.data import pooling as data
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
 from viz.text.written import file_name
 from viz.ui import controls, formulas, frame
+from viz.ui.snippets import Snippet, alone, line
 from viz.ui.trace_tables import digits, table
 
 #: Keys averaged over, below which a lookup is called hard, and above which it is nearly a mean of all 40.
@@ -29,10 +30,10 @@ _LEGEND: Final = (
 
 
 @frame.fragment
-def show(trace: object) -> None:
+def show() -> None:
     """The width and the query, the curve beside the weights, and the error by width."""
     width, query = _widgets()
-    found = claims.regression(width, query)
+    found = data.regression(width, query)
     name = file_name("pooling", f"sigma{width}")
     with st.grid(2, min_column_width=330, gap="medium"):
         alt = _("Forty points, the curve that pooling predicts from them, and the weight of each point for one query")
@@ -42,7 +43,7 @@ def show(trace: object) -> None:
     st.html(html.swatches(_LEGEND))
     st.caption(_how_to_read(found, width, query))
     formulas.in_a_row(*FORMULAS)
-    widths, errors = [one / 100 for one in claims.TRIED], claims.errors()
+    widths, errors = [one / 100 for one in data.TRIED], data.errors()
     frame.chart(
         figures.error_curve(widths, errors, width / 100),
         "pooling-errors",
@@ -53,7 +54,7 @@ def show(trace: object) -> None:
         _(
             "**A soft look-up predicts best: with σ = {best_width:.2f} the error is {least_errors:.2f}, with the hard "
             "look-up at {narrowest} {hard_error:.2f}, with the near-mean at {widest:.0f} {even_error:.2f}.**",
-            best_width=claims.best_width() / 100,
+            best_width=data.best_width() / 100,
             least_errors=min(errors),
             narrowest=widths[0],
             hard_error=errors[0],
@@ -71,30 +72,38 @@ def show(trace: object) -> None:
     controls.table_button(_("These weights (CSV)"), partial(_csv, found), f"{name}-weights")
 
 
+def python() -> Snippet:
+    """Pooling with the chosen kernel."""
+    choices = state.current().learn
+    at = choices.pooling_width / 100, choices.pooling_query / 100
+    found = line("found = regression(width={}, query={})", *at)
+    return alone({"analysis.pooling": "regression"}, found, "found.predicted, found.row  # [query], [key]")
+
+
 def _widgets() -> tuple[int, int]:
-    state.propose(pooling_width=claims.best_width())
-    controls.settle("pooling_width", claims.NARROWEST, claims.WIDEST, _("Width"), controls.hundredths)
-    controls.settle("pooling_query", 0, claims.LAST_QUERY, _("Query"), controls.hundredths)
+    state.propose(pooling_width=data.best_width())
+    controls.settle("pooling_width", data.NARROWEST, data.WIDEST, _("Width"), controls.hundredths)
+    controls.settle("pooling_query", 0, data.LAST_QUERY, _("Query"), controls.hundredths)
     with st.container(horizontal=True, gap="medium"):
         controls.hundredths_slider(
             "pooling_width",
             _("σ, width of the kernel"),
-            claims.NARROWEST,
-            claims.WIDEST,
+            data.NARROWEST,
+            data.WIDEST,
             help_text=_("Narrow: a query takes the value of its nearest key. Wide: it takes the mean of all values."),
         )
         controls.hundredths_slider(
             "pooling_query",
             _("Query"),
             0,
-            claims.LAST_QUERY,
+            data.LAST_QUERY,
             help_text=_("The position of the query whose weights are shown."),
         )
-    choices = state.current().experiments
+    choices = state.current().learn
     return choices.pooling_width, choices.pooling_query
 
 
-def _how_to_read(found: claims.Regression, width: int, query: int) -> str:
+def _how_to_read(found: data.Regression, width: int, query: int) -> str:
     largest = float(found.row.max())
     kind = _("a soft look-up")
     if found.keys_used < HARD:
@@ -110,7 +119,7 @@ def _how_to_read(found: claims.Regression, width: int, query: int) -> str:
     return _(message, query=query / 100, largest=largest, width=width / 100, keys_used=found.keys_used, kind=kind)
 
 
-def _csv(found: claims.Regression) -> bytes:
+def _csv(found: data.Regression) -> bytes:
     """A row per query of the curve: its position, its prediction, and its weight on each key."""
     titles = ["query", "pooled_value", *(f"key_{key:.4f}" for key in found.keys)]
     columns = (found.queries, found.predicted, digits(found.weights))
