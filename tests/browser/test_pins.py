@@ -1,4 +1,4 @@
-"""Views pinned on their pages, side by side on the page Learn, and taken along in one file."""
+"""Views pinned on their pages, listed in the head of each, presented one after another and taken along in one file."""
 
 import re
 from pathlib import Path
@@ -8,55 +8,63 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
-from tests.browser.pointing import box_of
 from tests.browser.test_app import opened, turned_to
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator
+    from playwright.sync_api import Browser
 
 
-def cards(page: Page) -> "Locator":
-    return page.locator("[class*='st-key-pin-caption']")
+def opened_list(page: Page) -> None:
+    page.get_by_role("button", name="Pins").click()
+    expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+    settled(page)
 
 
-def captioned(page: Page, number: int, caption: str) -> None:
-    before = page.url
-    page.get_by_role("textbox", name="Caption").nth(number).fill(caption)
-    page.keyboard.press("Enter")
-    expect(page).not_to_have_url(before)
+def pinned(page: Page, count: int) -> None:
+    """Pin the open view, and leave the list."""
+    opened_list(page)
+    page.get_by_role("button", name="Pin this view").click()
+    expect(page.get_by_role("textbox", name="Caption")).to_have_count(count)
+    settled(page)
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("pins="))
     settled(page)
 
 
 @pytest.mark.long
-def test_pins_stand_side_by_side_in_a_file_too_and_survive_a_reload_by_their_address(
+def test_pins_are_captioned_taken_along_kept_by_their_address_and_presented_one_after_another(
     page: Page, chromium: "Browser", url: str, tmp_path: Path
 ) -> None:
-    # The grid of all heads, and a head.
     opened(page, url)
-    page.get_by_role("button", name="Pin this view").click()
-    expect(page.get_by_text("Pinned: 1")).to_be_visible()
+    pinned(page, 1)
     page.get_by_role("gridcell").nth(2).click()
     expect(page).to_have_url(re.compile(r"head=L\dH3"))
-    page.get_by_role("button", name="Pin this view").click()
-    expect(page.get_by_text("Pinned: 2")).to_be_visible()
-    turned_to(page, "Learn")
-    page.get_by_role("tab", name="Collection").click()
-    expect(cards(page)).to_have_count(2)
-    expect(page.locator(".st-key-pin-0").get_by_role("gridcell").first).to_be_visible()
-    expect(page.locator(".st-key-pin-1").get_by_role("application")).to_be_visible()
-    first, second = (box_of(page.locator(f".st-key-pin-{number}")) for number in (0, 1))
-    assert (first["y"], second["x"] > first["x"] + first["width"]) == (second["y"], True)
-    captioned(page, 0, "All of <i>them</i>")
+    pinned(page, 2)
+    turned_to(page, "Decode")
+    pinned(page, 3)
+    opened_list(page)
+    page.get_by_role("textbox", name="Caption").first.fill("All of <i>them</i>")
+    page.keyboard.press("Enter")
+    settled(page)
     assert_opens_from_the_disk(page, chromium, tmp_path / "collection.html")
-    captioned(page, 1, "One <b>head</b>")
     page.goto("about:blank")
     page.go_back()
     page.reload()
-    expect(cards(page)).to_have_count(2)
-    expect(page.get_by_role("textbox", name="Caption").nth(1)).to_have_value("One <b>head</b>")
-    page.locator(".st-key-pin-open-1 button").click()
-    expect(page).to_have_title("Attention – Headlight")
+    expect(page.get_by_role("textbox", name="Caption").first).to_have_value("All of <i>them</i>")
+    page.get_by_role("button", name="Present these views").click()
+    expect(page.get_by_text("All of <i>them</i>")).to_be_visible()
+    expect(page.locator(".st-key-heads [data-ready='1']")).to_be_visible()
+    bar = page.locator(".present-steps")
+    for number, key, title in ((2, "PageDown", "Attention"), (3, "PageDown", "Decode"), (2, "PageUp", "Attention")):
+        expect(bar).to_have_attribute("data-ready", "1")
+        settled(page)
+        page.keyboard.press(key)
+        expect(page).to_have_title(f"{title} – Headlight")
+        expect(bar.get_by_role("status")).to_have_text(f"{number} of 3")
     expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "2")
+    settled(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
 def assert_opens_from_the_disk(page: Page, chromium: "Browser", file: Path) -> None:
@@ -71,7 +79,7 @@ def assert_opens_from_the_disk(page: Page, chromium: "Browser", file: Path) -> N
     tab.on("request", lambda request: asked.append(request.url))
     tab.on("console", lambda message: problems.append(message.text))
     tab.goto(file.as_uri())
-    expect(tab.locator("figure")).to_have_count(2)
+    expect(tab.locator("figure")).to_have_count(3)
     expect(tab.locator("figcaption")).to_have_text("All of <i>them</i>")
     expect(tab.get_by_role("gridcell", selected=True)).to_be_visible()
     expect(tab.locator("figure").nth(1).get_by_role("application")).to_be_visible()

@@ -132,7 +132,11 @@ def drawn_grid(
     focus: FocusHead | None = None,
 ) -> Drawing:
     """Every head as a tile; arguments as of `all_heads`."""
-    tiles, frame, grid = grid_of(weights, queries, keys, title, opened, focus)
+    address = f"offline-{fingerprint(title, *queries, weights)}"
+    tiles = Tiles.of(weights.shape, iter(weights))
+    axes = None if focus is None else (focus.rows, focus.columns)
+    frame = codes.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address, axes=axes)
+    grid = Grid(address=address, shape=weights.shape[:2], selected=HeadChoice(*opened), caption=title)
     parts = [
         Part(codes.COMPONENT, payload.pack(frame, codes.as_array(tiles))),
         Part(head_grid.COMPONENT, payload.pack(grid)),
@@ -144,22 +148,6 @@ def drawn_matrix(data: MatrixData, kept: Kept) -> Drawing:
     """One matrix."""
     packed = payload.pack(data, **matrix_picture.choices(kept))
     return Drawing([Part(matrix_picture.COMPONENT, packed)], 1, messages.shown(data.label))
-
-
-def grid_of(
-    weights: Float[np.ndarray, "layer head query key"],
-    queries: Sequence[str],
-    keys: Sequence[str],
-    title: str,
-    opened: tuple[int, int],
-    focus: FocusHead | None = None,
-) -> tuple[Tiles, codes.Frame, Grid]:
-    """The tiles of all heads, their frame and the grid that shows them; arguments as of `all_heads`."""
-    address = f"offline-{fingerprint(title, *queries, weights)}"
-    tiles = Tiles.of(weights.shape, iter(weights))
-    axes = None if focus is None else (focus.rows, focus.columns)
-    frame = codes.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address, axes=axes)
-    return tiles, frame, Grid(address=address, shape=weights.shape[:2], selected=HeadChoice(*opened), caption=title)
 
 
 def _matrix(

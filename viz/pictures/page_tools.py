@@ -1,4 +1,4 @@
-"""Show what the head of a page offers: its link, undo, redo, pin, help, and a presentation with its steps."""
+"""Show what the head of a page offers: its link, undo, redo, help, and a presentation with its steps."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -59,7 +59,6 @@ class HeadPlace:
 @dataclass(frozen=True, slots=True)
 class _Tools:
     is_presented: bool
-    is_pinned: bool
     has_story: bool
     heard: tuple[str, int] | None
 
@@ -67,10 +66,8 @@ class _Tools:
 def head_tools(
     *,
     is_presented: bool,
-    is_pinned: bool,
     has_story: bool,
     on_undo: Callable[[int], None],
-    on_pin: Callable[[], None],
     on_present: Callable[[bool], None],
     on_story: Callable[[], None],
     on_head: Callable[[HeadPlace], None],
@@ -89,11 +86,10 @@ def head_tools(
             on_undo(steps)
 
     _TOOLS.show(
-        _Tools(is_presented, is_pinned, has_story, None if heard is None else (heard.name, heard.total)),
+        _Tools(is_presented, has_story, None if heard is None else (heard.name, heard.total)),
         key="head-tools",
         width="content",
         undo=hear(undo, Undone),
-        pin=lambda _value: on_pin(),
         present=hear(lambda number: on_present(number == 1), int, to=range(2)),
         head=hear(on_head, HeadPlace),
         story=lambda _value: on_story(),

@@ -59,6 +59,10 @@ class Common:
     presented: Annotated[Presented, Param("present")] = ""
     screen: Annotated[int, ResetBy("attention_tab", "presented")] = 0  #: which of the page's screens it shows then
     story: int = 0  #: the step of the story “Start here” that is shown, counted from 1; 0 where its bar is closed
+    collection: bool = False  #: whether the list of pinned views is open
+    #: these views, as `viz.selection.url` writes them.
+    pins: Annotated[str, OnlyWith("collection", True), MaxLength(MAX_TEXT_IN_URL)] = ""
+    pin: int = 0  #: which of them a presentation shows, counted from 1; 0 for none
     #: the tabs that alone are shown, as `viz.ui.sidebar` names them; none for all.
     shown_tabs: Annotated[tuple[str, ...], Param("only")] = ()
     #: the code of the language that the app speaks; "" is the browser's.
@@ -90,7 +94,7 @@ class ModelChoice:
 
 
 TrainingView = Literal["Label smoothing", "Warm-up", "Teacher forcing"]
-LearnTab = Literal["Lessons", "The Transformer", "Training", "Collection"]
+LearnTab = Literal["Lessons", "The Transformer", "Training"]
 Depth = Literal["model", "layer", "head", "cell", "number"]
 PathEnd = Literal["", "input", "output"]
 Lines = Literal["strongest", "mean", "chosen"]
@@ -163,8 +167,6 @@ class LearnChoices:
     forced_step: Annotated[int | None, Param("forced"), ResetBy("text", "checkpoint", "chat", "forced_reference")] = (
         None
     )
-    #: the views that are kept, as `viz.selection.url` writes them.
-    pins: Annotated[str, OnlyWith("learn_tab", "Collection"), MaxLength(MAX_TEXT_IN_URL)] = ""
 
 
 AttentionTab = Literal["All heads", "QK and OV", "bertviz"]

@@ -37,7 +37,7 @@ _CLICKED: Final = frozenset({"layer", "head", "token", "key_token"})
 #: The words of other pages that a step chooses.
 _OF_STEP: Final = frozenset({"from_words", "to_words", "token", "key_token"})
 #: Ways to look at a page, and no choices on it.
-WAYS: Final = ("presented", "screen", "story", "language")
+WAYS: Final = ("presented", "screen", "story", "language", "collection", "pin")
 _LEFT_OUT: Final = {*WAYS} | {field.chosen_in for field in FIELDS.values()}
 
 

@@ -24,6 +24,7 @@ from viz.selection.selection import FIELDS, PAGES, SECTIONS, Section, Selection
 #: A parameter, and its old value → the parameters that it has now; what the address says itself goes before these.
 _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("learn", "Follow one token"): {"learn": "The Transformer", "depth": "layer"},
+    ("learn", "Collection"): {"collection": "True"},
     ("transformer", "One token"): {"depth": "layer"},
     ("transformer", "Whole model"): {},
     ("view", "Take it with you"): {},
@@ -252,7 +253,9 @@ MAX_CAPTION: Final = 200
 #: Characters of all pins before they are compressed.
 MAX_JSON: Final = 40_000
 #: Ways to look at a page, no part of the view; and the collection itself.
-_LEFT_OUT: Final = ("presented", "screen", "story", "language", "pins", "picture_format", "picture_paper")
+_LEFT_OUT: Final = (
+    "presented", "screen", "story", "language", "collection", "pins", "pin", "picture_format", "picture_paper",
+)  # fmt: skip
 
 #: Names of pages in older collections → their addresses then.
 _OLD_SECTIONS: Final = {"masks_positions": "masks", "why_attention": "why", "decoding": "decode", "paper": "paper"}

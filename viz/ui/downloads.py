@@ -30,7 +30,10 @@ _OWN_PICTURE: Final = said("Your picture is not part of the URL: send it separat
 
 
 class Offer(NamedTuple):
-    """A file: what the button says, what is in it, how it is made, its name and about its size in bytes."""
+    """A file: what the button says, what is in it, how it is made, its name and about its size in bytes.
+
+    The size is 0 where it is known only once the file is made.
+    """
 
     label: str
     inside: str
@@ -49,7 +52,7 @@ def show_offers(offers: Iterable[Offer]) -> None:
 def show_offer(label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> None:
     """The button of an `Offer`; nothing is made before it is pressed."""
     st.download_button(
-        _("{label} ({size})", label=shown(label), size=byte_count(size)),
+        _("{label} ({size})", label=shown(label), size=byte_count(size)) if size else shown(label),
         # Who makes it, once the button is pressed, is no page run.
         partial(_made_in, language(), make),
         name,

@@ -21,6 +21,7 @@ from viz.text.glossary import explained
 from viz.text.messages import Message, _, said, shown
 from viz.text.written import NAMES, byte_count
 from viz.ui import downloads, present, sidebar
+from viz.ui.collection import pins
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
             needs, note = downloads.link_needs(state.current())
             if not present.is_on():
                 downloads.menu()
+                pins.menu()
             copy_link(CopyLink(needs, note, common.picture_paper, common.picture_format))
             present.show()
         if present.is_on():

@@ -1,7 +1,8 @@
-"""What can be done with any view: undo, redo, pin; present it on a projector, its address as a QR code.
+"""What can be done with any view: undo, redo; present it on a projector, its address as a QR code.
 
 A page is presented large, one picture a screen, next and back by the keys of a clicker. It asks `is_on` what to leave
 out, and says by `steps` which screens it has. A picture that arrow keys move already, as the film's, needs no `steps`.
+With a collection open, the keys go from one of its views to the next instead, whichever page has it.
 Styles are in `present.css`: what a component shows on the page alone, it hides by the property `--in-page`, and no
 picture is higher than `--picture-height`.
 
@@ -10,7 +11,7 @@ would put into one message with what a person clicks at that moment, and then dr
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
@@ -25,7 +26,6 @@ from viz.selection.selection import PAGES, SECTIONS, Section
 from viz.selection.url import to_params
 from viz.text.html import literal
 from viz.text.messages import _, said
-from viz.ui import downloads
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -47,6 +47,29 @@ def is_on() -> bool:
 def switch(is_presented: bool) -> None:
     """Begin or end it."""
     state.choose(presented="1" if is_presented else "")
+    if not is_presented:
+        state.change(collection=False, pin=0)
+
+
+def _walked() -> tuple[url.Pin, ...]:
+    """The views through which a presentation goes: those of the collection that is open."""
+    common = state.current().common
+    return url.decode(common.pins) if is_on() and common.collection else ()
+
+
+def open_pin(pin: url.Pin, number: int = 0) -> None:
+    """Open a view of the collection; `number`: which one of those that are presented, counted from 1."""
+    kept = {name: state.current().value(name) for name in (*state.WAYS, "pins")}
+    state.put(pin.selection.changed(**kept | {"screen": 0, "pin": number}))
+    state.want_page(PAGES[pin.page].address)
+
+
+def _walk(pins: Sequence[url.Pin]) -> None:
+    """The bar that goes from one view of the collection to the next, with the caption of the one that is shown."""
+    at = min(state.current().common.pin, len(pins)) - 1
+    with st.container(key="present-bar", horizontal=True, vertical_alignment="center"):
+        present_steps(at, len(pins), on_step=lambda step: open_pin(pins[step], step + 1))
+        st.html(f'<span dir="auto">{literal(pins[at].caption)}</span>')
 
 
 def steps(count: int, field: str, first: int = 0) -> int:
@@ -55,7 +78,7 @@ def steps(count: int, field: str, first: int = 0) -> int:
     While one is on, keys and buttons move it from `first`, over `count` steps.
     """
     chosen = min(max(state.value(field, int), first), first + count - 1)
-    if is_on():
+    if is_on() and not _walked():
         with st.container(key="present-bar"):
             present_steps(chosen - first, count, on_step=lambda step: state.choose(**{field: first + step}))
     return chosen
@@ -124,15 +147,18 @@ def picture(address: str) -> str:
 def for_visitors(page: str) -> str:
     """The address of the selection on this page, without what only a presentation needs.
 
-    Nor with an answer: they give their own.
+    Nor with the collection, which would make the code of any page too fine, or an answer: they give their own.
     """
-    params = to_params(state.current().changed(presented="", screen=0, story=0, answer=0), SECTIONS[state.page()])
+    view = state.current().changed(presented="", screen=0, story=0, collection=False, pin=0, answer=0)
+    params = to_params(view, SECTIONS[state.page()])
     page = page if urlsplit(page).path else f"{page}/"
     return f"{page}?{urlencode(params)}" if params else page
 
 
 def place() -> None:
-    """Keep room for the code here, and show it as far as the run knows the view yet."""
+    """Keep room for the code here, and show it as far as the run knows the view yet; and the bar of the collection."""
+    if pins := _walked():
+        _walk(pins)
     st.session_state[_ROOM] = st.container(key="address-code").empty()
     draw()
 
@@ -169,9 +195,7 @@ def show() -> None:
     """The buttons."""
     head_tools(
         is_presented=is_on(),
-        is_pinned=_is_pinned(),
         on_undo=_undo,
-        on_pin=_pin,
         has_story=state.current().common.story > 0,
         on_present=switch,
         on_story=_ask_for_story,
@@ -234,7 +258,12 @@ def open_explore(topic: str) -> None:
 
 
 def follow(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:
-    """Open the page that is wanted: by `open_page`, or that of a choice that was undone or done again."""
+    """Open the page that is wanted: by `open_page`, or that of a choice that was undone or done again.
+
+    Where a presentation of the collection begins, that is the page of its first view.
+    """
+    if (pins := _walked()) and not state.current().common.pin:
+        open_pin(pins[0], 1)
     wanted = state.page_wanted(opened.url_path)
     for page in pages:
         if page.url_path == wanted:
@@ -244,42 +273,3 @@ def follow(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:
 def _undo(by: int) -> None:
     if not state.undo(by):
         st.toast(_("Nothing to undo.") if by > 0 else _("Nothing to redo."))
-
-
-def _view() -> url.Pin:
-    """The view that is open; a head or a step that a page only proposed is part of it where it is what is seen."""
-    selection, page = state.current(), SECTIONS[state.page()]
-    if page in ("decoding", "coreference"):
-        selection = selection.changed(step=selection.common.step, head=selection.common.head)
-    return url.pin_of(selection, page, downloads.link_needs(selection)[0])
-
-
-def _can_be_pinned() -> bool:
-    """Whether an address can carry all that is seen."""
-    return not downloads.link_needs(state.current())[1]
-
-
-def _is_pinned() -> bool:
-    if not _can_be_pinned():
-        return False
-    view = _view()
-    kept = url.decode(state.current().learn.pins)
-    return any((pin.page, pin.params) == (view.page, view.params) for pin in kept)
-
-
-def _pin() -> None:
-    """Keep the view; what is kept already goes."""
-    if not _can_be_pinned():
-        st.toast(_("This view cannot be pinned: the text is too long for a URL, or it shows your own picture."))
-        return
-    kept, view = url.decode(state.current().learn.pins), _view()
-    others = tuple(pin for pin in kept if (pin.page, pin.params) != (view.page, view.params))
-    if len(others) < len(kept):
-        state.choose(pins=url.encode(others))
-        st.toast(_("This view is no longer in the collection."))
-    elif url.fits((*kept, view)):
-        state.choose(pins=url.encode((*kept, view)))
-        st.toast(_("Pinned: {num_kept} in the collection, on the page Learn.", num_kept=len(kept) + 1))
-    else:
-        message = "The collection is full: it can contain {max_pins} views, or as many as fit into one URL."
-        st.toast(_(message, max_pins=url.MAX_PINS))

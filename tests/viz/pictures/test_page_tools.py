@@ -46,10 +46,8 @@ def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again()
         st.session_state.setdefault("head-tools/heard", Undone("a", 4))
         head_tools(
             is_presented=False,
-            is_pinned=False,
             has_story=False,
             on_undo=lambda by: None,
-            on_pin=lambda: None,
             on_present=lambda to: None,
             on_story=lambda: None,
             on_head=lambda head: None,
@@ -67,10 +65,8 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
     present_steps(1, 3, on_step=steps.append)
     head_tools(
         is_presented=False,
-        is_pinned=False,
         has_story=True,
         on_undo=lambda by: None,
-        on_pin=lambda: None,
         on_present=presented.append,
         on_story=lambda: None,
         on_head=opened.append,

@@ -187,12 +187,12 @@ def test_parameters_that_are_none_of_the_page_are_left_out_and_captions_cut(monk
         assert fits([VIEW]) == (room == 0)
 
 
-def test_only_the_tab_of_the_collection_carries_it_in_its_address() -> None:
+def test_only_while_its_list_is_open_an_address_carries_the_collection() -> None:
     kept = Selection().changed(pins=encode([VIEW]), layer=1)
     assert "pins" not in to_params(kept, "learn")
     # An address without it says nothing of it.
     assert parse(to_params(kept, "learn"), kept) == kept
-    shown = kept.changed(learn_tab="Collection")
+    shown = kept.changed(collection=True)
     assert parse(to_params(shown, "learn"), Selection()) == shown
 
 

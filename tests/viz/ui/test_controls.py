@@ -11,11 +11,11 @@ import streamlit as st
 
 from model.errors import DataError
 from tests.paths import ROOT
-from viz.selection import state, url
+from viz.selection import state
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.messages import language, speaking
-from viz.ui import controls, downloads, present
+from viz.ui import controls, downloads
 from viz.ui.controls import plain
 from viz.ui.present import MAX_LENGTH, picture
 
@@ -163,50 +163,6 @@ def test_a_link_says_what_of_the_view_it_cannot_carry(chosen: Selection) -> None
     always, lacking = downloads.link_needs(given.changed(text="x" * (MAX_TEXT_IN_URL + 1)))
     assert always == {"checkpoint": "en-de"}
     assert "too long" in lacking
-
-
-def test_a_view_that_no_address_can_carry_is_not_pinned_and_the_collection_stays(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    said: list[str] = []
-    long = Selection().changed(checkpoint="en-de", text="x" * (MAX_TEXT_IN_URL + 1))
-    # Without its text the view is the same as this one, which must not leave.
-    kept = url.encode([url.pin_of(long, "attention", {"checkpoint": "en-de"})])
-    monkeypatch.setattr(state, "current", lambda: long.changed(pins=kept))
-    monkeypatch.setattr(state, "page", lambda: "")
-    monkeypatch.setattr(state, "choose", lambda **choices: pytest.fail("the collection was changed"))
-    monkeypatch.setattr(st, "toast", said.append)
-    assert not present._is_pinned()
-    present._pin()
-    (sentence,) = said
-    assert "cannot be pinned" in sentence
-
-
-def test_a_view_is_pinned_and_unpinned_by_itself_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(st, "toast", said.append)
-    monkeypatch.setattr(state, "page", lambda: "")
-    monkeypatch.setattr(url, "MAX_PINS", 3)
-    monkeypatch.setattr("viz.access.models.kind", lambda choice: "decoder")
-    state.put(Selection().changed(checkpoint="en-de"))
-    # A link has its text even where that is the usual one, which may be another elsewhere.
-    texts = [Selection().common.text, *(f"Sentence {number}." for number in range(3))]
-    for number, text in enumerate(texts, start=1):
-        state.change(text=text)
-        assert not present._is_pinned()
-        present._pin()
-        assert present._is_pinned() == (number <= 3)
-    assert ["full" in sentence for sentence in said] == [False, False, False, True]
-    assert [f"Pinned: {number} in the collection" in said[number - 1] for number in (1, 2, 3)] == [True] * 3
-    state.change(text=texts[1])
-    present._pin()
-    assert "no longer" in said[-1]
-    monkeypatch.setattr(state, "undo", lambda by: False)
-    for by in (1, -1):
-        present._undo(by)
-    assert said[-2:] == ["Nothing to undo.", "Nothing to redo."]
-    assert [dict(pin.params)["text"] for pin in url.decode(state.current().learn.pins)] == [texts[0], texts[2]]
 
 
 def test_every_address_that_fits_a_screen_has_a_code_of_its_own() -> None:

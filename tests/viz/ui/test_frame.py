@@ -127,7 +127,6 @@ def test_the_story_opens_once_for_who_opens_the_first_page_itself_and_has_not_cl
     monkeypatch.setattr(st, "query_params", params)
     monkeypatch.setattr(st, "context", SimpleNamespace(url=url, cookies=cookies))
     monkeypatch.setattr(present, "head_tools", lambda *, has_story, **_others: given.append(has_story))
-    monkeypatch.setattr(present, "_is_pinned", bool)
     state.put(Selection())
     opened: Any = SimpleNamespace(url_path=path)
     present.begin_story(opened)

@@ -14,7 +14,6 @@ head = frame.title(
 with frame.errors_shown():
     # After the title, which waits for no library.
     from viz.pages.learn import python
-    from viz.pages.learn.collection import tab as collection
     from viz.pages.learn.lessons import tab as lessons
     from viz.pages.learn.training import tab as training
     from viz.pages.learn.transformer import walk
@@ -23,7 +22,6 @@ with frame.errors_shown():
         ("Lessons", lessons.show),
         ("The Transformer", walk.show),
         ("Training", training.show),
-        ("Collection", collection.show),
     ]
     frame.tabs("learn_tab", every_tab, head)
     downloads.python("learn_tab", python.VIEWS)

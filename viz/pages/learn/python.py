@@ -109,9 +109,4 @@ def _training() -> Snippet:
     return of_text(trace, {}, forced, log_probs)
 
 
-VIEWS: Final[Views] = {
-    "Lessons": _lessons,
-    "The Transformer": _the_transformer,
-    "Training": _training,
-    "Collection": said("Each pinned view opens on its own page: its Python is there."),
-}
+VIEWS: Final[Views] = {"Lessons": _lessons, "The Transformer": _the_transformer, "Training": _training}

@@ -10,7 +10,7 @@ import { joinSteps } from "./one_step.js";
 import { followCharts, followHeads } from "./pointed_heads.js";
 import { explainTerms } from "./terms.js";
 
-/** @typedef {{ isPresented: boolean, isPinned: boolean, hasStory: boolean, heard: [string, number] | null }} Header */
+/** @typedef {{ isPresented: boolean, hasStory: boolean, heard: [string, number] | null }} Header */
 
 /** A press that Python has not heard of by then is told again. */
 const AGAIN_MS = 1_500;
@@ -20,7 +20,6 @@ const OUTLINES = {
   undo: "M6.5 2.2 2 6.4l4.5 4.2V8h3.2c1.6 0 2.7 1 2.7 2.4S11.3 12.8 9.7 12.8H6v1.5h3.7c2.5 0 4.3-1.6 4.3-3.9S12.2 6.4 9.7 6.4H6.5z",
   present: "M1.5 2h13v8.6h-5.7v2h2.7v1.4h-7v-1.4h2.7v-2H1.5zM3 3.5v5.6h10V3.5z",
   help: "M8 1.500a6.500 6.500 0 1 0 0 13 6.500 6.500 0 0 0 0-13M8 3a5 5 0 1 1 0 10A5 5 0 0 1 8 3M7.200 10.200h1.600v1.500H7.200zM5.700 6.300h1.400c0-.6.4-.9.9-.9s.9.3.9.8c0 .4-.2.600-.700 1-.7.5-1 1-1 1.900v.300h1.400v-.200c0-.4.200-.6.700-1 .6-.4 1-1 1-1.900 0-1.300-1-2.200-2.300-2.200s-2.300.8-2.300 2.200",
-  pin: "M4.5 1.5h7v1.6l-1.2.8v3.4l2.2 2.2v1.4H8.8v4.6h-1.6v-4.6H3.5V9.5l2.2-2.2V3.9l-1.200-.8z",
 };
 
 /** @param {string} title @param {() => void} act @param {(Node | string)[]} contents */
@@ -42,11 +41,6 @@ class HeadTools extends View {
   /** @type {ReturnType<typeof setTimeout> | undefined} */ again;
   undo = tool(_("Undo the last choice (Ctrl + Z)"), () => this.go(1), outline("undo"));
   redo = tool(_("Redo (Ctrl + Shift + Z or Ctrl + Y)"), () => this.go(-1), outline("undo", true));
-  pin = tool(
-    _("Pin this view: keep it in the collection on the page Learn"),
-    () => this.python.trigger("pin", true),
-    outline("pin"),
-  );
   present = tool(_("Present: large, one picture a screen (P)"), () => this.switchTo(true), outline("present"));
   story = tool(
     _("Help: the story “Start here”, in four steps"),
@@ -61,19 +55,18 @@ class HeadTools extends View {
     explainTerms(this.ended.signal);
     followCharts(this.ended.signal);
     followHeads((head) => this.python.trigger("head", head), this.ended.signal);
-    this.root.append(this.undo, this.redo, this.pin, this.present, this.story, this.leave);
+    this.root.append(this.undo, this.redo, this.present, this.story, this.leave);
     document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
   }
 
   /** @param {{ header: Header }} payload */
   receive({ header }) {
-    const { isPresented, isPinned, hasStory, heard } = header;
+    const { isPresented, hasStory, heard } = header;
     this.header = header;
     // Who follows the story has its bar; the keys of the other tools work.
-    for (const each of [this.undo, this.redo, this.pin, this.story]) each.hidden = isPresented || hasStory;
+    for (const each of [this.undo, this.redo, this.story]) each.hidden = isPresented || hasStory;
     this.present.hidden = isPresented;
     this.leave.hidden = !isPresented;
-    this.pin.ariaPressed = String(isPinned);
     this.root.dataset.ready = "1";
     // A press may fall between two messages, and the functions of the older one reach nobody. It is told again, but not
     // at once: most are on their way, and a page that is drawn half would tell Python of values that it shows no more.

@@ -143,8 +143,10 @@ export class PlayerView extends View {
     const focused = target instanceof Element ? target : null;
     // Of several players on a page, the one that has the focus.
     if (!isInside && path.some((part) => part instanceof Element && part.matches(".player"))) return;
-    // The other keys belong to the page, which scrolls by them; but on a projector a clicker sends Page Up and Page Down.
-    const isOurs = event.key.startsWith("Arrow") || (event.key.startsWith("Page") && isPresented(this.root));
+    // The other keys belong to the page, which scrolls by them; but on a projector a clicker sends Page Up and Page Down,
+    // by which a bar of the page goes to its next screen, if there is one.
+    const isClicker = event.key.startsWith("Page") && isPresented(this.root);
+    const isOurs = event.key.startsWith("Arrow") || (isClicker && !document.querySelector(".st-key-present-bar"));
     const isStep = event.key in STEP_KEYS && (isOurs || (isInside && !event.key.startsWith("Page")));
     const act = isInside ? this.actOf(event.key) : undefined;
     // A button is pressed by Space; elsewhere in the player it plays.

@@ -1,0 +1,172 @@
+"""The pinned views, listed in the head of every page: pin, caption, put in order, open, present, export."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.pictures.payload import fingerprint
+from viz.selection import catalogue, state, url
+from viz.selection.selection import PAGES, SECTIONS
+from viz.server.widgets import sent
+from viz.text.messages import _, said
+from viz.text.written import head_label
+from viz.ui import downloads, present
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from viz.selection.selection import Selection
+    from viz.selection.url import Pin
+
+#: Characters of a sentence by which a view is told from others.
+_LONGEST_TEXT: Final = 70
+
+
+def menu() -> None:
+    """The button that opens the list, and while it is open the pinned views."""
+    opened = st.popover(_("Pins"), icon=":material/keep:", **state.bound("collection", always=False))
+    if opened.open:
+        with opened.container(width=downloads.WIDTH):
+            _show(url.decode(state.current().common.pins))
+
+
+def title(pin: "Pin", selection: "Selection") -> str:
+    """What a view is called before it is drawn."""
+    tab = str(selection.value(PAGES[pin.page].tab))
+    return _("{page}: {tab}", page=PAGES[pin.page].title, tab=_(tab))
+
+
+def _show(kept: "Sequence[Pin]") -> None:
+    _pin_button(kept)
+    if not kept:
+        st.caption(_("Pin views of any page to list them here, to present them one after another, or to export them."))
+        return
+    for number, pin in enumerate(kept):
+        _row(number, pin, kept)
+    message = (
+        "{num_kept} of at most {max_pins} views. While this list is open, the URL contains them all: copy it with the "
+        "link button next to it."
+    )
+    st.caption(_(message, num_kept=len(kept), max_pins=url.MAX_PINS))
+    with st.container(horizontal=True):
+        st.button(
+            _("Present these views"), key="pins-present", icon=":material/present_to_all:", on_click=present.switch,
+            args=(True,),
+        )  # fmt: skip
+        inside = _("all views with their captions: one file that opens anywhere, offline")
+        views = [(pin, _with_folder(pin.selection)) for pin in kept]
+        downloads.show_offer(_("HTML page"), inside, partial(_page_file, views), "headlight-collection.html", 0)
+
+
+def _pin_button(kept: "Sequence[Pin]") -> None:
+    """What pins the view that is open, or takes it out of the collection; else why that cannot be."""
+    if downloads.link_needs(state.current())[1]:
+        st.caption(_("This view cannot be pinned: the text is too long for a URL, or it shows your own picture."))
+        return
+    view, others = _others(kept)
+    if len(others) < len(kept):
+        st.button(_("Unpin this view"), key="pin-view", icon=":material/keep_off:", on_click=_pin)
+        return
+    has_room = url.fits((*kept, view))
+    label = _("Pin this view")
+    st.button(label, key="pin-view", icon=":material/keep:", type="primary", disabled=not has_room, on_click=_pin)
+    if not has_room:
+        message = "The collection is full: it can contain {max_pins} views, or as many as fit into one URL."
+        st.caption(_(message, max_pins=url.MAX_PINS))
+
+
+def _others(kept: "Sequence[Pin]") -> "tuple[Pin, list[Pin]]":
+    """The view that is open, and those of the collection that are others.
+
+    A head or a step that a page only proposed is part of the view where it is what is seen.
+    """
+    selection, page = state.current(), SECTIONS[state.page()]
+    if page in ("decoding", "coreference"):
+        selection = selection.changed(step=selection.common.step, head=selection.common.head)
+    view = url.pin_of(selection, page, downloads.link_needs(selection)[0])
+    return view, [pin for pin in kept if (pin.page, pin.params) != (view.page, view.params)]
+
+
+def _pin() -> None:
+    """Keep the view that is open; one that is kept already goes."""
+    kept = _kept()
+    view, others = _others(kept)
+    _put(others if len(others) < len(kept) else [*kept, view])
+
+
+def _row(number: int, pin: "Pin", kept: "Sequence[Pin]") -> None:
+    """A view: what it is, its caption, and what can be done with it."""
+    view = pin.selection
+    common = view.common
+    name = plain(title(pin, view)) + (f" · {head_label(common.layer, common.head)}" if common.head_chosen else "")
+    with st.container(key=f"pin-{number}", gap="xsmall", border=True):
+        with st.container(horizontal=True, vertical_alignment="center", gap=None):
+            st.markdown(f"**{name}**  \n{plain(' '.join(common.text.split())[:_LONGEST_TEXT])}", width="stretch")
+            for icon, help_text, act, arguments, is_possible in (
+                ("open_in_new", said("Open"), _open, (pin,), True),
+                ("arrow_upward", said("Move up"), _move, (number, -1), number > 0),
+                ("arrow_downward", said("Move down"), _move, (number, 1), number < len(kept) - 1),
+                ("delete", said("Remove from the collection"), _remove, (number,), True),
+            ):
+                st.button(
+                    f":material/{icon}:", key=f"pin-{icon}-{number}", help=_(help_text), type="tertiary",
+                    disabled=not is_possible, on_click=act, args=arguments,
+                )  # fmt: skip
+        # Another view in this place has another field.
+        key = f"pin-caption-{number}-{fingerprint(url.encode([pin]))}"
+        st.session_state.setdefault(key, pin.caption)
+        st.text_input(
+            _("Caption"), key=key, placeholder=_("Add a caption"), max_chars=url.MAX_CAPTION,
+            label_visibility="collapsed", on_change=_caption, args=(number, key),
+        )  # fmt: skip
+
+
+def _with_folder(view: "Selection") -> "Selection":
+    """What is chosen in a view, with the folder of its model, if only this session has it."""
+    return view.changed(folder=catalogue.folder_of(view.model.checkpoint))
+
+
+def _page_file(views: "Sequence[tuple[Pin, Selection]]") -> bytes:
+    # What computes pictures is needed by who asks for the file only.
+    from viz.ui.collection.page_file import page_file
+
+    return page_file(views)
+
+
+def _open(pin: "Pin") -> None:
+    """Open a view on its page; the list closes."""
+    state.change(collection=False)
+    present.open_pin(pin)
+
+
+def _caption(number: int, key: str) -> None:
+    kept = _kept()
+    caption = sent(key)
+    if number < len(kept) and isinstance(caption, str):
+        pin = kept[number]
+        kept[number] = url.Pin(pin.page, pin.params, caption[: url.MAX_CAPTION])
+        if url.fits(kept):
+            _put(kept)
+        else:
+            st.toast(_("The URL has no room for such a long caption."))
+
+
+def _move(number: int, by: int) -> None:
+    kept = _kept()
+    if 0 <= number < len(kept) and 0 <= number + by < len(kept):
+        kept.insert(number + by, kept.pop(number))
+        _put(kept)
+
+
+def _remove(number: int) -> None:
+    _put([pin for other, pin in enumerate(_kept()) if other != number])
+
+
+def _kept() -> "list[Pin]":
+    return list(url.decode(state.current().common.pins))
+
+
+def _put(kept: "Sequence[Pin]") -> None:
+    state.choose(pins=url.encode(kept))
