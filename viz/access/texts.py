@@ -273,6 +273,15 @@ def _curated(language: str) -> Mapping[str, str]:
     return _both_ways([(pair[0], pair[1]) for pair in of_pair.values() if len(pair) == 2])
 
 
+def curated_pair(name: str, source: str) -> tuple[str, str] | None:
+    """The sentences of a pair of the set for models that read this language; None if it has no such pair."""
+    cases = later.case_files.curated_cases(later.case_files.set_language(source)).cases
+    match [case.sentence for case in cases if case.pair == name]:
+        case [first, second]:
+            return first, second
+    return None
+
+
 def _both_ways(pairs: list[tuple[str, str]]) -> dict[str, str]:
     return {second: first for first, second in pairs} | dict(pairs)
 

@@ -53,14 +53,14 @@ def test_captions_order_and_views_can_be_changed_on_every_page() -> None:
     assert [field.value for field in fields] == [HEAD.caption, ""]
     fields[0].set_value("Another").run()
     assert kept_in(healthy(app))[0].caption == "Another"
-    app.button("pin-arrow_downward-0").click().run()
+    app.button("pin-Move down-0").click().run()
     assert [pin.page for pin in kept_in(healthy(app))] == ["decoding", "attention"]
     assert kept_in(app)[1].caption == "Another"
-    ends = [app.button(f"pin-arrow_{way}ward-{number}").disabled for number in (0, 1) for way in ("up", "down")]
+    ends = [app.button(f"pin-Move {way}-{number}").disabled for number in (0, 1) for way in ("up", "down")]
     assert ends == [True, False, False, True]
-    app.button("pin-delete-0").click().run()
+    app.button("pin-Remove from the collection-0").click().run()
     assert [pin.page for pin in kept_in(healthy(app))] == ["attention"]
-    app.button("pin-open_in_new-0").click().run()
+    app.button("pin-Open-0").click().run()
     assert "pins" not in healthy(app).query_params
     assert (app.query_params["head"], app.query_params["text"]) == ("L2H2", "She read.")
 

@@ -11,8 +11,6 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from model import Reader, Trace
-from model.analysis.coreference.case_files import curated_cases, set_language
 from model.errors import HeadlightError
 from viz.access import attention, findings, models, texts, traces
 from viz.access.attention import MatrixView
@@ -24,10 +22,11 @@ from viz.server import limits
 from viz.text.html import Column, literal, table
 from viz.text.messages import _, said
 from viz.text.written import CROSS, DECODER, ENCODER, NAMES, display_token, head_label, head_name, head_numbers
-from viz.ui.collection.pins import title
+from viz.ui.collection import title
 from viz.ui.head_metrics import MEASURES
 
 if TYPE_CHECKING:
+    from model import Reader, Trace
     from model.trace.steps import DecodingStep
     from viz.selection.url import Pin
 #: A site as a title begins with it, and in full within a sentence.
@@ -114,7 +113,7 @@ def seen(pin: "Pin", selection: Selection) -> Seen:
     return _grid(trace, selection)
 
 
-def _pair(reader: Reader, selection: Selection) -> Seen:
+def _pair(reader: "Reader", selection: Selection) -> Seen:
     """One head on two sentences: in the second, the row of the word in the place of the first's."""
     first, second = (traces.trace(reader, text) for text in _compared(selection))
     common, other = selection.for_model(first.shapes).common, selection.coreference.other_token
@@ -128,16 +127,13 @@ def _pair(reader: Reader, selection: Selection) -> Seen:
 def _compared(selection: Selection) -> tuple[str, str]:
     """The sentences of the pair that is chosen, or one's own."""
     name, text = selection.coreference.pair, selection.common.text
-    if name:
-        cases = curated_cases(set_language(models.languages(selection.model)[0])).cases
-        of_pair = [case.sentence for case in cases if case.pair == name]
-        if len(of_pair) == 2:
-            return of_pair[0], of_pair[1]
+    if name and (pair := texts.curated_pair(name, models.languages(selection.model)[0])) is not None:
+        return pair
     twin = next((example.twin for example in ALL_EXAMPLES if example.text == text), text)
     return text, selection.coreference.other_text or twin
 
 
-def _head(trace: Trace, reader: Reader, selection: Selection) -> Picture:
+def _head(trace: "Trace", reader: "Reader", selection: Selection) -> Picture:
     common = selection.for_model(trace.shapes).common
     label = _("{site}, {head}", site=_BEGINS[common.site], head=head_label(common.layer, common.head))
     if attention.is_long(trace, common.site):
@@ -162,7 +158,7 @@ def _head(trace: Trace, reader: Reader, selection: Selection) -> Picture:
     return Picture(label, drawn_matrix(data, Kept(row, column)))
 
 
-def _grid(trace: Trace, selection: Selection) -> Seen:
+def _grid(trace: "Trace", selection: Selection) -> Seen:
     found = findings.finding(trace, selection.model)
     name = _("All heads of the {site}", site=NAMES[found.site].phrase)
     if attention.is_long(trace, found.site):
@@ -172,7 +168,7 @@ def _grid(trace: Trace, selection: Selection) -> Seen:
     return Seen(name, trace.text, (Picture(name, drawn_grid(weights, rows, keys, name, (found.layer, found.head))),))
 
 
-def _step(trace: Trace, selection: Selection) -> Seen:
+def _step(trace: "Trace", selection: Selection) -> Seen:
     """A step of the film, and its row in every head of a layer."""
     if not trace.steps:
         return Seen(_("{page}: {tab}", page=PAGES["decoding"].title, tab=_("Film")), trace.text)

@@ -7,11 +7,12 @@ import streamlit as st
 
 from viz.pictures.payload import fingerprint
 from viz.selection import catalogue, state, url
-from viz.selection.selection import PAGES, SECTIONS
+from viz.selection.selection import SECTIONS
 from viz.server.widgets import sent
 from viz.text.messages import _, said
 from viz.text.written import head_label
 from viz.ui import downloads, present
+from viz.ui.collection import title
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -30,12 +31,6 @@ def menu() -> None:
     if opened.open:
         with opened.container(width=downloads.WIDTH):
             _show(url.decode(state.current().common.pins))
-
-
-def title(pin: "Pin", selection: "Selection") -> str:
-    """What a view is called before it is drawn."""
-    tab = str(selection.value(PAGES[pin.page].tab))
-    return _("{page}: {tab}", page=PAGES[pin.page].title, tab=_(tab))
 
 
 def _show(kept: "Sequence[Pin]") -> None:
@@ -105,13 +100,13 @@ def _row(number: int, pin: "Pin", kept: "Sequence[Pin]") -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap=None):
             st.markdown(f"**{name}**  \n{plain(' '.join(common.text.split())[:_LONGEST_TEXT])}", width="stretch")
             for icon, help_text, act, arguments, is_possible in (
-                ("open_in_new", said("Open"), _open, (pin,), True),
-                ("arrow_upward", said("Move up"), _move, (number, -1), number > 0),
-                ("arrow_downward", said("Move down"), _move, (number, 1), number < len(kept) - 1),
-                ("delete", said("Remove from the collection"), _remove, (number,), True),
+                (":material/open_in_new:", said("Open"), _open, (pin,), True),
+                (":material/arrow_upward:", said("Move up"), _move, (number, -1), number > 0),
+                (":material/arrow_downward:", said("Move down"), _move, (number, 1), number < len(kept) - 1),
+                (":material/delete:", said("Remove from the collection"), _remove, (number,), True),
             ):
                 st.button(
-                    f":material/{icon}:", key=f"pin-{icon}-{number}", help=_(help_text), type="tertiary",
+                    icon, key=f"pin-{help_text}-{number}", help=_(help_text), type="tertiary",
                     disabled=not is_possible, on_click=act, args=arguments,
                 )  # fmt: skip
         # Another view in this place has another field.
