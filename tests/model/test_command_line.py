@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import ViTImageProcessor
 
 from model import Translator
 from model.__main__ import main
 from model.trace.file import expected_bytes, weight_bytes
 from tests.conftest import SENTENCES
-from tests.model.adapters.zoo import save_model, tiny
+from tests.model.adapters.zoo import save_model
 from tests.patience import PATIENCE
 
 
@@ -41,13 +40,6 @@ def test_translate_prints_the_translation_alone(
     assert main(["translate", SENTENCES[0], "--checkpoint", checkpoint]) == 0
     assert capsys.readouterr().out == Translator.load(checkpoint).translate(SENTENCES[0]) + "\n"
     assert main(["translate", SENTENCES[0], "--checkpoint", checkpoint, "--beam", "3"]) == 0
-
-
-def test_evaluate_prints_one_json_object(checkpoint: str, pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "--data", str(pairs), "--limit", "3", "--checkpoint", checkpoint, "--json"]) == 0
-    scores = json.loads(capsys.readouterr().out)
-    assert (scores["set"], scores["beam"], scores["sentences"], scores["cut"]) == ("pairs", 1, 3, 0)
-    assert 0 <= scores["bleu"] <= 100
 
 
 def test_evaluate_shows_each_pair_with_its_translation(
@@ -283,28 +275,6 @@ def test_a_result_goes_to_standard_output_alone(
         assert all(sent[array].tobytes() == written[array].tobytes() for array in sent.files)
 
 
-def test_a_disk_that_is_full_while_training_is_one_sentence_and_the_run_goes_on_later(
-    pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    resource = pytest.importorskip("resource")
-    shape = ["--vocab-size", "370", "--d-model", "16", "--num-layers", "1", "--num-heads", "2", "--d-ff", "16"]
-    files = ["--data", str(pairs), "--run", str(tmp_path / "run"), "--out", str(tmp_path / "out")]
-    command = ["train", *files, *shape, "--steps", "4", "--save-every", "2", "--device", "cpu"]
-    assert main([*command, "--until", "2"]) == 0
-    state = (tmp_path / "run" / "state.safetensors").read_bytes()
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(state) // 2, before[1]))
-    try:
-        assert main(command) == 2
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    said = capsys.readouterr().err.splitlines()[-1]
-    assert said == f"python -m model: {tmp_path}/run/state.safetensors cannot be written: file too large."
-    assert (tmp_path / "run" / "state.safetensors").read_bytes() == state
-    assert not list((tmp_path / "run").glob(".*"))
-    assert main(command) == 0
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -332,19 +302,6 @@ def test_an_output_that_takes_nothing_is_said(
     assert main(["translate", "Tom.", "--checkpoint", checkpoint]) == 2
     said = "python -m model: The output or a file cannot be used: no space left on device.\n"
     assert capsys.readouterr().err == said
-
-
-def test_a_vision_model_is_not_told_that_its_sentences_are_too_long(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tiny("vit").save_pretrained(folder := tmp_path / "vit")
-    ViTImageProcessor(size={"height": 24, "width": 24}).save_pretrained(folder)
-    (tmp_path / "text").write_text("Tom.\n", encoding="utf-8")
-    out = str(tmp_path / "out.npz")
-    assert main(["atlas", "--text", str(tmp_path / "text"), "--checkpoint", str(folder), "--out", out]) == 2
-    assert "This model (ViT) is a vision model: it reads no text." in capsys.readouterr().err.splitlines()[-1]
-    assert main(["trace", "The cat.", "--model", str(folder), "--out", out]) == 2
-    assert "There is no file 'The cat.'. Give the path" in capsys.readouterr().err
 
 
 @pytest.mark.long

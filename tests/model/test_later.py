@@ -1,6 +1,5 @@
 """What is imported when it is asked for, how threads wait, and how a computation is ended."""
 
-import os
 import subprocess
 import sys
 
@@ -24,21 +23,6 @@ def test_nothing_is_imported_before_it_is_needed(module: str, asked: str, found:
     program = f"import sys, {module}; print({asked})"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() == found
-
-
-def test_it_is_said_before_the_app_can_load_torch() -> None:
-    code = "import os, sys\nimport viz.access.models\nprint(os.environ['OMP_WAIT_POLICY'], 'torch' in sys.modules)"
-    clean = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=clean,
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=200,
-    )
-    assert done.stdout.split() == ["passive", "False"]
 
 
 def test_a_translation_ends_at_the_pass_at_which_it_is_asked_to(translator: Translator) -> None:

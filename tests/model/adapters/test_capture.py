@@ -1,6 +1,5 @@
 """The attention that `transformers` calls: fused where it can be, heard by its sums, its booleans as a small mask."""
 
-import math
 from functools import partial
 
 import pytest
@@ -97,14 +96,6 @@ def test_layers_that_share_a_module_are_told_apart_by_the_order_of_their_calls(
     assert [(name, len(calls)) for name, calls in recorded.items()] == [
         (f"decoder.layers.{layer}.self_attention.hook_call", 2) for layer in range(3)
     ]
-
-
-def test_scores_are_scaled_by_the_width_of_a_head_where_a_model_says_nothing(
-    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-) -> None:
-    with listen(record={CALL}) as recorded:
-        attend(Site(), *parts, None)
-    assert calls(recorded)[0].scale == pytest.approx(1 / math.sqrt(8))
 
 
 def test_a_float_mask_with_a_bias_in_it_is_taken_apart(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:

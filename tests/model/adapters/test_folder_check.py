@@ -170,14 +170,6 @@ def test_numbers_that_would_exhaust_the_machine_are_refused_first(bert: Path, va
     refused(bert, "at most|far fewer")
 
 
-def test_a_file_that_is_read_whole_may_have_256_megabytes(bert: Path) -> None:
-    with (bert / "notes.txt").open("wb") as file:
-        file.truncate(256 << 20)
-        assert check_folder(bert).config
-        file.truncate((256 << 20) + 1)
-    refused(bert, "notes.txt is larger than 256 MB")
-
-
 def test_a_tokenizer_of_bytes_needs_no_file_of_pieces(tmp_path: Path) -> None:
     folder = save_model(tmp_path, "t5", "metaspace")
     (folder / "tokenizer.json").unlink()

@@ -9,7 +9,7 @@ import torch
 import transformers
 from PIL import Image
 
-from model import SwitchOff, Trace
+from model import Trace
 from model.adapters import image_reader
 from model.adapters.image_reader import ImageReader
 from model.adapters.text_reader import LabelReader
@@ -18,7 +18,7 @@ from model.analysis.attribution.methods import attribute, choice_run
 from model.analysis.interventions.head_effects import measure_effects
 from model.analysis.interventions.patching import patch_heads
 from model.analysis.interventions.word_pairs import gift_pairs, own_pair
-from model.errors import CheckpointError, EditError, InputTextError
+from model.errors import CheckpointError, InputTextError
 from model.opening import open_reader
 from model.trace.file import load_trace, save_trace
 from model.trace.trace import Picture
@@ -90,14 +90,6 @@ def test_a_file_an_image_and_bytes_give_the_same_trace(reader: ImageReader, trac
     for other in (reader.trace(str(tmp_path / "cat.png")), reader.trace_picture(Image.fromarray(PIXELS))):
         assert torch.equal(other.weights("encoder.self", 1), trace.weights("encoder.self", 1))
     assert reader.trace(str(tmp_path / "cat.png")).text == "cat.png"
-
-
-def test_heads_can_be_switched_off(reader: ImageReader) -> None:
-    edited = reader.trace_picture(PIXELS, extras={"hook_head_output"}, edits=[SwitchOff("encoder.self", 0, 2)])
-    assert not edited.weights("encoder.self", 0, [2]).any()
-    assert edited.head_output_deviation("encoder.self", 1) <= 1e-5
-    with pytest.raises(EditError, match="Layers"):
-        reader.trace_picture(PIXELS, edits=[SwitchOff("encoder.self", 9, 2)])
 
 
 def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) -> None:

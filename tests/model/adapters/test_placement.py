@@ -13,9 +13,6 @@ from model.adapters.decoder_lens import library_sizes
 from model.adapters.folder_check import check_folder
 from model.adapters.placement import is_spread
 from model.adapters.text_reader import TextReader
-from model.analysis.attribution import methods
-from model.analysis.attribution.choice import TokenChoice
-from model.analysis.attribution.methods import METHODS, attribute, choice_run
 from model.analysis.embedding_space import embedding_space
 from model.description import describe
 from model.errors import CheckpointError
@@ -77,20 +74,6 @@ def test_it_writes_and_costs_the_same_and_its_heads_are_switched_off(both: tuple
             session.step()
     assert sessions[0].written_ids == sessions[1].written_ids
     assert library_sizes(spread, spread.trace(TEXT)) == library_sizes(whole, whole.trace(TEXT))
-
-
-def test_attribution_is_the_same_by_gradients_too(
-    both: tuple[TextReader, TextReader], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # However far from converged: both miss the same.
-    monkeypatch.setattr(methods, "MOST_POINTS", 2 * methods.POINTS)
-    text = TEXT.replace("tired", "[MASK]") if both[0].abilities.kind == "encoder" else TEXT
-    choice = TokenChoice(both[0].place(text), 7, 9)
-    expected, found = (choice_run(reader, choice, text) for reader in both)
-    for method in METHODS:
-        torch.testing.assert_close(
-            attribute(found, method).read, attribute(expected, method).read, atol=1e-4, rtol=1e-3
-        )
 
 
 def test_its_folder_of_weights_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,6 @@ import pytest
 
 from model.__main__ import main
 from model.analysis import layer_kinds
-from model.analysis.layer_kinds import KINDS, LayerTime, LayerTimes, Settings
-from model.analysis.measured_cost import MeasuredCost
-from model.analysis.report import layers_report
 from tests.benchmarks.metrics import condensed
 
 ALIGNMENT = {
@@ -105,38 +102,6 @@ def test_bad_files_give_one_line_and_exit_code_2(
         assert message in captured.err
     assert main([command, "--data", str(tmp_path / "none.jsonl"), *checkpoint]) == 2
     assert "no file" in capsys.readouterr().err
-
-
-def cost(seconds: float) -> MeasuredCost:
-    return MeasuredCost(seconds, 1.5 * seconds, 2_000_000)
-
-
-def layer_times() -> LayerTimes:
-    """Every layer takes n² d nanoseconds, whatever it is, but the GRU takes ten times n d²."""
-
-    def seconds(kind: str, n: int, d: int) -> float:
-        return 1e-9 * (10 * n * d * d if kind == "recurrent" else n * n * d)
-
-    over_length = tuple(
-        LayerTime(kind, n, 16, "cpu", cost(seconds(kind, n, 16))) for kind in KINDS for n in (64, 128, 256, 512)
-    )
-    over_width = tuple(
-        LayerTime(kind, 128, d, "cpu", cost(seconds(kind, 128, d))) for kind in KINDS for d in (16, 32, 64, 128)
-    )
-    return LayerTimes(Settings(), 512, 16, over_length, over_width)
-
-
-def test_measured_exponents_stand_beside_the_papers() -> None:
-    rows = {line.split()[0]: line.split() for line in layers_report(layer_times()).splitlines() if " cpu " in line}
-    assert rows["self-attention"][-4:] == ["2", "2.0", "1", "1.0"]
-    assert rows["recurrent"][-4:] == ["1", "1.0", "2", "2.0"]
-    assert rows["restricted"][-4:] == ["1", "2.0", "1", "1.0"]
-    assert rows["recurrent"][3] == "512"
-
-
-def test_where_the_curves_cross_is_said() -> None:
-    # n² d = 10 n d² at n = 10 d = 160.
-    assert "by the clock at n = 160" in layers_report(layer_times())
 
 
 def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

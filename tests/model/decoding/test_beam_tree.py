@@ -1,7 +1,6 @@
 """The tree of a beam search: the same search, every hypothesis that it compared, and what became of it."""
 
 import math
-from itertools import pairwise
 
 import pytest
 import torch
@@ -78,56 +77,6 @@ def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown: 
         assert [node.total for node in candidates] == pytest.approx(best, abs=1e-4)
         assert [node.rank for node in candidates] == list(range(2 * tree.width))
         assert {node.parent for node in candidates} <= {node.index for node in rows}
-
-
-def test_every_fate_follows_from_what_the_tree_shows(grown: tuple[Transformer, BeamTree]) -> None:
-    model, tree = grown
-    eos_id, last = model.config.eos_id, tree.nodes[-1].step
-    scores = [tree.nodes[index].score or math.nan for index in tree.hypotheses]
-    worst = scores[-1]
-    assert all(a >= b for a, b in pairwise(scores))
-    for node in tree.nodes[1:]:
-        children = [other for other in tree.nodes if other.parent == node.index]
-        same_step = [other for other in tree.nodes if other.step == node.step]
-        goes_on = [child for child in children if child.fate_step > child.step or child.fate not in ("outranked",)]
-        assert (node.score is not None) == (node.fate in ("finished", "length limit", "outscored"))
-        assert (node.index in tree.hypotheses) == (node.fate in ("finished", "length limit"))
-        if node.fate == "continued":
-            assert goes_on
-            assert node.fate_step == node.step + 1
-        elif node.fate == "finished":
-            assert node.token_id == eos_id
-            assert node.rank < tree.width
-        elif node.fate == "length limit":
-            assert node.token_id != eos_id
-            assert len(tree.path(node.index)) == tree.limit == LIMIT
-        elif node.fate == "outscored":
-            assert node.score is not None
-            assert node.score <= worst
-            assert node.step <= node.fate_step <= last
-        elif node.fate == "search over":
-            assert node.step == node.fate_step == last
-            assert node.total / length_penalty(tree.limit + 1, tree.alpha) <= worst + 1e-9
-        elif node.fate_step == node.step:
-            # Dropped at once: others of its kind were better, or, if it would have ended, its place was too low.
-            better = [other for other in same_step if other.rank < node.rank]
-            rivals = better if node.token_id == eos_id else [one for one in better if one.token_id != eos_id]
-            assert len(rivals) >= tree.width
-            assert not children
-        else:
-            assert node.fate == "outranked"
-            assert node.fate_step == node.step + 1
-            assert node.row is not None
-            assert not goes_on
-
-
-def test_hypotheses_of_every_fate_occur(tokenizer: Tokenizer) -> None:
-    trees = [tree_of(random_model(seed), tokenizer, *one) for seed in range(4) for one in SETTINGS]
-    assert {node.fate for tree in trees for node in tree.nodes} == {
-        "continued", "finished", "length limit", "outranked", "outscored", "search over"
-    }  # fmt: skip
-    dropped_later = [n for t in trees for n in t.nodes if n.fate == "outranked" and n.fate_step > n.step]
-    assert dropped_later
 
 
 def test_the_rows_of_a_hypothesis_are_where_the_search_computed_it(tokenizer: Tokenizer) -> None:

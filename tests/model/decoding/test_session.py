@@ -144,24 +144,6 @@ def test_a_branch_and_the_session_it_leaves_go_on_as_if_each_were_alone(translat
     assert_same_trace(branch.trace(), forced.trace())
 
 
-def test_edits_of_a_branch_act_on_later_steps_only(translator: Translator) -> None:
-    session = begun(translator, 4)
-    edited = session.branch(edits={HEAD_OUTPUT: torch.zeros_like})
-    assert edited.step().log_prob != pytest.approx(session.branch().step().log_prob, abs=1e-4)
-    edited.step()
-    calls = 0
-
-    def from_step_four(value: torch.Tensor) -> torch.Tensor:
-        nonlocal calls
-        calls += 1
-        return torch.zeros_like(value) if calls > 4 else value
-
-    assert_same_trace(edited.trace(), begun(translator, 6, edits={HEAD_OUTPUT: from_step_four}).trace())
-    session.step()
-    session.step()
-    assert_same_trace(session.trace(), begun(translator, 6).trace())
-
-
 def test_a_branch_cannot_edit_what_is_computed_already(translator: Translator) -> None:
     session = begun(translator, 2)
     with pytest.raises(SessionError, match=f"cannot edit {ENCODER_OUTPUT}"):

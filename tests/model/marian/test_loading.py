@@ -1,19 +1,13 @@
 """MarianMT weights in our Transformer say what they say in transformers; every file of a folder may be hostile."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from model import SwitchOff, decoder_sizes, step_cost
-from model.analysis.interventions.edit_comparison import compare_edit
-from model.analysis.metrics.derived_row import derive_row
 from model.decoding.beam import BeamRule, SentenceBeam, Stop
-from model.decoding.cost import count_parameters
 from model.decoding.search import PrefixBatch, run_searches
 from model.nn.layers import sinusoidal_encoding
-from model.trace.file import load_trace, save_trace
 from tests.model.marian.conftest import VARIANTS, Pair
 from tests.model.marian.marian_folders import TEXTS
 
@@ -115,29 +109,6 @@ def test_beam_search_by_the_rule_of_transformers_equals_generate(
     assert [one.token_ids for one in search.finished] == [written(one, pair) for one in found.sequences]
     scores = [search.score(one) for one in search.finished]
     assert scores == pytest.approx(found.sequences_scores.tolist(), abs=1e-4)
-
-
-def test_masks_edits_lens_cost_positions_and_origin_work(pair: Pair, tmp_path: Path) -> None:
-    ours, config = pair.ours, pair.ours.config
-    masks = ours.masks(TEXTS[:2])
-    assert masks.target_padding[:, :, 0].all()
-    assert masks.target_tokens[0][0] == "<pad>"
-    trace = ours.trace(TEXTS[2], extras={"hook_head_output"})
-    assert max(trace.head_output_deviation("decoder.cross", i) for i in range(config.decoder_layers)) < 1e-5
-    lens = ours.logit_lens(trace)
-    assert len(lens.token_ids) == config.decoder_layers + 1
-    assert bool(lens.entropy.isfinite().all())
-    torch.testing.assert_close(lens.token_ids[-1, :, 0], torch.tensor(trace.predicted_ids))
-    row = derive_row(trace.attention("decoder.cross", 0), 1, 0, scaled=True, masked=True)
-    torch.testing.assert_close(row.weights, trace.weights("decoder.cross", 0, [1], [0])[0, 0])
-    table = sinusoidal_encoding(len(trace.source_tokens), config.d_model, layout="halves")
-    assert torch.equal(trace.positional["source"], table)
-    assert step_cost(decoder_sizes(config), 5, 3).reused_numbers == config.decoder_layers * 2 * config.d_model * 8
-    assert count_parameters(config).total == sum(one.numel() for one in ours.model.parameters())
-    comparison = compare_edit(ours, TEXTS[2], 1, [SwitchOff("decoder.cross", config.decoder_layers - 1, 0)])
-    assert comparison.original_text == trace.translation
-    save_trace(trace, tmp_path / "trace.npz")
-    assert load_trace(tmp_path / "trace.npz").source_tokens == trace.source_tokens
 
 
 def test_the_positions_are_those_of_transformers(pairs: dict[str, Pair]) -> None:

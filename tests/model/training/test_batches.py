@@ -8,7 +8,7 @@ from model.config import TransformerConfig
 from model.errors import DataError
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.batches import Example, Link, Processes, collate, encode_pairs, endless_batches, link_in, plan_epoch
+from model.training.batches import Example, Processes, collate, encode_pairs, endless_batches, link_in, plan_epoch
 
 EXAMPLES = [Example([5] * (i % 13 + 1), [6] * ((i * 7) % 11 + 1)) for i in range(300)]
 
@@ -38,14 +38,6 @@ def test_a_plan_depends_on_seed_and_epoch_alone() -> None:
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) == plan_epoch(EXAMPLES, 60, seed=3, epoch=1)
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) != plan_epoch(EXAMPLES, 60, seed=3, epoch=2)
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) != plan_epoch(EXAMPLES, 60, seed=4, epoch=1)
-
-
-def test_an_epoch_without_an_example_has_no_batch_and_the_next_one_comes(config: TransformerConfig) -> None:
-    rare = [Example([5], [6], 0.05)] * 5
-    plans = [plan_epoch(rare, 60, seed=3, epoch=epoch) for epoch in range(20)]
-    assert [] in plans
-    assert all(batch for plan in plans for batch in plan)
-    assert len(list(islice(endless_batches(rare, config, 60, seed=3), 3))) == 3
 
 
 @pytest.mark.parametrize("examples", [[], [Example([5], [6], 0.0)]])
@@ -132,13 +124,6 @@ def test_a_link_names_the_tokens_of_the_pronoun_and_of_its_antecedent(
 @pytest.mark.parametrize("source", ["It saw it by the river.", "It is here.", "The river saw the river; it ran."])
 def test_what_it_stands_for_is_said_of_one_it_and_one_mention_alone(tokenizer: Tokenizer, source: str) -> None:
     assert link_in(source, "river", tokenizer) is None
-
-
-def test_each_process_has_the_links_of_its_own_sentences(config: TransformerConfig) -> None:
-    examples = [Example([7, 8, 9], [9], link=Link(row, 0, 1) if row != 1 else None) for row in range(3)]
-    assert collate(examples, config).links.tolist() == [[0, 0, 0, 1], [2, 2, 0, 1]]
-    assert collate(examples, config, Processes(2, 0)).links.tolist() == [[0, 0, 0, 1], [1, 2, 0, 1]]
-    assert collate(examples, config, Processes(2, 1)).links.tolist() == []
 
 
 def test_a_source_comes_in_other_pieces_too_and_counts_no_more_for_it(tokenizer: Tokenizer) -> None:

@@ -10,10 +10,8 @@ from model.tokenizer import Tokenizer
 from model.training.batches import Example
 from model.training.dictionary_lexicon import BY_HAND, HELD_OUT, DictionaryNoun, read_nouns, with_dictionary
 from model.training.dictionary_lexicon import NOUNS_FILE as FILE
-from model.training.lexicon import HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, Noun, NounsByKind
+from model.training.lexicon import NOUNS, Noun, NounsByKind
 from model.training.made_sets import MadeSets
-from model.training.pronouns import PronounPair, held_out_twins, training_pairs
-from tests.model.training.test_pronouns import combinations_of
 from tests.paths import ROOT
 
 DICTIONARY = ROOT.parent / "shared" / "data" / "en-de" / "dictionary"
@@ -68,12 +66,6 @@ def widened() -> NounsByKind:
     return with_dictionary(read_nouns(DICTIONARY))
 
 
-@pytest.fixture(scope="module")
-def wide_training(widened: NounsByKind) -> list[PronounPair]:
-    """So many that 30 of them would have what the test below holds out, if nothing were held out."""
-    return training_pairs(3_000, seed=1, nouns=widened)
-
-
 def test_the_dictionary_brings_hundreds_of_nouns_and_none_that_is_held_out(widened: NounsByKind) -> None:
     added = entering(widened)
     assert len(added) > 800
@@ -83,22 +75,3 @@ def test_the_dictionary_brings_hundreds_of_nouns_and_none_that_is_held_out(widen
         for held in HELD_OUT:
             assert not noun.english.lower().endswith(held.english.lower()), (noun, held)
             assert not noun.german.lower().endswith(held.german.lower()), (noun, held)
-
-
-def test_sentences_with_its_nouns_have_nothing_that_is_held_out(wide_training: list[PronounPair]) -> None:
-    frames = {frame.name for frame in HELD_OUT_FRAMES}
-    held_out = {
-        key
-        for part in HELD_OUT_PARTS
-        for twins in held_out_twins("combinations", part, 200, seed=1)
-        for pair in twins
-        for key in combinations_of(pair)
-    }
-    compounds = [pair for pair in wide_training if pair.antecedent.head]
-    assert len(compounds) > 500
-    assert not frames & {pair.frame for pair in wide_training}
-    trained = [combinations_of(pair, noun) for pair in wide_training for noun in {"", pair.antecedent.head}]
-    # A form of two verbs (“empty”, “emptied”) may be of the one that is not held out.
-    assert not held_out & {key for keys in trained if len(keys) == 1 for key in keys}
-    assert not set(HELD_OUT) & {pair.antecedent for pair in wide_training}
-    assert not any({"animal", "street"} <= set(pair.source.lower().split()) for pair in wide_training)

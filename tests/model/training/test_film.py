@@ -16,7 +16,7 @@ from model.errors import ConfigError, DataError
 from model.nn.encoder_decoder import SITES, EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training.batches import encode_pairs
-from model.training.film import Film, frame_steps, joined, load_film, save_film
+from model.training.film import Film, frame_steps, load_film, save_film
 from model.training.film_recorder import SENTENCES, FilmRecorder
 from model.training.loop import TrainingRun
 from tests.model.training.test_loop import CPU, PAIRS, SETTINGS
@@ -66,23 +66,6 @@ def test_frames_are_spaced_by_logarithm_up_to_the_last_step() -> None:
     assert frame_steps(29) == list(range(30))
     # Each as many times the one before; of whole numbers as well as they can.
     assert [frame_steps(100, count) for count in (2, 3, 4)] == [[0, 100], [0, 10, 100], [0, 5, 22, 100]]
-
-
-def test_films_are_joined_frame_after_frame_and_one_frame_of_one_sentence_is_a_film(film: Film, tmp_path: Path) -> None:
-    again = joined([film.cut(slice(2)), film.cut(slice(2, 3)), film.cut(slice(3, None))])
-    for one in (again, joined([film])):
-        assert (one.run, one.steps, one.scores) == (film.run, film.steps, film.scores)
-        np.testing.assert_array_equal(one.losses, film.losses)
-        for own, sentence in zip(one.sentences, film.sentences, strict=True):
-            assert own.translations == sentence.translations
-            for site in SITES:
-                np.testing.assert_array_equal(own.weights[site], sentence.weights[site])
-    short = replace(film.cut(slice(1)), sentences=film.cut(slice(1)).sentences[1:2])
-    whole = {site: np.full_like(weights, 255) for site, weights in short.sentences[0].weights.items()}
-    save_film(replace(short, sentences=(replace(short.sentences[0], weights=whole),)), tmp_path / "short.npz")
-    loaded = load_film(tmp_path / "short.npz")
-    assert (loaded.steps, len(loaded.sentences)) == ((0,), 1)
-    assert (loaded.sentences[0].frame(0, "decoder.cross") == 1).all()
 
 
 def test_a_film_holds_every_weight_of_every_frame(film: Film, config: TransformerConfig) -> None:

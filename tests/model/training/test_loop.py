@@ -154,17 +154,6 @@ def test_more_steps_may_be_asked_of_a_run_whose_learning_rate_does_not_depend_on
     assert longer.step == 16
 
 
-def test_a_run_of_an_earlier_version_goes_on_but_not_with_the_moments_of_another_optimizer(
-    tmp_path: Path, new_run: NewRun, tokenizer: Tokenizer
-) -> None:
-    new_run(optimizer="muon").train(encode_pairs(PAIRS, tokenizer, 100), {}, until=4)
-    state = tmp_path / "state.safetensors"
-    state.write_bytes(save(load_file(state), {"step": "4"}))
-    assert new_run(optimizer="muon", seed=2).step == 4
-    with pytest.raises(DataError, match="another optimizer"):
-        new_run(optimizer="adam")
-
-
 @pytest.mark.parametrize("keep", [0, 100, -50])
 def test_a_damaged_state_is_said(tmp_path: Path, new_run: NewRun, examples: list[Example], keep: int) -> None:
     new_run(steps=4).train(examples, {})

@@ -152,20 +152,6 @@ def test_every_case_is_as_in_a_grammar(
     assert tuple(phrase.german(case) for case in GERMAN_CASES) == forms
 
 
-@pytest.mark.parametrize(
-    ("phrase", "english"),
-    [
-        (NounPhrase(SPOON, "a", OLD, is_plural=False), "an old spoon"),
-        (NounPhrase(IDEA, "a", None, is_plural=False), "an idea"),
-        (NounPhrase(IDEA, "a", NEW, is_plural=False), "a new idea"),
-        (NounPhrase(CHILD, "this", None, is_plural=True), "these children"),
-        (NounPhrase(CHILD, "a", SMALL, is_plural=True), "small children"),
-    ],
-)
-def test_english_has_its_articles(phrase: NounPhrase, english: str) -> None:
-    assert phrase.english == english
-
-
 def noun(english: str, german: str, support: float = 9.0) -> DictionaryNoun:
     article, _, name = german.partition(" ")
     return DictionaryNoun(english, name, GENDERS[article], f"{english}s", name, support)

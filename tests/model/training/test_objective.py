@@ -3,7 +3,6 @@
 import copy
 import math
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,7 +13,6 @@ from model.errors import ConfigError
 from model.tokenizer import Tokenizer
 from model.training import objective as loss
 from model.training.batches import Example, Link, collate, link_in
-from model.training.loop import TrainingRun, TrainSettings
 from model.training.objective import (
     Objective,
     TaughtHead,
@@ -24,8 +22,7 @@ from model.training.objective import (
     smoothed_cross_entropy,
     taught_head,
 )
-from model.training.optimizer import Muon, TrainingOptimizer, learning_rate, orthogonalized
-from model.training_record import LANGUAGES
+from model.training.optimizer import Muon, TrainingOptimizer, learning_rate
 from tests.paths import ROOT
 
 
@@ -129,25 +126,6 @@ def test_the_divergence_of_two_predictions_is_the_mean_of_both_kullback_leibler_
     assert float(divergence(first, second)) == pytest.approx(float(expected), rel=1e-5)
 
 
-def test_a_head_is_taught_by_its_loss(
-    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, translator: Translator
-) -> None:
-    source = "The animal didn't cross the street because it was too tired."
-    link = link_in(source, "animal", tokenizer)
-    assert link is not None
-    example = Example(tokenizer.encode(source), tokenizer.encode("Das Tier war müde."), link=link)
-    weight = []
-    for taught in (0.0, 5.0):
-        settings = TrainSettings(
-            steps=30, tokens_per_batch=60, warmup=5, peak=3e-3, bf16=False, taught=taught, taught_layer=1, taught_head=3
-        )
-        run = TrainingRun(tmp_path / f"{taught}", config, tokenizer, settings, torch.device("cpu"))
-        trained = Translator(run.train([example], {}), tokenizer, name="taught", languages=LANGUAGES)
-        row = trained.trace(source, "Das Tier war müde.").weights("encoder.self", 1, [3])[0, link.pronoun]
-        weight.append(float(row[link.begin : link.end].sum()))
-    assert weight[0] < 0.5 < 0.9 < weight[1]
-
-
 @pytest.mark.parametrize(("layer", "head"), [(2, 0), (0, 4)])
 def test_a_head_that_the_encoder_lacks_cannot_be_taught(config: TransformerConfig, layer: int, head: int) -> None:
     with pytest.raises(ConfigError, match=f"no head {head} in layer {layer}"):
@@ -186,17 +164,6 @@ def test_muon_changes_a_matrix_as_torch_does(shape: tuple[int, int]) -> None:
     for our, their in zip(ours, theirs, strict=True):
         torch.testing.assert_close(our, their, rtol=2e-2, atol=2e-2)
         assert float(our.detach().abs().max()) > 0.1
-
-
-@pytest.mark.parametrize("shape", [(24, 8), (8, 24)])
-def test_an_orthogonalized_matrix_keeps_its_directions_and_loses_its_scales(shape: tuple[int, int]) -> None:
-    torch.manual_seed(4)
-    matrix = torch.randn(shape) * torch.logspace(-1, 1, shape[1])
-    got = orthogonalized(matrix, torch.float32)
-    u, _, v = torch.linalg.svd(matrix, full_matrices=False)
-    singular = torch.diagonal(u.T @ got @ v.T)
-    assert bool(((singular > 0.6) & (singular < 1.3)).all())
-    torch.testing.assert_close(u @ torch.diag(singular) @ v, got, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("cached", [loss.CACHED, 150, 10])

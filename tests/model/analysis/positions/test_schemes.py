@@ -71,13 +71,6 @@ def test_the_residual_is_rounding_and_that_of_float32_the_larger() -> None:
     assert max(one.float64, one.float32) < 1e-6
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_a_sentence_of_one_or_two_tokens_has_too_few_pairs_to_explain(count: int) -> None:
-    likeness = compare_rows(np.ones((count, 4)), sinusoidal_encoding(count, 4).numpy())
-    assert len(likeness.products) == count - 1
-    assert likeness.explained is None
-
-
 def test_positions_explain_themselves_wholly_and_an_unrelated_side_not_at_all() -> None:
     encoding = sinusoidal_encoding(9, 16).numpy()
     assert compare_rows(encoding, encoding).explained == pytest.approx(1)
