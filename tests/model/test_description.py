@@ -68,17 +68,3 @@ def test_every_parameter_counts_once(tmp_path: Path, name: str) -> None:
     assert sum(told.parts.values()) == count(getattr(reader, "model"))  # noqa: B009
     most = str(dict(told.rows)["Reads at most"])
     assert ("patches and special tokens" in most, " tokens" in most or "RAM" in most) == (name == "vit", True)
-
-
-def test_one_layer_of_one_head_is_not_told_as_many(tmp_path: Path) -> None:
-    one = {"encoder_layers": 1, "encoder_attention_heads": 1}
-    zoo.tiny("bart", changes=one).save_pretrained(tmp_path)
-    zoo.save_tokenizer(tmp_path, "metaspace")
-    rows = {str(name): str(value) for name, value in describe(open_reader(tmp_path, device="cpu")).rows}
-    assert rows["Encoder self-attention"] == "1 layer of 1 head"
-    assert rows["Decoder self-attention"] == "2 layers of 2 heads"
-    zoo.tiny("bert", changes={"num_hidden_layers": 1, "num_attention_heads": 1}).save_pretrained(tmp_path / "bert")
-    zoo.save_tokenizer(tmp_path / "bert", "wordpiece")
-    proof = open_reader(tmp_path / "bert", device="cpu").abilities.proof
-    assert proof is not None
-    assert proof.verdict.endswith(" over 1 head)")

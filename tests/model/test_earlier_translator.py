@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from model.checkpoint import save_checkpoint, write_manifest
-from model.errors import CheckpointError, EditError, TraceError
+from model.errors import CheckpointError, EditError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
 from model.opening import as_translator, as_writer, open_reader
 from model.translator import EarlierTranslator, Translator
@@ -117,14 +117,3 @@ def test_weights_of_another_shape_are_refused_before_memory_is_taken(
     write_manifest(tmp_path / "x")
     with pytest.raises(CheckpointError, match="does not fit"):
         open_reader(tmp_path / "x", device="cpu")
-
-
-def test_what_it_lacks_is_a_sentence(translator: EarlierTranslator) -> None:
-    with pytest.raises(TraceError, match="logit lens reads layers"):
-        translator.logit_lens(translator.trace(TEXT))
-    assert "self-attention" in translator.abilities.lacks["self-attention"]
-    with pytest.raises(TraceError, match="no layer 7"):
-        translator.output_projection(CROSS, 7)
-    # The context vector is read as it is.
-    width = translator.trace(TEXT).attention(CROSS, 0).values().size(-1)
-    assert torch.equal(translator.output_projection(CROSS, 0), torch.eye(width)[None])

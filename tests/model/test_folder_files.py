@@ -1,7 +1,6 @@
 """Files of a model's folder: no link leads out of it, at loading or later, and nothing strange is waited for."""
 
 import os
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,13 +56,6 @@ def test_a_library_that_opened_another_file_by_the_name_is_noticed(folder: Path)
         assert path.read_text(encoding="utf-8") == "a card"
     with pytest.raises(CheckpointError, match="has just changed"), named_file(folder, "README.md", 6) as path:
         path.replace(folder / "aside").with_name("README.md").write_text(SECRET, encoding="utf-8")
-
-
-def test_no_more_memory_is_taken_than_a_file_has_bytes(folder: Path) -> None:
-    tracemalloc.start()
-    assert read_file(folder, "README.md", 1 << 30) == b"a card"
-    assert tracemalloc.get_traced_memory()[1] < 1 << 20
-    tracemalloc.stop()
 
 
 def test_a_link_within_the_folder_is_read(folder: Path) -> None:

@@ -37,11 +37,3 @@ def test_a_translation_ends_at_the_pass_at_which_it_is_asked_to(translator: Tran
     with pytest.raises(CancelledError), interruption.interruptible(check):
         translator.translate("The cat sat on the mat.")
     assert passes == 3
-
-
-def test_nobody_is_asked_outside_of_the_block(translator: Translator) -> None:
-    asked = []
-    with interruption.interruptible(lambda: asked.append(1)):
-        pass
-    translator.translate("The cat sat on the mat.")
-    assert asked == []

@@ -4,11 +4,9 @@ import pytest
 import torch
 
 from model import Translator
-from model.errors import DeviceError, EditError, InputTextError, TokenError, memory_short
+from model.errors import DeviceError, InputTextError, TokenError, memory_short
 from model.languages import Offered, check_code, html_language
-from model.nn.edits import MakeUniform
 from model.reader import choose_device, choose_dtype, multiplies_bfloat16
-from model.word_choice import TextChoice, TokenPlace, WordChoice, tokens_read
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 
@@ -59,26 +57,9 @@ def test_languages_are_chosen_from_those_that_are_offered() -> None:
     assert {code: html_language(code) for code in named} == named
 
 
-def test_the_tokens_of_two_texts_are_read_up_to_the_last_of_each() -> None:
-    choice = TextChoice((5, 6, 3), 2, right=(7, 8, 3), wrong=(7, 9, 10, 3))
-    assert choice.places == (TokenPlace((5, 6, 3), (2, 7, 8), 2), TokenPlace((5, 6, 3), (2, 7, 9, 10), 3))
-    assert [place.length for place in choice.places] == [6, 7]
-    assert choice.differs_at == 1
-    # The source once, and both texts as long as the longer one.
-    assert tokens_read(choice) == 3 + 2 * 4
-    assert tokens_read(WordChoice(TokenPlace((5, 6, 3), (2, 7), 1), 8, 9)) == 3 + 2
-
-
 def test_a_translation_of_a_single_token_is_traced_and_one_of_too_many_refused(translator: Translator) -> None:
     for ids in ([0], [translator.config.vocab_size - 1], [5] * 114):
         assert [step.token_id for step in translator.trace_tokens("Tom.", ids).steps] == ids
     for ids, message in (([], "got 0"), ([5] * 115, "1 to 114 tokens"), ([-1], "got -1"), ([370], "0 to 369, got 370")):
         with pytest.raises(TokenError, match=message):
             translator.trace_tokens("Tom.", ids)
-
-
-def test_a_row_that_may_come_can_be_edited_and_no_later_one(translator: Translator) -> None:
-    """The model writes at most fifty tokens more than it reads, </s> not counted."""
-    rows = len(translator.source_ids("Tom told me.")) - 1 + 50
-    with pytest.raises(EditError, match=f"Rows of decoder.self run from 0 to {rows - 1}, got {rows}"):
-        translator.trace("Tom told me.", edits=[MakeUniform("decoder.self", 0, 0, row=rows)])

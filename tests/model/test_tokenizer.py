@@ -37,10 +37,6 @@ def test_a_byte_that_is_a_whole_character_is_spelled_as_it_and_found_by_it(token
         assert tokenizer.token_id(token) == token_id
 
 
-def test_a_character_outside_the_vocabulary_becomes_its_bytes(tokenizer: Tokenizer) -> None:
-    assert "".join(tokenizer.tokens(tokenizer.encode("🦊"))).endswith("<0xF0><0x9F><0xA6><0x8A>")
-
-
 @pytest.mark.parametrize(
     "text", [*SENTENCES[:4], "🦊 (x) ½ ñ ﬁne  漢字", " two  spaces ", "</s> <s>", "a\ud800b", "\t"]
 )

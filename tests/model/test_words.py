@@ -7,7 +7,7 @@ from model.errors import DataError
 from model.tokenizer import Tokenizer
 from model.trace.axes import whole_words
 from model.unspaced import begins_word, byte_piece
-from model.words import attention_between_words, find_words, pieces_of_spans, pieces_of_words, word_spans
+from model.words import attention_between_words, find_words, pieces_of_words, word_spans
 from tests.conftest import SENTENCES
 
 
@@ -31,18 +31,6 @@ def test_a_word_that_is_normalized_keeps_its_pieces(tokenizer: Tokenizer) -> Non
     assert [bool(pieces) for pieces in pieces_of_words("a \u200b b", tokenizer.offsets("a \u200b b"))][::2] == [
         True
     ] * 2
-
-
-def test_a_span_of_characters_has_the_pieces_it_touches() -> None:
-    offsets = [(0, 3), (4, 5), (5, 9)]
-    assert pieces_of_spans(offsets, [(0, 3), (3, 4), (4, 9), (8, 20), (2, 5), (3, 3)]) == [
-        [0],
-        [],
-        [1, 2],
-        [2],
-        [0, 1],
-        [],
-    ]
 
 
 def test_tokens_are_found_in_their_sentence() -> None:

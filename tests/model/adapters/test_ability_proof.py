@@ -1,7 +1,6 @@
 """What is claimed of a model was tried when it was opened: as the pages read, write, edit and ask."""
 
 import functools
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import torch
 import transformers
 
 from model.adapters.text_writer import TextWriter
-from model.errors import CheckpointError, SessionError
+from model.errors import CheckpointError
 from model.opening import open_reader
 from tests.model.adapters import zoo
 
@@ -55,20 +54,6 @@ def test_two_models_joined_are_exact_and_write(tmp_path: Path) -> None:
     assert len(reader.sample(TEXT, n=2)) == 2
 
 
-@pytest.mark.parametrize("tokens", [{"eos_token_id": 2}, {"eos_token_id": [2, 5]}, {}])
-def test_two_models_joined_that_name_no_first_token_open_all_the_same(tmp_path: Path, tokens: dict[str, Any]) -> None:
-    folder = zoo.save_joined(tmp_path / "joined")
-    (folder / "generation_config.json").write_text(json.dumps(tokens), encoding="utf-8")
-    reader = open_reader(folder)
-    assert isinstance(reader, TextWriter)
-    if not tokens:
-        with pytest.raises(SessionError):
-            reader.decode(TEXT)
-        return
-    assert reader.decode(TEXT).target_ids == (2,)
-    assert reader.trace(TEXT, "the street").target_ids[0] in (2, 5)
-
-
 def failing(monkeypatch: pytest.MonkeyPatch, made: Any, fails: Callable[[dict[str, Any]], bool]) -> None:
     """A class of the library that cannot be called so."""
     forward: Forward = made.forward
@@ -95,14 +80,6 @@ def test_what_fails_when_it_is_tried_is_not_claimed(tmp_path: Path, monkeypatch:
         assert "no attribute 'vocab_size'" in str(abilities.lacks[view])
     assert abilities.generates
     assert abilities.has("edits")
-
-
-def test_an_encoder_that_cannot_say_masked_words_does_not_claim_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    zoo.save_model(tmp_path / "bert", "bert", "wordpiece", head="masked")
-    failing(monkeypatch, transformers.BertForMaskedLM, reads_two)
-    assert "failed" in str(open_reader(tmp_path / "bert").abilities.lacks["word choice"])
 
 
 def test_a_model_that_pages_cannot_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,18 +114,6 @@ def test_where_nobody_can_listen_the_model_says_so_and_its_weights_are_known(mod
             layer.scores_and_weights()
 
 
-def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window() -> None:
-    model = tiny("gpt_neo")
-    _, abilities = explore(model)
-    with torch.inference_mode():
-        output = model(torch.randint(6, VOCAB, (1, 13)), output_attentions=True)
-    layers = weights_of(output, abilities, model.config)["decoder.self"]
-    for layer, weights in zip(layers, output.attentions, strict=True):
-        assert torch.equal(layer.mask.rows()[0], (weights[0] > 0).all(0))
-    assert int(layers[0].mask.rows()[0, 12].sum()) == 13
-    assert int(layers[1].mask.rows()[0, 12].sum()) == 5
-
-
 SIDES = {
     "encoder.self": "encoder_attentions",
     "decoder.self": "decoder_attentions",

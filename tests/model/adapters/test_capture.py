@@ -85,19 +85,6 @@ def test_a_pass_tells_how_many_attentions_are_done_and_can_be_ended_between_two(
     assert done == [(1, 3), (2, 3), (3, 3), (3, 3)]
 
 
-def test_layers_that_share_a_module_are_told_apart_by_the_order_of_their_calls(
-    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-) -> None:
-    site = Site()
-    name_attentions(site, {site: tuple(("decoder.self", layer) for layer in range(3))})
-    with listen(record={CALL}) as recorded:
-        for _ in range(6):
-            attend(site, *parts, None, scaling=0.3)
-    assert [(name, len(calls)) for name, calls in recorded.items()] == [
-        (f"decoder.layers.{layer}.self_attention.hook_call", 2) for layer in range(3)
-    ]
-
-
 def test_a_float_mask_with_a_bias_in_it_is_taken_apart(parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:
     bias = torch.arange(N)[None, :] - torch.arange(N)[:, None]
     causal = torch.ones(N, N, dtype=torch.bool).tril()
@@ -201,16 +188,6 @@ def test_a_rule_is_found_and_allows_the_same_places(rule: str, padded: bool) -> 
     assert (mask.window is not None, mask.chunk is not None) == ("window" in rule, rule == "chunks")
     assert torch.equal(mask.rows().expand(2, SIZE, SIZE), allowed)
     assert torch.equal(mask.of_sentence(1).rows([2, 5])[0], allowed[1, [2, 5]])
-
-
-def test_a_mask_without_a_rule_is_kept_as_it_is() -> None:
-    allowed = torch.rand(3, 5, SIZE, generator=torch.Generator().manual_seed(0)) < 0.5
-    assert torch.equal(mask_behind(allowed).rows(), allowed)
-    mask = mask_behind(allowed[:1].expand(3, 5, SIZE))
-    assert mask.explicit is not None
-    assert torch.equal(mask.explicit, allowed[:1])
-    assert torch.equal(mask.rows([3]), allowed[:1, [3]])
-    assert mask.dense() is not None
 
 
 @pytest.mark.parametrize("row", [0, 255, 256, N - 1])

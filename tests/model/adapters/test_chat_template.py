@@ -10,7 +10,6 @@ import transformers
 
 from model.adapters import chat_template
 from model.adapters.chat_template import (
-    LONGEST_TEMPLATE,
     ChatWriter,
     Message,
     as_fields,
@@ -100,14 +99,6 @@ def test_a_text_may_be_as_long_as_is_asked_and_marks_take_twice_as_much_at_most(
 def test_what_is_no_template_is_refused(value: object, words: str) -> None:
     with pytest.raises(InputTextError, match=words):
         chosen_template(value)
-
-
-def test_a_folder_opens_although_its_template_will_not_do(tmp_path: Path) -> None:
-    folder = save_chat_model(tmp_path / "large", "x" * (LONGEST_TEMPLATE + 1))
-    reader = open_reader(folder)
-    assert reader.trace("Tom.").target_tokens
-    with pytest.raises(InputTextError, match="at most 200,000 are run"):
-        as_chat(reader)
 
 
 @pytest.mark.parametrize(
@@ -259,12 +250,6 @@ def test_a_word_of_the_typed_text_is_found_behind_the_template(marked_chat: Chat
     assert link is not None
     assert offsets[link.row][1] == places[0][1]
     assert places[1][0] <= offsets[link.key][0] < places[1][1]
-
-
-def test_a_chat_is_never_taken_for_the_same_text_without_a_template(chat_folder: Callable[[str], Path]) -> None:
-    plain = open_reader(chat_folder("marked"))
-    assert as_chat(plain).key != plain.key
-    assert as_chat(plain).trace("Tom.").key != plain.trace("Tom.").key
 
 
 def test_a_template_that_refuses_says_what_it_says(chat_folder: Callable[[str], Path]) -> None:

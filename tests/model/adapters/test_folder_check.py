@@ -18,7 +18,7 @@ from model.adapters.limited_process import answered
 from model.adapters.text_reader import TextReader
 from model.errors import CheckpointError
 from model.opening import open_reader
-from tests.model.adapters.zoo import CONFIGS, refused, save_model, set_config
+from tests.model.adapters.zoo import refused, set_config
 
 Folder = Callable[[str], Path]
 
@@ -170,19 +170,6 @@ def test_numbers_that_would_exhaust_the_machine_are_refused_first(bert: Path, va
     refused(bert, "at most|far fewer")
 
 
-def test_a_tokenizer_of_bytes_needs_no_file_of_pieces(tmp_path: Path) -> None:
-    folder = save_model(tmp_path, "t5", "metaspace")
-    (folder / "tokenizer.json").unlink()
-    transformers.ByT5Tokenizer().save_pretrained(folder)
-    assert folder_with_model(str(folder)) == folder.resolve()
-    assert open_reader(folder).trace("été", "a").source_tokens == ("<0xC3>", "<0xA9>", "t", "<0xC3>", "<0xA9>", "</s>")
-    settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    for other in ("T5Tokenizer", "pipeline", None, 3):
-        changed = json.dumps({**settings, "tokenizer_class": other})
-        (folder / "tokenizer_config.json").write_text(changed, encoding="utf-8")
-        refused(folder, "no tokenizer")
-
-
 def test_a_config_from_before_2020_is_of_the_type_of_the_class_that_it_names(bert: Path) -> None:
     settings = json.loads((bert / "config.json").read_text(encoding="utf-8"))
     del settings["model_type"]
@@ -191,11 +178,6 @@ def test_a_config_from_before_2020_is_of_the_type_of_the_class_that_it_names(ber
     for names in (None, [], ["OfSomeoneElse"], [3], ["BertModel", "GPT2Model"]):
         (bert / "config.json").write_text(json.dumps({**settings, "architectures": names}), encoding="utf-8")
         refused(bert, 'does not name the type.*Add a line with it, for example "model_type": "bert"')
-
-
-def test_a_billion_labels_are_not_made(bert: Path) -> None:
-    set_config(bert, num_labels=10**8)
-    assert open_reader(bert).abilities.family == "Bert"
 
 
 def test_nothing_in_a_folder_is_run_or_fetched(bert: Path, tmp_path: Path) -> None:
@@ -238,11 +220,6 @@ def test_a_folder_without_a_tokenizer_says_how_to_get_one(bert: Path) -> None:
 def test_a_damaged_tokenizer_is_refused(bert: Path, text: str) -> None:
     (bert / "tokenizer.json").write_text(text, encoding="utf-8")
     refused(bert, "tokenizer")
-
-
-def test_heads_that_share_no_keys_evenly_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CONFIGS, "llama", CONFIGS["llama"] | {"num_key_value_heads": 3})
-    refused(save_model(tmp_path / "llama", "llama", "bytes"), "contradict each other")
 
 
 def test_a_link_in_a_circle_is_no_file(bert: Path) -> None:

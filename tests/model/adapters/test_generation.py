@@ -13,7 +13,7 @@ from model import Draws, PointAt, Sampling, SwitchOff
 from model.adapters.generation import GenerationSession
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.text_writer import TextWriter
-from model.errors import ConfigError, EditError, InputTextError, SessionError, TokenError, TraceError
+from model.errors import ConfigError, EditError, InputTextError, SessionError, TraceError
 from model.nn.edits import HeadEdit
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import BOTH, DECODERS, writer
@@ -136,17 +136,6 @@ def test_back_and_branch_go_on_as_if_nothing_had_been(writers: dict[str, TextWri
     assert session.target_ids == finished(reader).target_ids
 
 
-def test_a_token_is_forced_by_its_spelling(writers: dict[str, TextWriter]) -> None:
-    reader = writers["llama"]
-    session = reader.decode(TEXT)
-    step = session.force(reader.pieces.tokens([30])[0])
-    assert step.token_id == 30
-    assert step.index == len(session.prompt_ids) - 1
-    for wrong in ("no such token", 400, -1):
-        with pytest.raises(TokenError):
-            session.force(wrong)
-
-
 @pytest.mark.parametrize("model_type", ["gpt2", "t5"])
 def test_edits_act_alike_step_by_step_and_in_one_pass(writers: dict[str, TextWriter], model_type: str) -> None:
     reader = writers[model_type]
@@ -260,16 +249,6 @@ def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
     assert 399 in reader.trace(f"tired extra{first - 1}x").target_ids
 
 
-def test_a_text_that_fills_the_positions_gets_its_last_token() -> None:
-    reader = writer("gpt2", eos_token_id=None)
-    words = "the " * 96
-    while len(reader.pieces.encode(words).ids) > 96:
-        words = words[:-2]
-    session = reader.decode(words)
-    session.run()
-    assert len(session.prompt_ids) + len(session.steps) == 97
-
-
 #: BioGPT's and CTRL's last norms have names of their own; OLMo's has no parameters.
 FAMILIES = ["gpt2", "opt", "phi", "granite", "gemma2", "biogpt", "ctrl", "olmo"]
 
@@ -299,10 +278,3 @@ def test_a_level_of_the_lens_is_norm_and_projection_of_that_layer(writers: dict[
         expected = (model.transformer.ln_f(out.hidden_states[1][0]) @ model.lm_head.weight.T).softmax(-1)
     lens = reader.logit_lens(trace, top=400)
     torch.testing.assert_close(lens.probabilities[1], expected.sort(-1, descending=True).values, atol=1e-5, rtol=1e-3)
-
-
-def test_the_lens_of_an_encoder_decoder_is_said_to_be_missing(writers: dict[str, TextWriter]) -> None:
-    reader = writers["t5"]
-    assert "decoder-only" in reader.abilities.lacks["logit lens"]
-    with pytest.raises(TraceError, match="decoder-only"):
-        reader.logit_lens(reader.trace(TEXT))

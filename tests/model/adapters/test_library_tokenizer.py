@@ -109,21 +109,6 @@ def test_which_sign_begins_a_word_is_asked_of_the_tokenizer_and_not_of_the_major
     assert read.tokens([0, 2]) == ("a", "▁b")
 
 
-def test_in_a_vocabulary_of_words_each_piece_is_a_word_and_a_mark_clings_to_the_one_before() -> None:
-    made = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1, "cat": 2, ".": 3}, unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
-    read = LibraryTokenizer(transformers.PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>"))
-    assert read.encode("the cat.").tokens == ("▁the", "▁cat", ".")
-
-
-def test_tokens_of_ids_are_those_of_the_text(pieces: Callable[[str], LibraryTokenizer]) -> None:
-    for kind in ("bytes", "metaspace"):
-        made = pieces(kind)
-        encoded = made.encode(TEXT)
-        assert made.tokens(encoded.ids) == encoded.tokens
-        assert made.decode(encoded.ids).strip() == TEXT
-
-
 @pytest.mark.parametrize("text", ["\ud800 x", "שלום", "\u202eabc", "<b>x</b>", "a" * 5000, "\x00\x07"])
 def test_any_text_has_tokens_and_comes_out_without_an_error(
     pieces: Callable[[str], LibraryTokenizer], text: str

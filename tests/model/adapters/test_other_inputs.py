@@ -284,15 +284,3 @@ def test_attribution_heads_off_and_patching_ask_for_a_label(opened: tuple[str, L
     patched = patch_heads(reader, [pair]).changes
     assert patched.shape == (1, 8)
     assert float(patched.abs().max()) > 1e-3
-
-
-def test_a_model_of_one_number_has_no_labels_to_choose_between(tmp_path: Path) -> None:
-    config = transformers.AutoConfig.for_model("bert", **zoo.CONFIGS["bert"], num_labels=1)
-    torch.manual_seed(5)
-    transformers.AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path / "reward")
-    zoo.save_tokenizer(tmp_path / "reward", "wordpiece")
-    reader = open_reader(tmp_path / "reward", "cpu")
-    assert reader.trace(A).layers_of("encoder.self")
-    assert isinstance(reader, LabelReader)
-    with pytest.raises(InputTextError, match="one number"):
-        reader.place(A)

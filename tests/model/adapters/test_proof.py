@@ -135,12 +135,6 @@ def test_a_decoder_saved_without_its_head_opens_for_its_attention(tmp_path: Path
         torch.testing.assert_close(trace.weights("decoder.self", layer), weights[0].cpu(), atol=1e-5, rtol=0)
 
 
-def test_an_encoder_out_of_an_encoder_decoder_opens(tmp_path: Path) -> None:
-    config = config_of("t5", zoo.CONFIGS["t5"])
-    reader = open_reader(save(tmp_path / "t5", transformers.T5EncoderModel, config))
-    assert (reader.abilities.kind, reader.abilities.sites) == ("encoder", ("encoder.self",))
-
-
 @pytest.mark.parametrize("made", [transformers.Gemma3TextModel, transformers.Gemma3ForCausalLM])
 def test_a_decoder_that_looks_both_ways_is_offered_nothing_it_was_not_trained_for(tmp_path: Path, made: Any) -> None:
     config = config_of("gemma3_text", zoo.CONFIGS["gemma3_text"] | {"use_bidirectional_attention": True})

@@ -77,19 +77,6 @@ def test_the_heads_of_a_library_model_add_up_to_its_attention(model_type: str) -
         assert layer[-1].hidden is not None
 
 
-@pytest.mark.parametrize(("model_type", "is_centred"), [("gpt2", True), ("llama", False), ("olmo", True)])
-def test_what_is_a_norm_and_takes_the_mean_off_is_seen_in_what_it_does(model_type: str, is_centred: bool) -> None:
-    """OLMo's is of a class of its own and has no weights. No name says what is a norm, and one says what is none."""
-    reader = writer(model_type)
-    for module in reader.model.modules():
-        kind = type(module)
-        if "Norm" in kind.__name__ or kind is torch.nn.Dropout:
-            module.__class__ = type("DropNorm" if kind is torch.nn.Dropout else "Scale", (kind,), {})
-    path = follow_in_library(reader, reader.trace(TEXT, "It was old."), "decoder", 1)
-    norms = [path.final_norm, *(part.norm for layer in path.layers for part in layer)]
-    assert {norm and norm.is_centred for norm in norms} == {is_centred}
-
-
 @torch.inference_mode()
 @pytest.mark.parametrize(
     ("model_type", "is_gated"),

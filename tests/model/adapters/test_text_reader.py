@@ -10,7 +10,6 @@ import torch
 
 from model import MakeUniform, PointAt, SwitchOff
 from model.adapters.text_reader import TextReader
-from model.analysis.interventions.head_effects import estimate_effects, measure_effects, outputs_at
 from model.errors import EditError, InputTextError, TraceError
 from model.trace.file import load_trace, save_trace
 
@@ -79,13 +78,6 @@ def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(
     assert [step.log_prob for step in trace.steps] == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_target_of_a_decoder_follows_its_text(opened: Callable[[str], TextReader]) -> None:
-    reader = opened("gpt2")
-    trace = reader.trace("The animal", " was tired")
-    assert trace.target_ids[: len(reader.source("The animal").ids)] == reader.source("The animal").ids
-    assert trace.translation == " was tired"
-
-
 @pytest.mark.parametrize("model_type", ["gpt2", "marian"])
 def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], TextReader], model_type: str) -> None:
     reader = opened(model_type)
@@ -104,35 +96,6 @@ def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], TextRea
     plain = reader.trace(TEXT)
     assert not torch.equal(plain.weights(decoder, 1, [1]), trace.weights(decoder, 1, [1]))
     assert not plain.edits
-
-
-@pytest.mark.parametrize(
-    ("edit", "words"),
-    [
-        (SwitchOff("encoder.self", 0, 0), "no site"),
-        (SwitchOff("decoder.self", 2, 0), "Layers .* 0 to 1"),
-        (SwitchOff("decoder.self", 0, 4), "Heads .* 0 to 3"),
-        (PointAt("decoder.self", 0, 0, key=5, row=3), "comes later"),
-    ],
-)
-def test_edits_of_what_is_not_there_are_refused(
-    opened: Callable[[str], TextReader], edit: PointAt | SwitchOff, words: str
-) -> None:
-    with pytest.raises(EditError, match=words):
-        opened("gpt2").trace(TEXT, edits=[edit])
-
-
-@pytest.mark.parametrize("measured", [measure_effects, estimate_effects])
-def test_no_effect_is_told_of_heads_that_cannot_be_switched_off(
-    opened: Callable[[str], TextReader], measured: Callable[..., object]
-) -> None:
-    bloom = opened("bloom")
-    choice = bloom.word_choice("Tom told", " me", " the")
-    bloom.log_odds([choice])
-    with pytest.raises(EditError, match="Only the weights of this model"):
-        measured(bloom, [choice])
-    with pytest.raises(EditError, match="Only the weights of this model"):
-        outputs_at(bloom, choice.place)
 
 
 def test_a_model_with_weights_only_says_why_it_cannot_do_the_rest(opened: Callable[[str], TextReader]) -> None:
@@ -163,22 +126,6 @@ def test_texts_that_cannot_be_read_are_refused_in_a_sentence(
     for count in (200, 1_000_000):
         with pytest.raises(InputTextError, match="at most 96 tokens"):
             reader.trace("tired " * count)
-
-
-def test_a_text_that_cannot_be_seen_is_refused(opened: Callable[[str], TextReader]) -> None:
-    with pytest.raises(InputTextError, match="only invisible characters"):
-        opened("bert").trace("\u200b")
-
-
-def test_an_encoder_takes_no_target_and_unknown_extras_are_named(opened: Callable[[str], TextReader]) -> None:
-    with pytest.raises(InputTextError, match="no decoder"):
-        opened("bert").trace(TEXT, "x")
-    with pytest.raises(TraceError, match="hook_scores"):
-        opened("bert").trace(TEXT, extras={"hook_scores"})
-    with pytest.raises(TraceError, match="no such layer"):
-        opened("bert").output_projection("encoder.self", 7)
-    with pytest.raises(TraceError, match="positional"):
-        _ = opened("bert").trace(TEXT).positional
 
 
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "gemma2", "gpt_oss", "t5", "bloom"])

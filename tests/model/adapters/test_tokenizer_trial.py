@@ -89,14 +89,6 @@ def test_settings_that_make_up_millions_of_tokens_are_refused(name: str) -> None
         check_settings({name: 10_000_000})
 
 
-def test_replacements_that_would_end_the_process_are_refused_when_the_folder_is_opened(bert: Path) -> None:
-    pipeline(bert, lambda json: json.update(normalizer=replacing({"Regex": "."}, "x" * 1_000, 4)))
-    refused(
-        bert,
-        "tokenizer in bert cannot be used: its replacements turn one character into up to 1,000,000,000,000 characters",
-    )
-
-
 def test_an_expression_that_panics_is_refused(bert: Path) -> None:
     split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
     pipeline(bert, lambda json: json.update(pre_tokenizer=split))
@@ -146,11 +138,6 @@ def test_a_file_of_settings_is_read_up_to_its_limit_and_not_beyond(bert: Path, n
     (bert / name).write_bytes(b" " * (most + 1))
     with pytest.raises(CheckpointError, match="has more than"), private_copy(folder):
         pass
-
-
-def test_a_class_that_is_no_tokenizer_of_one_text_is_refused(bert: Path) -> None:
-    (bert / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RagTokenizer"}), encoding="utf-8")
-    refused(bert, "tokenizer in bert cannot be used")
 
 
 def test_what_is_tried_is_what_is_opened_although_the_folder_changes_meanwhile(

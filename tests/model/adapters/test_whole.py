@@ -267,12 +267,6 @@ def test_the_rule_is_the_same_however_the_weights_are_stored(
     refused(more, "contain model.layers.2.mlp.up_proj.weight")
 
 
-def test_a_pooler_that_the_folder_lacks_is_not_read_and_said_to_be_lacking(tmp_path: Path) -> None:
-    folder = save_model(tmp_path, "bert")
-    rewrite(folder, without("pooler"))
-    assert whole_of(folder).unread == ("pooler.dense.bias", "pooler.dense.weight")
-
-
 @pytest.mark.parametrize(
     ("model_type", "head", "named", "opened_as"),
     [
@@ -296,18 +290,6 @@ def test_the_class_is_the_one_named_or_one_whose_head_is_in_the_folder(
         transformers.ViTImageProcessor(size={"height": 24, "width": 24}).save_pretrained(folder)
     set_config(folder, architectures=named)
     assert re.match(opened_as, whole_of(folder).opened_as)
-
-
-def test_a_head_without_its_model_beneath_and_the_model_beneath_alone_both_open(tmp_path: Path) -> None:
-    """A folder of a trunk has no prefix, one with a head has; either is opened as either."""
-    trunk = save_model(tmp_path / "trunk", "gpt2", "bytes", head="encoder")
-    set_config(trunk, architectures=["GPT2LMHeadModel"])
-    assert open_reader(trunk, "cpu").abilities.generates
-    headed = save_model(tmp_path / "headed", "bert", head="masked")
-    set_config(headed, architectures=["BertModel"])
-    whole = whole_of(headed)
-    assert set(whole.unused.values()) == {"head"}
-    assert {name.partition(".")[0] for name in whole.unused} == {"cls"}
 
 
 def trocr(folder: Path) -> Path:

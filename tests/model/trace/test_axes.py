@@ -90,13 +90,6 @@ def test_a_row_of_a_decoder_is_named_by_what_it_reads_and_what_it_writes() -> No
     assert shown.named_by_what_follows(read, ("▁weil", "▁es", "</s>")).labels == rows.labels[1:]
 
 
-def test_the_row_of_a_word_is_named_with_the_word_after_it() -> None:
-    read = whole_words(("<s>", "▁Ti", "er", "▁war", "▁mü", "de"))
-    assert read.named_by_what_follows(read, ("▁Ti", "er", "▁war", "▁mü", "de", "</s>")).labels == (
-        "<s> → Tier", "Tier → war", "war → müde", "müde → </s>",
-    )  # fmt: skip
-
-
 def test_the_rows_that_write_a_word_are_those_before_each_of_its_tokens() -> None:
     target = whole_words(("<s>", "▁Ti", "er", "▁war", "▁mü", "de", "</s>"))
     rows = target.as_rows_that_write(target)

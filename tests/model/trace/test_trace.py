@@ -1,7 +1,6 @@
 """What a trace promises: exact weights on demand, for every site, layer and head, and a key that names the run."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -9,7 +8,6 @@ import torch
 from model import PointAt, SwitchOff, Translator
 from model.errors import InputTextError, TraceError
 from model.nn.layers import sinusoidal_encoding
-from model.trace.file import load_trace, save_trace
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
@@ -150,10 +148,3 @@ def test_another_text_and_another_model_are_other_keys(translator: Translator) -
 def test_functions_that_nobody_can_name_make_every_run_its_own(translator: Translator) -> None:
     edits = {"encoder.layers.0.hook_output": torch.zeros_like}
     assert translator.trace(FIRST, edits=edits).key != translator.trace(FIRST, edits=edits).key
-
-
-def test_a_file_keeps_the_key(translator: Translator, tmp_path: Path) -> None:
-    trace = translator.trace(FIRST)
-    save_trace(trace, tmp_path / "trace.npz")
-    assert load_trace(tmp_path / "trace.npz").key == trace.key
-    assert replace(trace, text="another").key != trace.key

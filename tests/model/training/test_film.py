@@ -12,7 +12,7 @@ import torch
 
 from model import Translator
 from model.config import ModelConfig, TransformerConfig, changed
-from model.errors import ConfigError, DataError
+from model.errors import DataError
 from model.nn.encoder_decoder import SITES, EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training.batches import encode_pairs
@@ -114,14 +114,6 @@ def test_a_film_changes_nothing_in_the_training(
     alone.train(encode_pairs(PAIRS * 4, tokenizer, 100), {})
     for ours, theirs in zip(recorded[2].parameters(), alone.model.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs)
-
-
-def test_the_film_of_another_run_is_not_written_over(
-    recorded: tuple[Path, Film, EncoderDecoder], tokenizer: Tokenizer
-) -> None:
-    folder, _, model = recorded
-    with pytest.raises(ConfigError, match="another run"):
-        FilmRecorder(folder / "film.npz", model, tokenizer, run={"preset": "other"}, total=4, dev={})
 
 
 def damaged(film: Film, path: Path, **changes: Any) -> None:

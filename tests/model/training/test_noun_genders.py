@@ -4,7 +4,6 @@ import pytest
 
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.batches import encode_pairs
 from model.training.dictionary_lexicon import DictionaryNoun
 from model.training.lexicon import GENDERS
 from model.training.noun_genders import NounGenders
@@ -57,13 +56,3 @@ def test_the_last_token_of_the_noun_carries_it_however_the_source_is_cut() -> No
             ("▁I▁saw▁a▁pear▁tree,▁a▁pear", 1),
             (f"▁{pair.source[:-1]}".replace(" ", "▁"), 2),
         ]
-
-
-def test_examples_have_the_nouns_of_their_own_cut(tokenizer: Tokenizer) -> None:
-    pair = Pair("The pear is ripe.", "Die Birne ist reif.")
-    examples = encode_pairs([pair], tokenizer, 100, cuts=3, genders=NOUNS)
-    assert len(examples) == 4
-    for example in examples:
-        assert example.genders == NOUNS.tokens_of(pair, example.source, tokenizer)
-        assert tokenizer.decode(example.source[: example.genders[0][0] + 1]) == "The pear"
-    assert [example.genders for example in encode_pairs([pair], tokenizer, 100)] == [()]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from model.training.compositions import AFFORDANCES, NAME, compositions
-from model.training.lexicon import DRAWN_FRAMES, FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, HeldOutPart, Noun
+from model.training.lexicon import DRAWN_FRAMES, FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, HeldOutPart
 from model.training.pronouns import HELD_OUT, Draw, HeldOut, PronounPair, part_of_noun, pronouns_in
 from tests.model.training.curriculum import FRAME, words_around_slots
 
@@ -87,10 +87,6 @@ def test_every_pair_has_the_pronoun_of_its_antecedents_gender(training: list[Pro
         assert forms[pair.antecedent.gender] & set(pronouns_in(pair.target)), pair
         assert re.search(r"\bit\b", pair.source, re.IGNORECASE)
         assert "{" not in pair.source + pair.target
-
-
-def nouns_of(kinds: str) -> set[Noun]:
-    return {noun for kind in kinds.split() for noun in NOUNS[kind]}
 
 
 def test_no_held_out_frame_noun_or_combination_is_trained_on(

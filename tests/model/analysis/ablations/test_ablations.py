@@ -21,7 +21,7 @@ from model.analysis.ablations.results import (
     load_results,
     over_seeds,
 )
-from model.analysis.ablations.table import ablations_report, told_apart
+from model.analysis.ablations.table import told_apart
 from model.checkpoint import verify
 from model.config import read_config
 from model.errors import DataError
@@ -92,28 +92,6 @@ def results(**bleu: list[tuple[float, float]]) -> AblationResults:
         for seed, scores in enumerate(of_seeds)
     )
     return AblationResults(runs, {})
-
-
-def test_only_what_holds_on_every_set_and_beyond_the_spread_is_called_worse_or_better() -> None:
-    report = ablations_report(
-        results(
-            full=[(10.0, 20.0), (10.2, 20.2)],
-            single_head=[(9.0, 19.0), (9.2, 19.2)],
-            two_heads=[(9.0, 20.0), (9.2, 20.2)],
-            no_positions=[(5.0, 25.0), (5.2, 25.2)],
-            additive=[(8.0, 18.0), (11.0, 21.0)],
-            gru=[(12.0, 22.0), (12.2, 22.2)],
-        )
-    )
-    assert "\n  worse: single-head\n" in report
-    assert "\n  better: gru\n" in report
-    assert "\n  within seed noise: two-heads, no-positions, additive\n" in report
-
-
-def test_one_seed_tells_nothing_apart() -> None:
-    report = ablations_report(results(full=[(10.0, 20.0)], single_head=[(1.0, 2.0)]))
-    assert "worse" not in report
-    assert " ± " not in report.partition("BLEU and chrF of greedy")[0]
 
 
 @pytest.mark.parametrize(

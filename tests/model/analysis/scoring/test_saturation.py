@@ -35,13 +35,6 @@ def test_the_additive_variance_is_that_of_many_draws() -> None:
     assert scoring.expected_variance("additive", 3) == pytest.approx(scores.var().item(), rel=0.02)
 
 
-def test_the_example_is_a_row_with_half_of_the_gradients_below_its_own() -> None:
-    found = random_saturation("dot", 4)
-    assert bool((found.example.diff() <= 0).all())
-    below = found.rows.gradient < jacobian_norm(found.example.double()) * (1 - 1e-9)
-    assert int(below.sum()) == scoring.DRAWS * scoring.QUERIES // 2
-
-
 @pytest.mark.parametrize("name", scoring.NAMES)
 @pytest.mark.parametrize("width", [16, 64])
 def test_the_measured_variance_is_the_formulas(name: str, width: int) -> None:
