@@ -219,28 +219,10 @@ def test_a_conversion_is_kept_in_no_folder_that_a_link_leads_to(
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-def _with(content: bytes, key: str, form: str, value: int) -> bytes:
-    """A file whose setting of this name has another value."""
-    at = content.index(key.encode()) + len(key) + struct.calcsize("<I")
+def _with(content: bytes, key: str, form: str, value: int, after: int = 4) -> bytes:
+    """A file with another number so many bytes after a name: a setting, or what a list or tensor claims."""
+    at = content.index(key.encode()) + len(key) + after
     return content[:at] + struct.pack(form, value) + content[at + struct.calcsize(form) :]
-
-
-def _with_elements(content: bytes, key: str, count: int) -> bytes:
-    """A file in which a list says that it has so many elements."""
-    at = content.index(key.encode()) + len(key) + struct.calcsize("<II")
-    return content[:at] + struct.pack("<Q", count) + content[at + 8 :]
-
-
-def _with_dimension(content: bytes, key: str, size: int) -> bytes:
-    """A file in which a tensor says that its first dimension has this size."""
-    at = content.index(key.encode()) + len(key) + struct.calcsize("<I")
-    return content[:at] + struct.pack("<Q", size) + content[at + 8 :]
-
-
-def _with_dimensions(content: bytes, key: str, count: int) -> bytes:
-    """A file in which a tensor says that it has so many dimensions."""
-    at = content.index(key.encode()) + len(key)
-    return content[:at] + struct.pack("<I", count) + content[at + 4 :]
 
 
 #: What a file says, and what is said of it.
@@ -253,11 +235,11 @@ CLAIMS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "positions": (lambda whole: _with(whole, "qwen2.context_length", "<I", 4 * 10**9), "context_length = 4,000,000"),
     "tensors": (lambda whole: whole[:8] + struct.pack("<Q", 2**60) + whole[16:], "1,152,921,504,606,846,976 entries"),
     "settings": (lambda whole: whole[:16] + struct.pack("<Q", 2**60) + whole[24:], "entries follow, and at most 4,096"),
-    "numbers of a list": (lambda whole: _with_elements(whole, "ggml.token_type", 2**60), "entries follow"),
-    "texts of a list": (lambda whole: _with_elements(whole, "ggml.tokens", 2**60), "entries follow"),
+    "numbers of a list": (lambda whole: _with(whole, "ggml.token_type", "<Q", 2**60, 8), "entries follow"),
+    "texts of a list": (lambda whole: _with(whole, "ggml.tokens", "<Q", 2**60, 8), "entries follow"),
     "a text": (lambda whole: _with(whole, "tokenizer.ggml.model", "<Q", 2**60), "entries follow"),
-    "a tensor": (lambda whole: _with_dimension(whole, "token_embd.weight", 2**40), "more than its bytes hold"),
-    "dimensions": (lambda whole: _with_dimensions(whole, "token_embd.weight", 9), "9 entries follow, and at most 4"),
+    "a tensor": (lambda whole: _with(whole, "token_embd.weight", "<Q", 2**40), "more than its bytes hold"),
+    "dimensions": (lambda whole: _with(whole, "token_embd.weight", "<I", 9, 0), "9 entries follow, and at most 4"),
     "a version": (lambda whole: whole[:4] + struct.pack("<I", 9) + whole[8:], "version 9 of the format"),
     "an end": (lambda whole: whole[: whole.index(b"token_embd")], "it ends before its tensors|entries follow"),
 }

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -209,33 +209,32 @@ def noted(root: Path, note: str) -> Path:
     return folder
 
 
-def _damaged(verdict: Path) -> None:
-    os.truncate(verdict, verdict.stat().st_size - 9)
+def resealed(verdict: Path, cache: Path, **changes: object) -> Path:
+    """The verdict with other values, under the seal of a cache."""
+    kept = json.loads(verdict.read_text(encoding="utf-8"))["content"] | changes
+    to = cache / verdict.relative_to(verdict.parents[1])
+    write_sealed(cache, to, kept)
+    return to
 
 
-def _changed(verdict: Path) -> None:
+def changed(verdict: Path) -> None:
     kept = json.loads(verdict.read_text(encoding="utf-8"))
     kept["content"]["difference"] = 0.5
     verdict.write_text(json.dumps(kept), encoding="utf-8")
 
 
-def _sealed_elsewhere(verdict: Path) -> None:
+def sealed_elsewhere(verdict: Path) -> None:
     """As whoever knows this code would make it, without the key of this cache."""
-    cache, other = verdict.parents[1], verdict.parents[2] / "other"
-    kept = json.loads(verdict.read_text(encoding="utf-8"))["content"] | {"difference": 0.5}
-    write_sealed(other, other / verdict.relative_to(cache), kept)
-    shutil.copy(other / verdict.relative_to(cache), verdict)
+    shutil.copy(resealed(verdict, verdict.parents[2] / "other", difference=0.5), verdict)
 
 
-def _sealed_by_a_key_for_all(verdict: Path) -> None:
+def sealed_by_a_key_for_all(verdict: Path) -> None:
     """With the key, which others may have read."""
-    cache = verdict.parents[1]
-    kept = json.loads(verdict.read_text(encoding="utf-8"))["content"] | {"difference": 0.5}
-    write_sealed(cache, verdict, kept)
-    (cache / "key").chmod(0o644)
+    resealed(verdict, verdict.parents[1], difference=0.5)
+    (verdict.parents[1] / "key").chmod(0o644)
 
 
-def _of_another_content(verdict: Path) -> None:
+def of_another_content(verdict: Path) -> None:
     """A verdict that is sealed, of other weights."""
     before = list(verdict.parent.iterdir())
     open_reader(noted(verdict.parents[2], "another"), "cpu", cache=verdict.parents[1])
@@ -243,29 +242,24 @@ def _of_another_content(verdict: Path) -> None:
     new.replace(verdict)
 
 
-def _of_a_strange_kind(verdict: Path) -> None:
-    kept = json.loads(verdict.read_text(encoding="utf-8"))["content"] | {"positions": "<script>"}
-    write_sealed(verdict.parents[1], verdict, kept)
-
-
-def _of_other_heads(verdict: Path) -> None:
-    kept = json.loads(verdict.read_text(encoding="utf-8"))["content"] | {"heads": {"decoder.self": [4, 3]}}
-    write_sealed(verdict.parents[1], verdict, kept)
-
-
-DAMAGES = (
-    _damaged, _changed, _sealed_elsewhere, _sealed_by_a_key_for_all, _of_another_content, _of_a_strange_kind,
-    _of_other_heads,
-)  # fmt: skip
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "cut": lambda verdict: os.truncate(verdict, verdict.stat().st_size - 9),
+    "changed": changed,
+    "sealed elsewhere": sealed_elsewhere,
+    "sealed by a key for all": sealed_by_a_key_for_all,
+    "of another content": of_another_content,
+    "of a strange kind": lambda verdict: resealed(verdict, verdict.parents[1], positions="<script>"),
+    "of other heads": lambda verdict: resealed(verdict, verdict.parents[1], heads={"decoder.self": [4, 3]}),
+}
 
 
 @pytest.fixture(scope="module")
 def opened_before(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a model and a cache for each damage, which another process has opened."""
     root = tmp_path_factory.mktemp("opened")
-    for number in range(len(DAMAGES) + 1):
+    for name in (*DAMAGES, "undamaged"):
         # Each is a content of its own, of which this process knows nothing.
-        noted(root / f"{number}", f"note {number}").rename(root / f"{number}" / "gpt2")
+        noted(root / name, f"note {name}").rename(root / name / "gpt2")
     code = (
         f"from pathlib import Path; from model.opening import open_reader\nfor folder in Path({str(root)!r}).iterdir():"
         "  open_reader(folder / 'gpt2', 'cpu', cache=folder / 'cache')"
@@ -275,11 +269,11 @@ def opened_before(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", range(len(DAMAGES)), ids=lambda number: DAMAGES[number].__name__)
-def test_a_verdict_that_cannot_be_believed_is_proven_anew(opened_before: Path, number: int) -> None:
-    home = opened_before / f"{number}"
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_verdict_that_cannot_be_believed_is_proven_anew(opened_before: Path, damage: str) -> None:
+    home = opened_before / damage
     (verdict,) = (home / "cache" / "verdicts").iterdir()
-    DAMAGES[number](verdict)
+    DAMAGES[damage](verdict)
     wrong = verdict.read_bytes()
     found = open_reader(home / "gpt2", "cpu", cache=home / "cache").abilities
     assert found.proof is not None
@@ -290,7 +284,7 @@ def test_a_verdict_that_cannot_be_believed_is_proven_anew(opened_before: Path, n
 
 @pytest.mark.long
 def test_a_verdict_of_another_process_is_believed_and_its_key_is_for_its_owner_alone(opened_before: Path) -> None:
-    home = opened_before / f"{len(DAMAGES)}"
+    home = opened_before / "undamaged"
     (verdict,) = (home / "cache" / "verdicts").iterdir()
     before = verdict.stat()
     assert open_reader(home / "gpt2", "cpu", cache=home / "cache").abilities.proof is not None

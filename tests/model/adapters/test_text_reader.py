@@ -1,6 +1,5 @@
 """Models of every kind through the same trace: their tokens, sites, steps, edits and errors."""
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,26 +143,3 @@ def test_a_trace_of_every_kind_survives_its_file(
             assert torch.equal(again.mask(site, layer), trace.mask(site, layer))
             if trace.knows_inputs:
                 assert torch.equal(again.scores(site, layer), trace.scores(site, layer))
-
-
-def test_threads_that_share_a_model_do_not_see_each_others_runs(opened: Callable[[str], TextReader]) -> None:
-    reader = opened("gpt2")
-    texts = ["The animal was tired.", "Tom told me that he would be late again tomorrow morning.", "She gave"]
-    expected = {text: reader.trace(text).weights("decoder.self", 1) for text in texts}
-    edited = [SwitchOff("decoder.self", 1, head) for head in range(4)]
-    done, wrong = list[str](), list[str]()
-
-    def work(text: str) -> None:
-        for turn in range(4):
-            found = reader.trace(text, edits=edited if turn % 2 else None).weights("decoder.self", 1)
-            if not torch.equal(found, torch.zeros_like(found) if turn % 2 else expected[text]):
-                wrong.append(text)
-        done.append(text)
-
-    threads = [threading.Thread(target=work, args=(text,)) for text in texts * 2]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(done) == sorted(texts * 2)
-    assert wrong == []

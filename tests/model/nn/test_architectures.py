@@ -1,6 +1,5 @@
 """Models of shapes, unfilled ones, how matrices lie in memory, and parameters counted by a closed form."""
 
-import copy
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -11,8 +10,7 @@ import torch
 from model.checkpoint import load_checkpoint, save_checkpoint
 from model.config import PRESETS, ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
 from model.decoding.cost import count_parameters
-from model.nn.architectures import lay_out_for_decoding, model_of_shapes, new_model, unfilled_model
-from model.nn.layers import EncoderLayer
+from model.nn.architectures import model_of_shapes, new_model, unfilled_model
 from model.nn.transformer import Transformer
 
 SMALL = TransformerConfig(vocab_size=300, d_model=16, num_layers=1, num_heads=2, d_ff=32, max_length=40)
@@ -72,22 +70,6 @@ def test_untrained_weights_are_as_far_spread_as_the_papers_say(config: ModelConf
             if end == "weight_hh":
                 for gate in weight.detach().chunk(3):
                     torch.testing.assert_close(gate @ gate.T, torch.eye(len(gate)), atol=1e-5, rtol=0)
-
-
-def test_a_model_laid_out_for_decoding_says_the_same(config: TransformerConfig) -> None:
-    model = Transformer(config).eval()
-    laid_out = copy.deepcopy(model)
-    lay_out_for_decoding(laid_out)
-    source, target = torch.randint(4, config.vocab_size, (2, 1, 9))
-    with torch.inference_mode():
-        torch.testing.assert_close(laid_out(source, target), model(source, target))
-    layer = laid_out.encoder.layers[0]
-    assert isinstance(layer, EncoderLayer)
-    inner, outer, square = layer.feed_forward.inner, layer.feed_forward.outer, layer.self_attention.query
-    assert inner.weight.t().is_contiguous()
-    assert outer.weight.is_contiguous()
-    assert square.weight.is_contiguous()
-    assert laid_out.projection.weight is laid_out.decoder.embedding.tokens.weight
 
 
 def test_a_checkpoint_that_is_loaded_and_saved_again_has_the_same_weights(

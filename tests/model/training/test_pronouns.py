@@ -59,15 +59,8 @@ def keys_of(kind: HeldOut, pair: PronounPair) -> set[object]:
         ("lie so", "cat", "armchair", ("my", "the"), "b", "repaired",
          "My cat was lying on the armchair, so Tom repaired it.",
          "Meine Katze lag auf dem Sessel, deshalb reparierte Tom ihn."),
-        ("eat not", "pig", "apple", ("the", "the"), "a", "full",
-         "The pig didn't eat the apple because it was too full.",
-         "Das Schwein fraß den Apfel nicht, weil es zu satt war."),
         ("help", "goat", None, ("the", "the"), "a", "hurt",
          "The goat was too hurt, so Tom helped it.", "Die Ziege war zu verletzt, deshalb half Tom ihr."),
-        ("when so", "horse", "barn", ("the", "the"), "a", "fed",
-         "When the horse ran into the barn, Tom fed it.", "Als das Pferd in die Scheune lief, fütterte Tom es."),
-        ("did you see", "castle", None, ("the", "the"), "a", "old",
-         "Did you see the castle? It was too old.", "Hast du das Schloss gesehen? Es war zu alt."),
     ],
 )  # fmt: skip
 def test_articles_cases_and_pronouns_are_right(
