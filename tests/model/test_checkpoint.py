@@ -155,13 +155,6 @@ def test_a_device_that_is_not_there_is_said(folder: Path, device: str) -> None:
         Translator.load(folder, device=device)
 
 
-def test_bfloat16_is_for_gpus(folder: Path) -> None:
-    with pytest.raises(DeviceError, match="bfloat16"):
-        Translator.load(folder, device="cpu", dtype="bfloat16")
-    with pytest.raises(DeviceError, match="float32 or bfloat16"):
-        Translator.load(folder, device="cpu", dtype="float8")
-
-
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(
     not torch.cuda.is_available(), reason="needs a CUDA device"))])  # fmt: skip
 def test_a_bfloat16_trace_reproduces_the_real_head_output_to_its_precision(translator: Translator, device: str) -> None:

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from model.checkpoint import save_checkpoint, write_manifest
-from model.errors import CheckpointError, EditError
-from model.nn.edits import MakeUniform, PointAt, SwitchOff
+from model.errors import CheckpointError
+from model.nn.edits import MakeUniform, PointAt
 from model.opening import as_translator, as_writer, open_reader
 from model.translator import EarlierTranslator, Translator
 from tests.conftest import SENTENCES
@@ -50,22 +50,6 @@ def test_greedy_sampled_and_searched_texts_are_of_one_distribution(translator: E
     torch.testing.assert_close(spread.best[:, 0], torch.tensor([step.log_prob for step in session.steps]))
 
 
-def test_a_step_taken_back_and_forced_goes_on_as_one_pass_would(translator: EarlierTranslator) -> None:
-    session = translator.decode(TEXT)
-    for _ in range(4):
-        session.step()
-    branch = session.branch()
-    branch.back()
-    branch.force(branch.steps[-1].candidates[2].token_id)
-    branch.step()
-    expected = translator.trace_tokens(TEXT, branch.written_ids)
-    assert [step.log_prob for step in branch.steps] == pytest.approx([s.log_prob for s in expected.steps], abs=1e-4)
-    assert len(session.steps) == 4
-    while branch.steps:
-        branch.back()
-    assert branch.step() == session.steps[0]
-
-
 def test_an_edit_acts_alike_step_by_step_and_in_one_pass_and_shows_in_the_trace(translator: EarlierTranslator) -> None:
     last = translator.abilities.shapes[CROSS][0] - 1
     edits = [PointAt(CROSS, 0, 0, key=1, row=2), MakeUniform(CROSS, last, 0, since=4)]
@@ -79,15 +63,6 @@ def test_an_edit_acts_alike_step_by_step_and_in_one_pass_and_shows_in_the_trace(
     plain = translator.trace_tokens(TEXT, ids)
     assert [step.log_prob for step in plain.steps[:2]] == pytest.approx([s.log_prob for s in read.steps[:2]], abs=1e-5)
     assert plain.steps[2].log_prob != pytest.approx(read.steps[2].log_prob, abs=1e-6)
-
-
-def test_a_head_switched_off_gives_nothing(translator: EarlierTranslator) -> None:
-    off = [SwitchOff(CROSS, 0, 0)]
-    trace = translator.trace(TEXT, extras=OUTPUTS, edits=off)
-    assert not trace.recorded["decoder.layers.0.cross_attention.hook_head_output"].any()
-    assert not trace.weights(CROSS, 0).any()
-    with pytest.raises(EditError, match=r"no site 'encoder\.self'; sites are decoder\.cross"):
-        translator.trace(TEXT, edits=[SwitchOff("encoder.self", 0, 0)])
 
 
 def test_a_checkpoint_opens_as_what_it_is_and_translates_alike(

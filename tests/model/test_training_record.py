@@ -15,7 +15,6 @@ DATA = {"name": "invented", "pairs": 12, "weight": 1.5, "what": "sentences of a 
 GOOD_TRAINING = {"data": [DATA], "settings": {"steps": 40, "bf16": True, "decay": "linear"}, "dev_limit": 20}
 RESULT = {"set": "dev", "beam": 1, "bleu": 12.5, "chrf": 40, "signature": "tok:13a", "sentences": 9, "seconds": 1.5}
 SCORE = {"command": "python -m model evaluate", "result": RESULT}
-DEEP = "[" * 100_000
 
 
 def written(folder: Path, name: str, content: object) -> Path:

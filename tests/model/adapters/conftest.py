@@ -12,10 +12,8 @@ from model.adapters import inspect_folder
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.opening import open_reader
-from model.reader import Reader
 from tests.model.adapters.zoo import BOTH, DECODERS, save_model, writer
 
-Open = Callable[..., Reader]
 #: Model types whose tests read text → their tokenizer.
 TOKENIZERS = {"bert": "wordpiece", "mpnet": "wordpiece", "gpt2": "bytes", "bloom": "bytes", "mistral": "bytes"}
 

@@ -39,39 +39,6 @@ def test_an_unfilled_model_computes_as_the_one_whose_weights_it_is_given(config:
     assert torch.equal(model(source, target), copy(source, target))
 
 
-#: What the papers say of a model before its training: the deviation of each kind of weights, by the end of its name.
-SPREADS: dict[str, tuple[ModelConfig, dict[str, float]]] = {
-    "one matrix": (SMALL, {"tokens.weight": 16**-0.5, "inner.weight": (2 / (16 + 32)) ** 0.5, "inner.bias": 0}),
-    "three matrices": (
-        replace(SMALL, share_embeddings=False, positions="learned"),
-        {"tokens.weight": 16**-0.5, "learned.weight": 16**-0.5, "projection.weight": (2 / (16 + 300)) ** 0.5},
-    ),
-    "GRU": (
-        CONFIGS["GRU"],
-        {"tokens.weight": 16**-0.5, "weight_hh": 128**-0.5, "readout.weight": (2 / (3 * 16 + 3 * 128)) ** 0.5},
-    ),
-    "convolutions": (
-        ConvolutionalConfig(vocab_size=300, d_model=16, dropout=0.36, kernel_size=5),
-        {"tokens.weight": 0.1, "positions.weight": 0.1, "convolution.weight": 1.6 / 80**0.5, "query.weight": 0.25},
-    ),
-}
-
-
-@pytest.mark.parametrize(("config", "spreads"), SPREADS.values(), ids=SPREADS)
-def test_untrained_weights_are_as_far_spread_as_the_papers_say(config: ModelConfig, spreads: dict[str, float]) -> None:
-    torch.manual_seed(2)
-    model = new_model(config)
-    for end, expected in spreads.items():
-        found = [weight for name, weight in model.named_parameters() if end in name]
-        assert found, end
-        for weight in found:
-            deviation = float(weight.detach().square().mean().sqrt())
-            assert deviation == pytest.approx(expected, rel=0.1), end
-            if end == "weight_hh":
-                for gate in weight.detach().chunk(3):
-                    torch.testing.assert_close(gate @ gate.T, torch.eye(len(gate)), atol=1e-5, rtol=0)
-
-
 def test_a_checkpoint_that_is_loaded_and_saved_again_has_the_same_weights(
     tiny_checkpoints: Path, tmp_path: Path
 ) -> None:

@@ -80,14 +80,6 @@ def test_multi_head_attention_equals_torchs_with_copied_weights(training: bool, 
     torch.testing.assert_close(ours(x, x, mask), expected)
 
 
-def test_bfloat16_inputs_are_derived_in_float32() -> None:
-    query, key, value = (random(2, 5, 4).bfloat16() for _ in range(3))
-    mask = AttentionMask(num_queries=5, num_keys=5)
-    inputs = AttentionInputs(query=query, key=key, value=value, mask=mask, scale=0.5)
-    assert inputs.scores_and_weights().weights.dtype == torch.float32
-    torch.testing.assert_close(inputs.scores_and_weights().weights.sum(-1), torch.ones(2, 5))
-
-
 def by_hand(
     query: torch.Tensor,
     key: torch.Tensor,

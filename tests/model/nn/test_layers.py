@@ -9,7 +9,7 @@ from torch import nn
 
 from model.config import Positions, TransformerConfig
 from model.errors import InputTextError
-from model.nn.layers import Dropout, Embedding, encode_positions, pair_dimensions, sinusoidal_encoding
+from model.nn.layers import Dropout, Embedding, pair_dimensions, sinusoidal_encoding
 
 
 def test_a_later_start_gives_the_rows_of_the_longer_table() -> None:
@@ -24,14 +24,6 @@ def test_every_entry_follows_the_formula_with_any_width_and_base(d_model: int, b
             angle = position / base ** (2 * i / d_model)
             assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
             assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
-
-
-def test_between_two_positions_the_formula_goes_on_in_the_number_type_asked_for() -> None:
-    half = encode_positions(torch.tensor([0.5], dtype=torch.float64), 4)
-    assert half.dtype == torch.float64
-    assert half[0].tolist() == pytest.approx(
-        [math.sin(0.5), math.cos(0.5), math.sin(0.005), math.cos(0.005)], abs=1e-15
-    )
 
 
 def test_halves_hold_the_same_numbers_in_other_columns() -> None:

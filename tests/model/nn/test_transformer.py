@@ -117,14 +117,6 @@ def test_capture_changes_nothing_and_the_explicit_path_agrees(translator: Transl
     torch.testing.assert_close(explicit, plain, atol=1e-5, rtol=1e-5)
 
 
-def test_dropout_is_active_in_training_only(config: TransformerConfig) -> None:
-    model = Transformer(replace(config, dropout=0.5))
-    source, target = torch.randint(4, 300, (1, 8)), torch.randint(4, 300, (1, 7))
-    with torch.no_grad():
-        assert not torch.equal(model.train()(source, target), model(source, target))
-        assert torch.equal(model.eval()(source, target), model(source, target))
-
-
 def test_other_shapes_than_the_types_say_are_refused() -> None:
     query = torch.zeros(2, 4, 3, 8)
     assert attention_weights(query, query, scale=1.0).weights.shape == (2, 4, 3, 3)

@@ -43,13 +43,6 @@ def test_tokens_that_no_white_space_separates_are_no_word(run: tuple[str, ...]) 
     assert has_runs(run)
 
 
-def test_a_long_run_among_words_stays_tokens_and_the_words_are_joined() -> None:
-    run = (*FORMULA, *FORMULA[1:])
-    words = whole_words(("▁The", "▁gen", "e", *run, "▁co", "des", "."))
-    assert [len(group) for group in words.groups] == [1, 2, *(1 for _token in run), 3]
-    assert words.labels[1] == "gene"
-
-
 @pytest.mark.parametrize(
     "tokens",
     [

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from model.training.compositions import AFFORDANCES, NAME, compositions
-from model.training.lexicon import DRAWN_FRAMES, FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, HeldOutPart
+from model.training.lexicon import DRAWN_FRAMES, FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, SLOT, HeldOutPart
 from model.training.pronouns import HELD_OUT, Draw, HeldOut, PronounPair, part_of_noun, pronouns_in
-from tests.model.training.curriculum import FRAME, words_around_slots
 
+FRAME = {frame.name: frame for frame in (*FRAMES["train"], *HELD_OUT_FRAMES)}
 BY_NAME = {noun.english: noun for nouns in NOUNS.values() for noun in nouns}
 #: A cue of a composed sentence → the first forms of what it can be a form of, by which combinations are held out.
 BASES: dict[str, set[str]] = {}
@@ -20,15 +20,14 @@ for affordance in AFFORDANCES:
     BASES.setdefault(affordance.cue[0], set()).add(affordance.base)
 
 
-def combinations_of(pair: PronounPair, noun: str = "") -> set[tuple[str, str]]:
-    """The combinations of noun and cue by which a pair is of one part, whatever form the cue has in it.
-
-    Args:
-        pair: of which.
-        noun: in place of its antecedent.
-    """
+def combinations_of(pair: PronounPair) -> set[tuple[str, str]]:
+    """The combinations of noun and cue by which a pair is of one part, whatever form the cue has in it."""
     bases = BASES[pair.cue] if pair.frame == NAME else {pair.cue}
-    return {(noun or pair.antecedent.english, base) for base in bases}
+    return {(pair.antecedent.english, base) for base in bases}
+
+
+def words_around_slots(english: str) -> str:
+    return SLOT.sub("_", english)
 
 
 def keys_of(kind: HeldOut, pair: PronounPair) -> set[object]:

@@ -11,15 +11,7 @@ import torch
 from model import Transformer, Translator
 from model.adapters.text_reader import TextReader
 from model.analysis.ablations.outputs import read_backwards, swap_earlier_tokens
-from model.analysis.positions import (
-    compare_rows,
-    explained_share,
-    position_schemes,
-    products_at_distances,
-    rotation,
-    rotation_residual,
-    wavelengths,
-)
+from model.analysis.positions import compare_rows, explained_share, position_schemes, products_at_distances, rotation
 from model.errors import TraceError
 from model.nn.layers import encode_positions, sinusoidal_encoding
 from model.opening import open_reader
@@ -30,16 +22,6 @@ SETTINGS = [(16, 10_000.0), (64, 100.0), (2, 10_000.0), (256, 2.0)]
 
 def table(count: int, d_model: int, base: float) -> torch.Tensor:
     return encode_positions(torch.arange(count, dtype=torch.float64), d_model, base=base)
-
-
-@pytest.mark.parametrize(("d_model", "base"), SETTINGS)
-def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_model: int, base: float) -> None:
-    for pair, length in enumerate(wavelengths(d_model, base=base).tolist()):
-        positions = torch.tensor([0.3, 0.3 + length / 2, 0.3 + length], dtype=torch.float64)
-        start, half, whole = encode_positions(positions, d_model, base=base)
-        for dimension in (2 * pair, 2 * pair + 1):
-            assert whole[dimension].item() == pytest.approx(start[dimension].item(), abs=1e-9)
-            assert half[dimension].item() == pytest.approx(-start[dimension].item(), abs=1e-9)
 
 
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
@@ -62,13 +44,6 @@ def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model: in
             sine, cosine = rows[p][2 * pair : 2 * pair + 2]
             assert a * sine + b * cosine == pytest.approx(rows[p + shift][2 * pair], abs=1e-12)
             assert c * sine + d * cosine == pytest.approx(rows[p + shift][2 * pair + 1], abs=1e-12)
-
-
-def test_the_residual_is_rounding_and_that_of_float32_the_larger() -> None:
-    residual = rotation_residual(100, 256, shift=5)
-    assert 0 < residual.float64 < 1e-12 < residual.float32 < 1e-6
-    one = rotation_residual(1, 256, shift=5)
-    assert max(one.float64, one.float32) < 1e-6
 
 
 def test_positions_explain_themselves_wholly_and_an_unrelated_side_not_at_all() -> None:
