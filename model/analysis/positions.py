@@ -84,7 +84,8 @@ def _table(reader: Reader, trace: Trace) -> Float[Tensor, "position d_model"] | 
     model: Any = getattr(reader, "model")  # noqa: B009
     if isinstance(model, Transformer):
         embedding = model.encoder.embedding
-        return embedding.learned.weight * embedding.scale
+        is_learned = embedding.scheme == "learned"
+        return embedding.learned.weight * embedding.scale if is_learned else embedding.positions
     if not isinstance(reader, later.text_reader.TextReader):
         if trace.picture is not None:
             table: Tensor | None = later.probe.picture_table(model, len(trace.source_tokens))

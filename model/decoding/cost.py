@@ -1,11 +1,16 @@
-"""Count the multiply-adds of a decoding step, with the key/value cache and without it, and the parameters of a model.
+"""Count what attention and a decoding step cost, with the key/value cache and without it, and a model's parameters.
 
-Both come from sizes alone; tests compare the formulas with what torch multiplies and with the modules that it builds.
+All come from sizes alone; tests compare the formulas with what torch multiplies and with the modules that it builds.
 """
 
 from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
 
 from model.config import TransformerConfig
+
+if TYPE_CHECKING:
+    from model.nn.masks import AttentionMask
+    from model.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +131,40 @@ def _work(sizes: DecoderSizes, source_length: int, keys: int, *, new_rows: int, 
         feed_forward=sizes.feed_forward_row * new_rows,
         output_projection=sizes.output,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttentionCost:
+    """What all attentions of a model take together for so many tokens."""
+
+    multiply_adds: int  #: of QKᵀ and weights · V, with the keys that positions allow
+    cached: int  #: numbers in all keys and values
+    weights: int  #: weights of all heads, those of masked keys too
+
+
+def attention_cost(trace: "Trace", length: int) -> AttentionCost:
+    """Cost of reading `length` tokens, by the sizes of a trace that knows its inputs.
+
+    Each head multiplies n queries with the keys of their window, d_k + d_v times each; its weights are n × n. Where one
+    text attends to another, both have that length. Causality spares nothing: kernels multiply the masked half, too.
+    """
+    multiply_adds = cached = weights = 0
+    for site in trace.sites:
+        for layer in range(trace.layers_of(site)):
+            inputs = trace.attention(site, layer)
+            width = inputs.query.size(-1) + inputs.value.size(-1)
+            multiply_adds += inputs.num_heads * length * _keys_seen(inputs.mask, length) * width
+            cached += inputs.key.size(0) * length * (inputs.key.size(-1) + inputs.value.size(-1))
+            weights += inputs.num_heads * length * length
+    return AttentionCost(multiply_adds=multiply_adds, cached=cached, weights=weights)
+
+
+def _keys_seen(mask: "AttentionMask", length: int) -> int:
+    """The most keys that one row may see."""
+    seen = length if mask.chunk is None else min(length, mask.chunk)
+    if mask.window is not None:
+        seen = min(seen, mask.window if mask.causal else 2 * mask.window - 1)
+    return seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

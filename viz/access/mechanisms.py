@@ -1,4 +1,4 @@
-"""How a model masks and how it knows positions, read off a trace: the same of every model."""
+"""How a model masks, how it knows positions and what its attention costs, read off a trace: the same of every model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from model import later
+from model.decoding import cost
 from viz.server.caches import cached
 from viz.text.messages import _
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from model.nn.masks import AttentionMask
 
 MAX_SCHEMES: Final = 8
+#: What all attentions take for so many tokens.
+attention_cost: Final = cost.attention_cost
 #: As many positions of a scheme as a picture has room for, and as many as it has at least.
 MAX_POSITIONS, MIN_POSITIONS = 128, 32
 

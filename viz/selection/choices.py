@@ -410,12 +410,12 @@ class ExperimentsChoices:
     film_metric_chosen: Annotated[bool, SessionOnly(), ResetBy("film_site", "film_of")] = False
 
 
-ModelCardTab = Literal["Overview", "Data and training", "Scores", "Card"]
+ModelSection = Literal["Overview", "Masks, positions and cost", "Data and training", "Scores", "Card"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCardChoices:
     """What is chosen on the model page."""
 
-    model_card_tab: Annotated[ModelCardTab, Param("about")] = "Overview"  #: the open tab
+    model_section: Annotated[ModelSection, Param("about")] = "Overview"  #: the section that is asked for
     example_seed: Annotated[int, Param("seed")] = 1  #: which of the training sentences are drawn as examples

@@ -97,7 +97,8 @@ class Page:
 
     address: str  #: its name in addresses; "" for the page that opens first
     title: Message  #: what it is called
-    tab: str  #: the field of the selection that names its open tab
+    tab: str  #: the field of the selection that names its open tab, or the section asked for
+    has_tabs: bool = True  #: whether it has tabs; else its sections are below one another
 
 
 #: Section → page, in the order of the navigation.
@@ -108,7 +109,7 @@ PAGES: Final[Mapping[Section, Page]] = {
     "coreference": Page("compare", said("Compare"), "coreference_tab"),
     "atlas": Page("atlas", said("Atlas"), "atlas_tab"),
     "experiments": Page("experiments", said("Experiments"), "experiments_tab"),
-    "model_card": Page("model", said("Model"), "model_card_tab"),
+    "model_card": Page("model", said("Model"), "model_section", has_tabs=False),
 }
 #: Address → section.
 SECTIONS: Final[Mapping[str, Section]] = {page.address: section for section, page in PAGES.items()}

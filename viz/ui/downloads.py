@@ -1,6 +1,7 @@
 """Offer files and links to take along in a page's one menu, and take files that people give."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -19,7 +20,7 @@ from viz.server import limits
 from viz.text.messages import _, language, said, shown, speaking
 from viz.text.written import byte_count
 from viz.ui import controls
-from viz.ui.snippets import Snippet, Views
+from viz.ui.snippets import Views
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -153,25 +154,37 @@ def files(offer: Callable[[], None]) -> None:
             offer()
 
 
+#: Of a tab that has no entry in its page's `VIEWS`.
+NO_PYTHON: Final = said("There are no lines of Python for this view.")
+
+
 def python(field: str, views: Views, *arguments: object) -> None:
     """Show the Python that gives the numbers of the open tab, while the menu is open; to be called after the tabs."""
+    view = views.get(state.value(field, str), NO_PYTHON)
+    files(lambda: _show_python({_("**Python**"): view}, *arguments))
 
-    def offer() -> None:
-        view = views[state.value(field, str)]
-        try:
-            snippet: Snippet = view if isinstance(view, str) else view(*arguments)
-        except HeadlightError:
-            # The view says it.
-            return
-        if not snippet:
-            return
-        st.markdown(_("**Python**"))
-        if isinstance(snippet, str):
-            st.caption(shown(snippet))
-            return
-        st.code("\n".join(snippet), language="python", wrap_lines=True)
-        st.caption(
-            _("These lines give the numbers of this view where the package headlight is installed, as the README says.")
+
+def python_of_sections(views: Views, *arguments: object) -> None:
+    """The same for all sections of a page, each by its name."""
+    files(lambda: _show_python({f"**Python: {_(label)}**": view for label, view in views.items()}, *arguments))
+
+
+def _show_python(views: Views, *arguments: object) -> None:
+    has_lines = False
+    for title, view in views.items():
+        # The view itself says what is wrong.
+        with suppress(HeadlightError):
+            snippet = view if isinstance(view, str) else view(*arguments)
+            if not snippet:
+                continue
+            st.markdown(title)
+            if isinstance(snippet, str):
+                st.caption(shown(snippet))
+            else:
+                st.code("\n".join(snippet), language="python", wrap_lines=True)
+                has_lines = True
+    if has_lines:
+        message = (
+            "These lines give the numbers of this view where the package headlight is installed, as the README says."
         )
-
-    files(offer)
+        st.caption(_(message))

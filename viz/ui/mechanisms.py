@@ -103,7 +103,9 @@ def _site(trace: "Trace", site: str) -> None:
         for mask in mechanisms.masks_in_use(trace, site):
             with st.container(gap="xsmall"):
                 message = "{layers}: a row may see {rule}."
-                st.caption(plain(_(message, layers=_layers(mask.layers, len(trace.inputs[site])), rule=mask.rule)))
+                st.caption(
+                    plain(_(message, layers=layers_in_words(mask.layers, len(trace.inputs[site])), rule=mask.rule))
+                )
                 name = f"{site}-{mask.layers[0]}"
                 frame.chart(
                     mask_heatmap(
@@ -115,7 +117,8 @@ def _site(trace: "Trace", site: str) -> None:
                 )
 
 
-def _layers(layers: tuple[int, ...], count: int) -> str:
+def layers_in_words(layers: tuple[int, ...], count: int) -> str:
+    """Which of so many layers these are, counted from 1."""
     if len(layers) == count:
         return _("All layers") if count > 1 else _("The only layer")
     numbers = ", ".join(str(layer + 1) for layer in layers)

@@ -107,12 +107,18 @@ _BETWEEN_WORDS: Final = re.compile(r"[^a-z0-9]+")
 
 @cache
 def codes() -> Mapping[str, tuple[Page, str]]:
-    """Name of a tab in addresses → its page and its label, in the order of the navigation."""
-    return {
-        f"{page.address or 'attention'}-{_BETWEEN_WORDS.sub('-', label.lower())}": (page, label)
-        for page in PAGES.values()
-        for label in FIELDS[page.tab].options
-    }
+    """Name of a tab in addresses → its page and its label, in the order of the navigation.
+
+    A page without tabs is one with its own name and no label.
+    """
+    known = {}
+    for page in PAGES.values():
+        name = page.address or "attention"
+        for label in FIELDS[page.tab].options if page.has_tabs else ():
+            known[f"{name}-{_BETWEEN_WORDS.sub('-', label.lower())}"] = (page, label)
+        if not page.has_tabs:
+            known[name] = (page, "")
+    return known
 
 
 def is_shown(field: str, label: str | None = None) -> bool:
@@ -122,13 +128,16 @@ def is_shown(field: str, label: str | None = None) -> bool:
 
 
 def _chosen() -> list[str]:
-    """The tabs that are chosen and exist."""
-    return [code for code in state.current().common.shown_tabs if code in codes()]
+    """The tabs that are chosen and exist; one of a page that had tabs once is the page."""
+    names = (code if code in codes() else code.partition("-")[0] for code in state.current().common.shown_tabs)
+    return [name for name in dict.fromkeys(names) if name in codes()]
 
 
 def choice() -> None:
     """The list in which a person chooses."""
-    names = {code: f"{_(page.title)} › {_(label)}" for code, (page, label) in codes().items()}
+    names = {
+        code: f"{_(page.title)} › {_(label)}" if label else _(page.title) for code, (page, label) in codes().items()
+    }
     st.multiselect(
         _("Tabs shown"),
         list(names),

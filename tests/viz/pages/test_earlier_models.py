@@ -16,7 +16,7 @@ from viz.selection.choices import (
     DecodingTab,
     ExperimentsTab,
     Inside,
-    ModelCardTab,
+    ModelSection,
     Search,
 )
 
@@ -27,7 +27,7 @@ TABS = [
     *(("decoding", "studio", inside) for inside in get_args(Inside)[1:]),
     *(("coreference", "lab", tab) for tab in get_args(CoreferenceTab)),
     *(("experiments", "claim", tab) for tab in get_args(ExperimentsTab)),
-    *(("model_card", "about", tab) for tab in get_args(ModelCardTab)),
+    *(("model_card", "about", tab) for tab in get_args(ModelSection)),
     ("atlas", "atlas", "Table"),
 ]
 #: Page and tab → what is said there of what such a model lacks.

@@ -51,7 +51,7 @@ from viz.pages.learn.training.tab import SHOWN, asked_reference
 from viz.pages.learn.transformer import data as data_of_walk
 from viz.pages.learn.transformer import walk
 from viz.pages.model_card import data as card
-from viz.pages.model_card import tabs as of_model_card
+from viz.pages.model_card import sections as of_model_card
 from viz.selection import branch_codes, state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
@@ -444,6 +444,16 @@ def sizes(names: dict[str, Any]) -> Pairs:
     return [(tuple(names["counts"]), tuple(counts for _, _, counts in card.shapes(state.current().model)))]
 
 
+def masks_and_positions(names: dict[str, Any]) -> Pairs:
+    trace = traced()
+    shown = mechanisms.position_schemes(trace, reader())
+    return [
+        *((names["masks"][site], trace.mask(site, 0)) for site in trace.sites),
+        *((found.values, each.values) for found, each in zip(names["schemes"], shown, strict=True)),
+        (names["cost"], mechanisms.attention_cost(trace, 512)),
+    ]
+
+
 def records(names: dict[str, Any]) -> Pairs:
     model = state.current().model
     shown = {"log": card.training_log(model), "training": card.training(model), "metrics": card.metrics(model)}
@@ -515,6 +525,7 @@ CASES: list[Case] = [
     ("learn", "Training", {"training_view": "Teacher forcing", "forced_reference": "Tom kam."}, forced),
     ("learn", "Training", {"training_view": "Teacher forcing"}, forced),
     ("model_card", "Overview", {}, sizes),
+    ("model_card", "Masks, positions and cost", {"text": EXAMPLES[0].text}, masks_and_positions),
     ("model_card", "Data and training", {}, records),
     ("model_card", "Scores", {}, records),
     ("model_card", "Card", {}, records),

@@ -87,7 +87,7 @@ KEPT: dict[str, dict[str, object]] = {
     "position=3&dimension=4&shift=5&width=64&base=100": {
         "position": 3, "dimension": 4, "shift": 5, "width": 64, "base": 100,
     },
-    "about=Training+data&seed=7": {"model_card_tab": "Data and training", "example_seed": 7},
+    "about=Training+data&seed=7": {"model_section": "Data and training", "example_seed": 7},
 }  # fmt: skip
 
 #: Address → what differs from the defaults, and what of it is written again: wrong values and defaults are left out.

@@ -9,9 +9,9 @@ from model.decoding.cost import ParameterCounts, count_parameters
 from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
 from tests.viz.page_run import traced
 from viz.access import models
-from viz.pages.model_card import data, facts, tabs
+from viz.pages.model_card import data, facts, sections
 from viz.pages.model_card.figures import MAX_MARKED, PARTS, parameter_bars, training_curves
-from viz.pages.model_card.tabs import BANK, NUM_DRAWN, draw
+from viz.pages.model_card.sections import BANK, NUM_DRAWN, draw
 from viz.selection.selection import Selection
 
 COUNTS = [count_parameters(PRESETS[name]) for name in ("en-de", "base")]
@@ -216,8 +216,8 @@ def test_shapes_translations_and_missing_records_are_those_of_the_checkpoint(sel
 
 def test_a_section_ends_at_the_next_heading_and_its_lines_are_joined() -> None:
     text = "# t\n\n## What to expect\n\none\ntwo\n\nthree\n```sh\n# no heading\n```\n\n## Else\n\nfour\n"
-    assert tabs.card_section(text, "What to expect") == ["one two", "three ```sh # no heading ```"]
-    assert tabs.card_section(text, "Nothing") == []
+    assert sections.card_section(text, "What to expect") == ["one two", "three ```sh # no heading ```"]
+    assert sections.card_section(text, "Nothing") == []
     # The bank holds no sentence twice, and a seed draws the same twenty.
     assert len(BANK) == len(set(BANK)) == 120
     assert not any("animal" in sentence and "street" in sentence for sentence in BANK)

@@ -1,9 +1,9 @@
-"""The model page: every tab says what its file says, lives where a file is absent, and never shows a text as HTML."""
+"""The model page: every section says what its file says, is absent with it, and never shows a text as HTML."""
 
 import json
 import shutil
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,23 +13,34 @@ from model.config import PRESETS
 from model.decoding.cost import count_parameters
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, run_page
-from viz.pages.model_card.tabs import draw
+from tests.viz.pages.any_model import opened as opened_model
+from tests.viz.sent import sent_to
+from viz.pages.model_card.sections import draw
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.choices import ModelCardTab
 
-FILES = {"Data and training": "training.json", "Scores": "metrics.json", "Card": "README.md"}
+#: Section → the files without which it is absent.
+FILES = {"Data and training": ("training.json", "training_log.jsonl"), "Card": ("README.md",)}
+ALL = ["Overview", "Masks, positions and cost", "Data and training", "Scores", "Card"]
 
 
-def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = "Overview", **params: str) -> AppTest:
+def opened(root: Path, monkeypatch: pytest.MonkeyPatch, **params: str) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
-    app = run_page(app_of(**{"about": tab, **params}), "model_card")
+    app = run_page(app_of(**params), "model_card")
+    assert not app.exception
     assert [element.value for element in app.title] == ["Model"]
-    assert app.query_params.get("about", "Overview") == (tab if tab in get_args(ModelCardTab) else "Overview")
     # No text of a checkpoint becomes HTML or Markdown.
     for element in (*app.html, *app.markdown, *app.caption, *app.subheader):
         assert "<img" not in element.value
         assert element in app.html or "![x](" not in element.value
     return app
+
+
+def sections(app: AppTest) -> list[str]:
+    """The sections below one another, which are those of the contents."""
+    ((header, _),) = sent_to(app, "contents")
+    labels = [element.value for element in app.subheader]
+    assert header["sections"] == labels
+    return labels
 
 
 def unfolded(app: AppTest, key: str) -> AppTest:
@@ -53,17 +64,43 @@ def copy(recorded_checkpoints: Path, tmp_path: Path) -> Path:
     return tmp_path / "root"
 
 
-# ---- what stands on the page ----
-
-
-def test_the_page_opens_on_shape_and_bars(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "Overview"))
-    assert "d_model" in html(app)
+def test_the_page_has_the_shape_the_records_the_scores_and_the_card(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = healthy(opened(recorded_checkpoints, monkeypatch))
+    assert sections(app) == ALL
     for name in ("base", "big"):
         assert f"{count_parameters(PRESETS[name]).total:,}" in html(app)
-    assert len(chart(app, 0)["data"]) == 2 * 7
-    # The vocabulary is searched.
-    unfolded(app, "card-vocabulary")
+    for cell in (
+        "d_model", "invented", "1,200", "1.5", "copied", "1,234", "linear", "12.3", "40.0", "15.0", "1,000",
+        "right · frames", "0.91", "L1 H2", "41.02", "github.com/LividWo/Revisit-MMT, README-baseline.md",
+        "no key after the query (causal)",
+    ):  # fmt: skip
+        assert f">{cell}<" in html(app), cell
+    assert [trace["name"] for trace in chart(app, 1)["data"]] == ["loss", "learning rate", "a", "&lt;b&gt;"]
+    assert any("first 20 pairs" in caption.value for caption in app.caption)
+    texts = [element.value for element in app.text]
+    assert texts[0].startswith("![x](")
+    assert "Random words, no sense." in texts
+    code = "\n".join(element.value for element in app.code)
+    assert "python -m model evaluate --data a.tsv --beam 4 --json" in code
+    assert "python -m model pronouns --json" in code
+    assert "# tiny" in code
+
+
+def test_a_link_opens_the_page_at_its_section_and_a_click_is_in_the_address(
+    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for asked, number in {"Scores": 3, "Curves": 2, "Architecture": 0, "no such section": 0}.items():
+        ((header, _),) = sent_to(opened(recorded_checkpoints, monkeypatch, about=asked, seed="-1"), "contents")
+        assert header["open"] == number, asked
+    app = opened(recorded_checkpoints, monkeypatch, about="no such section", seed="-1", text=" ")
+    # A sentence that would be refused elsewhere does no harm.
+    assert dict(healthy(app).query_params) == {"text": " "}
+
+
+def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = unfolded(opened(recorded_checkpoints, monkeypatch), "card-vocabulary")
     assert len(app.dataframe[0].value) == 370
     assert list(app.dataframe[0].value["Kind"][:5]) == ["special"] * 4 + ["byte"]
     assert [button.proto.label for button in app.get("download_button")] == ["Tokens (CSV)"]
@@ -75,49 +112,11 @@ def test_the_page_opens_on_shape_and_bars(recorded_checkpoints: Path, monkeypatc
     assert "No token" in app.info[0].value
 
 
-def test_training_data_are_listed_with_their_sum_and_curves_say_how_many_pairs_were_scored(
-    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "Data and training"))
-    for cell in ("invented", "1,200", "1.5", "copied", "1,234", "linear"):
-        assert f">{cell}<" in html(app)
-    assert app.text[0].value.startswith("![x](")
-    assert any("first 20 pairs" in caption.value for caption in app.caption)
-    traces = chart(app, 0)["data"]
-    assert [trace["name"] for trace in traces] == ["loss", "learning rate", "a", "&lt;b&gt;"]
-
-
-def test_scores_stand_beside_their_commands_and_the_published_ones(
-    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "Scores"))
-    for cell in (
-        "12.3",
-        "40.0",
-        "15.0",
-        "1,000",
-        "right · frames",
-        "0.91",
-        "L1 H2",
-        "0.5",
-        "41.02",
-        "27.3",
-        "28.4",
-        "24.38",
-        "github.com/LividWo/Revisit-MMT, README-baseline.md",
-        "github.com/joeynmt/joeynmt, docs/source/benchmarks.rst",
-    ):
-        assert f">{cell}<" in html(app)
-    assert "python -m model evaluate --data a.tsv --beam 4 --json" in app.code[0].value
-    assert "python -m model pronouns --json" in app.code[1].value
-
-
 def test_the_scores_of_the_checkpoint_that_ships_are_all_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = healthy(opened(ROOT / "checkpoints", monkeypatch, "Scores"))
+    app = healthy(opened(ROOT / "checkpoints", monkeypatch))
     labels = [each.label.replace("\\", "") for each in app.expander]
     measured = "Coreference · our curated pairs: accuracy of the best head 0."
     assert any(label.startswith(measured) for label in labels), labels
-    assert "Published results of other models" in labels
     assert "L5 H8" in html(app)
     assert "Multi30k captions, dev set" in html(app)
     assert "_dev" not in "".join((html(app), *labels)), "sets have names, not those of their files"
@@ -128,67 +127,56 @@ def translated(app: AppTest) -> list[str]:
     return [element.value for element in app.html if "German, by this model" in element.value]
 
 
-def translations(app: AppTest) -> str:
-    return translated(app)[0]
-
-
 def test_twenty_sentences_are_translated_and_another_twenty_on_demand(
     recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = unfolded(healthy(opened(recorded_checkpoints, monkeypatch, "Scores", seed="7")), "card-twenty")
-    shown = translations(app)
+    app = unfolded(opened(recorded_checkpoints, monkeypatch, seed="7"), "card-twenty")
+    (shown,) = translated(app)
     assert shown.count("<tr>") == 21
     assert all(sentence.replace("'", "&#x27;") in shown for sentence in draw(7))
     assert app.number_input(key="example_seed").value == 7
     healthy(next(button for button in app.button if button.label == "Another twenty").click().run())
     assert app.query_params["seed"] == "8"
-    assert translations(app) != shown
+    assert translated(app) != [shown]
 
 
-def test_the_card_begins_with_what_to_expect(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "Card"))
-    assert [element.value for element in app.subheader] == ["What to expect"]
-    assert app.text[0].value == "Random words, no sense."
-    assert app.code[0].value.startswith("# tiny")
-
-
-def test_a_card_without_that_section_is_shown_whole(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = healthy(opened(tiny_checkpoints, monkeypatch, "Card"))
-    assert not app.subheader
-    assert app.code[0].value == "Random weights, for tests."
-
-
-# ---- absent, malformed, hostile ----
-
-
-@pytest.mark.parametrize(("tab", "name"), FILES.items())
-def test_an_absent_file_is_said_in_a_sentence(copy: Path, monkeypatch: pytest.MonkeyPatch, tab: str, name: str) -> None:
-    (copy / "en-de" / name).unlink()
-    write_manifest(copy / "en-de")
-    app = healthy(opened(copy, monkeypatch, tab))
-    assert f"`{name}`" in app.info[0].value
-
-
-@pytest.mark.parametrize(("tab", "name"), [item for item in FILES.items() if item[1] != "README.md"])
-def test_a_malformed_file_is_named_and_the_rest_lives(
-    copy: Path, monkeypatch: pytest.MonkeyPatch, tab: str, name: str
+@pytest.mark.parametrize(
+    ("name", "positions", "keys"),
+    [
+        ("gpt2", "A learned table", "no key after the query (causal)"),
+        ("bert", "A learned table", "every key"),
+        ("t5", "A relative bias", "every key"),
+        ("mpnet", "A learned table", "every key"),
+    ],
+)
+def test_the_masks_and_positions_of_a_model_from_elsewhere_are_its_own(
+    any_model: AppTest, name: str, positions: str, keys: str
 ) -> None:
+    app = healthy(opened_model(any_model, name, "model_card"))
+    assert sections(app) == ALL[:2]
+    assert any(positions in one.value for one in app.markdown)
+    assert f">{keys}<" in html(app)
+
+
+@pytest.mark.parametrize("section", FILES)
+def test_a_section_that_the_folder_has_nothing_for_is_absent(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, section: str
+) -> None:
+    for name in FILES[section]:
+        (copy / "en-de" / name).unlink()
+    write_manifest(copy / "en-de")
+    app = healthy(opened(copy, monkeypatch, about=section))
+    assert sections(app) == [label for label in ALL if label != section]
+
+
+@pytest.mark.parametrize("name", ["training.json", "training_log.jsonl", "metrics.json"])
+def test_a_malformed_file_is_named_and_the_rest_lives(copy: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (copy / "en-de" / name).write_text("{]", encoding="utf-8")
     write_manifest(copy / "en-de")
-    app = opened(copy, monkeypatch, tab)
-    assert not app.exception
+    app = opened(copy, monkeypatch)
     (error,) = app.error
     assert name.replace("_", "\\_").replace(".", "\\.") in error.value
-    assert [tab.label for tab in app.tabs] == list(get_args(ModelCardTab))
-
-
-def test_curves_are_drawn_although_the_training_data_are_malformed(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (copy / "en-de" / "training.json").write_text("[]", encoding="utf-8")
-    write_manifest(copy / "en-de")
-    app = opened(copy, monkeypatch, "Data and training")
-    assert not app.exception
-    assert len(app.error) == 1
-    assert len(chart(app, 0)["data"]) == 4
+    assert sections(app) == ALL
 
 
 def test_a_file_that_the_manifest_does_not_list_is_not_believed(
@@ -196,12 +184,7 @@ def test_a_file_that_the_manifest_does_not_list_is_not_believed(
 ) -> None:
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
     (tmp_path / "en-de" / "training.json").write_text("{}", encoding="utf-8")
-    app = opened(tmp_path, monkeypatch, "Data and training")
+    app = opened(tmp_path, monkeypatch)
     assert "manifest" in app.error[0].value
-
-
-def test_wrong_parameters_become_defaults(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "No such tab", seed="-1"))
-    assert dict(app.query_params) == {}
-    # A sentence that would be refused elsewhere does no harm.
-    healthy(opened(recorded_checkpoints, monkeypatch, text=" "))
+    # A card without a section on what to expect is shown whole.
+    assert app.code[-1].value == "Random weights, for tests."

@@ -209,7 +209,7 @@ def tokens(shipped: "Shipped", *, text: str) -> View:
     )
     columns = (Column(said("word"), language="en"), Column(said("tokens")), Column(said("numbers in the vocabulary")))
     caption = said("Each row is a word as typed, with its tokens. ▁ marks the beginning of a word.")
-    return View(Rows(columns, rows), found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
+    return View(Rows(columns, rows), found, caption, FullPage("model_card", {"model_section": "Overview"}))
 
 
 def lengths(shipped: "Shipped", *, text: str) -> View:
@@ -260,7 +260,7 @@ def neighbours(shipped: "Shipped", *, word: str, other: str) -> View:
         "The {count} tokens nearest to “{word}” in the matrix; the marked bar is “{other}”.",
         count=len(nearest), word=word, other=other,
     )  # fmt: skip
-    return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
+    return View(picture, found, caption, FullPage("model_card", {"model_section": "Overview"}))
 
 
 def logits(shipped: "Shipped", *, text: str, word: str) -> View:
@@ -320,7 +320,7 @@ def shared(shipped: "Shipped") -> View:
     caption = said(
         "Parameters of each part. The second bar is not part of this model: it shows the cost without sharing."
     )
-    return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
+    return View(picture, found, caption, FullPage("model_card", {"model_section": "Overview"}))
 
 
 @cached(max_entries=4)

@@ -142,7 +142,7 @@ D_MODEL, WARMUP, STEPS = 512, 4_000, 100_000
 SMOOTH: Final = 20
 #: Candidates of a step, and numbers of a vector, that a picture has room for.
 CANDIDATES, NUMBERS = 6, 24
-_CURVES: Final = FullPage("model_card", {"model_card_tab": "Data and training"})
+_CURVES: Final = FullPage("model_card", {"model_section": "Data and training"})
 
 
 def schedule(shipped: "Shipped", *, others: list[int]) -> View:

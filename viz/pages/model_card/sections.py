@@ -1,11 +1,11 @@
-"""The tabs of the model page, each a function of the selection, and the Python of what each shows.
+"""The sections of the model page, each a function of the selection, and the Python of what each shows.
 
 Everything in a checkpoint's folder may come from anywhere, so its texts are shown as plain text or escaped HTML. None
 is read as Markdown, which would fetch the pictures that a text names.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,22 +16,25 @@ import streamlit as st
 
 from model.errors import HeadlightError, InputTextError
 from viz.access import models
-from viz.pages.model_card import data, facts
+from viz.pages.model_card import data, facts, mechanisms
+from viz.pages.model_card.contents import contents
 from viz.pages.model_card.facts import PUBLISHED
 from viz.pages.model_card.figures import parameter_bars, training_curves
 from viz.selection import state
-from viz.selection.choices import ModelCardTab
+from viz.selection.choices import ModelSection
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress, Task
 from viz.text.html import Column, table
 from viz.text.messages import _, plural, said, shown
 from viz.text.written import file_name
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, downloads, frame, long_work
 from viz.ui.controls import plain
-from viz.ui.snippets import Snippet, Views, alone, folder, of_model
+from viz.ui.snippets import Snippet, alone, folder, of_model
 
 if TYPE_CHECKING:
-    from model.training_record import Measurement
+    from streamlit.delta_generator import DeltaGenerator
+
+    from model.training_record import Measurement, Metrics
 
 VOCABULARY_HEIGHT: Final = 420
 _OF_OTHERS: Final = said(
@@ -43,8 +46,6 @@ _OF_BOTH: Final = said(
     "that begin a word (with ▁), {within:,} within a word. The tokenizer splits a text into the tokens that it finds "
     "most probable; a character that is in no token becomes its bytes, so nothing is unknown."
 )
-#: The tabs for a model from elsewhere, which brings no record of its training.
-TABS_OF_OTHERS: Final[tuple[ModelCardTab, ...]] = ("Overview", "Card")
 #: The section that says what a model can and cannot do.
 LIMITS = said("What to expect")
 NUM_DRAWN: Final = 20
@@ -88,6 +89,29 @@ def _vocabulary(selection: Selection) -> None:
     controls.table_button(_("Tokens (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
 
 
+def show(selection: Selection, head: "DeltaGenerator") -> None:
+    """The contents in the head of the page, and every section that there is something for.
+
+    What reads a text is computed last, so that no other section waits for it.
+    """
+    there = [label for label, (is_there, _draw) in SECTIONS.items() if is_there(selection)]
+    with head:
+        contents(there)
+    slots = {label: st.container(key=f"section-{number}") for number, label in enumerate(there)}
+    for label, slot in slots.items():
+        slot.subheader(_(label), anchor=False)
+    for label in sorted(there, key=lambda label: label == "Masks, positions and cost"):
+        with slots[label], frame.errors_shown():
+            SECTIONS[label][1](selection)
+
+
+def _is_there(*names: str, is_ours: bool = True) -> Callable[[Selection], bool]:
+    """Whether the model's folder has one of these files; of training and scores only those of our kind tell."""
+    return lambda selection: (
+        (not is_ours or models.is_english_german(selection.model)) and data.has_file(selection.model, *names)
+    )
+
+
 def data_and_training(selection: Selection) -> None:
     """How its training went, and on what."""
     with frame.errors_shown():
@@ -97,10 +121,8 @@ def data_and_training(selection: Selection) -> None:
 
 def _training_data(selection: Selection) -> None:
     """What it was trained on."""
-    st.subheader(_("Training data"), anchor=False)
     training = data.training(selection.model)
     if training is None:
-        _missing("training.json", _("what it was trained on"))
         return
     frame.caption(
         "Pairs of an English sentence and its German translation. The weight is the average number of times that "
@@ -125,7 +147,6 @@ def _curves(selection: Selection) -> None:
     """How the training run went."""
     log = data.training_log(selection.model)
     if log is None:
-        _missing("training_log.jsonl", _("how its training went"))
         return
     training = None
     # What is wrong with it is said where the data are listed.
@@ -147,7 +168,7 @@ def _curves(selection: Selection) -> None:
         "previous point; with label smoothing it stays above zero. The learning rate is the size of each step; "
         "where it rises again, another stage of training begins, often with other data, so losses of two stages "
         "are not comparable. BLEU (0 to 100) is measured on {limit} of each dev set, in the stages that measured "
-        "it, so it agrees only roughly with the tab Scores, which uses whole sets.",
+        "it, so it agrees only roughly with the section Scores, which uses whole sets.",
         limit=limit,
     )
 
@@ -155,35 +176,37 @@ def _curves(selection: Selection) -> None:
 def scores(selection: Selection) -> None:
     """What was measured, and what others measured elsewhere."""
     metrics = data.metrics(selection.model)
-    if metrics is None:
-        _missing("metrics.json", _("how well it does"))
-    else:
-        frame.caption(
-            "BLEU counts the sequences of one to four words that a translation shares with the reference, chrF "
-            "those of characters; both range from 0 to 100, higher is better. Greedy decoding takes the most "
-            "probable token at each step, beam search keeps several hypotheses."
-        )
-        if metrics.scores:
-            st.html(table(*facts.scores(metrics), label=_("Scores of each set")))
-            with st.expander(_("Commands for these measurements"), key="card-commands"):
-                st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
-            signatures = dict.fromkeys(score.signature for score in metrics.scores)
-            st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
-        if metrics.measurements:
-            st.subheader(_("Other measurements"), anchor=False)
-            frame.caption(
-                "Shares are between 0 and 1. For an error rate, lower is better. Coreference is measured in the "
-                "encoder's self-attention, from the pronoun's row; *Measured* on the page Compare also measures the "
-                "cross-attention, whose best head can score differently."
-            )
-        for number, measurement in enumerate(metrics.measurements):
-            with st.expander(plain(facts.headline(measurement)), key=f"card-values-{number}"):
-                _measurement(measurement)
-        if models.is_english_german(selection.model):
-            label = _("Twenty sentences, translated now by this model")
-            frame.unfolding(label, "card-twenty", _translations, selection)
+    if metrics is not None:
+        _measured(metrics)
+    label = _("Twenty sentences, translated now by this model")
+    frame.unfolding(label, "card-twenty", _translations, selection)
     with st.expander(_("Published results of other models"), key="card-published"):
         _published()
+
+
+def _measured(metrics: "Metrics") -> None:
+    """What was measured with the checkpoint."""
+    frame.caption(
+        "BLEU counts the sequences of one to four words that a translation shares with the reference, chrF "
+        "those of characters; both range from 0 to 100, higher is better. Greedy decoding takes the most "
+        "probable token at each step, beam search keeps several hypotheses."
+    )
+    if metrics.scores:
+        st.html(table(*facts.scores(metrics), label=_("Scores of each set")))
+        with st.expander(_("Commands for these measurements"), key="card-commands"):
+            st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
+        signatures = dict.fromkeys(score.signature for score in metrics.scores)
+        st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
+    if metrics.measurements:
+        st.markdown(_("**Other measurements**"))
+        frame.caption(
+            "Shares are between 0 and 1. For an error rate, lower is better. Coreference is measured in the "
+            "encoder's self-attention, from the pronoun's row; *Measured* on the page Compare also measures the "
+            "cross-attention, whose best head can score differently."
+        )
+    for number, measurement in enumerate(metrics.measurements):
+        with st.expander(plain(facts.headline(measurement)), key=f"card-values-{number}"):
+            _measurement(measurement)
 
 
 def _published() -> None:
@@ -240,29 +263,15 @@ def _translations(selection: Selection) -> None:
 
 def whole_card(selection: Selection) -> None:
     """What the checkpoint's card says of its limits, and the rest of it."""
-    text = data.card(selection.model)
-    if text is None:
-        _missing("README.md", _("what to expect from it"))
-        return
+    text = data.card(selection.model) or ""
     limits = card_section(text, LIMITS)
     if limits:
-        st.subheader(_(LIMITS), anchor=False)
+        st.markdown(f"**{_(LIMITS)}**")
     for paragraph in limits:
         st.text(paragraph)
-    if limits:
-        frame.caption("This is part of the card; the whole card is below.")
     # The card's Markdown stays unread: a picture or a link in it would lead outside, and it may be anyone's.
     with st.expander(_("The whole card, unedited"), key="card-whole", expanded=not limits):
         st.code(text, language=None, wrap_lines=True)
-
-
-def _missing(name: str, what: str) -> None:
-    frame.note(
-        "The folder of this checkpoint contains no `{name}`, so it is unknown {what}. The rest of this page does "
-        "not need it.",
-        name=name,
-        what=what,
-    )
 
 
 def overview(selection: Selection) -> None:
@@ -332,7 +341,7 @@ def _show_other(selection: Selection) -> None:
                 )
             )
     if described.lacks:
-        st.subheader(_("What cannot be shown for it"), anchor=False)
+        st.markdown(_("**What cannot be shown for it**"))
         st.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))
 
 
@@ -373,9 +382,25 @@ def _read(*names: str) -> Snippet:
     return alone({"training_record": ", ".join(names)}, *read)
 
 
-VIEWS: Final[Views] = {
+#: Section → whether there is something for it, and what draws it.
+SECTIONS: Final[dict[ModelSection, tuple[Callable[[Selection], bool], Callable[[Selection], None]]]] = {
+    "Overview": (lambda selection: True, overview),
+    "Masks, positions and cost": (lambda selection: True, mechanisms.show),
+    "Data and training": (_is_there("training_log.jsonl", "training.json"), data_and_training),
+    "Scores": (lambda selection: models.is_english_german(selection.model), scores),
+    "Card": (_is_there("README.md", is_ours=False), whole_card),
+}
+VIEWS: Final[dict[ModelSection, Callable[[], Snippet]]] = {
     "Overview": _overview,
+    "Masks, positions and cost": mechanisms.python,
     "Data and training": lambda: _read("read_log", "read_training"),
     "Scores": lambda: _read("read_metrics"),
     "Card": lambda: _read("read_card"),
 }
+
+
+def python(selection: Selection) -> None:
+    """The Python of each section that is shown."""
+    downloads.python_of_sections(
+        {label: VIEWS[label] for label, (is_there, _draw) in SECTIONS.items() if is_there(selection)}
+    )
