@@ -27,7 +27,6 @@ from streamlit import config as streamlit_config
 
 from model import Translator
 from model.__main__ import build_parser, main
-from model.adapters import inspect_folder
 from model.errors import HeadlightError
 from model.opening import open_reader
 from model.trace.file import load_trace, save_trace
@@ -67,9 +66,8 @@ def commands() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def here_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No name is looked up at the hub; tokenizers of our own making are not tried first; layers are narrow."""
+    """No name is looked up at the hub; layers are narrow."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(inspect_folder, "_outcome", lambda path: "")
     monkeypatch.setattr("model.analysis.layer_kinds.WIDEST", 16)
 
 

@@ -254,30 +254,6 @@ def test_every_place_that_writes_a_file_is_known() -> None:
     assert {name: ours for name, (_others, ours) in found.items() if ours} == PATHS_OF_A_PERSON
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("path.write_text(text)", {"path.write_text"}),
-        ("open(path, 'w')", {"open"}),
-        ("path.open(mode='r+b')", {"path.open"}),
-        ("os.open(path, flags)", {"os.open"}),
-        ("shutil.copy(a, b)", {"shutil.copy"}),
-        ("torch.save(state, path)", {"torch.save"}),
-        ("save_file(state, path)", {"save_file"}),
-        ("open(path, 'rb')", set()),
-        ("copy.copy(a)", set()),
-        ("text.replace('a', 'b')", set()),
-    ],
-)
-def test_a_call_that_writes_is_known(code: str, expected: set[str]) -> None:
-    assert writes(ast.walk(ast.parse(code))) == (expected, set())
-
-
-def test_a_call_of_ours_that_may_pass_links_is_known() -> None:
-    calls = ("write_text(a, text)", "write_text(a, text, folder)", "make_folder(a, inside=b)", "written_file(a)")
-    assert [bool(writes(ast.walk(ast.parse(call)))[1]) for call in calls] == [True, False, False, True]
-
-
 TEXT_MODES = {f"{way}{more}" for way in "rwax" for more in ("", "t", "+", "t+", "+t")}
 
 
@@ -310,28 +286,6 @@ def test_every_text_that_is_read_or_written_names_its_encoding() -> None:
         if isinstance(node, ast.Call) and names_no_encoding(node)
     ]
     assert not unnamed
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("path.read_text()", True),
-        ("path.write_text(text, newline='')", True),
-        ("open(path)", True),
-        ("path.open('a')", True),
-        ("path.open()", True),
-        ("open(path, mode='w')", True),
-        ("subprocess.run(command, text=True)", True),
-        ("open(path, 'rb')", False),
-        ("path.open('a', encoding='utf-8')", False),
-        ("archive.open(entry)", False),
-        ("subprocess.run(command, capture_output=True)", False),
-    ],
-)
-def test_a_call_without_an_encoding_is_known(code: str, expected: bool) -> None:
-    call = ast.parse(code, mode="eval").body
-    assert isinstance(call, ast.Call)
-    assert names_no_encoding(call) == expected
 
 
 def test_browser_tests_ask_for_what_is_drawn_by_what_waits_for_it() -> None:

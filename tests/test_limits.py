@@ -1,17 +1,18 @@
 """Each limit on what comes from outside takes as much as it says, and not one more."""
 
-import json
 from collections.abc import Callable
 from functools import partial
+from io import BytesIO
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from model import checked, description, input_text, training_record
+from model import checked, input_text
 from model.abilities import Abilities, Kind
-from model.adapters import chat_template, config_limits, image_reader, inspect_folder, open_folder, peft_adapter
+from model.adapters import chat_template, config_limits, image_reader, inspect_folder
 from model.adapters.generate_call import most_steps
 from model.analysis.coreference import case_files
 from model.analysis.measured_cost import sizes_up_to
@@ -28,20 +29,14 @@ from model.decoding.sampling import (
     draws_of,
 )
 from model.errors import HeadlightError
-from model.marian import tokenizer as marian_tokenizer
 from model.reader import LARGEST_ALPHA
-from model.training_record import MAX_DEPTH
 from model.translator import Translator
 from viz.access import traces
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
-from viz.pages.experiments import wording
 from viz.pages.experiments.through_training import component
-from viz.pages.learn.explore import masks
-from viz.pages.model_card import figures
 from viz.selection import branch_codes, url
 from viz.selection.selection import Selection
-from viz.server import limits
 
 SMALL = 6
 
@@ -55,15 +50,17 @@ def is_refused(call: Callable[[], object], said: str) -> bool:
     return False
 
 
+def picture(width: int, height: int) -> None:
+    file = BytesIO()
+    Image.new("L", (width, height)).save(file, "PNG")
+    image_reader.picture_of(file.getvalue(), "a.png")
+
+
 def numbers(config: dict[str, Any], *, has_table: bool = True) -> None:
     config_limits.check_values(config, has_table=has_table)
 
 
 PROVES = SimpleNamespace(abilities=SimpleNamespace(has=lambda view: True))
-
-
-def curve(steps: int) -> training_record.Curve:
-    return training_record.Curve("loss", tuple(range(steps)), (1.0,) * steps)
 
 
 def cases(content: bytes) -> None:
@@ -72,18 +69,6 @@ def cases(content: bytes) -> None:
 
 def replaced(**step: str) -> None:
     config_limits.check_pipeline({"normalizer": step})
-
-
-def log_of(steps: int = 1, sets: int = 1) -> None:
-    entries = [{"step": step, **{f"bleu_{one}": 1.0 for one in range(sets)}} for step in range(steps)]
-    training_record._log("\n".join(map(json.dumps, entries)))
-
-
-def nested(depth: int) -> None:
-    value: dict[str, Any] = {"x": 1}
-    for _ in range(depth - 1):
-        value = {"x": value}
-    training_record._flattened(value, "result")
 
 
 #: Module and name of a limit → what is tried with so much, and what the refusal says.
@@ -100,11 +85,10 @@ LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
     (config_limits, "LONGEST", lambda n: numbers({"n_positions": n}, has_table=False), "n_positions"),
     (config_limits, "LARGEST", lambda n: numbers({"vocab_size": n}), "vocab_size"),
     (config_limits, "LARGEST", lambda n: numbers({"bias": -n}), "bias"),
-    (image_reader, "LARGEST_SIDE", lambda n: image_reader._check_size((1, n)), "can be read"),
-    (image_reader, "LARGEST_AREA", lambda n: image_reader._check_size((n, 1)), "can be read"),
-    (image_reader, "LONGEST_RATIO", lambda n: image_reader._check_size((n, 1)), "longer side"),
+    (image_reader, "LARGEST_SIDE", lambda n: picture(1, n), "can be read"),
+    (image_reader, "LARGEST_AREA", lambda n: picture(n, 1), "can be read"),
+    (image_reader, "LONGEST_RATIO", lambda n: picture(n, 1), "longer side"),
     (inspect_folder, "MAX_PATH", lambda n: inspect_folder.folder_with_model("x" * n), "too long"),
-    (peft_adapter, "MOST_MODULES", lambda n: peft_adapter._names("a", {"b": ["c"] * n}, "b"), "asks"),
     (config_limits, "MAX_GROWTH", lambda n: replaced(type="Replace", content="x" * n), "one character into up to"),
     (config_limits, "MAX_AROUND", lambda n: replaced(type="Prepend", prepend="x" * n), "tokens to every text"),
     (config_limits, "MAX_MADE_UP", lambda n: config_limits.check_settings({"offset": n}), "at most"),
@@ -117,17 +101,6 @@ LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
     (case_files, "LARGEST_FILE", lambda n: cases(b"x" * n), "too large"),
     (case_files, "MOST_LINES", lambda n: cases(b"x\n" * n), "at most"),
     (case_files, "LONGEST_LINE", lambda n: cases(b"x" * n), "longer"),
-    (marian_tokenizer, "LARGEST_ID", lambda n: marian_tokenizer._vocabulary(b'{"a": %d}' % n), "run to"),
-    (training_record, "MAX_STEPS", lambda n: log_of(steps=n), "at most"),
-    (training_record, "MAX_DEV_SETS", lambda n: log_of(sets=n), "at most"),
-    (training_record, "MAX_DEPTH", nested, "levels"),
-    (
-        training_record,
-        "MAX_VALUES",
-        lambda n: training_record._flattened({str(number): 1 for number in range(n)}, "result"),
-        "at most",
-    ),
-    (limits, "MOST_SECONDS", lambda n: limits._seconds(str(n)), "seconds"),
     (
         pictures,
         "MOST_LINES",
@@ -135,8 +108,6 @@ LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
         "cannot be told apart",
     ),
     (atlas, "MAX_SENTENCE", lambda n: atlas.read_sentences(b"x" * n, "a.txt"), "a sentence may have"),
-    (masks, "MAX_COMPANIONS", lambda n: masks.companions("x\n" * n), "fit into"),
-    (url, "MAX_DIGITS", lambda n: url._number("9" * n), "9"),
 ]
 
 
@@ -163,11 +134,8 @@ EDGES: list[tuple[Callable[[Any], object], Any, Any, str]] = [
     (lambda n: Draws(seed=n), 0, -1, "seed"),
     (lambda n: Draws(seed=n), LARGEST_SEED, LARGEST_SEED + 1, "seed"),
     (lambda n: Draws(sample=n), 0, -1, "sample"),
-    (lambda n: peft_adapter._number("a", {"r": n}, "r", 8), 8, 9, "from 1 to"),
-    (lambda n: peft_adapter._number("a", {"r": n}, "r", 8), 1, 0, "from 1 to"),
     (lambda n: input_text.checked_ids("a", "x", 3, lambda _: [1] * n), 3, 4, "at most 3"),
     (lambda n: input_text.checked_ids("a" * n, "x", 3, lambda _: [1]), 300, 301, "at most 3"),
-    (lambda n: limits._seconds(str(n)), 1, 0, "seconds"),
     (lambda n: preset("base", dropout=n), 0.0, -0.01, "dropout"),
 ]
 
@@ -236,48 +204,17 @@ def test_a_model_writes_no_more_than_its_positions_allow(kind: Kind, limit: int 
     assert most_steps(abilities, 5) == most
 
 
-@pytest.mark.parametrize(("setting", "most"), [(0, None), (1, 1), (-1, None)])
-def test_a_setting_of_no_positions_limits_no_text(setting: int, most: int | None) -> None:
-    settings = SimpleNamespace(max_position_embeddings=setting)
-    found: Any = SimpleNamespace(positions="rotary", table=None)
-    assert open_folder._max_length(found, SimpleNamespace(get_text_config=lambda: settings)) == most
-
-
 @pytest.mark.parametrize(("largest", "sizes"), [(63, ()), (64, (64,)), (127, (64,)), (128, (64, 128))])
 def test_sizes_double_up_to_the_largest_and_reach_it(largest: int, sizes: tuple[int, ...]) -> None:
     assert sizes_up_to(largest, 64) == sizes
 
 
-@pytest.mark.parametrize(("module", "name", "cut"), [(wording, "MAX_SHOWN", wording.shortened)])
-def test_a_text_as_long_as_may_be_is_shown_whole_and_a_longer_one_is_cut(
-    monkeypatch: pytest.MonkeyPatch, module: Any, name: str, cut: Callable[[str], str]
-) -> None:
-    monkeypatch.setattr(module, name, SMALL)
-    assert cut("x" * SMALL) == "x" * SMALL
-    assert cut("x" * (SMALL + 1)).endswith("…")
-
-
-def remembers_all(count: int) -> bool:
-    known: dict[tuple[str, ...], int] = {}
-    for number in range(count):
-        open_folder._remember(known, (str(number),), number)
-    return len(known) == count
-
-
 WITHIN: list[tuple[ModuleType, str, Callable[[int], bool]]] = [
     (branch_codes, "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
-    (branch_codes, "MAX_PIECES", lambda n: bool(branch_codes._read_action("-".join(["t1"] * n)))),
     (url, "MAX_PINS", lambda n: url.fits([url.Pin("attention", ())] * n)),
     (url, "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n), "attention")),
-    (open_folder, "MAX_REMEMBERED", remembers_all),
     (traces, "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
     (component, "MOST_SENT", lambda n: not component.is_too_large(np.zeros((2, 1, 1, 1, n), np.uint8))),
-    (description, "MAX_VALUE", lambda n: description._setting(("a", "x" * n))[1] == "x" * n),
-    (
-        figures,
-        "MAX_MARKED",
-        lambda n: "markers" in figures._line(curve(n), figures._Panel("a", [], "b", {}), "red").mode,
-    ),
 ]
 
 
@@ -295,8 +232,3 @@ def test_pins_fit_into_an_address_of_exactly_their_length(monkeypatch: pytest.Mo
     for spare, fits in ((0, True), (-1, False)):
         monkeypatch.setattr(url, "MAX_TEXT_IN_URL", len(url.encode(kept)) + spare)
         assert url.fits(kept) == fits
-
-
-def test_the_depth_of_a_measurement_is_counted_from_its_result() -> None:
-    nested(MAX_DEPTH)
-    assert is_refused(lambda: nested(MAX_DEPTH + 1), f"more than {MAX_DEPTH} levels deep")

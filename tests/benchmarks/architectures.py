@@ -37,7 +37,7 @@ from safetensors.torch import load_file, save_file
 from tqdm import tqdm
 from transformers.models.auto import modeling_auto
 
-from model.adapters import inspect_folder, library, model_class, open_folder
+from model.adapters import library, model_class, open_folder
 from model.errors import HeadlightError
 from tests.model.adapters import zoo
 
@@ -202,13 +202,13 @@ def small_config(model_type: str) -> Any:
 def save(model_type: str, folder: Path) -> None:
     """Write a folder with a small random model of this kind, its attention far from even."""
     config = small_config(model_type)
-    config._attn_implementation = "eager"
     torch.manual_seed(0)
     made = model_class.class_of(config)
     numbers, _, _ = library.count_numbers(made, config)
     if numbers > MOST_NUMBERS:
         raise ValueError(f"it has {numbers:,} numbers, whatever its settings")
     model = made.made(config).eval()
+    model.set_attn_implementation("eager")
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "norm" not in name.lower() and parameter.dim() > 1:
@@ -393,8 +393,6 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", metavar="TYPE")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    # Its tokenizer is of our own making: to try it first takes a second.
-    inspect_folder._outcome = lambda path: ""
     torch.set_num_threads(1)
     rows = []
     for model_type in tqdm(arguments.only or kinds()):

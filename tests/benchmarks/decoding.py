@@ -77,8 +77,9 @@ def marian(shape: Shape, source: list[int]) -> dict[str, Callable[[], int]]:
             decoder_ffn_dim=d_ff, max_position_embeddings=512, pad_token_id=0, eos_token_id=3,
             decoder_start_token_id=0,
         )  # fmt: skip
-        config._attn_implementation = attention
-        return MarianMTModel(config).eval()
+        model = MarianMTModel(config).eval()
+        model.set_attn_implementation(attention)
+        return model
 
     def run(model: Any, attentions: bool) -> int:
         ids = torch.tensor([source])

@@ -112,10 +112,8 @@ def test_a_link_reopens_the_view_and_bertviz_is_drawn_in_its_tab(page: Page, url
 def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(page: Page, url: str) -> None:
     visit(page, f"{url}/experiments?claim=Ablations")
     page.get_by_role("button", name="Settings").click()
-    for tab, chosen in (
-        ("Learn › Lessons", "learn-lessons"),
-        ("Experiments › Ablations", r"learn-lessons\.experiments-ablations"),
-    ):
+    first, second = "learn-lessons", r"learn-lessons\.experiments-ablations"
+    for tab, chosen in (("Learn › Lessons", first), ("Experiments › Ablations", second)):
         settled(page)
         page.get_by_role("combobox", name="Tabs shown").fill(tab)
         # Until the list is as short as what was typed leaves it, "Select all" stands in its first place.
@@ -158,7 +156,7 @@ def test_unusual_text_is_shown_as_typed_on_every_page(own_page: Page, url: str) 
 
     page.on("dialog", dismiss)
     opened(page, url)
-    pages = ["Attention", "Decode", "Compare", "The paper"]
+    pages = ["Attention", "Decode", "Compare"]
     for text in UNUSUAL:
         # The page that is open is where it is typed; each other one shows what was typed on the one before.
         typed(page, text)

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from model.opening import open_reader
 from tests.benchmarks import crowd, students
 from tests.benchmarks.crowd import Crowd
-from tests.benchmarks.wire_viewer import Run, finished
+from tests.benchmarks.wire_viewer import finished
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -47,19 +46,6 @@ def test_each_session_gets_the_answer_of_its_own_model_to_its_own_sentence(seen:
     assert len({(person.model, person.text) for person in seen.people}) == 3
     # A page has its title before its answer is computed.
     assert all(0 < one.title < one.done for one in seen.seen)
-
-
-@pytest.mark.long
-def test_an_answer_to_another_sentence_would_be_noticed(seen: Crowd, root: Path) -> None:
-    (mine, theirs), (my_page, their_page) = seen.people[::2], seen.seen[::2]
-    reader = open_reader(root / mine.model)
-    assert crowd.wrong(mine, my_page, reader) == ""
-    assert theirs.model == mine.model
-    assert crowd.wrong(mine, their_page, reader)
-    mine_but_grid = [drawn for drawn in my_page.components if "queryTokens" not in crowd.header_of(drawn[-1])]
-    their_grid = [drawn for drawn in their_page.components if "queryTokens" in crowd.header_of(drawn[-1])]
-    mixed = Run(html=my_page.html, components=[*mine_but_grid, *their_grid])
-    assert crowd.wrong(mine, mixed, reader) == "its grid has other tokens"
 
 
 @pytest.mark.long

@@ -73,18 +73,6 @@ def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page: Page
     assert max(contrast(colour, PAPER[theme]) for colour in np.unique(labels, axis=0)) >= READABLE
 
 
-@pytest.mark.long
-def test_the_camera_of_a_chinese_page_is_heard_too(own_page: Page, url: str) -> None:
-    page = own_page
-    page.add_init_script("window.print = () => { top.printed = true; }")
-    page.goto(f"{url}/model?lang=zh&pictures=PDF")
-    chart = page.locator(".st-key-parameters .js-plotly-plot")
-    expect(chart).to_be_visible()
-    chart.hover()
-    chart.locator(".modebar-btn").first.click()
-    page.wait_for_function("window.printed")
-
-
 def grid(page: Page, serve: Serve) -> Locator:
     page.goto(serve(HERE / "demo_head_grid.py"))
     root = page.locator("[data-ready='1']")

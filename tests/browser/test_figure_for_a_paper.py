@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import visit
 from tests.browser.saving import save_button
-from tests.browser.test_app import opened, turned_to
+from tests.browser.test_app import opened
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -56,8 +57,7 @@ def test_a_picture_is_printed_on_one_sheet_of_its_size(own_page: Page, url: str)
 @pytest.mark.long
 def test_a_chart_of_a_dark_page_is_saved_as_shapes_on_white_in_black_letters(page: Page, url: str) -> None:
     page.emulate_media(color_scheme="dark")
-    opened(page, url, "?part=Positional+encodings&paper=white&pictures=SVG")
-    turned_to(page, "The paper")
+    visit(page, f"{url}/learn?lesson=positions&step_of_lesson=3&explore=1&paper=white&pictures=SVG")
     chart = page.locator(".st-key-encoding .js-plotly-plot")
     expect(chart.locator("image")).to_have_count(1)
     chart.hover()

@@ -14,14 +14,6 @@ from tests.browser.pointing import box_of, until
 from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
-PREVIEW = """({ address, rows, columns, value }) => {
-  const tokens = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
-  const values = new Float32Array(rows * columns).fill(value);
-  const title = "L2 H3";
-  const detail = { address, layer: 1, head: 2, title, rows, columns, values };
-  Object.assign(detail, { rowTokens: tokens(8), columnTokens: tokens(9) });
-  globalThis.headlightFocus.meeting.dispatchEvent(new CustomEvent("preview", { detail }));
-}"""
 
 
 def picture(page: Page, serve: Serve, case: str = "small") -> Locator:
@@ -138,21 +130,6 @@ def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_
     box = box_of(root)
     labels = root.locator(".column-label").all()
     assert max(box_of(label)["x"] for label in labels) <= box["x"] + box["width"]
-
-
-def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page: Page, serve: Serve) -> None:
-    root = picture(page, serve)
-    page.evaluate(PREVIEW, {"address": "elsewhere", "rows": 8, "columns": 9, "value": 0.5})
-    assert root.get_attribute("data-exact") == "1"
-    page.evaluate(PREVIEW, {"address": "there", "rows": 8, "columns": 9, "value": 0.5})
-    assert root.get_attribute("data-exact") == "0"
-    expect(root.locator(".matrix-title")).to_have_text("L2 H3")
-    expect(root.locator(".matrix-preview")).to_have_text("")
-    page.mouse.move(*centre_of(root, 2, 4))
-    expect(root.locator(".tooltip-pair")).to_have_text("t2 attends to t4")
-    expect(root.locator(".tooltip-value")).to_have_text("weight 0.500")
-    page.evaluate(PREVIEW, {"address": "there", "rows": 4, "columns": 4, "value": 0.5})
-    expect(root.locator(".matrix-preview")).to_contain_text("preview")
 
 
 def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_number(page: Page, serve: Serve) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.benchmarks.browser import DEEP
 from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of, until
 from tests.browser.saving import save_button
@@ -170,145 +169,6 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     expect(picture.locator(".model-scene")).to_be_visible()
 
 
-# In one task, in which no answer of Python's can come: into a token, and a turn of the wheel beside all parts that goes
-# on after the zoom has rested; then out again.
-WAITING = """(node) => {
-  const [holder, now] = [node.closest(".walk-scene"), performance.now.bind(performance)];
-  const trail = holder.getRootNode().querySelector(".walk-trail");
-  const told = () => [holder.dataset.depth, "waits" in holder.dataset, trail.innerText];
-  node.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-  const waiting = told();
-  const at = { clientX: -5000, clientY: -5000, ctrlKey: true, bubbles: true, cancelable: true };
-  for (let turn = 1; turn <= 9; turn++) {
-    performance.now = () => now() + 1000 * turn;
-    holder.dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: -50 }));
-  }
-  const turned = told();
-  delete performance.now;
-  holder.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, composed: true }));
-  return [waiting, turned, told()];
-}"""
-
-
-def test_while_python_computes_the_wheel_leads_no_further_and_escape_leads_back(page: Page, url: str) -> None:
-    page.emulate_media(reduced_motion="no-preference")
-    picture = walk(page, url, "&site=encoder.self&token=0")
-    waiting, turned, back = picture.locator("[data-node='encoder 2 2']").evaluate(WAITING)
-    assert waiting[:2] == ["model ", True]
-    assert "Layer 2" in waiting[2]
-    assert turned == waiting
-    assert back == ["model ", False, "Model"]
-    expect(page).to_have_url(re.compile("token=2"))
-    settled(page)
-
-
-# A wheel turns into a token, and goes on a little for half a second: whether what is said of the layer is there then.
-TURNING = """(node) => new Promise((resolve) => {
-  const holder = node.closest(".walk-scene");
-  const { left, top, width, height } = node.getBoundingClientRect();
-  const at = { clientX: left + width / 2, clientY: top + height / 2, ctrlKey: true, bubbles: true, cancelable: true };
-  let frames = 0;
-  const turn = () => {
-    const hasCome = holder.querySelector(".layer-scene:not(.walk-aside, .walk-kept)");
-    (hasCome ? holder : node).dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: hasCome ? -1 : -20 }));
-    if (hasCome && ++frames === 30) return resolve(document.body.innerText.includes("the contributions add up"));
-    requestAnimationFrame(turn);
-  };
-  turn();
-})"""
-
-
-def test_while_a_zoom_is_under_way_only_the_picture_is_drawn_and_then_all_that_is_said_of_it(
-    page: Page, url: str
-) -> None:
-    page.emulate_media(reduced_motion="no-preference")
-    picture = walk(page, url, "&site=encoder.self&token=0")
-    assert not picture.locator("[data-node='encoder 2 2']").evaluate(TURNING)
-    expect(page.get_by_text("the contributions add up")).to_be_visible()
-    settled(page)
-
-
-# Which scenes there are and whether one stands aside: just after a click, and in the three frames that follow.
-SCENES = """(part) => new Promise((resolve) => {
-  const scenes = () => Object.fromEntries(
-    [...holder.querySelectorAll(":scope > :not(.walk-kept)")]
-      .map((scene) => [scene.className.split(" ")[0], scene.classList.contains("walk-aside")])
-  );
-  const holder = part.closest(".walk-scene");
-  part.click();
-  const told = [holder.dataset.depth];
-  const next = () => {
-    told.push(scenes());
-    if (told.length === 5) resolve(told);
-    else requestAnimationFrame(next);
-  };
-  next();
-})"""
-
-
-def test_a_scene_is_laid_out_in_a_frame_of_its_own_before_it_fades_in(page: Page, url: str) -> None:
-    page.emulate_media(reduced_motion="no-preference")
-    picture = walk(page, url, "&site=encoder.self&depth=head&head=L2H1")
-    depth, *scenes = picture.locator(".keys .key").first.evaluate(SCENES)
-    assert depth == "cell "
-    assert scenes == [
-        {"head-scene": False},
-        {"head-scene": False},
-        {"head-scene": False, "cell-scene": True},
-        {"head-scene": True, "cell-scene": False},
-    ]
-    expect(page).to_have_url(re.compile("depth=cell"))
-    settled(page)
-
-
-# A turn of the wheel over a product, for longer than Python is told of a place.
-TURN = """part => new Promise((resolve) => {
-  const [depths, root] = [[], part.getRootNode()];
-  const { left, top } = part.getBoundingClientRect();
-  const at = { clientX: left + 2, clientY: top + 2, ctrlKey: true, bubbles: true, composed: true, cancelable: true };
-  const timer = setInterval(() => {
-    depths.push(new URL(location.href).searchParams.get("depth"));
-    root.elementFromPoint(at.clientX, at.clientY)?.dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: -20 }));
-    if (depths.length < 30) return;
-    clearInterval(timer);
-    resolve(depths);
-  }, 50);
-})"""
-
-
-@pytest.mark.long
-def test_another_key_is_shown_at_once_and_python_hears_of_a_place_when_the_turn_ends(page: Page, url: str) -> None:
-    page.emulate_media(reduced_motion="no-preference")
-    picture = walk(page, url, "&site=encoder.self&depth=head&head=L2H1")
-    scene = picture.locator(".walk-scene")
-    key = picture.locator(".keys .key:not([aria-pressed=true])").first
-    token = key.inner_text()
-    # Within one task, in which no answer of Python's can come.
-    assert (
-        key.evaluate("(key) => { const scene = key.closest('.walk-scene'); key.click(); return scene.dataset.depth; }")
-        == "cell "
-    )
-    expect(picture.locator(".cell-scene h4")).to_contain_text(token)
-    expect(page).to_have_url(re.compile("depth=cell"))
-    settled(page)
-    style = picture.evaluate_handle("part => part.appendChild(document.createElement('style'))")
-    style.evaluate("style => { style.textContent = '.number-table { max-height: 60px !important; }'; }")
-    depths = picture.locator(".product").last.evaluate(TURN)
-    assert scene.get_attribute("data-depth") == "number "
-    assert set(depths) == {"cell"}
-    expect(page).to_have_url(re.compile("depth=number"))
-    # Its row of the table is in sight.
-    assert picture.locator(".number-table").evaluate("part => part.scrollTop") > 0
-    style.evaluate("style => style.remove()")
-
-
-@pytest.mark.long
-def test_no_words_are_laid_out_anew_by_a_zoom(page: Page, url: str) -> None:
-    for depth in ("model", "layer", "head", "cell", "number"):
-        picture = walk(page, url, f"&depth={depth}")
-        expect(picture.locator(".walk-scene text")).to_have_count(0)
-
-
 def test_the_numbers_of_a_layer_are_images_and_are_saved_as_shapes(page: Page, url: str) -> None:
     picture = walk(page, url, "&site=encoder.self&depth=layer")
     scene = picture.locator(".layer-scene")
@@ -320,91 +180,6 @@ def test_the_numbers_of_a_layer_are_images_and_are_saved_as_shapes(page: Page, u
     svg = Path(download.value.path()).read_text(encoding="utf-8")
     assert svg.count('shape-rendering="crispEdges"') == scene.locator("img:visible").count() > 8
     assert "<image" not in svg
-
-
-# In the frame in which a layer has come, when most of its steps have not: how many there are, and it is saved.
-EARLY = """(node) => new Promise((resolve) => {
-  const root = node.closest(".walk");
-  const look = () => {
-    const steps = root.querySelectorAll(".layer-scene .path-step");
-    if (!steps.length) return requestAnimationFrame(look);
-    root.querySelector("[aria-label='Save this picture'], [title='Save this picture']").click();
-    resolve(steps.length);
-  };
-  node.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-  look();
-})"""
-
-
-def test_a_layer_that_is_saved_while_it_comes_is_saved_whole(page: Page, url: str) -> None:
-    page.emulate_media(reduced_motion="no-preference")
-    picture = walk(page, url, "&site=encoder.self&token=0")
-    save_button(picture, "SVG")
-    with page.expect_download() as download:
-        early = picture.locator("[data-node='encoder 2 2']").evaluate(EARLY)
-    steps = picture.locator(".layer-scene .path-step")
-    until(lambda: steps.count() > early, "the other steps have come")
-    svg = Path(download.value.path()).read_text(encoding="utf-8")
-    assert svg.count('shape-rendering="crispEdges"') == picture.locator(".layer-scene img:visible").count() > 8
-
-
-# Of the model, when it is shown again: which movements of the film there are in its first frames.
-MOVEMENTS = """(part) => new Promise((resolve) => {
-  const model = part.getRootNode().querySelector(".model-scene");
-  const found = [];
-  let frames = 0;
-  part.click();
-  const next = () => {
-    if (!model.matches(".walk-aside, .walk-kept")) {
-      found.push(...model.getAnimations({ subtree: true }).map(({ animationName }) => animationName).filter(Boolean));
-      frames += 1;
-    }
-    if (frames === 5) resolve(found);
-    else requestAnimationFrame(next);
-  };
-  next();
-})"""
-
-
-def test_what_the_film_has_moved_does_not_move_again_when_the_model_is_shown_again(page: Page, url: str) -> None:
-    page.emulate_media(reduced_motion="no-preference")
-    picture = walk(page, url, "&site=encoder.self")
-    picture.focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    expect(picture.locator(".model-line.now").first).to_be_attached()
-    expect(picture.locator(".model-scene.stepped")).to_have_count(0)
-    picture.locator("[data-node='encoder 1 1']").click()
-    expect(picture.locator(".model-scene.walk-kept")).to_have_count(1)
-    settled(page)
-    assert picture.locator(".walk-crumb").first.evaluate(MOVEMENTS) == []
-
-
-# The scene that fades away after a click: how the page moves it, and how much larger it is in the next frames.
-AWAY = """(part) => new Promise((resolve) => {
-  const scene = part.closest(".walk-scene").querySelector(":scope > :not(.walk-kept)");
-  const before = scene.getBoundingClientRect().width;
-  const sizes = [];
-  part.click();
-  const next = () => {
-    const moves = scene.getAnimations().filter((each) => each.effect.getKeyframes().some(({ transform }) => transform));
-    if (moves.length) sizes.push(scene.getBoundingClientRect().width / before);
-    if (sizes.length === 4) resolve([moves.map(({ effect }) => effect.composite), sizes]);
-    else requestAnimationFrame(next);
-  };
-  next();
-})"""
-
-
-def test_the_page_itself_moves_a_scene_that_fades_away(page: Page, url: str) -> None:
-    page.emulate_media(reduced_motion="no-preference")
-    picture = walk(page, url, "&site=encoder.self&depth=head&head=L2H1")
-    moves, sizes = picture.locator(".keys .key").first.evaluate(AWAY)
-    assert moves == ["add"]
-    assert 1 <= sizes[0] < 1.4
-    assert sizes == sorted(sizes)
-    assert sizes[-1] > sizes[0]
-    settled(page)
 
 
 def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page, url: str) -> None:
@@ -439,29 +214,6 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
     middle = x + half * math.cos(math.radians(angle)) - left, y + half * math.sin(math.radians(angle)) - top
     np.testing.assert_allclose(middle, shown, atol=2)
     assert svg.count("model-line") + svg.count("<path") > 20
-
-
-# The page is scrolled until the transport lies where its title is: what is seen there.
-COVERED = """() => {
-  const [main, title] = [document.querySelector("[data-testid=stMain]"), document.querySelector("h1")];
-  const transport = deep(".transport");
-  // The title moves as well, until it sticks.
-  for (const _time of [1, 2, 3])
-    main.scrollTop += transport.getBoundingClientRect().top - title.getBoundingClientRect().top;
-  const [{ left, top, height }, { top: covered }] = [title, transport].map((part) => part.getBoundingClientRect());
-  const seen = document.elementFromPoint(left + 4, top + height / 2);
-  return [Math.round(covered - top), Boolean(seen.closest(".st-key-page-head"))];
-}"""
-
-
-@pytest.mark.long
-def test_the_head_of_the_page_covers_what_scrolls_under_it(page: Page, url: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 480})
-    walk(page, url)
-    page.evaluate(DEEP)
-    apart, is_head = page.evaluate(COVERED)
-    assert abs(apart) < 40
-    assert is_head
 
 
 #: The names of stages of which not every letter can be seen.

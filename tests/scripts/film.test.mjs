@@ -4,10 +4,8 @@ import { test } from "node:test";
 import { formatProbability, formatShare, formatSigned } from "../../viz/pages/decoding/film/film_candidates.js";
 import { distributionAt, filterDistribution } from "../../viz/pages/decoding/film/film_distribution.js";
 import { isFilter, stopOf } from "../../viz/pages/decoding/film/film_filters.js";
-import { sizesFor } from "../../viz/pages/decoding/film/film_heads.js";
-import { lineColour } from "../../viz/pages/decoding/film/film_rows.js";
 import { cellAt } from "../../viz/pages/decoding/film/film_strip.js";
-import { onLogScale, timesLess } from "../../viz/pictures/shared/probability.js";
+import { timesLess } from "../../viz/pictures/shared/probability.js";
 
 const near = (found, wanted) => assert.ok(Math.abs(found - wanted) < 1e-6, `${found} is not ${wanted}`);
 const logs = (...probabilities) => probabilities.map(Math.log);
@@ -52,10 +50,6 @@ test("top p keeps the fewest that hold the share, and always the best one", () =
   assert.equal(filterDistribution(grouped, { ...all, topP: 0.84 }).kept, 4);
 });
 
-test("one token alone has no entropy", () => {
-  assert.equal(filterDistribution(grouped, { ...all, topK: 1 }).entropy, 0);
-});
-
 test("what is possible never reads as 0%", () => {
   assert.equal(formatShare(0), "0.0%");
   assert.equal(formatShare(0.0004), "< 0.1%");
@@ -73,32 +67,12 @@ test("a rare token is said to be so many times less likely than the one written"
   assert.equal(timesLess(-30, 0), "> 1 million × less");
 });
 
-test("on the logarithmic scale a power of ten is a fifth, from 0.001% to certainty", () => {
-  near(onLogScale(1), 1);
-  near(onLogScale(0.1), 0.8);
-  near(onLogScale(1e-5), 0);
-  assert.equal(onLogScale(0), 0);
-});
-
-test("a line is lighter on a dark page, and as it is on a light one", () => {
-  assert.equal(lineColour("#0072b2", false), "#0072b2");
-  assert.equal(lineColour("#000000", true), "rgb(102 102 102)");
-});
-
 test("a slider stands at the stop nearest to what a link asks for; no top k is beyond all numbers", () => {
   assert.equal(stopOf([10, 20, 40], "temperature", 31), 2);
   assert.equal(stopOf([1, 5, 10, 0], "topK", 0), 3);
   assert.equal(stopOf([1, 5, 10, 0], "topK", 9_999), 2);
   assert.ok(!isFilter({ temperature: 100, topK: 0, topP: 100 }));
   assert.ok(isFilter({ temperature: 100, topK: 3, topP: 100 }));
-});
-
-test("columns and rows have a width at which they can be seen, and none that is larger than needed", () => {
-  assert.deepEqual(sizesFor(400, 20, 48, 5), { cell: 20, row: 12, "label-height": 62 });
-  assert.equal(sizesFor(400, 200, 48, 5).cell, 12);
-  assert.equal(sizesFor(2000, 3, 2, 5).cell, 34);
-  assert.equal(sizesFor(400, 20, 2, 40).row, 15);
-  assert.equal(sizesFor(400, 20, 2, 40)["label-height"], 104);
 });
 
 test("a point over a stretched canvas is in a row and a column", () => {

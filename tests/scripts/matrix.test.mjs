@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { between } from "../../viz/pictures/matrix_picture/matrix_preview.js";
-import { beginOf, readCell, readRoles, stepsOf } from "../../viz/pictures/matrix_picture/matrix_reading.js";
-import { stretchOf, unnamedRoles } from "../../viz/pictures/matrix_picture/matrix_roles.js";
+import { beginOf, readCell, readRoles } from "../../viz/pictures/matrix_picture/matrix_reading.js";
 import { matchesOf, placesOf } from "../../viz/pictures/matrix_picture/matrix_search.js";
 import { extentSentence, MatrixTiles } from "../../viz/pictures/matrix_picture/matrix_tiles.js";
 import * as view from "../../viz/pictures/matrix_picture/matrix_view.js";
@@ -88,11 +87,6 @@ test("a number reads exactly, and as a block's maximum where it is one", () => {
   assert.equal(readCell(signed, { rowTokens: ["a"], columnTokens: ["a"], low: -1 }, null, 0, 0), "+0.5000");
 });
 
-test("a page of rows is what is seen at once", () => {
-  assert.deepEqual(stepsOf(12, 40).PageDown, [12, 0]);
-  assert.deepEqual(stepsOf(12, 40).Home, [0, -40]);
-});
-
 test("tiles are as fine as pixels are, and those in the middle come first", () => {
   const tiles = new MatrixTiles(() => {}, new AbortController().signal);
   assert.equal(tiles.levelOf([16, 16], spans(view.wholeSpan(8000), view.wholeSpan(8000)), 500, 500), null);
@@ -120,29 +114,6 @@ test("a cell says whose message attends to whose, and nothing of what is no chat
   assert.equal(readRoles(header, 1, 2), "user attends to system");
   assert.equal(readRoles(header, 2, 0), "template attends to template");
   assert.equal(readRoles({ rowRoles: [], columnRoles: [] }, 1, 2), "");
-});
-
-test("roles that neither side of the whole matrix has room to name are named below it", () => {
-  const runs = [
-    ["system", 0, 10, "#111111"],
-    ["user", 10, 12, "#222222"],
-    ["assistant", 12, 20, "#333333"],
-  ];
-  const named = (height, width) => {
-    const sides = [height, width].map((side) => [runs, 20, side]);
-    return [...unnamedRoles(sides).keys()];
-  };
-  assert.deepEqual(named(400, 400), []);
-  assert.deepEqual(named(100, 100), ["user", "assistant"]);
-  assert.deepEqual(named(100, 400), []);
-  assert.equal(unnamedRoles([[[], 20, 100]]).size, 0);
-});
-
-test("the columns of a role are marked as far as they are seen", () => {
-  assert.deepEqual(stretchOf(span(0, 10, 10), 2, 4, 100), [20, 20]);
-  assert.deepEqual(stretchOf(span(3, 4, 10), 2, 5, 100), [0, 50]);
-  assert.deepEqual(stretchOf(span(3, 4, 10), 6, 10, 100), [75, 25]);
-  assert.equal(stretchOf(span(3, 4, 10), 0, 3, 100), null);
 });
 
 test("a token is found as people type it, and what begins with it only where it is not there itself", () => {

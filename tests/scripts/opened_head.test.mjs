@@ -4,8 +4,7 @@ import { test } from "node:test";
 import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_bar.js";
 import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
 import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
-import { roleItems } from "../../viz/pages/attention/opened_head/token_columns.js";
-import { exactNumber, KeyColumns, shortNumber, shortWeight } from "../../viz/pages/learn/transformer/row_pictures.js";
+import { exactNumber, shortNumber, shortWeight } from "../../viz/pages/learn/transformer/row_pictures.js";
 import { announceHead } from "../../viz/pictures/head_grid/head_preview.js";
 import {
   closeHead,
@@ -40,12 +39,6 @@ test("of too many lines the strongest 4,000 are drawn", () => {
   const drawn = values.filter((value) => value >= least).length;
   assert.ok(drawn <= 4000 && drawn > 3900, `${drawn}`);
   assert.equal(lines.leastStored(MATRIX.values, 6, [0, 1], 0), lines.leastVisible(0));
-});
-
-test("rows shrink until just readable", () => {
-  assert.equal(lines.rowsOf({ queries: 5, keys: 9 }).row, 26);
-  assert.equal(lines.rowsOf({ queries: 500, keys: 9 }).row, 15);
-  assert.equal(lines.rowsOf({ queries: 5, keys: 9 }).rowCentre(1), 39);
 });
 
 test("a token's strongest partner is found in both directions", () => {
@@ -98,41 +91,10 @@ test("the picture of lines names its heads, keeps a token in bold and its markup
   assert.equal(fileNameOf(header, [0, 1]), "lines-head0+1");
 });
 
-test("a saved picture has the roles of both columns: bars, and names that run upwards or, in short runs, initials", () => {
-  const colour = "#111111";
-  const runs = [
-    ["user", 0, 1, colour],
-    ["system", 1, 5, colour],
-  ];
-  const [queries, keys] = [roleItems(runs, "query", 20, 0, 50), roleItems(runs, "key", 20, 400, 50)];
-  const names = ({ kind, text, isTurned }) => (kind === "text" ? [[text, isTurned]] : []);
-  for (const side of [queries, keys]) {
-    assert.deepEqual(side.flatMap(names), [
-      ["U", false],
-      ["system", true],
-    ]);
-  }
-  const [bar, , longer] = queries;
-  assert.deepEqual([bar.y, bar.height, longer.y, longer.height], [51, 18, 71, 78]);
-  // Names are at the picture's edges, bars between them and the tokens.
-  assert.ok(queries[1].x < bar.x && keys[1].x > keys[0].x + keys[0].width && keys[0].x >= 400);
-  const svg = svgOf({ width: 424, height: 200, items: queries, ink: "black", paper: "white" }, () => 10);
-  assert.match(svg, /rotate\(-90 12 110\).*>system</);
-});
-
 test("numbers of a row have a real minus sign and never read as zero or one", () => {
   assert.deepEqual([-0.001, 0, 2.345, -31.4159, 314.159].map(shortNumber), ["−0.00", "0.00", "2.35", "−31.4", "314"]);
   assert.deepEqual([0, 0.001, 0.5, 0.999, 1].map(shortWeight), ["0", "<.01", "0.50", ">.99", "1.00"]);
   assert.deepEqual([-1.234567, 1e-6].map(exactNumber), ["−1.2346", "1.00e−6"]);
-});
-
-test("columns share the width, with one more for the rest", () => {
-  const columns = new KeyColumns(900, 9, true);
-  assert.equal(columns.count, 10);
-  assert.equal(columns.restAt, 9);
-  assert.equal(columns.middle(0) - columns.left(0), columns.step / 2);
-  assert.ok(new KeyColumns(400, 60, false).step >= 7);
-  assert.ok(new KeyColumns(900, 5, false).isLying && !new KeyColumns(900, 40, false).isLying);
 });
 
 test("a head that opens is called what Python will call it", () => {

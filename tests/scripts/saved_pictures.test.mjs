@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { linkOf } from "../../viz/pictures/copy_link/copy_link.js";
-import { cellsAsSvg, cellsIn } from "../../viz/pictures/shared/canvas_cells.js";
+import { cellsIn } from "../../viz/pictures/shared/canvas_cells.js";
 import { printedPage } from "../../viz/pictures/shared/picture_file.js";
 import { svgOf } from "../../viz/pictures/shared/picture_svg.js";
 
@@ -25,19 +25,6 @@ test("pixels become rectangles of one colour that cover them once, and what is c
   assert.deepEqual(painted, rows);
   assert.deepEqual(cells[0], { x: 0, y: 0, width: 2, height: 2, colour: RED });
   assert.equal(cellsIn({ width: 4, height: 3, pixels: new Uint32Array(rows.flat()) }, 2), null);
-});
-
-test("a colour is written as one path", () => {
-  const cell = { x: 0, y: 0, width: 1, height: 1 };
-  const cells = [
-    { ...cell, colour: RED },
-    { ...cell, x: 3, colour: RED },
-    { ...cell, x: 1, colour: BLUE },
-  ];
-  const written = cellsAsSvg(cells);
-  assert.equal(written.match(/<path/g).length, 2);
-  assert.match(written, /fill="#ff0000" d="M0 0h1v1h-1zM3 0/);
-  assert.match(written, /fill="#0000ff"/);
 });
 
 test("a picture without paper has no background, and one with pixels says so", () => {

@@ -2,19 +2,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { haveRoom } from "../../viz/pictures/head_grid/head_board.js";
 import { PlayerView } from "../../viz/pictures/player/player_view.js";
 import { nameIn, roleOf, withRole } from "../../viz/pictures/shared/chat_roles.js";
 import { colourAt } from "../../viz/pictures/shared/drawing.js";
 import { Tiles } from "../../viz/pictures/shared/head_tiles.js";
 import { sentenceParts } from "../../viz/pictures/shared/messages.js";
 import { mount, View } from "../../viz/pictures/shared/mount.js";
-import { decimalsOf, formatWeight, inflate, unpack, weightOf } from "../../viz/pictures/shared/payload.js";
-import { cellRuns, directionOf, largestWithin, pixelScale } from "../../viz/pictures/shared/picture.js";
+import { decimalsOf, formatWeight, unpack, weightOf } from "../../viz/pictures/shared/payload.js";
+import { cellRuns, directionOf, largestWithin } from "../../viz/pictures/shared/picture.js";
 import { escapeXml } from "../../viz/pictures/shared/picture_file.js";
 import { percent } from "../../viz/pictures/shared/probability.js";
 import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/pictures/shared/tile_store.js";
-import { FAINTEST, strength } from "../../viz/pictures/shared/word_links.js";
 import { packed, until } from "./packed.mjs";
 
 test("a payload is unpacked wherever in the message it begins", () => {
@@ -23,10 +21,6 @@ test("a payload is unpacked wherever in the message it begins", () => {
   const { header, arrays } = unpack(within);
   assert.deepEqual(header.tokens, ["müde", "😀"]);
   assert.deepEqual(arrays, [new Uint8Array([1, 2, 3]), new Float32Array([0.5, Number.NaN])]);
-});
-
-test("what zlib compressed is inflated", async () => {
-  assert.deepEqual(await inflate(new Uint8Array(deflateSync(Buffer.from([1, 2, 3])))), new Uint8Array([1, 2, 3]));
 });
 
 test("a weight that is not zero never reads as zero", () => {
@@ -61,12 +55,6 @@ test("a colour scale meets its stops, and its ink can be read on it", () => {
   assert.deepEqual(colourAt(scale, 7), { fill: "rgb(255,255,255)", ink: "black" });
 });
 
-test("the 256 pixels of a scale are opaque and run from its first to its last stop", () => {
-  const bytes = new Uint8Array(pixelScale(["#102030", "#ffffff"]).buffer);
-  assert.deepEqual([...bytes.slice(0, 4)], [0x10, 0x20, 0x30, 255]);
-  assert.deepEqual([...bytes.slice(-4)], [255, 255, 255, 255]);
-});
-
 test("every cell has a pixel, however many there are", () => {
   assert.deepEqual(cellRuns(2, 4), [
     [0, 1],
@@ -89,11 +77,6 @@ test("every cell has a pixel, however many there are", () => {
 test("the largest of a part of a matrix is found within that part", () => {
   const values = new Uint16Array([99, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   assert.equal(largestWithin(values, 1, 3, [0, 2], [0, 2]), 5);
-});
-
-test("a stronger line is wider and more opaque, and the faintest is still seen", () => {
-  assert.ok(strength(FAINTEST).alpha > 0.04);
-  assert.deepEqual(strength(1), { alpha: 0.95, width: 3 });
 });
 
 test("words side by side run as their first letter does", () => {
@@ -294,14 +277,6 @@ test("a token is of its message's role, else of the template, and of nobody wher
   assert.equal(roleOf([], 0), "");
   assert.equal(withRole("{role}", "user"), "{role} (user)");
   assert.equal(withRole("it", ""), "it");
-});
-
-test("tiles have bars of roles where these can be told apart, and none in a long conversation", () => {
-  const runs = (count) => Array.from({ length: count }, (_, at) => ["user", 2 * at, 2 * at + 1, "#111111"]);
-  assert.equal(haveRoom(runs(4), { width: 100, height: 80 }), true);
-  assert.equal(haveRoom(runs(70), { width: 100, height: 100 }), false);
-  assert.equal(haveRoom(runs(4), { width: 100, height: 15 }), false);
-  assert.equal(haveRoom([], { width: 100, height: 100 }), false);
 });
 
 test("a sentence stands around its elements, wherever its language has them", () => {

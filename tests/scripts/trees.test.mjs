@@ -1,11 +1,10 @@
 // Where the nodes of a beam, the lines of branches and the cells of a map of heads stand, and where keys lead.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellHeight } from "../../viz/pages/atlas/layer_maps/head_maps.js";
 import { layOut, pathTo } from "../../viz/pages/decoding/beam/beam_picture.js";
-import { formatLogProb, lanePath } from "../../viz/pages/decoding/branches/branch_tree.js";
+import { formatLogProb } from "../../viz/pages/decoding/branches/branch_tree.js";
 import { partsOf } from "../../viz/pages/decoding/logit_lens/lens_table.js";
-import { scrolledTo, targetOf } from "../../viz/pictures/shared/items.js";
+import { targetOf } from "../../viz/pictures/shared/items.js";
 
 const measure = ({ token }) => ({ token: 10 * token.length, total: 20, badge: 30 });
 const node = (step, parent, row, folded, token = "ab") => ({ step, parent, row, folded, token, badge: "" });
@@ -59,12 +58,6 @@ test("a node's path leads to the root", () => {
   assert.deepEqual([...pathTo(nodes, 3)], [3, 1, 0]);
 });
 
-test("a branch comes down from the one that it leaves, and bends only as far as it is long", () => {
-  assert.equal(lanePath(10, 50, 19, null), "M10 19H50");
-  assert.equal(lanePath(10, 50, 60, 19), "M10 19V54Q10 60 16 60H50");
-  assert.equal(lanePath(10, 13, 60, 19), "M10 19V57Q10 60 13 60H13");
-});
-
 test("a log-probability has a real minus sign, and one that is impossible is minus infinity", () => {
   assert.equal(formatLogProb(-1.005), "−1.00");
   assert.equal(formatLogProb(0), "0.00");
@@ -78,17 +71,4 @@ test("left and right stay in their line, up and down change it, and the last lin
   assert.equal(targetOf("ArrowRight", 7, 4, 10), 7);
   assert.equal(targetOf("End", 9, 4, 10), 9);
   assert.equal(to("a"), undefined);
-});
-
-test("a box is scrolled only as far as what is to be seen asks for", () => {
-  assert.deepEqual(
-    [scrolledTo(50, 100, 60, 140), scrolledTo(50, 100, 30, 80), scrolledTo(50, 100, 90, 170)],
-    [50, 30, 70],
-  );
-});
-
-test("a map of many layers does not become longer than the page", () => {
-  assert.equal(cellHeight(3), 34);
-  assert.equal(cellHeight(21), 20);
-  assert.equal(cellHeight(80), 16);
 });

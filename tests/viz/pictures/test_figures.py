@@ -15,7 +15,6 @@ from viz.pictures.figures.charts import (
     MAX_ONE_BY_ONE,
     MAX_ROW_LABELS,
     column_axis,
-    doubling_axis,
     full_axis,
     row_axis,
     row_labels,
@@ -24,13 +23,11 @@ from viz.pictures.figures.charts import (
 )
 from viz.pictures.figures.heads import (
     MAX_HEIGHT,
-    WEIGHT_SCALE,
     align,
     difference_heatmap,
     frame_cells,
     head_map,
     head_rows,
-    matrix,
     row_difference,
     signed_scale,
 )
@@ -125,16 +122,6 @@ def test_a_long_sentence_does_not_make_the_figure_endless() -> None:
     assert heatmap_of(figure).xgap == 0
 
 
-@pytest.mark.parametrize("rows", [1, 2, 4])
-def test_beside_few_rows_the_labels_of_the_colour_bar_have_room(rows: int) -> None:
-    values = np.full((rows, 3), 0.25)
-    names = [str(row) for row in range(rows)]
-    figure = matrix(values, values, names, ["because", "b", "c"], scale=WEIGHT_SCALE, hover="")
-    ticks = sorted(figure.data[0].colorbar.tickvals)
-    drawn = figure.layout.height - 86  # pixels of the labels above
-    assert min(np.diff(ticks)) * drawn >= 10
-
-
 def edges_of(shape: go.layout.Shape) -> tuple[float, ...]:
     return shape.x0, shape.x1, shape.y0, shape.y1
 
@@ -203,13 +190,6 @@ def test_the_bar_of_a_map_is_labelled_around_its_centre_with_the_decimals_that_i
     bar = head_map(np.full((1, 2), centre), title="x", centre=centre, floor=floor).data[0].colorbar
     np.testing.assert_allclose(bar.tickvals, centre + floor * np.array([-1, -0.5, 0, 0.5, 1]))
     assert list(bar.ticktext) == ticks
-
-
-@pytest.mark.parametrize(("count", "labelled"), [(5, 5), (6, 6), (7, 4), (12, 6), (13, 5)])
-def test_at_most_six_sizes_are_labelled_among_them_the_last(count: int, labelled: int) -> None:
-    sizes = [1 << power for power in range(count)]
-    ticks = doubling_axis("tokens", sizes)["tickvals"]
-    assert (len(ticks), ticks[-1]) == (labelled, sizes[-1])
 
 
 def heads_of(figure: go.Figure) -> dict[tuple[str, int, int], list[float]]:

@@ -14,7 +14,7 @@ from model import interruption
 from model.errors import CancelledError, DataError, MemoryShortError, TimeLimitError
 from tests.paths import ROOT
 from tests.patience import PATIENCE
-from viz.server import background_jobs, viewers
+from viz.server import background_jobs
 from viz.server.background_jobs import Job, JobQueue, Progress, Task
 
 
@@ -103,21 +103,6 @@ def test_progress_is_read_as_a_sentence_and_a_total_may_become_known() -> None:
     unknown = Progress(0, "tokens")
     unknown(3)
     assert (unknown.done, unknown.share) == (0, 0)
-
-
-@pytest.mark.long
-def test_a_job_whose_viewer_has_gone_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = True
-    monkeypatch.setattr(viewers, "current", lambda: "viewer")
-    monkeypatch.setattr(viewers, "is_here", lambda viewer: here)
-    monkeypatch.setattr(viewers, "GRACE", 0.0)
-    begun, stopped = threading.Event(), threading.Event()
-    job = Job(waiting(begun, stopped))
-    assert begun.wait(PATIENCE)
-    assert not stopped.is_set()
-    here = False
-    assert stopped.wait(PATIENCE)
-    assert job.wait(PATIENCE)
 
 
 def test_a_long_job_says_that_it_waits_and_takes_the_answer_that_another_has(monkeypatch: pytest.MonkeyPatch) -> None:

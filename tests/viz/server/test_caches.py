@@ -3,16 +3,14 @@
 import gc
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from threading import Event, Thread
+from threading import Thread
 from time import sleep
 
 import numpy as np
 import pytest
 import streamlit as st
 
-from tests.patience import PATIENCE
 from viz.server import viewers
 from viz.server.caches import BoundedCache, ViewedCache, cached
 
@@ -118,41 +116,6 @@ def test_two_threads_that_want_the_same_make_it_once() -> None:
         thread.join()
     assert made == [1]
     assert store.get("a") == 7
-
-
-def test_who_comes_after_a_failure_waits_for_who_waited() -> None:
-    store: BoundedCache[str, int] = BoundedCache(2)
-    begun, fail = Event(), Event()
-    at_once, most = 0, 0
-
-    def failing() -> int:
-        begun.set()
-        assert fail.wait(PATIENCE)
-        raise ValueError
-
-    def slow() -> int:
-        nonlocal at_once, most
-        at_once += 1
-        most = max(most, at_once)
-        sleep(0.3)
-        at_once -= 1
-        raise ValueError
-
-    def ask(make: Callable[[], int]) -> None:
-        with suppress(ValueError):
-            store.get_or_make("a", make, lambda made: 0)
-
-    first, second, third = (Thread(target=ask, args=(make,)) for make in (failing, slow, slow))
-    first.start()
-    assert begun.wait(PATIENCE)
-    second.start()
-    sleep(0.1)
-    fail.set()
-    first.join()
-    third.start()
-    for thread in (second, third):
-        thread.join()
-    assert most == 1
 
 
 class Source:
@@ -269,11 +232,3 @@ def test_there_are_never_more_bytes_than_are_allowed_for_all_viewers(leave: Leav
         assert cache.size <= 1_000
     assert cache.get(8, "viewer 0") == "value"
     assert cache.get(0, "viewer 0") is None
-
-
-def test_who_comes_back_is_told_of_again(leave: Leave) -> None:
-    cache = ViewedCache[str, str](9, 1_000)
-    cache.put("key", "value", 1, "ann")
-    leave.pop("ann")()
-    cache.put("key", "value", 1, "ann")
-    assert "ann" in leave

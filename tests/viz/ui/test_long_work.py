@@ -102,15 +102,6 @@ def test_a_page_that_needs_a_result_waits_for_it() -> None:
     assert not app.button
 
 
-def test_an_error_of_awaited_work_is_raised_where_it_is_waited_for() -> None:
-    def compute(progress: Progress) -> str:
-        raise DataError("Expected a pair.")
-
-    TASKS["task"] = Task("awaited and wrong", 1, "units", compute)
-    app = AppTest.from_function(before_a_page, default_timeout=PATIENCE).run()
-    assert "Expected a pair" in app.error[0].value
-
-
 def two_on_a_page() -> None:
     import streamlit as st
 
