@@ -204,9 +204,10 @@ def _measured(metrics: "Metrics") -> None:
             "encoder's self-attention, from the pronoun's row; *Measured* on the page Compare also measures the "
             "cross-attention, whose best head can score differently."
         )
-    for number, measurement in enumerate(metrics.measurements):
-        with st.expander(plain(facts.headline(measurement)), key=f"card-values-{number}"):
-            _measurement(measurement)
+        st.markdown("\n".join(f"- {plain(facts.headline(measurement))}" for measurement in metrics.measurements))
+        with st.expander(_("All values of these measurements, with their commands"), key="card-values"):
+            for measurement in metrics.measurements:
+                _measurement(measurement)
 
 
 def _published() -> None:
@@ -223,6 +224,7 @@ def _published() -> None:
 
 
 def _measurement(measurement: "Measurement") -> None:
+    st.markdown(f"**{plain(facts.headline(measurement))}**")
     st.code(measurement.command, language=None, wrap_lines=True)
     first, of_heads = facts.measured(measurement)
     for columns, rows in facts.tables(first):
