@@ -7,6 +7,7 @@ Chromium.
 
 import argparse
 import ast
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -64,14 +65,13 @@ def rooms() -> int:
 def private_lines(source: str) -> Iterator[int]:
     """The lines of a test that name something private of ours: an import, an attribute, or a text that patches one."""
     tree = ast.parse(source)
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     known: set[str] = set()
     found: set[int] = set()
-    for node in imports:
-        module = (node.module or "") if isinstance(node, ast.ImportFrom) else node.names[0].name
+    for made in (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)):
+        module = (made.module or "") if isinstance(made, ast.ImportFrom) else made.names[0].name
         if module.partition(".")[0] in OURS:
-            known |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-            found |= {node.lineno for alias in node.names if _is_private(alias.name)}
+            known |= {(alias.asname or alias.name).partition(".")[0] for alias in made.names}
+            found |= {made.lineno for alias in made.names if _is_private(alias.name)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and _is_private(node.attr) and _root(node) in known:
             found.add(node.lineno)
@@ -100,7 +100,7 @@ def controls() -> Iterator[tuple[str, int]]:
     """Each page, and two lessons with Explore unfolded, with its controls; the sidebar's are among them."""
     from playwright.sync_api import sync_playwright
 
-    from tests.browser.conftest import FLAGS, HEADLESS_SHELL, find_executable, shutil, streamlit_server
+    from tests.browser.conftest import FLAGS, HEADLESS_SHELL, find_executable, streamlit_server
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         executable = shutil.which(HEADLESS_SHELL) or find_executable()
