@@ -204,7 +204,7 @@ def test_every_documented_command_has_its_example_in_a_strangers_environment() -
 
 
 def test_what_bertviz_needs_is_what_the_advised_requirements_bring() -> None:
-    from viz.pages.attention.bertviz.tab import missing_packages
+    from viz.pages.attention.opened_head.bertviz_page import missing_packages
 
     assert not missing_packages()
     assert {"bertviz", "ipython", "mpld3"} <= {

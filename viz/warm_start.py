@@ -27,7 +27,7 @@ MODULES: Final = (
     "viz.ui.sidebar",
     "viz.ui.frame",
     "viz.pages.attention.all_heads.tab",
-    "viz.pages.attention.bertviz.tab",
+    "viz.pages.attention.opened_head.bertviz_page",
     "viz.pages.attention.circuits",
     "viz.pages.attention.export",
 )

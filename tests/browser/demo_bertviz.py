@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from model import Trace
-from viz.pages.attention.bertviz.tab import bertviz_height, bertviz_page
+from viz.pages.attention.opened_head.bertviz_page import bertviz_height, bertviz_page
 from viz.selection.choices import PictureFormat
 
 HOSTILE = (

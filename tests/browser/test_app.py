@@ -98,13 +98,12 @@ def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped
 # ---- links and pages ----
 
 
-def test_a_link_reopens_the_view_and_bertviz_is_drawn_in_its_tab(page: Page, url: str) -> None:
+def test_a_link_reopens_the_view_and_bertviz_draws_its_head(page: Page, url: str) -> None:
     opened(page, url, "?checkpoint=en-de&text=It+is+late.&site=decoder.cross&layer=1&head=3")
     expect(sentence(page, "en")).to_have_text("It is late.")
     expect(page.get_by_role("gridcell", name="L2 H4, open")).to_be_visible()
     expect(page.get_by_role("radio", name="Decoder cross")).to_be_checked()
-    # bertviz is drawn offline in its tab.
-    page.get_by_role("tab", name="bertviz").click()
+    page.get_by_role("radio", name="bertviz").click()
     expect(page.frame_locator("iframe").first.locator("svg").first).to_be_visible()
 
 

@@ -166,7 +166,7 @@ def views(page: Page, field: str) -> Iterator[str]:
             if tab == "The Transformer":
                 page.get_by_role("button", name=in_chinese("Zoom in (+)")).click()
             else:
-                page.locator(".st-key-in-line-of-tabs").get_by_role("radio", name=in_chinese(way)).click()
+                page.locator(".st-key-asked-of-translation").get_by_role("radio", name=in_chinese(way)).click()
             # When the address says so, Python has heard.
             expect(page).to_have_url(re.compile(f"[?&]{ways.param}={way.partition(' ')[0]}"))
             yield f"{tab}, {way}"

@@ -33,7 +33,8 @@ class Common:
     head: Annotated[int, _HEADS, Proposed("head_chosen")] = 0
     #: whether a person chose site, layer and head; else the page proposes what is most worth seeing.
     head_chosen: Annotated[bool, SessionOnly()] = False
-    further_heads: Annotated[tuple[int, ...], ShownOn("attention"), Param("also")] = ()  #: heads drawn beside it
+    #: heads drawn beside it.
+    further_heads: Annotated[tuple[int, ...], ShownOn("attention", "decoding"), Param("also")] = ()
     #: the query that is looked at; None leaves that to the page.
     token: Annotated[
         int | None,
@@ -169,12 +170,12 @@ class LearnChoices:
     )
 
 
-AttentionTab = Literal["All heads", "QK and OV", "bertviz"]
+AttentionTab = Literal["All heads", "Why"]
 Metric = Literal[
     "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation", "kept"
 ]  # fmt: skip
 Order = Literal["layers", "highest", "lowest"]
-DrawnAs = Literal["Heatmap", "Lines"]
+DrawnAs = Literal["Heatmap", "Lines", "bertviz"]
 BertvizView = Literal["Head view", "Model view"]
 
 #: The metric that is the weight between two words, or in the kept cell.

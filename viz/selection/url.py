@@ -28,6 +28,8 @@ _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("transformer", "One token"): {"depth": "layer"},
     ("transformer", "Whole model"): {},
     ("view", "Take it with you"): {},
+    ("view", "QK and OV"): {"view": "Why"},
+    ("view", "bertviz"): {},
     ("studio", "Take it with you"): {},
     ("studio", "Branches"): {},
     ("studio", "Beam search"): {"search": "Beam search"},
@@ -80,6 +82,8 @@ _MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
     ("decode", "studio", "Edit attention"): ("compare", {"lab": "Cause"}),
     ("", "view", "Where a weight comes from"): ("learn", {"learn": "The Transformer", "depth": "head"}),
 }
+#: Tabs that are gone, as links for a class name them, and those that have what they showed.
+_TABS_SHOWN: Final = {"attention-qk-and-ov": "attention-why", "attention-bertviz": "attention-all-heads"}
 _HEAD: Final = re.compile(r"L([1-9]\d{0,4})H([1-9]\d{0,4})")
 #: Addresses that pages had.
 OLD_ADDRESSES: Final = ("masks", "why", "paper")
@@ -94,6 +98,11 @@ def renamed(params: Mapping[str, str]) -> dict[str, str]:
         if params.get(name) == value:
             del now[name]
             now = {**new, **now}
+    if params.get("view") == "bertviz":
+        # Its tab was open however the head was drawn in the other one.
+        now["drawn"] = "bertviz"
+    if "only" in now:
+        now["only"] = ".".join(_TABS_SHOWN.get(code, code) for code in now["only"].split("."))
     return _followed(now)
 
 

@@ -46,7 +46,7 @@ def site_list(offered: Sequence[str]) -> str:
 
 def bertviz_view() -> str:
     """Which of bertviz's two views."""
-    return segmented("bertviz_view", _("View"), {name: _(name) for name in BERTVIZ_VIEWS})
+    return segmented("bertviz_view", _("View"), {name: _(name) for name in BERTVIZ_VIEWS}, has_label=False)
 
 
 def layer(count: int) -> int:

@@ -239,11 +239,6 @@ def unfolding(
             draw(*arguments, **named)
 
 
-def in_line_of_tabs() -> "DeltaGenerator":
-    """Room at the end of the line of tabs, above them where it is too narrow; to be filled before `tabs`."""
-    return st.container(key="in-line-of-tabs", horizontal=True, vertical_alignment="center", gap="medium")
-
-
 def loading(otherwise: str = said("Loading the model …")) -> AbstractContextManager[None]:
     """Say meanwhile which model is loaded, and how large it is; where it is loaded already, something else."""
     choice = state.current().model

@@ -86,10 +86,10 @@ def test_a_film_names_the_attentions_that_the_model_has(app: AppTest, name: str,
     assert len(set(header["titles"])) == 2
 
 
-@pytest.mark.parametrize("view", ["QK and OV", "bertviz"])
+@pytest.mark.parametrize("view", [{"view": "Why"}, {"drawn": "bertviz"}], ids=str)
 @pytest.mark.parametrize("name", ["bert", "t5", "mpnet", "vit"])
-def test_every_tab_of_the_attention_page_opens(app: AppTest, name: str, view: str) -> None:
-    app.query_params["view"] = view
+def test_every_view_of_the_attention_page_opens(app: AppTest, name: str, view: dict[str, str]) -> None:
+    app.query_params.update(view)
     opened(app, name)
     assert not app.error, app.error[0].value
 

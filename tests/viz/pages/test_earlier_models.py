@@ -35,7 +35,7 @@ SAID = {
     ("attention", "All heads"): "no self-attention",
     ("decoding", "Film"): "no self-attention",
     ("decoding", "Logit lens"): "logit lens reads layers that all add to one sum",
-    ("attention", "QK and OV"): "depend on everything read before",
+    ("attention", "Why"): "depend on everything read before",
     ("decoding", "Attribution"): "no self-attention",
     ("decoding", "Cost"): "which cache keys and values",
     ("coreference", "Measured"): "no self-attention",

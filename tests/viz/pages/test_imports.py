@@ -19,7 +19,7 @@ UNNEEDED = {
     "peft": "adapters of such models",
     "accelerate": "such models that are larger than the memory",
     "captum": "attribution by gradients",
-    "bertviz": "bertviz's views, when their tab is open",
+    "bertviz": "bertviz's views, when the open head is drawn so",
     "IPython": "is imported by bertviz",
     "mpld3": "has d3 for bertviz's views, and is never imported",
     "matplotlib": "is imported by mpld3",

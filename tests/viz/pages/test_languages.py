@@ -59,7 +59,7 @@ def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> Non
 
 @pytest.mark.parametrize(
     ("page", "params", "charts"),
-    [("attention", {"view": "QK and OV"}, 2), ("decoding", {"studio": "Attribution", "text": "Tom was late."}, 2)],
+    [("attention", {"view": "Why"}, 2), ("decoding", {"studio": "Attribution", "text": "Tom was late."}, 2)],
 )
 def test_its_heads_are_read_and_its_words_explained(
     app: AppTest, page: str, params: dict[str, str], charts: int, monkeypatch: pytest.MonkeyPatch

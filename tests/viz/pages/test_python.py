@@ -476,8 +476,8 @@ CASES: list[Case] = [
         for special in (False, True)
     ),
     ("attention", "All heads", {"site": CROSS}, all_heads),
-    ("attention", "QK and OV", {}, circuits),
-    ("attention", "bertviz", {}, every_weight),
+    ("attention", "Why", {}, circuits),
+    ("attention", "All heads", {"drawn_as": "bertviz"}, every_weight),
     ("decoding", "Film", {"step": 2}, film),
     ("decoding", "Film", {"step": 1, "branches": ("0-1-t30-t31",), "branch": 1}, film),
     ("decoding", "Film", {"step": 2, "branches": ("0-1-off-c-1-2", "1-3-point-e-0-1-2"), "branch": 2}, film),

@@ -211,7 +211,7 @@ def test_a_script_that_could_end_its_element_is_a_mistake_of_ours(script: str) -
 
 
 def test_a_page_is_in_the_language_in_which_it_is_made() -> None:
-    entry = "pages/attention/bertviz/bertviz_page.js"
+    entry = "pages/attention/opened_head/bertviz_page.js"
     english = offline_page(title="", style="", body="", libraries=[], entry=entry)
     with speaking("zh"):
         chinese = offline_page(title="", style="", body="", libraries=[], entry=entry)

@@ -32,9 +32,10 @@ KEPT: dict[str, dict[str, object]] = {
     "layer=3&token=4&key_token=2&scaled=False&masked=False": {
         "layer": 3, "token": 4, "key_token": 2, "scaled": False, "masked": False,
     },
-    "site=decoder.cross&view=bertviz&bertviz=Model+view": {
-        "site": "decoder.cross", "attention_tab": "bertviz", "bertviz_view": "Model view",
+    "site=decoder.cross&view=bertviz&bertviz=Model+view&drawn=Lines": {
+        "site": "decoder.cross", "drawn_as": "bertviz", "bertviz_view": "Model view",
     },
+    "view=QK+and+OV&distance=3": {"attention_tab": "Why", "distance": 3},
     "device=cpu&view=Take+it+with+you&measure=rollout&pictures=SVG": {
         "device": "cpu", "measure": "rollout", "picture_format": "SVG",
     },

@@ -1,4 +1,4 @@
-"""The tab QK and OV: what the weights of the open head make it attend to and write, for any text."""
+"""The tab Why: QK and OV, what the weights of the open head make it attend to and write, for any text."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -354,8 +354,11 @@ def _link() -> str:
 
 
 def _all_heads(trace: "Trace") -> Snippet:
-    """The open head, by the measure and between what is chosen."""
+    """The open head, by the measure and between what is chosen; as bertviz draws it, every head of the attention."""
     common, (site, layer, head) = state.current().common, open_head(trace)
+    if state.current().attention.drawn_as == "bertviz":
+        weights = "weights = [trace.weights({0}, layer) for layer in range(trace.layers_of({0}))]  # [head, query, key]"
+        return of_text(trace, {}, line(weights, site))
     if attention.is_plain(trace, site, MatrixView.of(common)):
         weights = line("weights = trace.weights({}, {}, heads=[{}])[0]  # [query, key]", site, layer, head)
         return of_text(trace, {}, weights)
@@ -392,10 +395,4 @@ def _circuits(trace: "Trace") -> Snippet:
     return of_text(trace, imports, opened, weights, copying)
 
 
-def _bertviz(trace: "Trace") -> Snippet:
-    """The weights of every head of the attention."""
-    weights = "weights = [trace.weights({0}, layer) for layer in range(trace.layers_of({0}))]  # [head, query, key]"
-    return of_text(trace, {}, line(weights, open_head(trace)[0]))
-
-
-VIEWS: Final[Views] = {"All heads": _all_heads, "QK and OV": _circuits, "bertviz": _bertviz}
+VIEWS: Final[Views] = {"All heads": _all_heads, "Why": _circuits}

@@ -8,7 +8,6 @@ from viz.access import models
 from viz.pages.attention import circuits
 from viz.pages.attention import export as own_export
 from viz.pages.attention.all_heads import tab as all_heads
-from viz.pages.attention.bertviz import tab as bertviz
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS, AttentionTab
 from viz.text.messages import _
@@ -32,11 +31,7 @@ with frame.errors_shown():
         all_heads.show_words(trace, head)
     else:
         sentence.show(trace, head)
-    tabs: list[frame.Tab[AttentionTab]] = [
-        ("All heads", all_heads.show),
-        ("QK and OV", circuits.show),
-        ("bertviz", bertviz.show),
-    ]
+    tabs: list[frame.Tab[AttentionTab]] = [("All heads", all_heads.show), ("Why", circuits.show)]
     downloads.files(partial(own_export.files, trace))
     frame.tabs("attention_tab", tabs, trace)
     downloads.python("attention_tab", own_export.VIEWS, trace)

@@ -31,14 +31,13 @@ with frame.errors_shown():
     else:
         trace = translations.shown(head)
         translation_controls.propose(trace)
-        translation_controls.above(trace)
-        decoding = state.current().decoding
-        film_of = {"Greedy": film.show, "Beam search": beam.show, "Sampling": sampling.show}
+        translation_controls.show_notices()
+        searches = {"Greedy": film.show, "Beam search": beam.show, "Sampling": sampling.show}
         inside = {"Logit lens": logit_lens.show, "Attribution": attribution.show}
         tabs: list[frame.Tab[DecodingTab]] = [
-            ("Film", film_of[decoding.search]),
-            ("Inside", inside[decoding.inside]),
-            ("Cost", cost.show),
+            ("Film", partial(translation_controls.asked, searches)),
+            ("Inside", partial(translation_controls.asked, inside)),
+            ("Cost", partial(translation_controls.asked, {"": cost.show})),
         ]
         downloads.files(partial(own_export.files, trace))
         frame.tabs("decoding_tab", tabs, trace)

@@ -1,7 +1,7 @@
 """What several tabs of the decoding page let a person choose: translation, step, candidate, head, a word to write."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
@@ -13,27 +13,29 @@ from viz.pages.decoding.translations import take, tell
 from viz.selection import state
 from viz.selection.branch_codes import ORIGINAL, Choice, summary
 from viz.server.widgets import sent
-from viz.text.messages import _
+from viz.text.messages import _, said
 from viz.text.written import display_token
-from viz.ui import controls, finding, frame
+from viz.ui import controls, finding
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Trace
 
 
-def above(trace: "Trace") -> None:
-    """Notices, what the open tab shows of a translation, and the choice among the branches, if there are any."""
-    show_notices()
-    made, tab = translations.choices(), state.current().decoding.decoding_tab
-    # In the line of the tabs, where there is room: what is below stays where it is when a branch is made.
-    with frame.in_line_of_tabs():
-        if tab == "Film":
-            labels = {"Greedy": _("Greedy"), "Beam search": _("Beam search"), "Sampling": _("Sampling")}
-            controls.segmented("search", _("How the translation is found"), labels, has_label=False)
-        elif tab == "Inside":
-            labels = {"Logit lens": _("Logit lens"), "Attribution": _("Attribution")}
-            controls.segmented("inside", _("What is read inside the model"), labels, has_label=False)
+#: What a tab is asked: the field, and what a person chooses by it.
+_QUESTIONS: Final = {
+    "Film": ("search", said("How the translation is found")),
+    "Inside": ("inside", said("What is read inside the model")),
+}
+
+
+def asked(views: Mapping[str, Callable[["Trace"], object]], trace: "Trace") -> None:
+    """Ask which of a tab's views, and which translation if there are branches; then show that view of it."""
+    made, (view, *others) = translations.choices(), views
+    with st.container(key="asked-of-translation", horizontal=True, vertical_alignment="center", gap="medium"):
+        if others:
+            field, question = _QUESTIONS[state.current().decoding.decoding_tab]
+            view = controls.segmented(field, question, {name: _(name) for name in views}, has_label=False)
         if made:
             names = names_of(made, trace)
             st.selectbox(
@@ -45,6 +47,7 @@ def above(trace: "Trace") -> None:
                 width=260,
                 on_change=_show,
             )
+    views[view](trace)
 
 
 def show_notices() -> None:

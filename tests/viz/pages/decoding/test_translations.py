@@ -143,7 +143,7 @@ def test_a_link_rebuilds_every_branch() -> None:
     first = Viewer()
     token_id = unlike(first, 4)
     first.run(lambda: translations.write(4, (token_id,))).run(lambda: translations.draw(7, 120, 0, 100))
-    second = Viewer(**{name: first.app.query_params[name] for name in ("branches", "branch", "step")})
+    second = Viewer(**to_params(first.selection, "decoding"))
     assert second.ids == first.ids
     assert second.selection.decoding.branches == first.selection.decoding.branches
 

@@ -140,10 +140,6 @@ def _show_progress(job: Job[None]) -> None:
     st.button(_("Continue"), key=f"{_KEY}-again", icon=":material/play_arrow:", on_click=stop_long)
 
 
-#: The grid, and each way to draw the open head.
-_SCREENS: Final = 1 + len(DRAWN_AS)
-
-
 def show_words(trace: "Trace", head: "DeltaGenerator") -> None:
     """What the model read and what it wrote, in the head of the page, where its words can be clicked."""
     is_proposed = not any(words.chosen_in(trace))
@@ -261,11 +257,14 @@ def _show_presented(trace: "Trace") -> None:
     """The screen on which the presentation is."""
     site = state.current().common.site
     controls.fit_measure(head_metrics.offered(models.abilities(state.current().model)))
-    screen = present.steps(_SCREENS, "screen")
+    # The grid, and each way to draw the open head; bertviz, which is slow, where it is chosen.
+    is_slow = state.current().attention.drawn_as == "bertviz"
+    ways = [way for way in DRAWN_AS if way != "bertviz" or is_slow]
+    screen = present.steps(1 + len(ways), "screen")
     with st.container(key="below-a-sentence"):
         captions.show_headline(trace)
         if screen:
-            panel.picture(trace, site, DRAWN_AS[screen - 1])
+            panel.picture(trace, site, ways[screen - 1])
             return
         measure = measure_of(trace, site)
         with st.container(key="beside-each-other"):
@@ -273,7 +272,7 @@ def _show_presented(trace: "Trace") -> None:
         with heads:
             draw(trace, site, measure)
         with head:
-            panel.picture(trace, site, DRAWN_AS[0])
+            panel.picture(trace, site, ways[0])
     with st.container(gap=None):
         if attention.is_long(trace, site):
             send_long(trace, site)

@@ -1,6 +1,6 @@
 """Texts around an open head: the headline, how to read it, what its numbers mean, which part is drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,7 @@ from viz.ui.head_metrics import MEASURES, Measure
 if TYPE_CHECKING:
     from model import Trace
 
-HOW_TO_READ: Final[dict[DrawnAs, str]] = {
+HOW_TO_READ: Final[Mapping[DrawnAs, str]] = {
     "Heatmap": said(
         "Rows are queries, columns are keys; the lighter, the larger. Click a cell to keep its query and key. Drag "
         "to zoom, then drag to move; double-click to see the whole picture again."

@@ -1,4 +1,4 @@
-"""One head, opened: as a heatmap, as lines together with others, or over the picture that the model reads."""
+"""One head, opened: as a heatmap, as lines together with others, by bertviz, or over the picture that is read."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from jaxtyping import Float, UInt8
 from viz import theme
 from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
-from viz.pages.attention.opened_head import captions
+from viz.pages.attention.opened_head import bertviz_page, captions
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.pictures import focus
 from viz.pictures.component import Component
@@ -45,7 +45,15 @@ _NOTHING_LEFT: Final = said("There are only special tokens here: show them to se
 
 
 def _settings(trace: "Trace", site: str) -> None:
-    """How the open head is drawn, and between what; behind a button, what its numbers are, and which head it is."""
+    """How the open head is drawn, and between what; behind a button, what its numbers are, and which head it is.
+
+    bertviz draws weights between tokens alone: there is nothing to choose but its view.
+    """
+    if state.current().attention.drawn_as == "bertviz":
+        with st.container(horizontal=True, gap="xsmall"):
+            controls.drawn_as()
+            controls.bertviz_view()
+        return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         controls.drawn_as()
         more = st.popover(
@@ -91,7 +99,8 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
             st.caption(named)
     if measure.is_per_head:
         head_metrics.show(trace, site, layer, common.head)
-    st.caption(captions.of_measure(trace, measure, site, common))
+    if drawn_as != "bertviz":
+        st.caption(captions.of_measure(trace, measure, site, common))
     if measure.is_per_head and "scores" not in models.abilities(state.current().model).lacks:
         label = _("Where a weight comes from: this head in the picture of the Transformer")
         st.button(label, key="open-in-walk", icon=":material/zoom_in:", type="tertiary", on_click=_open_in_picture)
@@ -104,13 +113,16 @@ def _open_in_picture() -> None:
 
 
 def picture(trace: "Trace", site: str, drawn_as: DrawnAs) -> None:
-    """Draw only the open head, as heatmap or lines, for a projector."""
+    """Draw only the open head, for a projector."""
     show_picture(trace, site)
     _draw(trace, site, drawn_as, {})
 
 
 def _draw(trace: "Trace", site: str, drawn_as: DrawnAs, previews: Mapping[str, str]) -> bool:
-    """Draw the open head; whether there is anything to draw."""
+    """Draw the open head; whether something is drawn of which is not said yet how it is read."""
+    if drawn_as == "bertviz":
+        bertviz_page.show(trace, site)
+        return False
     common = state.current().common
     draw = _draw_long if attention.is_long(trace, site) else _draw_short
     return draw(trace, site, common.layer, MEASURES[common.measure], previews, drawn_as)

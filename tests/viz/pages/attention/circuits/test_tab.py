@@ -1,4 +1,4 @@
-"""QK and OV on the attention page."""
+"""Why, on the attention page: QK and OV of the open head."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ TEXT = "Tom was late."
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return app_of(view="QK and OV", text=TEXT, site="decoder.cross", layer="1", head="2")
+    return app_of(view="Why", text=TEXT, site="decoder.cross", layer="1", head="2")
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_the_best_pairs_of_the_vocabulary_are_found_where_they_are_asked_for(
 def decoder(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
     save_model(root / name, name, "bytes")
-    return app_of(view="QK and OV", text=TEXT, checkpoint=name, layer="1", head="0")
+    return app_of(view="Why", text=TEXT, checkpoint=name, layer="1", head="0")
 
 
 def test_a_decoder_that_adds_positions_is_read_without_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

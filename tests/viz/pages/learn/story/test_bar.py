@@ -72,7 +72,7 @@ def test_the_weight_that_is_told_is_that_of_the_finding_on_which_the_page_opens(
     ("page", "address"),
     [
         ("attention", {"present": 1}),
-        ("attention", {"view": "QK and OV"}),
+        ("attention", {"view": "Why"}),
         ("decoding", {}),
         ("coreference", {}),
         ("attention", {"story": 0}),

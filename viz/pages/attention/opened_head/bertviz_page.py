@@ -20,6 +20,8 @@ import numpy as np
 import streamlit as st
 
 from model.errors import InputTextError
+from viz.access import attention
+from viz.access.attention import MatrixView
 from viz.pictures.offline import Scheme, colours, offline_page, script_json
 from viz.selection import state
 from viz.selection.choices import PictureFormat
@@ -27,7 +29,7 @@ from viz.text import messages, written
 from viz.text.messages import _, said
 from viz.text.written import display_tokens, file_name
 from viz.theme import HEAD_COLOURS
-from viz.ui import controls, frame, token_labels
+from viz.ui import frame, token_labels
 
 if TYPE_CHECKING:
     from model import Trace
@@ -48,6 +50,7 @@ _WHY_SO_SHORT: Final = said(
     "because bertviz draws every weight as a line: 64 tokens take several seconds to appear, 256 nearly a minute, "
     "during which the browser does not respond."
 )
+_WEIGHTS_ALONE: Final = said("bertviz draws the weights between all tokens.")
 #: Beyond this bertviz, which draws one SVG line for every weight, takes seconds to appear.
 MAX_TOKENS: Final = 64
 _DECIMALS: Final = 3
@@ -115,29 +118,28 @@ _DARK_LINES: Final = {
 _BERTVIZ_NAMES: Final = {"encoder.self": "encoder", "decoder.self": "decoder", "decoder.cross": "cross"}
 
 
-@frame.fragment
-def show(trace: "Trace") -> None:
-    """bertviz's head view or model view of one attention."""
+def show(trace: "Trace", site: str) -> None:
+    """bertviz's head view or model view of one attention; the head view begins with the heads that are open."""
     if missing := missing_packages():
         frame.note(
-            "This tab needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and restart "
-            "it. All heads, and the lines of an opened head, show the same weights without it.",
+            "bertviz needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and restart it. "
+            "Heatmap and Lines show the same weights without it.",
             missing=messages.with_and(missing),
         )
         return
-    with st.container(horizontal=True):
-        site = controls.site(trace.sites)
-        view = controls.bertviz_view()
-    # A layer of another attention may be missing in this one.
-    layer = min(state.current().common.layer, len(trace.inputs[site]) - 1)
-    dark, saved_as = st.context.theme.type == "dark", state.current().common.picture_format
-    st.iframe(
-        bertviz_page(trace, site, view, layer=layer, dark=dark, saved_as=saved_as),
-        height=bertviz_height(trace, site, view),
-        alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=written.label(site)),
-    )
-    _forget_addresses()
-    st.caption(messages.in_a_row((_HOW_TO_READ[view], token_labels.rows_said_plainly(trace, site), _WHY_SO_SHORT)))
+    common, view = state.current().common, state.current().attention.bertviz_view
+    heads = tuple(sorted({common.head, *(head for head in common.further_heads if head < trace.heads_of(site))}))
+    dark, saved_as = st.context.theme.type == "dark", common.picture_format
+    with frame.errors_shown():
+        st.iframe(
+            bertviz_page(trace, site, view, layer=common.layer, heads=heads, dark=dark, saved_as=saved_as),
+            height=bertviz_height(trace, site, view),
+            alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=written.label(site)),
+        )
+        _forget_addresses()
+        what = () if attention.is_plain(trace, site, MatrixView.of(common)) else (_(_WEIGHTS_ALONE),)
+        named = token_labels.rows_said_plainly(trace, site)
+        st.caption(messages.in_a_row((*what, _(_HOW_TO_READ[view]), named, _(_WHY_SO_SHORT))))
 
 
 def _forget_addresses() -> None:
@@ -150,7 +152,14 @@ def _forget_addresses() -> None:
 
 
 def bertviz_page(
-    trace: "Trace", site: str, view: str, *, layer: int, dark: bool, saved_as: PictureFormat = "PNG"
+    trace: "Trace",
+    site: str,
+    view: str,
+    *,
+    layer: int,
+    heads: Sequence[int] = (),
+    dark: bool,
+    saved_as: PictureFormat = "PNG",
 ) -> str:
     """One of bertviz's views of one attention of `trace`, self-contained, for `st.iframe`.
 
@@ -160,7 +169,7 @@ def bertviz_page(
 
     Args:
         view: "Head view" (one layer, token by token) or "Model view" (every head of every layer, small).
-        layer: the one that the head view begins with, from 0.
+        layer, heads: those that the head view begins with, from 0; without heads, all of the layer.
         saved_as: the format in which its button saves the picture.
     """
     longest = _longest(trace, site)
@@ -183,8 +192,8 @@ def bertviz_page(
         style=_STYLE % _palette(scheme) + (_DARK_LINES[view] if dark else ""),
         body=save + markup.replace("Layer:", escape(_("Layer:"))),
         libraries=[*_libraries(), _SHIM % script_json(HEAD_COLOURS)],
-        script=_with_data_once(script, trace.row_names(site), layer),
-        entry="pages/attention/bertviz/bertviz_page.js",
+        script=_with_data_once(script, trace.row_names(site), layer, heads),
+        entry="pages/attention/opened_head/bertviz_page.js",
     )
 
 
@@ -243,7 +252,7 @@ def _split(page: str) -> tuple[str, str]:
     return markup, script
 
 
-def _with_data_once(script: str, row_names: Sequence[str], layer: int) -> str:
+def _with_data_once(script: str, row_names: Sequence[str], layer: int, heads: Sequence[int]) -> str:
     """The script with its data rounded and escaped, rows named as everywhere, and without the copy in a comment."""
     start = re.search(r"const params = ", script)
     assert start is not None, "bertviz's script has another form than that of version 1.4.1"
@@ -259,7 +268,7 @@ def _with_data_once(script: str, row_names: Sequence[str], layer: int) -> str:
         if field in params:
             params[field] = [number + 1 for number in params[field]]
     if "layer" in params:
-        params["layer"] = params["include_layers"][layer]
+        params |= {"layer": params["include_layers"][layer], "heads": list(heads) or None}
     return f"{script[: start.end()]}{script_json(params)};{rest}"
 
 

@@ -1,1 +1,0 @@
-"""The tab with bertviz's own views, offline."""
