@@ -15,6 +15,7 @@ from tests.viz.pages.decoding.viewer import TEXT, Viewer
 from viz.pages.decoding import translations
 from viz.selection import state
 from viz.selection.branch_codes import MAX_BRANCHES, EditHead, Write
+from viz.selection.url import to_params
 
 
 def unlike(viewer: Viewer, step: int) -> int:
