@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from viz.pages.atlas.layer_maps.tab import HeadMaps, head_maps
 
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas
@@ -19,7 +20,6 @@ from tests.viz.pages.atlas.opening import maps, opened, sentences
 from tests.viz.sent import caught, sent_to, unpack
 from viz.access import models, texts, traces
 from viz.pages.atlas import data, tabs
-from viz.pages.atlas.layer_maps.tab import HeadMaps, head_maps
 from viz.pages.atlas.metric_texts import HeadMap
 from viz.pictures.head_grid.component import HeadChoice
 from viz.pictures.payload import pack
