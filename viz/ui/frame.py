@@ -104,6 +104,7 @@ def chart_of_heads(
         modes += ["box", "lasso"]
         kept = ("lasso2d", "select2d", "zoom2d")
         config["modeBarButtonsToRemove"] = [button for button in _REMOVED if button not in kept]
+        config["displayModeBar"] = True
     st.plotly_chart(
         figure,
         key=key,

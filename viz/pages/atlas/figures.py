@@ -155,8 +155,8 @@ def scatter(
         colour, sign = SIGNS[site]
         traces.append(
             go.Scatter(
-                x=places[own, 0],
-                y=places[own, 1],
+                x=places[own, 0].tolist(),
+                y=places[own, 1].tolist(),
                 name=shown(NAMES[site].label),
                 customdata=[
                     [*heads[at], head_label(*heads[at][1:]), across.written(places[at, 0]), up.written(places[at, 1])]
@@ -186,7 +186,6 @@ def scatter(
         "yaxis": charts.axis(up.label) | {"range": _with_room(places[:, 1])},
         "legend": charts.LEGEND,
         "showlegend": len(sites) > 1,
-        "dragmode": "select",
         "clickmode": "event+select",
         "margin": {"l": 56, "r": 12, "t": 40, "b": 48, "pad": 0},
         "shapes": _chances(across, up),

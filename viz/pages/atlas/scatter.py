@@ -71,7 +71,7 @@ def axes_worth_seeing(atlas: "Atlas", read_off: str) -> tuple[str, str]:
 
     def worth(pair: tuple[str, str]) -> tuple[int, int]:
         both = list(_every_head(_points(maps, *pair)))
-        return sum(bool(jobs.get(head, set()) & set(pair) - resting) for head in both), len(both)
+        return sum(len(jobs.get(head, set()) & set(pair) - resting) for head in both), len(both)
 
     return max(combinations(maps, 2), key=worth, default=("confidence", "distance"))
 
@@ -124,8 +124,8 @@ def _draw(
             frame.chart_of_heads(figure, key, name, label, on_several=partial(_take, every))
             frame.caption(
                 "Each point is a head, with its two means over the corpus; colour and shape say which attention. Click "
-                "a point to open its head; draw around points to list them. The axes open on the two metrics by "
-                "which most heads have a job."
+                "a point to open its head; choose the lasso above the chart and draw around points to list them. The "
+                "axes open on the two metrics by which most heads have a job."
             )
             if less := sum(map(sum, atlas.heads.values())) - len(every):
                 frame.small_print(
