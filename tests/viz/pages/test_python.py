@@ -30,8 +30,8 @@ from tests.viz.pages.experiments.through_training import invented
 from viz.access import attention, attribution, head_verdict, mechanisms, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.atlas import data as atlas_data
-from viz.pages.atlas import python as of_atlas
-from viz.pages.atlas import tabs as of_corpus
+from viz.pages.atlas import export as of_atlas
+from viz.pages.atlas import measuring as of_corpus
 from viz.pages.atlas.metric_texts import maps_of
 from viz.pages.attention import data as attention_data
 from viz.pages.attention import export as of_attention
@@ -586,7 +586,7 @@ def test_an_atlas_of_a_file_is_measured_from_a_file_of_that_name(person: Person,
 
     def do() -> None:
         rows = tuple(CorpusSentence(text) for text in OWN[:3])
-        st.session_state[of_corpus.SENTENCES] = of_corpus._Loaded(str(file), rows)
+        st.session_state[of_corpus.SENTENCES] = of_corpus.Loaded(str(file), rows)
         compare("atlas", "Heads", {"corpus": "file", "corpus_metric": "first"}, atlas_map)
 
     person(do)

@@ -41,7 +41,7 @@ SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
 
 
 @dataclass(frozen=True)
-class _Loaded(Generic[Row]):
+class Loaded(Generic[Row]):
     """An uploaded file: its name, the rows read, the rejected lines, and the error if nothing could be read."""
 
     name: str
@@ -85,7 +85,7 @@ def _reading() -> Reading | None:
             "The sentences that ship are in English, but this model reads {language}.", language=_language(model)
         )
         is_file = True
-    sentences: _Loaded[CorpusSentence] | None = None
+    sentences: Loaded[CorpusSentence] | None = None
     if is_file:
         label, help_text = _of_sentences(writes=_writes_from_source(abilities))
         sentences = _upload(label, SENTENCES, data.read_sentences, help_text)
@@ -121,7 +121,7 @@ def _writes_from_source(abilities: "Abilities") -> bool:
     return abilities.kind == "encoder-decoder"
 
 
-def _with_pairs(sentences: "_Loaded[CorpusSentence] | None", *, is_file: bool, with_links: bool) -> Reading | None:
+def _with_pairs(sentences: "Loaded[CorpusSentence] | None", *, is_file: bool, with_links: bool) -> Reading | None:
     """What is to be read: the sentences of a file or ours, and links made by hand where a translator can be asked."""
     if not with_links:
         if not is_file:
@@ -145,7 +145,7 @@ def _with_pairs(sentences: "_Loaded[CorpusSentence] | None", *, is_file: bool, w
 
 def _upload(
     label: str, slot_key: str, read: Callable[[bytes, str], tuple[tuple[Row, ...], list[BadLine]]], help_text: str
-) -> _Loaded[Row] | None:
+) -> Loaded[Row] | None:
     """A field for a file, and what was read of the one that is loaded."""
     key = f"{slot_key}-file"
 
@@ -156,12 +156,12 @@ def _upload(
             return
         try:
             rows, bad = read(downloads.content(file), file.name)
-            st.session_state[slot_key] = _Loaded(file.name, rows, tuple(bad))
+            st.session_state[slot_key] = Loaded(file.name, rows, tuple(bad))
         except HeadlightError as error:
-            st.session_state[slot_key] = _Loaded(file.name, error=error.message)
+            st.session_state[slot_key] = Loaded(file.name, error=error.message)
 
     downloads.field(label, key=key, help_text=help_text, on_change=take)
-    loaded: _Loaded[Row] | None = st.session_state.get(slot_key)
+    loaded: Loaded[Row] | None = st.session_state.get(slot_key)
     if loaded is None:
         return None
     if st.session_state.get(key) is None:
