@@ -49,12 +49,8 @@ def _heads(atlas: "Atlas") -> Snippet:
     read_off = metric_texts.read_off(atlas)
     known = {each.key for each in maps_of(atlas, site, read_off)}
     name = metric_texts.PREFIXES[read_off] + (choices.corpus_metric if choices.corpus_metric in known else ELSE)
-    index = SITES.index(site)
-    return _of_atlas(
-        atlas,
-        line("values = atlas.metrics[{}][{}]  # [layer, head]", name, index),
-        line("distances = atlas.divergences[{}] ** 0.5  # [layer · head, layer · head]", index),
-    )
+    both = "values, distances = atlas.metrics[{0}][{1}], atlas.divergences[{1}] ** 0.5  # [layer, head]; of all pairs"
+    return _of_atlas(atlas, line(both, name, SITES.index(site)))
 
 
 def _scatter(atlas: "Atlas") -> Snippet:
