@@ -1,7 +1,7 @@
 """The command line: python -m model translate | evaluate | … | trace | train | ablations.
 
 Exit code 0, 2 with one line on standard error that says what was wrong, or 130 after Ctrl-C. Results go to standard
-output, in UTF-8 where that is no terminal (with --json, one JSON object and nothing else: .github/docs/json.md lists
+output, in UTF-8 where that is not a terminal (with --json, one JSON object and nothing else: .github/docs/json.md lists
 its fields), progress to standard error.
 """
 

@@ -36,7 +36,7 @@ def _whole(text: str) -> str:
 
 
 def has_surrogate(text: str) -> bool:
-    """Whether a text holds half of a surrogate pair, which is no character and has no UTF-8."""
+    """Whether a text holds half of a surrogate pair, which is not a character and has no UTF-8."""
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 

@@ -50,7 +50,7 @@ def save_checkpoint(
     An existing card is kept unless a new one is given.
 
     Raises:
-        CheckpointError: a weight is no finite number in float16; nothing is written.
+        CheckpointError: a weight is not a finite number in float16; nothing is written.
         DataError: the folder cannot be written into.
     """
     folder = Path(folder)

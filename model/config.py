@@ -96,7 +96,7 @@ def _check(field: Field[Any], value: object) -> None:
     choices = get_args(field.type) or (field.type,)
     first, *_ = choices
     expected = first if isinstance(first, type) else type(first)
-    # An int may be given for a float; a bool is no int here, although Python counts it as one.
+    # An int may be given for a float; a bool is not an int here, although Python counts it as one.
     if type(value) is not expected and not (expected is float and type(value) is int):
         message = "{name} must be of type {type_name}, got {value!r}."
         raise ConfigError(message, name=field.name, type_name=expected.__name__, value=value)
@@ -281,7 +281,7 @@ def changed(config: ModelConfig, changes: Mapping[str, Any]) -> ModelConfig:
 def read_config(text: str) -> ModelConfig:
     """The configuration that a config.json spells out.
 
-    Raises a ConfigError if the text is no JSON object, of an unknown architecture, or a setting is unknown, missing or
+    Raises a ConfigError if the text is not a JSON object, of an unknown architecture, or a setting is unknown, missing or
     out of range.
     """
     try:

@@ -61,7 +61,7 @@ class Description:
 
 def describe(reader: Reader) -> Description:
     """Describe a model before it reads anything."""
-    model: Any = getattr(reader, "model")  # noqa: B009 – what a reader reads with is no part of its interface
+    model: Any = getattr(reader, "model")  # noqa: B009 – what a reader reads with is not part of its interface
     abilities = reader.abilities
     config: Any = getattr(model, "config", None)
     parts = _parameters(reader, model)

@@ -115,7 +115,7 @@ def as_pair(reader: Reader, second: str) -> Reader:
 
 
 def as_chooser(reader: Reader) -> Chooser:
-    """The same model as one that says words. To be asked of readers that do not lack "word choice"."""
+    """The same model as one that predicts words. To be asked of readers that do not lack "word choice"."""
     assert isinstance(reader, Chooser)
     return reader
 

@@ -177,7 +177,7 @@ class Loaded:
         return NOTHING_OFFERED
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
-        """As `model.reader.Reader` says."""
+        """See `model.reader.Reader`."""
         self.offered.with_choice(reads, writes)
         return self
 
@@ -221,7 +221,7 @@ class LoadedTranslator(Loaded):
         return self.tokenizer.offered
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
-        """As `model.reader.Reader` says."""
+        """See `model.reader.Reader`."""
         if not (reads or writes):
             return self
         offered = replace(self.offered, chosen=self.offered.with_choice(reads, writes))

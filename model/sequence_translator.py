@@ -199,7 +199,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return spread(trace, self.model)
 
     def labels(self, text: str) -> tuple[str, ...]:
-        """None: it says words."""
+        """None: it predicts words."""
         return ()
 
     def asked(self, text: str) -> str:
@@ -235,7 +235,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy choice"]:
-        """As `model.word_choice.Chooser` says."""
+        """See `model.word_choice.Chooser`."""
         self.model.check_edits(edits)
         pad_id = self.config.pad_id
         source = pad([choice.places[0].source for choice in choices], pad_id).to(self.device)

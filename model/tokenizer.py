@@ -139,7 +139,7 @@ class Tokenizer:
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """The characters [begin, end) of the text behind each token id that `encode` gives, without white space.
 
-        A piece that is no character of its own (a "▁" alone, all but the last byte of a character, the first pieces
+        A piece that is not a character of its own (a "▁" alone, all but the last byte of a character, the first pieces
         of a character that is written as several) has the span of the piece after it.
         """
         clean = without_surrogates(text)
@@ -180,7 +180,7 @@ class Tokenizer:
 
 
 def without_surrogates(text: str) -> str:
-    """The text with each lone surrogate, which is no character and has no UTF-8, as the replacement character."""
+    """The text with each lone surrogate, which is not a character and has no UTF-8, as the replacement character."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
@@ -204,7 +204,7 @@ def _no_vocabulary(size: int, reason: str) -> ConfigError:
 def visible_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The characters [begin, end) of a text behind each piece without white space at their ends.
 
-    A piece that is no character of its own has the span of the piece after it.
+    A piece that is not a character of its own has the span of the piece after it.
     """
     reversed_spans: list[tuple[int, int]] = []
     following = (len(text), len(text))

@@ -46,7 +46,7 @@ class Translator(SequenceTranslator):
             dtype: "float32", or "bfloat16" on CUDA.
 
         Raises:
-            CheckpointError: the folder is missing or damaged, or holds a model that is no Transformer.
+            CheckpointError: the folder is missing or damaged, or holds a model that is not a Transformer.
             DeviceError: there is no such device, or it does not run this number type.
         """
         read = read_folder(Path(folder), device, dtype)

@@ -26,7 +26,7 @@ SiteAndLayer = tuple[str, int]
 
 @dataclass(frozen=True)
 class TokenPlace:
-    """Where a model says a token."""
+    """Where a model predicts a token."""
 
     source: tuple[int, ...]  #: token ids that the encoder reads; none of a decoder alone
     target: tuple[int, ...]  #: token ids that the decoder reads; none of an encoder alone
@@ -106,7 +106,7 @@ class Chooser(Reader, Protocol):
         """Token ids that the model knows."""
 
     def labels(self, text: str) -> tuple[str, ...]:
-        """What a classifier may say about a text, in the order of the ids; none of a model that says words.
+        """What a classifier may say about a text, in the order of the ids; none of a model that predicts words.
 
         Raises an InputTextError if the text is blank or too long.
         """
@@ -119,7 +119,7 @@ class Chooser(Reader, Protocol):
 
     def place(self, text: str) -> TokenPlace:
         """Where it says a token for this text: of an encoder in place of [MASK], else the first that it writes; of a
-        classifier where it says a label.
+        classifier where it predicts a label.
 
         Raises an InputTextError if the text is blank or too long, or an encoder's has not one [MASK].
         """

@@ -2,7 +2,7 @@
 
 `proof` compares what is recorded with what the library computes. A model may be exact there and still fail where a page
 writes with it, edits a head or asks for a word: what fails here is not claimed, with its reason, and a model that
-cannot be read at all is refused. An error that has a sentence for a person is no failure: the page shows it.
+cannot be read at all is refused. An error that has a sentence for a person is not a failure: the page shows it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

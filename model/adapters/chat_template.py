@@ -1,6 +1,6 @@
 """Read a text as the messages of a chat behind a model's template, tell whose each character is, write as assistant.
 
-A template is a program of unknown origin. It is run in a process of its own with limits on time and memory: the library
+A template is a program of unknown origin. It is run in a separate process with limits on time and memory: the library
 runs it in a sandbox, where it reaches nothing, but may still take all time and memory.
 """
 
@@ -50,7 +50,7 @@ def read_messages(text: str) -> tuple[Message, ...]:
     """The messages of a text in which lines that begin with `system:`, `user:` or `assistant:` each begin one.
 
     What stands before the first such line, or a text without any, is a message of the user. White space around the
-    content of a message is no part of it.
+    content of a message is not part of it.
     """
     begins = list(_BEGINS.finditer(text))
     ends = [*(match.start() for match in begins[1:]), len(text)]
@@ -152,7 +152,7 @@ _known: Final[dict[str, Rendered | Said]] = {}
 def chosen_template(value: object) -> str:
     """The template that the library takes without being told another: the only one, or that named "default".
 
-    Raises an InputTextError if there is none, it is no text, or too long. `value` is a tokenizer's `chat_template`.
+    Raises an InputTextError if there is none, it is not text, or too long. `value` is a tokenizer's `chat_template`.
     """
     if isinstance(value, Mapping):
         if "default" not in value:
@@ -292,7 +292,7 @@ class ChatWriter(TextWriter):
         return self.chat(text).encoded
 
     def source_offsets(self, text: str) -> list[tuple[int, int]] | None:
-        """As `TextTracer.source_offsets` says: of a token of the template's own (0, 0)."""
+        """See `TextTracer.source_offsets`: of a token of the template's own (0, 0)."""
         chat = self.chat(text)
         offsets = self.pieces.offsets(chat.text, with_special=False)
         if offsets is None or not chat.roles:

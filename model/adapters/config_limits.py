@@ -95,7 +95,7 @@ _PARTS: Final = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 def check_files(folder: Path) -> None:
     """Look at tokenizer.json, tokenizer_config.json and the SentencePiece models of a folder, where there are any.
 
-    Raises a Malformed if one asks for too much, or is no JSON object.
+    Raises a Malformed if one asks for too much, or is not a JSON object.
     """
     for name, check in (("tokenizer_config.json", check_settings), ("tokenizer.json", check_pipeline)):
         if (folder / name).is_file():

@@ -333,7 +333,7 @@ def tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
     with named_file(path.parent, path.name, LARGEST_WEIGHTS) as held:
         try:
             with safe_open(held, "numpy") as file:
-                tensors = {key: file.get_slice(key) for key in file.keys()}  # noqa: SIM118 – it is no dictionary
+                tensors = {key: file.get_slice(key) for key in file.keys()}  # noqa: SIM118 – it is not a dictionary
                 kinds = {tensor.get_dtype() for tensor in tensors.values()}
                 shapes = {key: tuple(tensor.get_shape()) for key, tensor in tensors.items()}
         except SafetensorError as error:

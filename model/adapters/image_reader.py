@@ -78,7 +78,7 @@ class ImageReader(BaseReader):
         """Look at a picture: an image, or bytes [height, width, 3] of red, green and blue. The trace calls it `name`.
 
         Raises:
-            InputTextError: it is no picture of this form, or the model does not read one of this shape.
+            InputTextError: it is not a picture of this form, or the model does not read one of this shape.
             EditError: an edit names what does not exist.
         """
         image = _as_image(picture)

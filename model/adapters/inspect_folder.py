@@ -4,7 +4,7 @@ A tokenizer runs expressions and tables that its files bring along, in compiled 
 return, or end the process. What it does to the process of a trial it would have done to the server.
 
 The files that a tokenizer, or what reads pictures, is made of are bounded and copied to a folder of our own. A library
-opens files by their names, and another file may stand there by then. What was bounded, tried in a process of its own
+opens files by their names, and another file may stand there by then. What was bounded, tried in a separate process
 (`try_once`) and opened at last are therefore the same bytes: those of the copy.
 """
 

@@ -137,7 +137,7 @@ def turns(config: Any) -> bool:
 
 
 def has_words(model: Any) -> bool:
-    """Whether a model says words: it has a layer after its stacks that gives one number for each token."""
+    """Whether a model predicts words: it has a layer after its stacks that gives one number for each token."""
     try:
         head = model.get_output_embeddings()
     except (AttributeError, NotImplementedError):
@@ -156,7 +156,7 @@ def has_class_for(config: Any, role: Role) -> bool:
 
 
 def end_by_no_padding(model: Any) -> None:
-    """Let a model that reads the label of a text from its last token that is no padding take the very last one, where
+    """Let a model that reads the label of a text from its last token that is not padding take the very last one, where
     it does not know a token of padding; no text of ours is padded.
     """
     config = model.config.get_text_config()
@@ -183,7 +183,7 @@ def vocab_size(model: Any) -> int:
 
 
 def words(model: Any) -> int:
-    """How many tokens a model that says words can say."""
+    """How many tokens a model that predicts words can predict."""
     head: Any = model.get_output_embeddings()
     return int(head.weight.size(0))
 
@@ -262,7 +262,7 @@ def declared_computed(model: Any, stored: Collection[str]) -> tuple[str, ...]:
 class Loading:
     """What the library found in a folder's weights, by names in the model."""
 
-    missing: frozenset[str]  #: what it made anew, but for ties and what its class declares that it makes
+    missing: frozenset[str]  #: what the library initialised, but for ties and what its class declares that it makes
     unexpected: frozenset[str]  #: what it did not use, but for what its class declares that it leaves
     mismatched: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]  #: name → shape in the folder, in the model
 
@@ -433,7 +433,7 @@ def generation_settings(stated: Mapping[str, Any] | None, config: Mapping[str, A
     """Which tokens begin, end and may not be written, as the folder says; how to search is never its business.
 
     What config.json says counts where there is no generation_config.json (`stated`). Raises a CheckpointError if a
-    setting is no id of a token.
+    setting is not an id of a token.
     """
     made: Any = transformers.GenerationConfig
     if stated is None:

@@ -35,7 +35,7 @@ _SIGNS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "#
 #: A text with many common words, from which it shows by which vocabulary ids are spelled.
 _TRIED: Final = "The animal didn't cross the street because it was too tired. 1, 2 and 3."
 NO_NAMES: Final[Mapping[int, str]] = MappingProxyType({})
-#: What a tokenizer gives that is no input of each token for the model, but for one that is always made here.
+#: What a tokenizer gives that is not input of each token for the model, but for one that is always made here.
 _NOT_OF_TOKENS: Final = ("input_ids", "attention_mask", "special_tokens_mask", "offset_mapping")
 
 
@@ -275,7 +275,7 @@ def _failures_said() -> Iterator[None]:
     except HeadlightError:
         raise
     except BaseException as error:
-        # A panic of compiled code is no Exception, so that nobody catches it without meaning to.
+        # A panic of compiled code is not an Exception, so that nobody catches it without meaning to.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise InputTextError(
@@ -343,7 +343,7 @@ def _from_bytes(piece: str, spelling: Spelling) -> str:
     if any(sign not in table for sign in piece):
         return piece
     raw = bytes(table[sign] for sign in piece)
-    # Bytes that are no UTF-8 come back as lone surrogates, U+DC80 to U+DCFF.
+    # Bytes that are not UTF-8 come back as lone surrogates, U+DC80 to U+DCFF.
     text = raw.decode("utf-8", errors="surrogateescape").translate(BLANKS)
     return "".join(f"<0x{ord(sign) - 0xDC00:02X}>" if "\udc80" <= sign <= "\udcff" else sign for sign in text)
 

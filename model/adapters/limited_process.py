@@ -1,4 +1,4 @@
-"""Run a module of ours in a process of its own with limits on time and memory, for what files of unknown origin ask.
+"""Run a module of ours in a separate process with limits on time and memory, for what files of unknown origin ask.
 
 What they do to that process, they would have done to the server. It sets limits for itself where the system has them
 (`limit`): Linux enforces both, macOS the time, Windows none. On every system the server watches it, too, and ends it
@@ -130,7 +130,7 @@ def answered(answer: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str
         return answer(*arguments)
     except MemoryError:
         return {"wrong": "it takes too much memory"}
-    except BaseException as error:  # A panic of compiled code is no Exception.
+    except BaseException as error:  # A panic of compiled code is not an Exception.
         return {"wrong": first_words(error)}
 
 

@@ -93,7 +93,7 @@ def _listens(made: Any) -> bool:
 def _with_filled_head(
     config: Any, known: Sequence[ModelClass], tensors: Collection[str] | None
 ) -> Iterator[ModelClass]:
-    """The classes that say words whose heads find all their weights among the tensors, the most usual first."""
+    """The classes that predict words whose heads find all their weights among the tensors, the most usual first."""
     masks = any(each.role == "masked" for each in known) and not getattr(config, "is_decoder", False)
     wanted: list[Role] = ["seq2seq"] if config.is_encoder_decoder else ["masked", "causal"] if masks else ["causal"]
     if tensors is None:

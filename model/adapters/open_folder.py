@@ -159,7 +159,7 @@ def _loaded(
 
 
 def _open_tokenizer(folder: Folder, config: Any) -> LibraryTokenizer:
-    """The tokenizer of a folder, tried in a process of its own before it is opened in this one."""
+    """The tokenizer of a folder, tried in a separate process before it is opened in this one."""
     with private_copy(folder) as copy:
         try_once(copy, folder.name)
         return LibraryTokenizer(library.load_tokenizer(copy.path, config, folder.name))

@@ -1,4 +1,4 @@
-"""Write weights that are no safetensors as such, in a process of its own: those that torch pickled, and GGUF."""
+"""Write weights that are not safetensors as such, in a separate process: those that torch pickled, and GGUF."""
 
 import hashlib
 import os

@@ -50,7 +50,7 @@ def read_adapter(path: Path) -> Adapter | None:
     """The adapter in a folder; None if it holds none.
 
     Raises:
-        CheckpointError: it is no LoRA, its settings cannot be followed, or the model beneath does not lie beside it.
+        CheckpointError: it is not a LoRA, its settings cannot be followed, or the model beneath does not lie beside it.
     """
     if not (path / SETTINGS).is_file():
         return None

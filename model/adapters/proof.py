@@ -144,7 +144,7 @@ def first_output(output: Any) -> Float[Tensor, "batch row width"]:
 
 
 def check_numbers(values: Tensor) -> None:
-    """Raise a CheckpointError where a model computes something that is no number."""
+    """Raise a CheckpointError where a model computes something that is not a number."""
     if bool(values.isnan().any()):
         raise CheckpointError(
             "This model computes values that are not numbers (NaN): its weights are damaged, or too large for this "
@@ -252,7 +252,7 @@ def _largest_difference(
             real = outputs[f"{site_path(site, layer)}.{OUTPUTS}"].float()
             apart = (recorded.head_output() - real).abs().max() / real.abs().max().clamp(min=1.0)
             differences += [(derived - returned).abs().max(), apart]
-    # What is no number is no small difference.
+    # What is not a number is no small difference.
     return float(torch.stack(differences).nan_to_num(nan=torch.inf).max())
 
 

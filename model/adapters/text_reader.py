@@ -66,11 +66,11 @@ class TextReader(TextTracer):
     pads = False
 
     def labels(self, text: str) -> tuple[str, ...]:
-        """None: it says words."""
+        """None: it predicts words."""
         return ()
 
     def asked(self, text: str) -> str:
-        """As `model.word_choice.Chooser` says."""
+        """See `model.word_choice.Chooser`."""
         if self.abilities.kind != "encoder" or MASK in text or (own := mask_of(self.pieces)) in text:
             return text
         end = len(text.rstrip(" .,;:!?…。！？"))
@@ -126,7 +126,7 @@ class TextReader(TextTracer):
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy choice"]:
-        """As `model.word_choice.Chooser` says, of one choice of words."""
+        """See `model.word_choice.Chooser`, of one choice of words."""
         (choice,) = choices
         assert isinstance(choice, WordChoice)
         logits = self.place_logits(choice.place, copies, edits)
@@ -210,7 +210,7 @@ class LabelReader(TextReader):
         return Labels(lambda number: str(self.config.id2label.get(number, number)))
 
     def labels(self, text: str) -> tuple[str, ...]:
-        """As `model.word_choice.Chooser` says; of answers one for each token, with the token."""
+        """See `model.word_choice.Chooser`; of answers one for each token, with the token."""
         if self._label_of == "answer":
             tokens = self.source(text).tokens
             return tuple(f"{position + 1}: {token}" for position, token in enumerate(tokens))
@@ -221,7 +221,7 @@ class LabelReader(TextReader):
         return text
 
     def place(self, text: str) -> TokenPlace:
-        """Where it says a label. Raises an InputTextError for a blank or too long text, or a single label."""
+        """Where it predicts a label. Raises an InputTextError for a blank or too long text, or a single label."""
         if self._label_of != "answer" and self.config.num_labels < 2:
             raise InputTextError("This model outputs one number, so there are no labels to choose between.")
         marked = _MARKED.search(text) if self._label_of == "token" else None

@@ -80,7 +80,7 @@ class TextTracer(BaseReader):
         return self.pieces.offered
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
-        """As `model.reader.Reader` says."""
+        """See `model.reader.Reader`."""
         if not (reads or writes):
             return self
         made = copy.copy(self)
@@ -232,7 +232,7 @@ class TextTracer(BaseReader):
 
     @property
     def special_ids(self) -> frozenset[int]:
-        """The ids of special tokens, which are no text."""
+        """The ids of special tokens, which are not text."""
         return self.pieces.special_ids
 
     @property

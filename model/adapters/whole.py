@@ -3,7 +3,7 @@
 Every parameter that the model runs with comes from the folder. Every tensor of the folder is used, or is none that the
 run could miss: a tie, a buffer, a head beside the one that the class has, or one that the class declares ignorable.
 Names of models are never asked: a head is what lies in no stack of layers, and outside of the model beneath or where
-another class of the same kind has one; whether a parameter is read is seen by a run in which it is no number.
+another class of the same kind has one; whether a parameter is read is seen by a run in which it is not a number.
 """
 
 import re
@@ -88,7 +88,7 @@ def check_whole(model: Any, loading: library.Loading, stored: Stored, name: str)
 def wrong_with_unread(model: nn.Module, whole: Whole, probe: Probe) -> str:
     """Which parameter that a folder lacks is read, as a part of a sentence; "" if none is.
 
-    From now on, each of them is no number.
+    From now on, each of them is not a number.
     """
     with torch.no_grad(), library.settings_of_model(model):
         for name in whole.unread:
@@ -177,7 +177,7 @@ class _Beside:
 
     def __init__(self, model: Any, stored: Stored) -> None:
         self.model, self.stored, self.prefix = model, stored, f"{model.base_model_prefix}."
-        #: Whether the folder was saved with a head: what is no part of the model beneath has no prefix.
+        #: Whether the folder was saved with a head: what is not part of the model beneath has no prefix.
         self.is_prefixed = any(name.startswith(self.prefix) for name in stored.shapes)
         self.buffers = {name for name, _ in model.named_buffers()}
         self._of_others: set[str] | None = None

@@ -114,13 +114,13 @@ class JsonRow:
 
 
 def read_json_rows(path: Path) -> Iterator[JsonRow]:
-    """The rows of a JSONL file in UTF-8. Raises a DataError if it cannot be read, or a line is no JSON object."""
+    """The rows of a JSONL file in UTF-8. Raises a DataError if it cannot be read, or a line is not a JSON object."""
     for number, line in numbered_lines(path):
         yield parse_json_row(path, number, line)
 
 
 def parse_json_row(path: Path, number: int, line: str) -> JsonRow:
-    """One line as a row. Raises a LineError if it is no JSON object."""
+    """One line as a row. Raises a LineError if it is not a JSON object."""
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):

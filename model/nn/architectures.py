@@ -100,7 +100,7 @@ def grown(model: EncoderDecoder, num_layers: int, *, seed: int = 1) -> Transform
     2021, and bert2BERT, Chen et al. 2022).
 
     New layers are spread between the old ones (`kept_layers`), so that each reads what a trained layer puts out. Raises
-    a ConfigError if the model is no pre-norm Transformer with residual connections, or has as many layers already.
+    a ConfigError if the model is not a pre-norm Transformer with residual connections, or has as many layers already.
     """
     config = model.config
     if not isinstance(model, Transformer) or not isinstance(config, TransformerConfig):

@@ -248,7 +248,7 @@ class AttentionSite(nn.Module):
         dropout = self.dropout if self.training else 0.0
         score = self.score
         # In training the explicit path is faster: on a CPU the fused kernel's backward pass is slow on short sequences,
-        # and on a GPU cuDNN's plans anew for every shape of batch, which takes as long as the step.
+        # and on a GPU makes cuDNN's plans again for every shape of batch, which takes as long as the step.
         is_fused = isinstance(score, DotProduct) and not self.training
         if is_fused and not (self.hook_scores.is_wanted or self.hook_weights.is_wanted):
             return F.scaled_dot_product_attention(

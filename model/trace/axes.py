@@ -123,7 +123,7 @@ def whole_words(tokens: Sequence[str], special: Collection[str] = SPECIAL_TOKENS
 
 
 def has_runs(tokens: Sequence[str], special: Collection[str] = SPECIAL_TOKENS) -> bool:
-    """Whether tokens that no white space separates are no word: these are too long, or hardly anything separates any.
+    """Whether tokens that no white space separates form no word: these are too long, or hardly anything separates any.
 
     A word has at most `LONGEST_WORD` characters; where runs have more than `FEW` tokens and more than `USUAL_WORD`
     characters on average, at most `USUAL_WORD`. Up to `FEW` tokens are a word in any case.
@@ -187,7 +187,7 @@ class RoleRun:
 
 
 def check_roles(roles: Sequence[str], count: int) -> None:
-    """Raise a ValueError if there is not a role for each of so many tokens, or none for any, or one is no role."""
+    """Raise a ValueError if there is not a role for each of so many tokens, or none for any, or one is not a role."""
     if roles and len(roles) != count:
         raise ValueError(f"there are {len(roles)} roles for {count} tokens")
     known = (*ROLES, *SEGMENTS)

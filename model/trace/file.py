@@ -156,7 +156,7 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
         recorded=MappingProxyType(recorded),
         special_tokens=frozenset(map(str, header.get("special_tokens", SPECIAL_TOKENS))),
         picture=_read_picture(arrays, header),
-        # A file of a text that is no chat has none.
+        # A file of a text that is not a chat has none.
         roles=tuple(header.get("roles", ())),
     )
     for site in trace.sites:

@@ -362,7 +362,7 @@ def build_trace(
 ) -> Trace:
     """Put a trace together from what the hooks recorded of one sentence, what was emitted, and the edits of the run.
 
-    A function among `edits` that is no named edit (`model.nn.edits`) may do anything to weights and head outputs, so
+    A function among `edits` that is not a named edit (`model.nn.edits`) may do anything to weights and head outputs, so
     derived values do not include it: record "hook_weights" and "hook_head_output" to see what the model used. It has no
     name to be cached by, so each of its runs has a key of its own.
     """

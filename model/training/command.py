@@ -261,7 +261,7 @@ def write_record(
 
     `given` is the weight of each set that was read from a file; a made set has that of its examples.
     """
-    # The cuts of a source share its pair's weight, and are no pairs of their own.
+    # The cuts of a source share its pair's weight, and are not pairs of their own.
     data = [
         {
             "name": name,

@@ -1,6 +1,6 @@
 """Add the nouns of a dictionary whose kind is known to those that the pronoun curriculum has by hand.
 
-A dictionary does not tell what kind of thing a noun is, and neither do its compounds: a blood vessel is no vessel, a
+A dictionary does not tell what kind of thing a noun is, and neither do its compounds: a blood vessel is not a vessel, a
 square root can't be cut. `dictionary_kinds.txt` therefore lists English words by kind, as `nouns.txt` does; they are
 concrete, countable (but for food, drink and material) and mean one thing, as a rule. German, gender and declension come
 from the dictionary, from rows that `read_nouns` believes: confirmed by sentence pairs, or of a rare English word.

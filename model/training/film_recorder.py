@@ -39,7 +39,7 @@ DEV_PAIRS: Final = 100
 
 
 class FilmRecorder:
-    """Takes the frames of one run, and writes the file anew at each.
+    """Takes the frames of one run, and writes the file again at each.
 
     Args:
         path: of the film; one of the same run is gone on with.

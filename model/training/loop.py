@@ -282,7 +282,7 @@ class TrainingRun:
     ) -> EncoderDecoder:
         """Run to the last step and return the model with averaged weights, in evaluation mode.
 
-        Raises a DataError if the loss is no finite number any more, or a file of the run is damaged.
+        Raises a DataError if the loss is not a finite number any more, or a file of the run is damaged.
 
         Args:
             dev: sets to score on the way.

@@ -95,7 +95,7 @@ ADJECTIVES: Final = tuple(
 )
 #: Determiner → how often it is drawn.
 DRAWN: Final = {"the": 6, "a": 6, "my": 3, "this": 3, "no": 1, "": 3}
-#: Never made: the sentence that visitors type first, by which copied words and learned ones are told apart.
+#: Never made: the sentence that visitors type first, by which copied words and learned ones are distinguished.
 NEVER: Final = frozenset({"Attention is all you need."})
 #: How often a phrase has an adjective, and a slot that may be either is plural.
 WITH_ADJECTIVE, PLURAL = 0.35, 0.35

@@ -117,7 +117,7 @@ def has_words_of_several(trace: "Trace", site: str) -> bool:
 
 
 def has_runs(trace: "Trace", site: str) -> bool:
-    """Whether a side of a site has tokens that no white space separates and are no word, and so stay apart."""
+    """Whether a side of a site has tokens that no white space separates and that form no word, and so stay apart."""
     return any(later.axes.has_runs(tokens, trace.special_tokens) for tokens in trace.axis_tokens(site))
 
 
@@ -297,7 +297,7 @@ def grid_of(trace: "Trace", site: str) -> Grid:
 
 
 def tiles_task(trace: "Trace", site: str) -> Task[None]:
-    """Computes the layers of `grid_of` that are missing, first to last, in a thread of its own."""
+    """Computes the layers of `grid_of` that are missing, first to last, in a separate thread."""
     grid = grid_of(trace, site)
 
     def compute(progress: Progress) -> None:

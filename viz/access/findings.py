@@ -51,7 +51,7 @@ class Finding:
 def finding(trace: "Trace", choice: ModelChoice) -> Finding:
     """The head that looks most from a pronoun at its antecedent; without one, the head that is surest of its job.
 
-    A head that training told to look at antecedents is no finding.
+    A head that training told to look at antecedents is not a finding.
     """
     reader, taught = models.reader(choice), models.taught_head(choice, ENCODER)
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)

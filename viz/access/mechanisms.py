@@ -31,7 +31,7 @@ class MaskInUse:
 
     layers: tuple[int, ...]  #: which, from 0
     by_position: Bool[np.ndarray, "query key"]  #: True where positions allow it: causality, a window, chunks; read-only
-    by_padding: Bool[np.ndarray, "query key"]  #: True where the key is no padding
+    by_padding: Bool[np.ndarray, "query key"]  #: True where the key is not padding
     rule: str  #: in words
 
 

@@ -190,7 +190,7 @@ def translator(choice: ModelChoice) -> "Translator":
 
 
 def chooser(choice: ModelChoice) -> "Chooser":
-    """The chosen model, where it says words: its abilities do not lack "word choice". Raises as `reader`."""
+    """The chosen model, where it predicts words: its abilities do not lack "word choice". Raises as `reader`."""
     return later.opening.as_chooser(reader(choice))
 
 

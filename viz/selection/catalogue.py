@@ -86,7 +86,7 @@ def folders_to_add_from() -> tuple[Path, ...] | None:
 def server_models() -> dict[str, Path]:
     """Name → folder of the models that every viewer can choose; damaged ones too, so that their message can be read.
 
-    A page asks for them dozens of times a run: the folders are listed anew only once they have changed.
+    A page asks for them dozens of times a run: the folders are listed again only once they have changed.
     """
     root = checkpoint_root()
     changed = (_changed(root), _changed(os.path.join(root, EXPERIMENTS)))

@@ -8,7 +8,7 @@ The `Selection` is what holds; a widget only shows one of its fields and hands b
 survives a change of page, a link opens the same view again, and a wrong value in a link becomes the default.
 
 What a person chose is kept choice by choice, to be undone and done again, and with it the sentences that they read. A
-change that a page makes by itself is no choice: what it proposes is left out, and what it corrects when it opens
+change that a page makes by itself is not a choice: what it proposes is left out, and what it corrects when it opens
 becomes part of the choice that led there (`History.absorbed`). The browser's Back and Forward are none either: they
 move along the choices, as undo does (`History.led_to`).
 """

@@ -308,7 +308,7 @@ def fits(pins: Sequence[Pin]) -> bool:
 
 
 def decode(code: str) -> tuple[Pin, ...]:
-    """The collection behind a text of an address, without what is no view; nothing if it is none."""
+    """The collection behind a text of an address, without what is not a view; nothing if it is none."""
     try:
         inflating = zlib.decompressobj()
         # What is too much of the padding is passed over.

@@ -1,4 +1,4 @@
-"""Run a long computation in a thread of its own: how far it is, how to stop it, what came of it.
+"""Run a long computation in a separate thread: how far it is, how to stop it, what came of it.
 
 In the thread of a page it could not be stopped: Streamlit 1.67 lets no click within a fragment interrupt a run (its
 `on_scriptrunner_yield` passes over reruns of fragments), while any click elsewhere would end it unasked.

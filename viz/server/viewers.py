@@ -48,7 +48,7 @@ def browser() -> str:
 
 
 def _token(cookie: str) -> str:
-    """What stays the same in a cookie that is written anew, under another mask, whenever a page is loaded."""
+    """What stays the same in a cookie that is written again, under another mask, whenever a page is loaded."""
     parts = cookie.split("|")
     if len(parts) != 4 or parts[0] != "2" or len(cookie) > 200:
         return ""

@@ -36,7 +36,7 @@ class Marks:
 
 
 def word_spans(text: str) -> list[Span]:
-    """The characters [begin, end) of each word: "didn't" is one, "it's" two, signs around a word are no part of it.
+    """The characters [begin, end) of each word: "didn't" is one, "it's" two, signs around a word are not part of it.
 
     Chinese and Japanese are cut into words by a dictionary (`model.unspaced`).
     """

@@ -72,7 +72,7 @@ def language() -> str:
     """The code of the language of this page run; English outside of one."""
     if code := _SPOKEN.get():
         return code
-    # A callback or a part of a page runs before the page, in a thread of its own.
+    # A callback or a part of a page runs before the page, in a separate thread.
     if get_script_run_ctx(suppress_warning=True) is None:
         return ENGLISH
     code = str(st.session_state.get(_OF_SESSION, ENGLISH))

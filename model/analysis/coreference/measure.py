@@ -102,7 +102,7 @@ class SiteScores:
     margin: Estimate  #: weight on the antecedent − weight on the distractor
     strongest_word: Estimate  #: accuracy in the form of Clark et al.
     #: accuracy from candidate to pronoun: that of the antecedent above that of the distractor; None for
-    #: cross-attention, where the pronoun is no key.
+    #: cross-attention, where the pronoun is not a key.
     reverse: Estimate | None
     head_averaged: Float[Tensor, "layer"]  #: accuracy of the mean of each layer's heads
     baselines: Baselines

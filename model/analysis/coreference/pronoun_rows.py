@@ -54,7 +54,7 @@ class CandidateWeights:
     to: Float[Tensor, "row layer head_or_mean candidate"]
     #: the same to that word of each candidate which gets most.
     strongest_word: Float[Tensor, "row layer head_or_mean candidate"]
-    #: from each candidate to the pronoun; None where the pronoun is no key of the site.
+    #: from each candidate to the pronoun; None where the pronoun is not a key of the site.
     back: Float[Tensor, "row layer head_or_mean candidate"] | None
 
     @classmethod

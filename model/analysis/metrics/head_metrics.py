@@ -124,7 +124,7 @@ def entropy(rows: AttentionRows) -> RowMetric:
 
 
 def confidence(rows: AttentionRows) -> RowMetric:
-    """max_j α_ij, the end of a sentence left out as a query and as a key, for it is no word."""
+    """max_j α_ij, the end of a sentence left out as a query and as a key, for it is not a word."""
     ends_query, ends_key = (
         torch.tensor([token == rows.end_token for token in tokens]) for tokens in (rows.query_tokens, rows.key_tokens)
     )

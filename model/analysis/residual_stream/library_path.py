@@ -199,7 +199,7 @@ def _is_gated(reader: TextReader, output: nn.Module, d_model: int, d_ff: int) ->
 
 
 def _heads(reader: TextReader, trace: Trace, site: str, layer: int, part: FoundPart, position: int) -> HeadParts | None:
-    """What each head computed; None of what is no attention, or does not put out the sum of its heads."""
+    """What each head computed; None of what is not attention, or does not put out the sum of its heads."""
     projection, module = reader.layout.projection(site, layer), reader.layout.projections.get((site, layer))
     if site not in trace.sites or projection is None or module is None:
         return None

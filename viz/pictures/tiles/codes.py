@@ -36,7 +36,7 @@ MAX_CELLS: Final = 1_000_000
 MAX_BYTES: Final = 950_000
 LARGE_BLOCK: Final = 16
 
-#: As many shades can be told apart on the page, and fewer cells make a shorter message.
+#: As many shades can be distinguished on the page, and fewer cells make a shorter message.
 SHADES: Final = 128
 #: For each shade the smallest t that it can have, and the number of its first cell.
 FIRST_THOUSANDTH: Final = np.rint(1000 * (np.maximum(0.0, np.arange(SHADES) - 0.5) / (SHADES - 1)) ** 2).astype(
