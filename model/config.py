@@ -281,8 +281,8 @@ def changed(config: ModelConfig, changes: Mapping[str, Any]) -> ModelConfig:
 def read_config(text: str) -> ModelConfig:
     """The configuration that a config.json spells out.
 
-    Raises a ConfigError if the text is not a JSON object, of an unknown architecture, or a setting is unknown, missing or
-    out of range.
+    Raises a ConfigError if the text is not a JSON object, the architecture is unknown, or a setting is unknown, missing
+    or out of range.
     """
     try:
         values = json.loads(text)
