@@ -67,13 +67,19 @@ def failing(monkeypatch: pytest.MonkeyPatch, made: Any, fails: Callable[[dict[st
     monkeypatch.setattr(made, "forward", sometimes)
 
 
-def reads_two(given: dict[str, Any]) -> bool:
+def own(folder: Path) -> None:
+    """A content of its own: what a content lacks is tried once in a process."""
+    (folder / "note.txt").write_text(str(folder), encoding="utf-8")
+
+
+def reads_two(given
+: dict[str, Any]) -> bool:
     ids = given.get("input_ids")
     return ids is not None and len(ids) > 1
 
 
 def test_what_fails_when_it_is_tried_is_not_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes")
+    own(zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"))
     failing(monkeypatch, transformers.GPT2LMHeadModel, reads_two)
     abilities = open_reader(tmp_path / "gpt2").abilities
     for view in ("beam", "word choice"):
@@ -83,7 +89,7 @@ def test_what_fails_when_it_is_tried_is_not_claimed(tmp_path: Path, monkeypatch:
 
 
 def test_a_model_that_pages_cannot_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    zoo.save_model(tmp_path / "bert", "bert", "wordpiece")
+    own(zoo.save_model(tmp_path / "bert", "bert", "wordpiece"))
     # The proof compares weights without what the tokenizer gives beside the ids; a page reads with it.
     failing(monkeypatch, transformers.BertModel, lambda given: "token_type_ids" in given)
     with pytest.raises(CheckpointError, match="the pages cannot read with it"):
@@ -91,9 +97,7 @@ def test_a_model_that_pages_cannot_read_is_refused(tmp_path: Path, monkeypatch: 
 
 
 def test_a_decoder_that_cannot_be_stepped_by_pages_only_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of other weights than above: what a content lacks is tried once.
-    zoo.tiny("gpt2", seed=1).save_pretrained(tmp_path / "gpt2")
-    zoo.save_tokenizer(tmp_path / "gpt2", "bytes")
+    own(zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"))
 
     def fail(*_: object, **__: object) -> None:
         raise IndexError("of the cache")
