@@ -274,7 +274,7 @@ def test_a_result_goes_to_standard_output_alone(
     [
         [], ["sing"], ["translate"], ["translate", "Tom.", "--beam", "0"], ["train", "--steps", "many"],
         ["train", "--data", "x.tsv=0"], ["train", "--data", "x.tsv=many"], ["train", "--pronouns", "1"],
-        ["train", "--typed", "-0.1"], ["train", "--until", "0"], ["pronouns", "--part", "train"],
+        ["train", "--typed", "-0.1"], ["train", "--cuts", "-1"], ["train", "--until", "0"], ["pronouns", "--part", "train"],
         ["copying", "--sentences", "0"], ["claims", "--size", "63"],
         ["trace", "Tom.", "--out", "x.npz", "--model", "m", "--checkpoint", "c"],
     ],

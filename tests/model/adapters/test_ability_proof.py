@@ -72,8 +72,7 @@ def own(folder: Path) -> None:
     (folder / "note.txt").write_text(str(folder), encoding="utf-8")
 
 
-def reads_two(given
-: dict[str, Any]) -> bool:
+def reads_two(given: dict[str, Any]) -> bool:
     ids = given.get("input_ids")
     return ids is not None and len(ids) > 1
 

@@ -41,7 +41,7 @@ def is_refused(template: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ("{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3, "takes more than 2 seconds or 1 GB"),
+        ("{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3, "takes more than 1 seconds or 1 GB"),
         ("{% set a = 'x' * 10**9 %}{{ a }}{{ a }}", "memory|takes more than"),
         ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "cannot be used for this chat|takes more than"),
     ],
@@ -50,7 +50,7 @@ def test_a_template_that_takes_all_it_can_is_refused_in_a_sentence(
     template: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chat_template, "answer_of", answer_of)
-    monkeypatch.setattr(chat_template, "SECONDS", 2)
+    monkeypatch.setattr(chat_template, "SECONDS", 1)
     begun = monotonic()
     is_refused(template, words)
     assert monotonic() - begun < chat_template.PATIENCE
@@ -241,7 +241,9 @@ def test_a_word_of_the_typed_text_is_found_behind_the_template(marked_chat: Chat
     assert offsets is not None
     both = list(zip(tokens, offsets, strict=True))
     assert all(text[begin:end].strip() in ("", token.replace("▁", " ").strip()) for token, (begin, end) in both)
+    assert {of for of, role in zip(offsets, marked_chat.chat(text).roles, strict=True) if not role} == {(0, 0)}
     places = [(text.index(word), text.index(word) + len(word)) for word in ("it", "animal")]
+
     for begin, end in places:
         behind = "".join(token for token, of in both if of[0] < end and begin < of[1])
         assert behind.replace("▁", "") == text[begin:end]

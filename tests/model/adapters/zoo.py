@@ -187,9 +187,9 @@ def set_config(folder: Path, **values: object) -> None:
 
 #: Models for long texts: their tokenizer, their setting of the longest text, and how long that is.
 LONGEST = {
-    "bert": ("wordpiece", "max_position_embeddings", 4_096),
-    "gpt2": ("bytes", "n_positions", 4_096),
-    "llama": ("bytes", "max_position_embeddings", 4_096),
+    "bert": ("wordpiece", "max_position_embeddings", 1_024),
+    "gpt2": ("bytes", "n_positions", 1_024),
+    "llama": ("bytes", "max_position_embeddings", 1_024),
     "bart": ("metaspace", "max_position_embeddings", 1_024),
 }
 

@@ -105,22 +105,22 @@ def by_hand(
 
 
 @pytest.mark.parametrize("window", [None, 3])
-@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("given_as", ["nothing", "a table", "a whole"])
 @pytest.mark.parametrize("sinks", [None, (0.5, -1.0, 2.0, 0.0)])
 @pytest.mark.parametrize("cap", [None, 0.7])
 def test_soft_cap_bias_window_and_sinks_are_what_the_equations_say(
-    cap: float | None, sinks: tuple[float, ...] | None, with_bias: bool, window: int | None
+    cap: float | None, sinks: tuple[float, ...] | None, given_as: str, window: int | None
 ) -> None:
     torch.manual_seed(3)
     query, key, value = torch.randn(4, 6, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 8)
-    table = DistanceBias(torch.randn(4, 11), 6) if with_bias else None
+    table = None if given_as == "nothing" else DistanceBias(torch.randn(4, 11), 6)
     inputs = AttentionInputs(
         query=query,
         key=key,
         value=value,
         mask=AttentionMask(num_queries=6, num_keys=6, causal=True, window=window),
         scale=0.3,
-        bias=table,
+        bias=None if table is None else table.rows(range(4)) if given_as == "a whole" else table,
         softcap=cap,
         sinks=None if sinks is None else torch.tensor(sinks),
     )
