@@ -54,6 +54,9 @@ class Common:
     measure: Annotated[Measure, _TEXTS] = "weights"  #: what the numbers of an open head are
     whole_words: Annotated[bool, _TEXTS, Param("words")] = True  #: whether the pieces of a word are joined
     special_tokens: Annotated[bool, _TEXTS, Param("special")] = True  #: whether special tokens are shown
+    #: scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
+    scaled: Annotated[bool, ShownOn("learn", "attention")] = True
+    masked: Annotated[bool, ShownOn("learn", "attention")] = True
     picture_format: Annotated[PictureFormat, Param("pictures")] = "PNG"  #: what the camera of a chart saves
     picture_paper: Annotated[PicturePaper, Param("paper")] = "shown"  #: what saved pictures lie on
     #: "1" where a projector shows the page, one picture a screen; "" else.
@@ -202,9 +205,6 @@ class AttentionChoices:
     window_start: Annotated[
         int | None, Param("window"), ResetBy("text", "site", "checkpoint", "second_text", "chat")
     ] = None
-    #: scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
-    scaled: bool = True
-    masked: bool = True
     distance: int = 1  #: how many tokens before its query each key stands, where QK of rotary positions is shown
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"  #: which of bertviz's views
     #: from_words, to_words: the words whose heads are looked for, those that look and those looked at, as
@@ -346,8 +346,7 @@ class CoreferenceChoices:
     edit_once: Annotated[bool, Param("once")] = False  #: whether that holds in this step only, and not from it on
 
 
-AtlasTab = Literal["Heads", "Scatter"]
-NamesShown = Literal["few", "all", "none"]
+AtlasTab = Literal["Maps", "Map of heads", "Table"]
 Corpus = Literal["own", "file"]
 CorpusMetric = Literal[
     "entropy", "distance", "confidence", "previous", "same", "next", "first", "last", "diagonal", "punctuation",
@@ -364,17 +363,12 @@ READ_OFF: Final[tuple[ReadOff, ...]] = get_args(ReadOff)
 class AtlasChoices:
     """What is chosen on the atlas page."""
 
-    atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Heads"  #: the open tab
+    atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Maps"  #: the open tab
     corpus: Corpus = "own"  #: what was read: our own sentences, or a file
     #: the number of a head over the whole corpus that is looked at.
     corpus_metric: Annotated[CorpusMetric, Param("corpus_figure"), Proposed("metric_chosen")] = "confidence"
     metric_chosen: Annotated[bool, SessionOnly()] = False  #: whether a person chose that; else the page proposes it
     read_off: ReadOff = "weights"  #: what it is computed from
-    #: scatter_x, scatter_y: the two metrics by which heads are points.
-    scatter_x: Annotated[CorpusMetric, Param("across"), Proposed("scatter_chosen")] = "confidence"
-    scatter_y: Annotated[CorpusMetric, Param("up"), Proposed("scatter_chosen")] = "distance"
-    scatter_chosen: Annotated[bool, SessionOnly()] = False  #: whether a person chose them; else the page proposes them
-    scatter_names: Annotated[NamesShown, Param("names")] = "few"  #: which points are named
 
 
 ExperimentsTab = Literal["Ablations", "Through training", "Live switches"]

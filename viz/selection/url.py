@@ -41,10 +41,7 @@ _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("about", "Training data"): {"about": "Data and training"},
     ("about", "Curves"): {"about": "Data and training"},
     ("about", "Translations"): {"about": "Scores"},
-    ("atlas", "Layer × head"): {},
-    ("atlas", "Maps"): {},
-    ("atlas", "Table"): {},
-    ("atlas", "Map of heads"): {"atlas": "Scatter"},
+    ("atlas", "Layer × head"): {"atlas": "Maps"},
 }
 
 #: Topic of Explore → the lesson and the step, counted from 1, at which it is at home.

@@ -30,8 +30,8 @@ from tests.viz.pages.experiments.through_training import invented
 from viz.access import attention, attribution, head_verdict, mechanisms, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.atlas import data as atlas_data
-from viz.pages.atlas import export as of_atlas
-from viz.pages.atlas import measuring as of_corpus
+from viz.pages.atlas import python as of_atlas
+from viz.pages.atlas import tabs as of_corpus
 from viz.pages.atlas.metric_texts import maps_of
 from viz.pages.attention import data as attention_data
 from viz.pages.attention import export as of_attention
@@ -307,15 +307,18 @@ def atlas_map(names: dict[str, Any], shown: Atlas) -> Pairs:
     chosen = state.current().atlas
     maps = {each.key: each.values for each in maps_of(shown, at()[0], chosen.read_off)}
     assert ("load_atlas" in names) == (state.current().model.checkpoint == "with-atlas")
+    return [(names["values"], maps[chosen.corpus_metric])]
+
+
+def atlas_places(names: dict[str, Any], shown: Atlas) -> Pairs:
     far = atlas_data.distances(shown, at()[0])
-    return [(names["values"], maps[chosen.corpus_metric]), (names["distances"], far)]
+    return [(names["positions"], shown.map_positions[SITES.index(at()[0])]), (names["distances"], far)]
 
 
-def atlas_scatter(names: dict[str, Any], shown: Atlas) -> Pairs:
-    chosen = state.current().atlas
-    maps = {each.key: each.values for each in maps_of(shown, ENCODER, chosen.read_off)}
-    axes = {"across": chosen.scatter_x, "up": chosen.scatter_y}
-    return [(names[name][SITES.index(ENCODER)], maps[metric]) for name, metric in axes.items()]
+def atlas_table(names: dict[str, Any], shown: Atlas) -> Pairs:
+    maps = maps_of(shown, at()[0], "weights")
+    assert len(maps) > 5
+    return [(names["table"][each.key], each.values) for each in maps]
 
 
 def saturation(names: dict[str, Any]) -> Pairs:
@@ -409,8 +412,8 @@ def one_token(names: dict[str, Any]) -> Pairs:
 
 
 def row_of_head(names: dict[str, Any]) -> Pairs:
-    chosen, common = state.current().attention, state.current().common
-    derived = attention.derived_row(traced(), *at(), common.token or 0, scaled=chosen.scaled, masked=chosen.masked)
+    common = state.current().common
+    derived = attention.derived_row(traced(), *at(), common.token or 0, scaled=common.scaled, masked=common.masked)
     key = common.key_token or 0
     return [
         (names["row"].weights, derived.weights),
@@ -493,9 +496,10 @@ CASES: list[Case] = [
         for by in ("off", "estimate", "swapped", "direct")
     ),
     *(("coreference", "Two models", {"texts_of_both": of}, distances) for of in ("text", "corpus")),
-    *(("atlas", "Heads", {"corpus_metric": "entropy", "read_off": of}, atlas_map) for of in ("weights", "norms")),
-    ("atlas", "Heads", {"checkpoint": "with-atlas", "site": CROSS, "corpus_metric": "first"}, atlas_map),
-    ("atlas", "Scatter", {"scatter_x": "first", "scatter_y": "entropy", "read_off": "norms"}, atlas_scatter),
+    *(("atlas", "Maps", {"corpus_metric": "entropy", "read_off": of}, atlas_map) for of in ("weights", "norms")),
+    ("atlas", "Maps", {"checkpoint": "with-atlas", "site": CROSS, "corpus_metric": "first"}, atlas_map),
+    ("atlas", "Map of heads", {}, atlas_places),
+    ("atlas", "Table", {}, atlas_table),
     ("learn", "Lessons", exploring("scores") | {"token": 2, "score_width": 16}, saturation),
     ("learn", "Lessons", exploring("positions") | {"side": "target"}, encodings),
     ("learn", "Lessons", exploring("positions") | {"width": 16, "base": 100}, encodings),
@@ -586,8 +590,8 @@ def test_an_atlas_of_a_file_is_measured_from_a_file_of_that_name(person: Person,
 
     def do() -> None:
         rows = tuple(CorpusSentence(text) for text in OWN[:3])
-        st.session_state[of_corpus.SENTENCES] = of_corpus.Loaded(str(file), rows)
-        compare("atlas", "Heads", {"corpus": "file", "corpus_metric": "first"}, atlas_map)
+        st.session_state[of_corpus.SENTENCES] = of_corpus._Loaded(str(file), rows)
+        compare("atlas", "Maps", {"corpus": "file", "corpus_metric": "first"}, atlas_map)
 
     person(do)
 

@@ -238,7 +238,7 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     """The row whose origin is told in another tab."""
     proposed, _key = finding.default_cell(trace, site)
     row = state.position("token", len(token_labels.row_labels(trace, site)), proposed)
-    scaled, masked = state.current().attention.scaled, state.current().attention.masked
+    scaled, masked = state.current().common.scaled, state.current().common.masked
     keys = trace.axis_names(site)[1]
     numbers = {"query": row + 1, "keys": len(keys)}
     if scaled and masked:

@@ -48,7 +48,7 @@ def _the_transformer() -> Snippet:
     if learn.depth != "layer":
         if lacks_scores(reader):
             return ""
-        chosen = state.current().attention
+        chosen = state.current().common
         template = "row = derive_row(trace.attention({}, {}), head={}, row={}, scaled={}, masked={})"
         at = place.site, place.layer, place.head, place.row
         derived = line(template, *at, chosen.scaled, chosen.masked)

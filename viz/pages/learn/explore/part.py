@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 #: Characters of a text that the line above a topic quotes.
 MAX_QUOTED: Final = 80
+#: In the session: the topic whose part was drawn last.
+_DRAWN: Final = "explore/topic"
 
 
 def show(name: str) -> None:
     """The part of a topic; what goes wrong within is said there."""
     label = _("Explore: {topic}", topic=_(TOPICS[name].label))
-    key = state.bind("explore", always=False)
+    # Another label is another widget to the browser, which does not know yet whether it is unfolded.
+    key = state.bind("explore", always=st.session_state.get(_DRAWN) != name)
+    st.session_state[_DRAWN] = name
     with st.expander(label, icon=":material/explore:", key=key, on_change=state.take, args=("explore",)) as part:
         if part.open:
             with frame.errors_shown():

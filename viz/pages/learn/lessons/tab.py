@@ -131,6 +131,8 @@ def _way(lesson: Lesson, number: int) -> None:
     before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.dropdown("lesson", _("Lesson"), titles, width=290)
+        steps = {step: f"{step}. {_(each.title)}" for step, each in enumerate(lesson.steps, 1)}
+        controls.dropdown("lesson_step", _("Step"), steps, width=290)
         help_text = _("All lessons, and how far you are")
         contents = st.popover(
             _("Contents"), icon=":material/toc:", key="lesson-contents", help=help_text, on_change="rerun"
@@ -151,7 +153,6 @@ def _way(lesson: Lesson, number: int) -> None:
             key="lesson-next", type="primary", disabled=after is None, width=130,
             on_click=_go(after, asks=is_open and not is_asked),
         )  # fmt: skip
-        controls.segmented("lesson_step", _("Step"), {step: str(step) for step in range(1, len(lesson.steps) + 1)})
     if is_open and is_asked:
         frame.small_print("The question has no answer yet: answer it, or press again to skip it.")
 
@@ -332,6 +333,8 @@ def _found(view: View, claim: str) -> str:
 def _full_page(full: FullPage, topic: str) -> None:
     """The button that opens the same view where all of it is: on a page, or in Explore, here where it has the topic."""
     is_here = bool(topic) and full.topic == topic
+    if is_here and state.current().learn.explore:
+        return
     if full.topic:
         label = _("Explore: {topic}", topic=_(TOPICS[full.topic].label))
     else:

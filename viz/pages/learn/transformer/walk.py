@@ -50,7 +50,7 @@ def _walk(trace: "Trace") -> None:
     """The picture, and below it what is said of the place."""
     _picture(trace)
     reader, place = models.reader(state.current().model), _place(trace)
-    chosen = state.current().attention
+    chosen = state.current().common
     told = Told.of(trace, reader, replace(place, edit=""), scaled=chosen.scaled, masked=chosen.masked)
     name = _name(trace, place)
     if place.depth in ("head", "cell", "number") and not told.no_origin:
@@ -74,7 +74,7 @@ def _walk(trace: "Trace") -> None:
 def _picture(trace: "Trace") -> None:
     """The picture alone, as it is drawn while a person zooms: to draw what is below it would hold up the zoom."""
     reader, asked = models.reader(state.current().model), _place(trace)
-    chosen = state.current().attention
+    chosen = state.current().common
     told = None
     with frame.errors_shown():
         told = Told.of(trace, reader, asked, scaled=chosen.scaled, masked=chosen.masked)
@@ -169,7 +169,7 @@ def place_in(trace: "Trace", reader: "Reader", selection: Selection | None = Non
 
 def _shows_undivided(trace: "Trace", selection: Selection, site: str, layer: int) -> bool:
     """Whether the division by √d_k is switched off, in a text of which whole matrices are small."""
-    is_off = not selection.attention.scaled and trace.knows_inputs
+    is_off = not selection.common.scaled and trace.knows_inputs
     return is_off and trace.attention(site, layer).scale != 1 and not attention.is_long(trace, site)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from plotly.graph_objects import Layout
 from streamlit.testing.v1 import AppTest
 
 from model import Transformer, TransformerConfig
@@ -84,21 +83,6 @@ def test_other_settings_are_said_not_to_be_the_models_and_can_be_taken_back(
     assert "width" not in app.query_params
 
 
-def test_all_pairs_of_the_sentence_lie_on_the_curve(app: AppTest) -> None:
-    app.session_state["positions-likeness"] = True
-    exploring(app, "positions")
-    points, curve = charts(app)[3]["data"]
-    expected = decoded(curve, "y")[decoded(points, "x").astype(int)]
-    np.testing.assert_allclose(decoded(points, "y"), expected, atol=1e-4)
-    # The other picture is of what the first layer reads: embedding and position together.
-    trace = traced(Selection().common.text, Selection().changed(checkpoint="en-de"))
-    read = (trace.embedding["source"] + trace.positional["source"]).numpy()
-    points, curve, *_ = charts(app)[4]["data"]
-    first, second = np.triu_indices(len(read), 1)
-    assert sorted(decoded(points, "y")) == pytest.approx(sorted((read[first] * read[second]).sum(1)), abs=1e-3)
-    assert len(decoded(curve, "y")) == len(read)
-
-
 @pytest.mark.parametrize(
     ("given", "becomes"),
     [
@@ -155,22 +139,6 @@ def test_the_matrix_has_a_row_a_position_with_the_tokens_of_the_sentence_and_a_l
     assert list(encoding_heatmap(encoding, list("abcde")).layout.yaxis.ticktext) == ["0  a", "1  b", "2  c"]
 
 
-def test_rows_of_the_matrix_have_room_for_their_labels_and_some_dimensions_are_named() -> None:
-    def layout(positions: int, dimensions: int) -> Layout:
-        return encoding_heatmap(np.zeros((positions, dimensions), np.float32), ["a"]).layout
-
-    for positions, labels in ((3, 3), (64, 64), (65, 33)):
-        assert len(layout(positions, 4).yaxis.ticktext) == labels
-        assert layout(positions, 4).height - 12 * labels > 30
-    assert layout(200, 4).height == layout(64, 4).height > layout(63, 4).height
-    assert list(layout(3, 8).xaxis.tickvals) == list(range(8))
-    assert list(layout(3, 9).xaxis.ticktext) == ["0", "2", "4", "6", "8"]
-
-
-def test_the_matrix_of_a_sentence_that_fills_it_has_no_line() -> None:
-    assert encoding_heatmap(np.zeros((2, 4), np.float32), ["a", "b"]).layout.shapes == ()
-
-
 def test_sines_and_cosines_of_a_position_are_two_curves() -> None:
     row = np.array([0.1, 0.2, 0.3, 0.4])
     sine, cosine = position_curve(row, np.array([[0, 1], [2, 3]])).data
@@ -189,18 +157,6 @@ def test_one_wavelength_is_marked_where_it_fits(wavelength: float, bands: list[f
     assert [list(trace.customdata) for trace in figure.data[1:]] == [["0  a"], ["1", "2", "3"]]
 
 
-def test_all_of_a_curve_is_within_its_picture() -> None:
-    figure = dimension_curve(np.arange(64.0), np.zeros(64), np.zeros(64), ["a"], 6.28)
-    low, high = figure.layout.xaxis.range
-    # As much room before the first position as after the last.
-    assert low < -1 < 0 < -low == pytest.approx(high - 63)
-    bottom, top = figure.layout.yaxis.range
-    assert (-1.3 < bottom < -1, 1 < top < 1.3) == (True, True)
-    assert list(figure.layout.yaxis.tickvals) == [-1, -0.5, 0, 0.5, 1]
-    (band,) = figure.layout.shapes
-    assert (band.x0, band.y0, band.y1) == (0, bottom, top)
-
-
 def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover() -> None:
     pairs = Likeness(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([5.0, 3.0, 7.0]), None)
     points, curve, means = likeness_over_distance(
@@ -210,12 +166,6 @@ def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover() -> None:
     assert points.customdata[1] == "<b>a</b> (0) and <b>&lt;i&gt;</b> (2)"
     assert list(curve.y) == [9, 6, 3]
     assert (list(means.x), list(means.y)) == ([1, 2], [6, 3])
-
-
-def test_a_sentence_of_one_token_has_no_pairs_and_no_means() -> None:
-    none = np.zeros(0, int)
-    figure = likeness_over_distance(np.array([9.0]), Likeness(none, none, none + 0.5, None), ["a"], shows_means=True)
-    assert [len(trace.x) for trace in figure.data] == [0, 1]
 
 
 def test_of_very_many_pairs_evenly_spaced_ones_are_drawn() -> None:
@@ -235,23 +185,6 @@ def test_the_arc_leads_from_the_position_to_the_shifted_one() -> None:
     assert np.arctan2(arc.y[0], arc.x[0]) == pytest.approx(np.arctan2(start.y[1], start.x[1]))
     assert np.arctan2(arc.y[-1], arc.x[-1]) == pytest.approx(np.arctan2(end.y[1], end.x[1]))
     assert (start.name, end.name) == ("pos = 4", "pos + k = 7")
-    (circle,) = figure.layout.shapes
-    assert (circle.x0, circle.x1, circle.y0, circle.y1) == (-1, 1, -1, 1)
-    for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        assert (axis.range[0], list(axis.tickvals)) == (-axis.range[1], [-1, 0, 1])
-        assert 1.05 < axis.range[1] < 1.3
-
-
-@pytest.mark.parametrize(("angle", "fewest"), [(0.01, 2), (2.1, 20), (4 * np.pi, 100), (40 * np.pi, 1_000)])
-def test_an_arc_goes_outwards_within_the_circle_and_is_round(angle: float, fewest: int) -> None:
-    arc = shift_on_circle(np.zeros(3), np.ones(3), 0, 2, angle).data[1]
-    radius = np.hypot(arc.x, arc.y)
-    assert len(radius) >= fewest
-    assert (len(radius) == 2) == (angle < 0.1)
-    assert (np.diff(radius) > 0).all()
-    assert 0.2 < radius[0] < radius[-1] < 0.9
-    # From two turns on, it needs all the room that it may have.
-    assert (radius[-1] - radius[0] == pytest.approx(0.4)) == (angle >= 4 * np.pi)
 
 
 def with_model(

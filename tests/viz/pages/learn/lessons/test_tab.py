@@ -1,8 +1,6 @@
 """Lessons on the page: the address, the question before the picture, and models that lack what a lesson shows."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +10,10 @@ from tests.model.marian.marian_folders import write_marian
 from tests.paths import ROOT
 from tests.viz.page_run import healthy, opened, run_page
 from tests.viz.sent import charts, sent_to
-from viz.access import models
-from viz.pages.learn.lessons import tab
 from viz.pages.learn.lessons.lesson import lessons
 from viz.pages.learn.lessons.pictures import Bars, Curves, bars, curves
 from viz.selection import catalogue
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.examples import EXAMPLES
 from viz.text import messages
 from viz.text.messages import said
 
@@ -90,28 +85,6 @@ def test_a_link_to_what_does_not_exist_opens_the_nearest_that_does(
     assert app.subheader[0].value == lessons()[lesson].steps[step - 1 if step > 0 else step].title
 
 
-def test_the_way_leads_from_the_first_step_of_all_to_the_last_and_back() -> None:
-    every = [(name, step) for name, lesson in lessons().items() for step, _ in enumerate(lesson.steps, 1)]
-    for before, (name, number), after in zip([None, *every], every, [*every[1:], None], strict=False):
-        assert tab._neighbour(lessons()[name], number, -1) == before
-        assert tab._neighbour(lessons()[name], number, 1) == after
-
-
-@pytest.mark.parametrize(("number", "text"), [(1, "b"), (2, "b"), (3, "b"), (4, "b"), (5, "e"), (6, "e"), (7, "g")])
-def test_the_sentence_above_a_step_is_its_own_or_the_nearest_before_or_after(
-    monkeypatch: pytest.MonkeyPatch, number: int, text: str
-) -> None:
-    monkeypatch.setattr(models, "languages", lambda _: ("en", "de"))
-    traced: Any = SimpleNamespace(choice=None, trace=lambda text: SimpleNamespace(text=text, translation=f"auf {text}"))
-    given: list[dict[str, object]] = [
-        {}, {"text": "b"}, {}, {}, {"texts": ["e", "f"]}, {"word": "x"}, {"text": "g"},
-    ]  # fmt: skip
-    lesson: Any = SimpleNamespace(steps=tuple(SimpleNamespace(given=each) for each in given))
-    assert [line.text for line in tab._lines(traced, lesson, number)] == [text, f"auf {text}"]
-    empty: Any = SimpleNamespace(steps=(SimpleNamespace(given={}),))
-    assert tab._lines(traced, empty, 1)[0].text == EXAMPLES[0].text
-
-
 @pytest.mark.parametrize("name", lessons())
 def test_no_lesson_breaks_with_models_that_know_nothing(
     app: AppTest, experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -120,7 +93,7 @@ def test_no_lesson_breaks_with_models_that_know_nothing(
     monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
     for number in range(1, len(lessons()[name].steps) + 1):
         at(app, name, number, answer=1) if number == 1 else None
-        app.segmented_control(key="lesson_step").set_value(number).run()
+        app.selectbox(key="lesson_step").set_value(number).run()
         assert not app.exception, (number, app.exception[0].value)
         assert app.subheader[0].value == lessons()[name].steps[number - 1].title
 
@@ -187,36 +160,6 @@ def test_a_spread_is_written_behind_its_bar_and_one_that_nobody_knows_is_not() -
     assert list(bar.error_x.array) == [0.5, 0.0]
     assert [text.strip() for text in written.text] == ["12.0 ± 0.5", "9.0"]
     assert list(written.x) == [12.5, 9.0]
-
-
-@pytest.mark.parametrize(("count", "series"), [(1, 1), (3, 2), (40, 1), (40, 3)])
-def test_every_bar_has_its_room_and_the_marked_one_alone_stands_out(count: int, series: int) -> None:
-    values = np.linspace(0.1, 0.7, count)
-    named = {f"s{number}": values for number in range(series)}
-    figure = bars(Bars(labels=["a"] * count, series=named, number="n", marked=count - 1))
-    assert figure.layout.height >= max(200, 14 * series * count + 40)
-    assert figure.layout.height <= max(260, 24 * series * count + 120)
-    for bar in figure.data:
-        *others, last = bar.marker.color
-        assert (last in others) == (series > 1 and count > 1)
-        assert len(set(others)) <= 1
-    assert figure.layout.showlegend == (series > 1)
-    # The number behind the longest bar has room, and no bar leaves the axis.
-    low, high = figure.layout.xaxis.range
-    assert (low, high > 1.1 * values.max()) == (0, True)
-    assert bars(Bars(labels=["a"], series={"s": np.zeros(1)}, number="n")).layout.xaxis.range[1] > 0
-    low, high = bars(Bars(labels=["a", "b"], series={"s": np.array([-2.0, 1.0])}, number="n")).layout.xaxis.range
-    assert (low < -2, high > 1) == (True, True)
-    assert bars(Bars(labels=["a"], series={"s": values[:1]}, number="n", top=1.0)).layout.xaxis.range[1] > 1
-
-
-def test_curves_name_their_lines_where_there_are_two_and_points_have_their_own_colour() -> None:
-    x = np.array([1.0, 2.0])
-    one = curves(Curves(x=x, lines={"a": x}, x_name="x", y_name="y"))
-    two = curves(Curves(x=x, lines={"a": x}, points={"b": (x, x)}, x_name="x", y_name="y", upright=1.5))
-    assert (one.layout.showlegend, two.layout.showlegend) == (False, True)
-    assert two.data[0].line.color != two.data[1].marker.color
-    assert two.layout.shapes[0].x0 == two.layout.shapes[0].x1 == 1.5
 
 
 def test_bars_and_curves_are_named_in_the_language_of_the_page() -> None:

@@ -10,12 +10,11 @@ from tests.paths import ROOT
 from tests.viz.page_run import app_of, opened
 from tests.viz.sent import sent_to
 from viz.access import findings, models, traces
-from viz.pages.learn.lessons import data, tab
+from viz.pages.learn.lessons import data
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import filled_plainly, holds
-from viz.pages.learn.story import bar
 from viz.pages.learn.story.bar import story
-from viz.selection import catalogue, url
+from viz.selection import url
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
 from viz.selection.selection import FIELDS, PAGES, Selection
@@ -97,26 +96,6 @@ def test_a_model_without_the_word_of_a_step_says_so(tiny_checkpoints: Path, monk
     app = opened(app_of(), story=1)
     ((shown, _),) = sent_to(app, "story_bar")
     assert "no word “es”" in shown["parts"][0]
-
-
-def test_what_the_model_does_not_bear_out_is_said_instead(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.pages.learn.story.bar.holds", lambda claim, found: claim != "weight > 0.5")
-    monkeypatch.setattr(catalogue, "can_add", lambda: False)
-    opened(app, story=1)
-    ((shown, _),) = sent_to(app, "story_bar")
-    assert shown["parts"] == ["This model does not confirm what is said here: weight > 0.5."]
-    # Where nobody may add a model, the story does not end at one.
-    assert shown["ends"] == ["learn", "explore"]
-
-
-@pytest.mark.parametrize(("index", "leads"), [(0, ["Lessons"]), (1, []), (2, ["the list of models"])])
-def test_an_end_of_the_story_leads_where_it_says(monkeypatch: pytest.MonkeyPatch, index: int, leads: list[str]) -> None:
-    led: list[object] = []
-    monkeypatch.setattr("viz.selection.state.change", lambda **_: None)
-    monkeypatch.setattr(tab, "open_full_page", lambda page: led.append(page.choices["learn_tab"]))
-    monkeypatch.setattr("viz.pages.learn.story.bar.sidebar.unfold", lambda: led.append("the list of models"))
-    bar._end(index)
-    assert led == leads
 
 
 def test_without_a_translator_there_is_no_story(folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,17 +9,7 @@ import pytest
 import torch
 
 from tests.viz.pages.learn.transformer.invented import origin_of
-from viz.pages.learn.transformer.head_story import (
-    MAX_COLUMNS,
-    _numbers,
-    _range,
-    changed,
-    shown_keys,
-    steps,
-    story,
-    strongest,
-    summary,
-)
+from viz.pages.learn.transformer.head_story import MAX_COLUMNS, changed, shown_keys, steps, story, strongest, summary
 from viz.text.written import ENCODER
 
 
@@ -141,18 +131,6 @@ def test_seven_steps_each_with_title_formula_and_sentence() -> None:
     assert payload["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
     assert payload["otherLength"] == pytest.approx(2 * payload["lengths"][1], rel=1e-4)
     assert payload["allLength"] == pytest.approx(np.sqrt((origin.parts.sum(0) ** 2).sum()), rel=1e-4)
-
-
-def test_numbers_are_sent_with_six_digits_whatever_their_size() -> None:
-    assert _numbers([123_456.789, -0.001234567891, 0.0, 1.0, -9.999_999_9]) == [
-        123_457.0,
-        -0.001_234_57,
-        0.0,
-        1.0,
-        -10.0,
-    ]
-    assert _range([3.0, -1.5]) == [-1.5, 3.0]
-    assert _range([]) is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import zlib
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,25 +15,20 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace, Transformer, TransformerConfig, Translator
 from model.adapters.text_tracer import TextTracer
-from model.analysis.residual_stream.token_path import follow
 from model.checkpoint import save_checkpoint
 from model.nn.edits import PointAt, SwitchOff
 from model.tokenizer import Tokenizer
 from model.trace.trace import Picture
 from tests.paths import ROOT
-from tests.viz.page_run import app_of, healthy, opened, run_page, traced
+from tests.viz.page_run import app_of, healthy, opened, run_page
 from tests.viz.pages.any_model import MODELS
 from tests.viz.pages.any_model import opened as opened_with
 from tests.viz.sent import charts, numbers, sent_to
 from viz.access import models, traces
-from viz.pages.learn.transformer import data, walk, walk_file
-from viz.pages.learn.transformer.layer_story import rows
-from viz.pages.learn.transformer.walk_payload import MOST, WalkState
-from viz.selection import state
+from viz.pages.learn.transformer import data, walk_file
+from viz.pages.learn.transformer.walk_payload import WalkState
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.selection import Selection
 from viz.text.written import DECODER, decimal, display_tokens
-from viz.ui import finding
 
 TAB = {"learn": "The Transformer"}
 DEPTHS = ("model", "layer", "head", "cell", "number")
@@ -154,29 +148,6 @@ def test_of_a_long_text_the_columns_around_what_is_looked_at_are_shown(
     np.testing.assert_allclose(numbers_of(app)[:64].reshape(8, 8), weights[shown, shown].numpy(), atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("position", "length", "shown"),
-    [(0, 100, (0, 48)), (24, 100, (0, 48)), (25, 100, (1, 49)), (99, 100, (52, 100)), (76, 100, (52, 100)),
-     (75, 100, (51, 99)), (3, 48, (0, 48)), (48, 49, (1, 49)), (20, 30, (0, 30))],
-)  # fmt: skip
-def test_a_window_lies_around_what_is_looked_at_and_never_leaves_the_text(
-    position: int, length: int, shown: tuple[int, int]
-) -> None:
-    long: Any = SimpleNamespace(
-        source_tokens=("a",) * length,
-        target_tokens=("b",) * 200,
-        shapes={"encoder.self": (1, 1), "decoder.self": (1, 1)},
-    )
-    assert data.windows(long, "encoder.self", position, 7)["encoder"] == slice(*shown)
-    seen = data.windows(long, "decoder.cross", 100, position)
-    assert (seen["encoder"], seen["decoder"]) == (slice(*shown), slice(76, 124))
-    # Of many heads fewer columns are sent: the weights between them stay as many.
-    long.shapes = {"encoder.self": (10, 20), "decoder.self": (10, 100)}
-    assert data.windows(long, "decoder.self", 50, 50)["decoder"] == slice(35, 66)
-    long.shapes, long.source_tokens = {"decoder.self": (100, 1_000)}, ()
-    assert data.windows(long, "decoder.self", 50, 50) == {"decoder": slice(46, 54)}
-
-
 # ---- a layer ----
 
 
@@ -291,29 +262,6 @@ def test_the_row_of_a_head_is_the_traces_and_proved(app: AppTest, site: str) -> 
     assert "green" in badges(app)
 
 
-def test_a_text_too_long_to_keep_the_models_own_outputs_has_no_proof(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(traces, "LONGEST_PROVED", 10)
-    opened(app, "learn", depth="head", text="A text of its own.")
-    assert row_of(app)["real"]["weights"]
-    assert not badges(app)
-
-
-def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app: AppTest) -> None:
-    text, selection = "Nobody else reads this sentence.", Selection().changed(checkpoint="en-de")
-    trace = traced(text, selection)
-    name = "encoder.layers.0.self_attention.hook_head_output"
-    tolerance = trace.head_output_tolerance("encoder.self", 0)
-    recorded = MappingProxyType({**trace.recorded, name: trace.recorded[name] + 3 * tolerance})
-    # A cache keeps what came first, so the tampered trace goes where no true one is yet.
-    key = ("written", text + " ", models.reader(selection.model).key)
-    traces._traces().put(key, replace(trace, text=text + " ", recorded=recorded))
-    opened(app, "learn", depth="head", text=text + " ", site="encoder.self", head="L1H1")
-    assert "Not so" in badges(app)
-    assert "red" in badges(app)
-
-
 def test_without_scaling_or_mask_both_rows_are_told_and_the_link_says_so(app: AppTest) -> None:
     opened(app, "learn", depth="head", site="decoder.self", head="L1H1", token=1)
     assert row_of(app)["other"] is None
@@ -348,83 +296,6 @@ def test_without_the_division_it_opens_on_the_row_that_changes_most_unless_a_row
     assert chosen["key"] == int(inputs.weights([2])[0, other].argmax())
 
 
-def test_moving_in_the_picture_chooses_no_head_and_no_token_that_was_only_proposed(app: AppTest) -> None:
-    proposed = header_of(opened(app, "learn"))["at"]
-    place = WalkState(**proposed)
-    before = app.session_state["selection"].common
-    taken: dict[str, object] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state, "change", taken.update)
-        patch.setattr(state, "choose", taken.update)
-        walk._go(place, replace(place, depth="head", step=3))
-        assert not {"token", "key_token", "site", "layer", "head", "component"} & taken.keys()
-        for change, chosen in (
-            ({"row": place.row + 1}, {"token", "key_token"}), ({"key": place.key + 1}, {"token", "key_token"}),
-            ({"dimension": place.dimension + 1}, {"component"}),
-            ({"head": place.head + 1}, {"site", "layer", "head", "token", "key_token"}),
-        ):  # fmt: skip
-            taken.clear()
-            there = replace(place, **change)  # type: ignore[arg-type]
-            walk._go(place, there)
-            own = {"token": there.row, "key_token": there.key, "component": there.dimension, "head": there.head}
-            proposed_of_these = {"token", "key_token", "site", "layer", "head", "component"}
-            assert proposed_of_these & taken.keys() == chosen
-            assert {name: taken[name] for name in chosen & own.keys()} == {
-                name: own[name] for name in chosen & own.keys()
-            }
-    assert before == app.session_state["selection"].common
-    # A place that does not exist is not heard.
-    trace = trace_of(app)
-    rows, keys = len(trace.target_tokens), len(trace.source_tokens)
-    assert walk._read(trace, PLACE | {"layer": 1, "head": 3, "row": rows - 1, "key": keys - 1}) is not None
-    wrong: list[dict[str, object]] = [
-        {"site": "encoder.cross"}, {"layer": 2}, {"head": 4}, {"row": rows}, {"key": -1}, {"key": keys},
-        {"depth": "deeper"}, {"step": True}, {"lines": "all"}, {"edit": "on"},
-    ]  # fmt: skip
-    for sent in (None, {}, *(PLACE | change for change in wrong)):
-        assert walk._read(trace, sent) is None, sent
-
-
-def test_a_place_is_the_nearest_to_the_address_that_the_model_has(
-    selection: Selection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(finding, "default_cell", lambda *_: (5, 6))
-    trace, reader = traced(selection.common.text, selection), models.reader(selection.model)
-    rows, keys = len(trace.target_tokens), len(trace.source_tokens)
-
-    def place(**choices: object) -> WalkState:
-        return walk.place_in(trace, reader, selection.changed(site="decoder.cross", **choices))
-
-    there = place(layer=99, head=99, token=rows - 1, key_token=keys - 1, map_step=7)
-    assert (there.layer, there.head, there.row, there.key, there.step) == (1, 3, rows - 1, keys - 1, 7)
-    there = place(layer=0, head=1, token=rows, key_token=keys)
-    assert (there.layer, there.head, there.row, there.key) == (0, 1, 5, 6)
-    # Without a key the one with the largest weight is followed, and of its products the largest.
-    there = place(layer=1, head=2, token=3)
-    assert there.key == int(trace.weights("decoder.cross", 1)[2, 3].argmax())
-    inputs = trace.attention("decoder.cross", 1)
-    assert there.dimension == int((inputs.query[2, 3] * inputs.key[2, there.key]).abs().argmax())
-    # The film opens at its end, however long it is.
-    assert place().step == place(map_step=10_000_000).step == MOST - 1
-
-
-@pytest.mark.parametrize("is_chosen", [False, True])
-def test_who_goes_to_another_head_and_on_is_not_led_back_by_the_component_that_is_proposed_there(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch, is_chosen: bool
-) -> None:
-    chosen = {"dim": 2} if is_chosen else {}
-    address = {"depth": "head", "site": "decoder.self", "head": "L1H2", "token": 4} | chosen
-    place = WalkState(**header_of(opened(app, "learn", **address))["at"])
-    other = (place.dimension + 1) % 8
-    monkeypatch.setattr(walk, "reported_state", lambda _read, _key: replace(place, dimension=other))
-    # The page asks for what the browser shows, unless a person wants another component; else this is a command.
-    asked = header_of(opened(app, "learn"))["at"]
-    assert asked["dimension"] == (place.dimension if is_chosen else other)
-    assert replace(WalkState(**asked), dimension=place.dimension) == place
-    monkeypatch.setattr(walk, "reported_state", lambda _read, _key: replace(place, dimension=other, row=3))
-    assert header_of(opened(app, "learn"))["at"]["row"] == 4
-
-
 def test_it_opens_on_the_strongest_key_and_on_the_largest_product(app: AppTest) -> None:
     header = header_of(opened(app, "learn", depth="number", site="decoder.self", head="L1H2", token=4))
     key = int(np.argmax(header["row"]["real"]["weights"]))
@@ -441,23 +312,6 @@ def test_additive_scores_are_told_by_their_own_formula(
     told = row_of(opened(app, "learn", depth="head"))
     assert told["steps"][0]["formula"].startswith("vᵀ tanh(q + k)")
     assert sum(told["products"][told["followed"]]) == pytest.approx(told["dots"][told["followed"]], abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("is_gated", "formula"), [(True, "activation(x W_gate) ⊙ x W_up"), (False, "activation(x W_1 + b_1)")]
-)
-def test_units_of_a_gated_network_are_products_and_none_is_called_inactive_by_its_sign(
-    app: AppTest, is_gated: bool, formula: str
-) -> None:
-    run = data.captured_run(trace_of(opened(app, "learn")), models.translator(app.session_state["selection"].model))
-    path = follow(run, "encoder", 1)
-    ((attention, network), *_) = path.layers
-    units = torch.tensor([-3.0, 0.5, 2.0, -0.1])
-    given = replace(path, layers=((attention, replace(network, hidden=units, is_gated=is_gated)),))
-    (row,) = (row for row in rows(given, 1) if row.title.startswith("Hidden units"))
-    assert row.formula == formula
-    assert ("are active" in row.title) != is_gated
-    assert [bar.label for bar in row.bars] == (["#0", "#2", "#1", "#3"] if is_gated else ["#2", "#1"])
 
 
 # ---- a change ----
@@ -636,27 +490,6 @@ def test_a_model_from_before_the_transformer_shows_its_cross_attention(
 
 
 # ---- the file of a whole walk ----
-
-
-def test_numbers_of_fewer_bits_are_the_nearest_that_these_can_say() -> None:
-    exact = np.random.default_rng(0).normal(size=200).astype(np.float32)
-    np.testing.assert_array_equal(walk_file._cut(exact, walk_file.FULL_BITS), exact)
-    rounded = walk_file._cut(exact, 7)
-    np.testing.assert_allclose(rounded, exact, rtol=2**-8)
-    assert not (rounded.view(np.uint32) & 0xFFFF).any()
-    assert np.abs(rounded / exact - 1).max() > 2**-10
-
-
-@pytest.mark.parametrize(("lengths", "are_smaller"), [((4, 4), False), ((4, 5), True), ((9,), True), ((8,), False)])
-def test_matrices_are_kept_where_the_texts_have_more_rows_than_a_head_has_numbers(
-    lengths: tuple[int, ...], are_smaller: bool
-) -> None:
-    values = SimpleNamespace(value=torch.zeros(2, 3, 8))
-    walks: list[Any] = [
-        SimpleNamespace(sites=("encoder.self",), row_names=lambda _, n=n: ("a",) * n, attention=lambda *_: values)
-        for n in lengths
-    ]
-    assert walk_file.projections_are_smaller(walks) == are_smaller
 
 
 def test_the_file_of_sixteen_tokens_has_at_most_3_mb_and_longer_texts_have_none() -> None:

@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import torch
 
 from model.analysis.layer_kinds import Kind
+from model.analysis.residual_stream.token_path import follow
 from viz.pages.learn.lessons.data import claims, heads, layer_kinds, positions, rows, search, stream
 from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View
+from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
 from viz.pages.learn.transformer.data import captured_run
 from viz.pictures.matrix_picture.component import MatrixData
 
@@ -295,7 +295,7 @@ def test_beams_of_several_widths_and_penalties_are_those_of_the_translator(shipp
 # ---- layers, positions and functions ----
 
 
-def test_how_far_heads_look_is_counted_in_tokens(shipped: Shipped, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_far_heads_look_is_counted_in_tokens(shipped: Shipped) -> None:
     own, names = weights_of(shipped, "encoder.self")[0], names_of(shipped)
     far = [[abs(int(row.argmax()) - at) for at, row in enumerate(head)] for head in own]
     most = [max(head) for head in far]
@@ -309,9 +309,6 @@ def test_how_far_heads_look_is_counted_in_tokens(shipped: Shipped, monkeypatch: 
     })  # fmt: skip
     assert isinstance(view.picture, Bars)
     assert [str(label) for label in view.picture.labels] == [f"L1 H{number}" for number in range(1, HEADS + 1)]
-    # A key at the edge of the window is not beyond it.
-    monkeypatch.setattr(layer_kinds, "WINDOW", 2 * max(most))
-    assert layer_kinds.looks_far(shipped, text=TEXT).found["far"] == 0
 
 
 def test_the_layers_of_table_1_are_counted_by_its_formulas(shipped: Shipped) -> None:
@@ -397,26 +394,6 @@ def test_dot_products_of_positions_are_sums_of_cosines_of_their_distance(shipped
     assert drawn.picture.x.max() == pytest.approx(29, abs=1)
 
 
-def test_a_gradient_is_that_of_torch_s_softmax(shipped: Shipped) -> None:
-    view = layer_kinds.saturation(shipped, measure="gradient")
-    assert isinstance(view.picture, Curves)
-    width = layer_kinds.WIDTHS[-1]
-    generator = torch.Generator().manual_seed(1)
-    query, keys = torch.randn(256, width, generator=generator), torch.randn(256, 32, width, generator=generator)
-    for divisor, name in ((1.0, "raw"), (width**0.5, "divided")):
-        scores = (keys @ query[:, :, None])[..., 0].double() / divisor
-        norms = [torch.autograd.functional.jacobian(lambda row: row.softmax(-1), row).norm() for row in scores]
-        median = float(torch.stack(norms).median())
-        # Another draw of random rows: their medians agree in size, not in digits.
-        assert found_number(view, name) == pytest.approx(median, rel=0.2 if name == "divided" else 1, abs=0.005)
-
-
-def found_number(view: View, name: str) -> float:
-    value = view.found[name]
-    assert isinstance(value, float)
-    return value
-
-
 def test_the_tokens_of_the_words_make_up_the_sentence(shipped: Shipped) -> None:
     view = stream.tokens(shipped, text=TEXT)
     assert isinstance(view.picture, Rows)
@@ -427,21 +404,9 @@ def test_the_tokens_of_the_words_make_up_the_sentence(shipped: Shipped) -> None:
     assert (view.found["words"], view.found["tokens"]) == (len(TEXT.split()), len(tokens))
 
 
-def test_hidden_units_are_counted_at_the_word_and_at_every_other_token(shipped: Shipped) -> None:
-    run = captured_run(shipped.trace(TEXT), shipped.translator)
-    hidden = run.recorded("encoder.layers.2.feed_forward.hook_hidden").numpy()
-    at = token_at(shipped, "it")
-    fired = [unit for unit in range(hidden.shape[1]) if hidden[at, unit] > 0]
-    others = [row for row in range(len(hidden)) if row != at]
-    agree(stream.units(shipped, text=TEXT, word="it", layer=2).found, {
-        "fired": len(fired), "alone": sum(all(hidden[row, unit] <= 0 for row in others) for unit in fired), "layer": 3,
-        "shared": float(np.mean([[hidden[row, unit] > 0 for unit in fired] for row in others])), "shown": 24,
-        "largest": float(hidden[at].max()),
-    })  # fmt: skip
-
-
 def test_additions_are_measured_against_what_came_in(shipped: Shipped) -> None:
-    parts = [part for layer in stream._path(shipped, TEXT, "it").layers for part in layer]
+    path = follow(captured_run(shipped.trace(TEXT), shipped.translator), "encoder", token_at(shipped, "it"))
+    parts = [part for layer in path.layers for part in layer]
     before, added = [float(part.before.norm()) for part in parts], [float(part.added.norm()) for part in parts]
     ratios = [new / old for new, old in zip(added, before, strict=True)]
     most = ratios.index(max(ratios))
