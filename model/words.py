@@ -40,7 +40,7 @@ def find_words(text: str, words: Sequence[str]) -> list[Span]:
         position = next((i for i in range(position, len(text)) if not text[i].isspace()), len(text))
         spelling = next((s for s in (word, QUOTES.get(word, word)) if s and text.startswith(s, position)), None)
         if spelling is None:
-            message = "expected the token {word!r} next in the sentence, got {text!r}."
+            message = "expected the token {word!r} next in the sentence, got {text!r}"
             raise DataError(message, word=word, text=text[position : position + 20])
         spans.append((position, position + len(spelling)))
         position += len(spelling)

@@ -39,7 +39,7 @@ class LineError(DataError):
     """One line of a data file is not as it should be; `reason` says why, without file and line."""
 
     def __init__(self, path: Path, number: int, reason: str) -> None:
-        super().__init__("{path}, line {number}: {reason}", path=path, number=number, reason=reason)
+        super().__init__("{path}, line {number}: {reason}.", path=path, number=number, reason=reason)
         self.number, self.reason = number, reason
 
 
@@ -62,7 +62,7 @@ class JsonRow:
         """A text that is not blank."""
         value = self._field(name)
         if not isinstance(value, str) or not value.strip():
-            raise self.line_error("expected “{name}” to be a text, got {short}.", name=name, short=_short(value))
+            raise self.line_error("expected “{name}” to be a text, got {short}", name=name, short=_short(value))
         return value
 
     def words(self, name: str) -> list[str]:
@@ -70,11 +70,11 @@ class JsonRow:
         value = self._field(name)
         if not isinstance(value, list) or not value:
             raise self.line_error(
-                "expected “{name}” to be a list of words, got {short}.", name=name, short=_short(value)
+                "expected “{name}” to be a list of words, got {short}", name=name, short=_short(value)
             )
         for word in value:
             if not isinstance(word, str) or word.split() != [word]:
-                message = "expected “{name}” to contain words without white space, got {short}."
+                message = "expected “{name}” to contain words without white space, got {short}"
                 raise self.line_error(message, name=name, short=_short(word))
         return value
 
@@ -82,7 +82,7 @@ class JsonRow:
         """A half-open span [begin, end] of `length` tokens, with at least one token in it."""
         begin, end = self._pair(self._field(name), name)
         if not 0 <= begin < end <= length:
-            message = "expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {value}."
+            message = "expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {value}"
             raise self.line_error(message, name=name, length=length, value=(begin, end))
         return begin, end
 
@@ -91,24 +91,24 @@ class JsonRow:
         value = self._field(name)
         if not isinstance(value, list):
             raise self.line_error(
-                "expected “{name}” to be a list of links [index, index], got {short}.", name=name, short=_short(value)
+                "expected “{name}” to be a list of links [index, index], got {short}", name=name, short=_short(value)
             )
         links = [self._pair(link, name) for link in value]
         for i, j in links:
             if not (0 <= i < first and 0 <= j < second):
-                message = "expected links of “{name}” below [{first}, {second}], got {value}."
+                message = "expected links of “{name}” below [{first}, {second}], got {value}"
                 raise self.line_error(message, name=name, first=first, second=second, value=[i, j])
         return frozenset(links)
 
     def _field(self, name: str) -> Any:
         if name not in self.fields:
-            message = "expected a field “{name}”, got {short}."
+            message = "expected a field “{name}”, got {short}"
             raise self.line_error(message, name=name, short=_short(", ".join(self.fields) or "none"))
         return self.fields[name]
 
     def _pair(self, value: Any, name: str) -> tuple[int, int]:
         if not isinstance(value, list) or len(value) != 2 or not all(type(number) is int for number in value):
-            message = "expected two whole numbers in “{name}”, got {short}."
+            message = "expected two whole numbers in “{name}”, got {short}"
             raise self.line_error(message, name=name, short=_short(value))
         return value[0], value[1]
 
@@ -126,7 +126,7 @@ def parse_json_row(path: Path, number: int, line: str) -> JsonRow:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):
-        raise LineError(path, number, said("expected one JSON object, got {short}.", short=_short(line)))
+        raise LineError(path, number, said("expected one JSON object, got {short}", short=_short(line)))
     return JsonRow(path, number, fields)
 
 
@@ -205,11 +205,16 @@ def read_text(path: str | Path, limit: int | None = None) -> list[CorpusSentence
     """Read a text file: a sentence a line, or `English TAB German` where the translation is given.
 
     Blank lines do not count; of `limit`, only the first so many are read. Raises a DataError if the file cannot be read
-    or holds no sentence.
+    or holds no sentence, and a LineError for a line of more columns.
     """
     path = Path(path)
-    fields = (line.split("\t") for _, line in islice(numbered_lines(path), limit))
-    sentences = [CorpusSentence(row[0], row[1] if row[1:] and row[1].strip() else None) for row in fields]
+    sentences = []
+    for number, line in islice(numbered_lines(path), limit):
+        text, *translations = line.split("\t")
+        if len(translations) > 1:
+            message = "expected a sentence, or a sentence, a tab and its translation, got {num_columns} columns"
+            raise LineError(path, number, said(message, num_columns=1 + len(translations)))
+        sentences.append(CorpusSentence(text, translations[0] if any(map(str.strip, translations)) else None))
     if not sentences:
         raise DataError("{path} contains no sentence; expected one per line.", path=path)
     return sentences

@@ -348,7 +348,7 @@ def _own_case(row: JsonRow) -> PronounCase:
     given = [_clean(row, field) if field in row.fields else "" for field in ("right", "wrong")]
     is_control, is_dropped = _is_set(row, "control"), _is_set(row, "dropped")
     if is_dropped and not is_control:
-        raise row.line_error("expected “control” to be true if “dropped” is: without a pronoun, nothing is scored.")
+        raise row.line_error("expected “control” to be true if “dropped” is: without a pronoun, nothing is scored")
     german = _german(row, *given)
     return PronounCase(sentence, pronoun, antecedent, distractor, name, pair, group, german, is_control, is_dropped)
 
@@ -356,7 +356,7 @@ def _own_case(row: JsonRow) -> PronounCase:
 def _is_set(row: JsonRow, name: str) -> bool:
     value = row.fields.get(name, False)
     if not isinstance(value, bool):
-        raise row.line_error("expected “{name}” to be true or false, got {value!r}.", name=name, value=str(value)[:60])
+        raise row.line_error("expected “{name}” to be true or false, got {value!r}", name=name, value=str(value)[:60])
     return value
 
 
@@ -370,7 +370,7 @@ def _read_tsv(path: Path, line: Line) -> PronounCase:
     cells = [cell.strip() for cell in line.text.split("\t")]
     row = JsonRow(path, line.number, dict(zip(TSV_COLUMNS, cells, strict=False)))
     if len(cells) not in (4, 6):
-        message = "expected 4 or 6 columns ({tsv_columns}), got {num_cells}."
+        message = "expected 4 or 6 columns ({tsv_columns}), got {num_cells}"
         raise row.line_error(message, tsv_columns=", ".join(TSV_COLUMNS), num_cells=len(cells))
     sentence = row.text("sentence")
     pronoun, antecedent, distractor = (_only_span(row, name, row.text(name), sentence) for name in TSV_COLUMNS[1:4])
@@ -403,7 +403,7 @@ def _clean(row: JsonRow, name: str) -> str:
     """A text that can be written: JSON may hold half a surrogate pair."""
     text = row.text(name)
     if has_surrogate(text):
-        raise row.line_error("expected “{name}” to be a text, got half a surrogate pair.", name=name)
+        raise row.line_error("expected “{name}” to be a text, got half a surrogate pair", name=name)
     return text
 
 

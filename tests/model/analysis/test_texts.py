@@ -123,6 +123,9 @@ def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path) ->
     path.write_text("\n", encoding="utf-8")
     with pytest.raises(DataError, match="contains no sentence"):
         read_text(path)
+    path.write_text("One.\n\nTwo.\tZwei.\tDeux.\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"line 3: expected a sentence, or .* translation, got 3 columns\.$"):
+        read_text(path)
 
 
 def test_a_span_and_a_link_may_reach_to_the_last_word_and_no_further() -> None:
