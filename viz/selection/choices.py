@@ -284,7 +284,7 @@ class DecodingChoices:
         return TokenFilter(self.temperature, self.top_k, self.top_p)
 
 
-CoreferenceTab = Literal["Side by side", "Measured", "Cause", "Two models"]
+CoreferenceTab = Literal["Side by side", "Cause", "Measured", "Two models"]
 TextsOfBoth = Literal["text", "corpus"]
 PairSet = Literal["curated", "file"]
 Replacement = Literal["zero", "mean"]
@@ -293,8 +293,6 @@ CauseBy = Literal["off", "estimate", "swapped", "direct"]
 OthersOf = Literal["model", "attention", "layer"]
 
 PAIR_SETS: Final[tuple[PairSet, ...]] = get_args(PairSet)
-#: What `word_pair` calls a person's own two texts.
-OWN_TEXTS: Final = "own"
 #: The fields of words marked in the first sentence, and in the second.
 MARKS: Final = ("pronoun", "antecedent", "distractor")
 OTHER_MARKS: Final = ("other_pronoun", "other_antecedent", "other_distractor")
@@ -314,7 +312,7 @@ class CoreferenceChoices:
     other_token: Annotated[
         int | None, ResetBy("other_text", "site", "checkpoint", "second_text", "chat", "pair", "other_pronoun")
     ] = None
-    #: the name of a pair of the curated set; "" compares the two texts.
+    #: the name of a pair of a set; "" compares the two texts.
     pair: Annotated[str, MaxLength(60), ResetBy("text", "other_text")] = ""
     #: pronoun, antecedent, distractor: positions of words marked in the text; None where the page guesses.
     pronoun: _OfText = None
@@ -331,9 +329,6 @@ class CoreferenceChoices:
     others_of: Annotated[OthersOf, Param("of")] = "model"
     #: what a head that is switched off gives instead of its output.
     replacement: Annotated[Replacement, Param("instead")] = "zero"
-    #: of a model that is asked for any two words, the name of a pair of the set, or `OWN_TEXTS`; "" leaves that to the
-    #: page.
-    word_pair: Annotated[str, MaxLength(60), Param("asked")] = ""
     #: the name of the model that the chosen one is compared with; "" leaves that to the page.
     second_model: Annotated[str, MaxLength(200), Param("beside")] = ""
     #: over what the heads of two models are compared: the open text, or our own sentences.

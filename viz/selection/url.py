@@ -103,7 +103,18 @@ def renamed(params: Mapping[str, str]) -> dict[str, str]:
         now["drawn"] = "bertviz"
     if "only" in now:
         now["only"] = ".".join(_TABS_SHOWN.get(code, code) for code in now["only"].split("."))
-    return _followed(now)
+    return _asked(_followed(now))
+
+
+def _asked(params: Mapping[str, str]) -> dict[str, str]:
+    """The pair whose cause was asked for by a parameter of its own; "own" was a person's own texts."""
+    now = dict(params)
+    asked = now.pop("asked", "")
+    # A translator to German, the first of the list, never read it.
+    if asked and now.get("lab") == "Cause" and ("checkpoint" in now or "pair" not in now):
+        now.pop("pair", None)
+        now |= {} if asked == "own" else {"pair": asked}
+    return now
 
 
 def _followed(params: Mapping[str, str]) -> dict[str, str]:

@@ -241,7 +241,8 @@ def costs(names: dict[str, Any], trace: Trace) -> Pairs:
 
 def moved(names: dict[str, Any]) -> Pairs:
     pair = coreference_data.curated_pairs()["it-01"]
-    sides = [Side(n, traces.trace(reader(), case.sentence), case) for n, case in enumerate(pair.cases)]
+    both = enumerate(zip(pair.texts, pair.cases, strict=True))
+    sides = [Side(n, traces.trace(reader(), text), case) for n, (text, case) in both]
     site, measure = at()[0], state.current().common.measure
     return [(names["moved"], coreference_data.movements(sides, reader(), measure)[site].values)]
 
@@ -265,7 +266,7 @@ def measured(names: dict[str, Any]) -> Pairs:
 def caused(names: dict[str, Any]) -> Pairs:
     chosen, is_ours = state.current().coreference, reader().abilities.is_headlight
     questions = causes.pronoun_questions(reader()) if is_ours else causes.gift_questions(reader())
-    asked = next((each for each in questions if each.name == (chosen.pair if is_ours else chosen.word_pair)), None)
+    asked = next((each for each in questions if each.name == chosen.pair), None)
     if asked is None:
         text, step = state.current().common.text, state.current().common.step
         asked = head_verdict.at_step(reader(), traces.written(reader(), text), step, EXAMPLES[0].twin)
@@ -571,7 +572,7 @@ def test_snippets_of_models_of_other_people_give_what_their_views_show(person: P
         for name in ("gpt2", "t5", "chat"):
             compare("decoding", "Film", {"checkpoint": name}, film)
             compare("decoding", "Cost", {"checkpoint": name}, costs)
-        compare("coreference", "Cause", {"checkpoint": "gpt2", "word_pair": "gift-02"}, caused)
+        compare("coreference", "Cause", {"checkpoint": "gpt2", "pair": "gift-02"}, caused)
 
     person(do, str(folders))
 

@@ -71,6 +71,7 @@ KEPT: dict[str, dict[str, object]] = {
     "lab=Measured&given=file&measure=rollout": {
         "coreference_tab": "Measured", "pair_set": "file", "measure": "rollout",
     },
+    "lab=Measured&over=corpus": {"coreference_tab": "Measured", "texts_of_both": "corpus"},
     "lab=Cause&pair=it-03&off=c-3-1.e-0-2&spare=True&instead=mean&scope=set": {
         "coreference_tab": "Cause", "pair": "it-03", "heads_off": ("c-3-1", "e-0-2"), "others_off": True,
         "replacement": "mean", "cause_scope": "set",
@@ -149,6 +150,18 @@ def written(selection: Selection) -> dict[str, str]:
 @pytest.mark.parametrize("address", KEPT)
 def test_an_old_address_opens_the_same_view(address: str) -> None:
     assert parse(params_of(address), Selection()) == Selection().changed(**KEPT[address])
+
+
+@pytest.mark.parametrize(
+    ("address", "pair"),
+    [
+        ("lab=Cause&asked=gift-01", "gift-01"), ("lab=Cause&asked=own", ""), ("asked=gift-01", ""),
+        ("lab=Cause&checkpoint=gpt2&asked=gift-01&pair=it-03", "gift-01"),
+        ("lab=Cause&checkpoint=gpt2&asked=own&pair=it-03", ""), ("lab=Cause&asked=gift-01&pair=it-03", "it-03"),
+    ],
+)  # fmt: skip
+def test_the_pair_whose_cause_was_asked_for_is_the_one_that_is_compared(address: str, pair: str) -> None:
+    assert parse(params_of(address), Selection()).coreference.pair == pair
 
 
 @pytest.mark.parametrize("address", KEPT)

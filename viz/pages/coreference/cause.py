@@ -11,12 +11,12 @@ from viz.access import head_verdict as access
 from viz.access import models, traces
 from viz.access.head_verdict import EveryHead, Question, Stated
 from viz.pages.coreference import heads_ranked, heads_together, pair_controls, tables
-from viz.pages.coreference.data import causes, marked_case
+from viz.pages.coreference.data import Pair, causes
 from viz.pages.coreference.figures import every_head_height, every_head_map
 from viz.pages.coreference.pair_words import marked_line
 from viz.selection import state
 from viz.selection.branch_codes import Choice, EditHead, write_code
-from viz.selection.choices import MARKS, OWN_TEXTS, Replacement
+from viz.selection.choices import MARKS, Replacement
 from viz.server.background_jobs import Task
 from viz.text import html
 from viz.text.messages import _, in_a_row, said, shown
@@ -50,27 +50,24 @@ INSTEAD_LABELS: Final[dict[Replacement, str]] = {"zero": said("Nothing (zero)"),
 @frame.fragment
 def show() -> None:
     """The question, the verdict on one head, and all heads; what is rarely wanted is behind a line each."""
-    model = state.current().model
-    with frame.loading():
-        abilities = models.abilities(model)
+    model, pair = state.current().model, pair_controls.show()
+    abilities = models.abilities(model)
     instead = _("“Side by side” shows which heads follow the antecedent.")
     if abilities.has("self-attention"):
         instead = _("“Side by side” and “Measured” show which heads follow the antecedent.")
     if frame.lacking(abilities, "word choice", instead):
         return
-    is_pronoun = models.is_english_german(model)
-    of_set = (causes.pronoun_questions if is_pronoun else causes.gift_questions)(models.chooser(model))
+    of_set = causes.questions(model)
     # Each part in its place from the first run on: what arrives later in one leaves an open list of another open.
-    verdict = st.container(key="cause-said")
     row = st.container(horizontal=True, vertical_alignment="bottom")
+    verdict = st.container(key="cause-said")
     cards = st.container(key="cause-cards")
     maps, edit, rest = (st.container() for _part in range(3))
-    chosen = _chosen(of_set, row, "pair" if is_pronoun else "word_pair")
-    # Sets are read as they are, a person's own text as a chat where that is chosen.
+    chosen, trace = next((each for each in of_set if each.name == pair.name), None), None
+    # Questions of a set are read as they are, other texts as a chat where that is chosen.
     reader = models.text_chooser(model) if chosen is None else models.chooser(model)
-    trace = None
     if chosen is None:
-        chosen, trace = _own(reader, row)
+        chosen, trace = _of_texts(reader, pair.texts, row)
     every = access.every_head(reader, chosen)
     known = long_work.known(every)
     is_open = not state.current().common.head_chosen
@@ -100,7 +97,7 @@ def show() -> None:
             if known is not None and is_open and access.all_heads(reader)[known.strongest] != head:
                 st.rerun()
         if known is not None:
-            _texts(chosen, known)
+            _texts(pair, chosen, known)
             _maps(reader, chosen, known, head)
         elif long_work.is_under_way(task, "cause-verdict") or long_work.is_under_way(every, "cause-every"):
             layers = sum(len(of_site) for of_site in reader.abilities.heads.values())
@@ -115,30 +112,9 @@ def show() -> None:
         _to_attribution(chosen)
 
 
-def _chosen(of_set: tuple[Question, ...], row: "DeltaGenerator", field: str) -> Question | None:
-    """The pair of the set that is chosen; None for a person's own sentence."""
-    if not of_set:
-        return None
-    own = "" if field == "pair" else OWN_TEXTS
-    labels = {own: _("Your sentence")} | {each.name: f"{each.name}: {each.texts[0]}" for each in of_set}
-    asked = state.value(field, str)
-    with row:
-        name = controls.dropdown(field, _("Sentence"), labels, shown=asked if asked in labels else own, width=190)
-    return next((each for each in of_set if each.name == name), None)
-
-
-def _own(reader: "Chooser", row: "DeltaGenerator") -> tuple[Question, "Trace | None"]:
-    """What is asked of the person's own sentence, and what the model wrote; of one that only reads, nothing."""
-    text, other = pair_controls.own_texts()
-    row.text_input(
-        _("Other sentence"),
-        key=state.bind("other_text", other),
-        placeholder=_("None"),
-        width="stretch",
-        on_change=state.take,
-        args=("other_text",),
-    )
-    other = "" if other == text else other
+def _of_texts(reader: "Chooser", texts: tuple[str, str], row: "DeltaGenerator") -> tuple[Question, "Trace | None"]:
+    """What is asked of texts that no set asks about, and what the model wrote; of one that only reads, nothing."""
+    text, other = texts[0], "" if texts[1] == texts[0] else texts[1]
     if not reader.abilities.generates:
         with row:
             label = attribution.asked_label(reader, text)
@@ -254,17 +230,16 @@ def _show_written(written: "EditComparison") -> None:
     st.html(html.word_changes(written.text_diff, names=names, language=language))
 
 
-def _texts(asked: Question, known: EveryHead) -> None:
+def _texts(pair: Pair, asked: Question, known: EveryHead) -> None:
     """Both texts, a line each, with what the model prefers in them."""
     language = models.languages(state.current().model)[0]
     odds = [known.before] if known.in_b is None else [known.before, known.in_b]
     # The choice is counted for what the model prefers in A, which need not be what is right there.
     preferred = asked.tokens if known.prefers_right else asked.tokens[::-1]
     lines = []
-    marks = pair_controls.own_marks(asked.texts)
-    for letter, text, value, own in zip(heads_together.LETTERS, asked.texts, odds, marks, strict=False):
-        case = None if own.is_guess else marked_case(text, own.marks)
-        spans = {} if case is None else dict(zip(MARKS, case.spans, strict=True))
+    of_texts = zip(heads_together.LETTERS, asked.texts, odds, pair.cases, pair.are_guesses, strict=False)
+    for letter, text, value, case, is_guess in of_texts:
+        spans = {} if case is None or is_guess else dict(zip(MARKS, case.spans, strict=True))
         said_there, other = preferred if value >= 0 else preferred[::-1]
         message = "“{token}” rather than “{other}”, {odds} nats"
         says = _(message, token=spoken(said_there), other=spoken(other), odds=decimal(abs(value), 1))
@@ -392,7 +367,7 @@ def _many(reader: "Chooser", asked: Question, of_set: tuple[Question, ...], know
     with st.container(horizontal=True, vertical_alignment="bottom"):
         is_one = True
         if of_set:
-            scopes = {"pair": _("This sentence"), "set": _("All {count} pairs of the set", count=len(of_set))}
+            scopes = {"pair": _("This pair"), "set": _("All {count} pairs of the set", count=len(of_set))}
             is_one = controls.segmented("cause_scope", _("Shown for"), scopes) == "pair"
         controls.segmented(
             "replacement",
@@ -421,7 +396,7 @@ def _to_attribution(asked: Question) -> None:
 
 
 def _open_attribution(asked: Question) -> None:
-    if asked.name:
+    if asked.texts[0] != state.current().common.text:
         state.choose(text=asked.texts[0], other_text=asked.texts[1])
     state.change(decoding_tab="Inside", inside="Attribution")
     present.open_page("decoding")

@@ -27,8 +27,8 @@ with frame.errors_shown():
 
         tabs: list[frame.Tab[CoreferenceTab]] = [
             ("Side by side", side_by_side.show),
-            ("Measured", measured.show),
             ("Cause", cause.show),
+            ("Measured", measured.show),
             ("Two models", two_models.show),
         ]
         frame.tabs("coreference_tab", tabs)

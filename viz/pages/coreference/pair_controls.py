@@ -1,23 +1,22 @@
-"""Choose what is compared: a pair of the curated set, or two sentences whose words a person marks.
+"""Choose the pair that all tabs compare: one of a set, or a person's two texts, whose words they mark.
 
 A pair or a word that a link asks for and that does not exist is answered with a sentence.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from viz.access import models, texts
-from viz.pages.coreference.data import Pair, pairs_for, pairs_of
+from viz.pages.coreference.data import Pair, causes, marked_case, pairs_for, pairs_of
 from viz.pages.coreference.pair_words import ROLES
 from viz.selection import state
 from viz.selection.choices import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks
 from viz.server.widgets import sent
 from viz.text.marks import Marks, guessed, last_word, pronoun_and_nouns, word_spans
-from viz.text.messages import Message, _, in_a_row, said
+from viz.text.messages import Message, _, in_a_row, said, with_and
 from viz.ui import controls, frame
 from viz.ui.controls import plain
 
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
-#: Groups of the curated set as people read them; "" are one's own sentences.
+#: The group of the pairs that models are asked about which go on with a text.
+GIFTS: Final = "gift"
+#: Groups of the sets as people read them; "" are one's own sentences.
 GROUPS: Final = {
     "": said("My own sentences"),
     "it": "it",
@@ -35,6 +36,7 @@ GROUPS: Final = {
     "equal": said("Equal distance"),
     "control": said("Control: no coreference"),
     "zero": said("Control: no pronoun, subject left out"),
+    GIFTS: said("Who is given something"),
 }
 #: Groups whose pairs swap a whole predicate.
 _PREDICATES: Final = frozenset({"他", "她"})
@@ -46,16 +48,8 @@ _GROUP: Final = "pair-group"
 _CHANGE: Final = "pair-change"
 
 
-@dataclass(frozen=True, slots=True)
-class OwnMarks:
-    """Return the marked words of a typed sentence, and whether its candidates are guessed."""
-
-    marks: Marks
-    is_guess: bool
-
-
 def _about(pairs: Mapping[str, Pair]) -> str:
-    """Say what the curated pairs are, and of Chinese people that more than a word differs."""
+    """Say what the pairs are, and of Chinese people that more than a word differs."""
     about = _("{num_pairs} pairs written for Headlight. The model was not trained on them.", num_pairs=len(pairs))
     if not any(pair.group in _PREDICATES for pair in pairs.values()):
         return about
@@ -66,20 +60,66 @@ def _about(pairs: Mapping[str, Pair]) -> str:
     return in_a_row((about, swapped))
 
 
-def chosen_pair(row: "DeltaGenerator") -> Pair | None:
-    """Return the chosen pair of the curated set, None for typed sentences; its widgets are drawn in the row."""
-    pairs = pairs_for(models.languages(state.current().model)[0])
+def offered() -> Mapping[str, Pair]:
+    """The pairs of the sets that the chosen model can read, by their names."""
+    model = state.current().model
+    pairs = dict(pairs_for(models.languages(model)[0]))
+    if models.abilities(model).has("word choice") and not models.is_english_german(model):
+        gifts = causes.gift_questions(models.chooser(model))
+        pairs |= {asked.name: Pair(asked.name, GIFTS, asked.texts) for asked in gifts}
+    return pairs
+
+
+def chosen() -> Pair:
+    """The pair that is compared."""
+    pair = offered().get(state.current().coreference.pair)
+    if pair is not None:
+        return pair
+    texts = own_texts()
+    first, second = own_marks(texts)
+    cases = marked_case(texts[0], first[0]), marked_case(texts[1], second[0])
+    return Pair("", "", texts, cases, are_guesses=(first[1], second[1]))
+
+
+def show(*, must_be_marked: bool = False) -> Pair:
+    """Let a person choose the pair, in a row; `must_be_marked`, it is said what is missing for two marked texts."""
+    with frame.loading():
+        pairs = offered()
     asked = state.current().coreference.pair
     if asked and asked not in pairs:
         state.change(pair="")
         message = (
-            "The curated set has no pair “{asked}”. These are your own sentences; choose one of the {num_pairs} pairs "
-            "by its group."
+            "The sets have no pair “{asked}” for this model. These are your own sentences; choose one of the "
+            "{num_pairs} pairs by its group."
         )
         frame.note(message, asked=plain(asked), num_pairs=len(pairs))
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    _choose_group(row, pairs)
+    pair = pairs.get(state.current().coreference.pair)
+    if pair is not None:
+        with row:
+            _choose_in_group(pair, pairs)
+        return pair
+    other = row.text_input(
+        _("Compare with"),
+        key=state.bind("other_text", own_texts()[1]),
+        placeholder=_("The same sentence with the deciding word changed"),
+        on_change=state.take,
+        args=("other_text",),
+    )
+    text = state.current().common.text
+    if must_be_marked:
+        _say_what_differs(text, other)
+    if other:
+        _mark_both((text, other), row, must_be_marked=must_be_marked)
+    return chosen()
+
+
+def _choose_group(row: "DeltaGenerator", pairs: Mapping[str, Pair]) -> None:
     groups = {group: _(GROUPS.get(group, group)) for group in ("", *(pair.group for pair in pairs.values()))}
     pair = pairs.get(state.current().coreference.pair)
     st.session_state[_GROUP] = pair.group if pair else ""
+    first_of = {pair.group: pair.name for pair in reversed(list(pairs.values()))}
     row.selectbox(
         _("Pairs"),
         list(groups),
@@ -88,21 +128,24 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
         width=180,
         help=_about(pairs),
         on_change=_take_group,
+        args=(first_of,),
     )
-    if pair is None:
-        return None
-    with row:
-        group = [other for other in pairs.values() if other.group == pair.group]
-        labels = {other.name: _both(*(case.sentence for case in other.cases)) for other in group}
-        controls.dropdown("pair", _("Pair"), labels)
-        st.button(
-            _("Edit a copy"),
-            icon=":material/edit:",
-            help=_("Copies both sentences into your own: change them, mark other words, see them on the other pages."),
-            on_click=_make_mine,
-            args=(pair,),
-        )
-    return pair
+
+
+def _take_group(first_of: Mapping[str, str]) -> None:
+    state.choose(pair=first_of.get(str(sent(_GROUP)), ""))
+
+
+def _choose_in_group(pair: Pair, pairs: Mapping[str, Pair]) -> None:
+    labels = {each.name: _both(*each.texts) for each in pairs.values() if each.group == pair.group}
+    controls.dropdown("pair", _("Pair"), labels)
+    st.button(
+        _("Edit a copy"),
+        icon=":material/edit:",
+        help=_("Copies both sentences into your own: change them, mark other words, see them on the other pages."),
+        on_click=_make_mine,
+        args=(pair,),
+    )
 
 
 def not_german(asked: Message) -> str:
@@ -140,16 +183,8 @@ def own_texts() -> tuple[str, str]:
     return text, other
 
 
-def second_sentence(row: "DeltaGenerator") -> str:
-    """The field of the second sentence, in the row, and below it a word on how it belongs to the first."""
-    text, other = own_texts()
-    row.text_input(
-        _("Compare with"),
-        key=state.bind("other_text", other),
-        placeholder=_("The same sentence with the deciding word changed"),
-        on_change=state.take,
-        args=("other_text",),
-    )
+def _say_what_differs(text: str, other: str) -> None:
+    """How the second text belongs to the first."""
     shared, count = texts.shared_words(text, other)
     if not other:
         nothing = _(
@@ -173,36 +208,55 @@ def second_sentence(row: "DeltaGenerator") -> str:
             "pronoun refers to: change only a single word of the first sentence."
         )
         st.warning(_(message, shared=shared, count=count), icon=":material/warning:")
-    return other
 
 
-def marked_words(texts: Sequence[str], row: "DeltaGenerator") -> list[OwnMarks]:
-    """The words marked in one's own two sentences, the page's guess where a person marked none.
+def _mark_both(texts: tuple[str, str], row: "DeltaGenerator", *, must_be_marked: bool) -> None:
+    """The words of a person's own texts, to be clicked below a button of the row; the page's guess until then.
 
-    They are clicked below a button of the row; on the page itself as long as some are missing.
+    They are on the page itself where they must be marked and some are missing.
     """
     for sentence, text, fields in zip(NAMES, texts, (MARKS, OTHER_MARKS), strict=True):
         _forget_unknown(sentence, len(word_spans(text)), fields)
     before = own_marks(texts)
-    is_complete = all(None not in own.marks.positions for own in before)
-    is_guess = any(own.is_guess for own in before)
+    is_complete = all(None not in marks.positions for marks, _is_guess in before)
+    is_guess = any(is_guess for _marks, is_guess in before)
     words = row.popover(
         _("Mark words (guessed)") if is_guess else _("Mark words"),
         key="mark-words",
         icon=":material/ads_click:",
         help=_("Which word is the pronoun, which its antecedent, and which the other candidate."),
     )
-    with words if is_complete else st.container():
+    with st.container() if must_be_marked and not is_complete else words:
         with st.grid(2, min_column_width=360, gap="medium"):
-            for sentence, text, fields, own in zip(NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True):
-                _mark_words(sentence, text, fields, own.marks)
+            for sentence, text, fields, (marks, _is_guess) in zip(
+                NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True
+            ):
+                _mark_words(sentence, text, fields, marks)
         if is_guess and is_complete:
             st.button(_("Confirm the guess"), key="marks-right", on_click=_keep_marks, args=(before,))
-    return own_marks(texts)
+    if must_be_marked:
+        _say_what_is_missing(texts)
 
 
-def own_marks(texts: Sequence[str]) -> list[OwnMarks]:
-    """The words that are marked in one's own two sentences, or known of them, or else guessed."""
+def _say_what_is_missing(texts: Sequence[str]) -> None:
+    for name, text, (marks, _is_guess) in zip(NAMES, texts, own_marks(texts), strict=True):
+        missing = [ROLES[role].name for role, word in zip(MARKS, marks.positions, strict=True) if word is None]
+        if missing:
+            message = (
+                "Click the {missing} in the {sentence} to see which heads follow them. The rows of all heads are shown "
+                "below in any case."
+            )
+            st.info(_(message, missing=with_and(missing), sentence=name), icon=":material/ads_click:")
+        elif marked_case(text, marks) is None:
+            message = (
+                "In the {sentence} one word has two roles. Pronoun, antecedent and distractor must be three different "
+                "words: click another one."
+            )
+            st.warning(_(message, sentence=name), icon=":material/warning:")
+
+
+def own_marks(texts: Sequence[str]) -> list[tuple[Marks, bool]]:
+    """The words marked in each of one's own texts, or known of it, or else guessed; and whether they are guessed."""
     marks = []
     for number, (text, fields) in enumerate(zip(texts, (MARKS, OTHER_MARKS), strict=True)):
         known, count = _known_marks(text), len(word_spans(text))
@@ -212,14 +266,14 @@ def own_marks(texts: Sequence[str]) -> list[OwnMarks]:
         kept = [a if b is None else b for a, b in zip(default.positions, chosen, strict=True)]
         # Which word is the pronoun is hardly a guess.
         is_guess = any(one is None and shown is not None for one, shown in zip(chosen[1:], kept[1:], strict=True))
-        marks.append(OwnMarks(Marks(*kept), is_guess=known is None and is_guess))
+        marks.append((Marks(*kept), known is None and is_guess))
     return marks
 
 
 def _known_marks(text: str) -> Marks | None:
     """The marks of a sentence of the curated set, or of an example."""
     cases = (case for pair in pairs_of(text).values() for case in pair.cases)
-    case = next((case for case in cases if case.sentence == text), None)
+    case = next((case for case in cases if case is not None and case.sentence == text), None)
     return known_marks(text) if case is None else Marks(*(last_word(text, span) for span in case.spans))
 
 
@@ -244,9 +298,9 @@ def _forget_unknown(sentence: Message, count: int, fields: Sequence[str]) -> Non
             frame.note(message, role=_role(role, sentence), chosen=chosen + 1, count=count)
 
 
-def _keep_marks(marks: Sequence[OwnMarks]) -> None:
-    for own, fields in zip(marks, (MARKS, OTHER_MARKS), strict=True):
-        state.change(**dict(zip(fields, own.marks.positions, strict=True)))
+def _keep_marks(guessed_marks: Sequence[tuple[Marks, bool]]) -> None:
+    for (marks, _is_guess), fields in zip(guessed_marks, (MARKS, OTHER_MARKS), strict=True):
+        state.change(**dict(zip(fields, marks.positions, strict=True)))
 
 
 def _word(field: str, label: str, words: Sequence[str], shown: int | None) -> None:
@@ -267,16 +321,10 @@ def _both(first: str, second: str) -> str:
     return f"{first}  /  {'… ' if same else ''}{' '.join(others[same:])}"
 
 
-def _take_group() -> None:
-    group = sent(_GROUP)
-    pairs = pairs_for(models.languages(state.current().model)[0]).values()
-    state.choose(pair=next((pair.name for pair in pairs if pair.group == group), ""))
-
-
 def _make_mine(pair: Pair) -> None:
-    first, second = (case.sentence for case in pair.cases)
+    first, second = pair.texts
     state.choose(text=first, other_text=second)
-    marks: dict[str, object] = {}
     for case, fields in zip(pair.cases, (MARKS, OTHER_MARKS), strict=True):
-        marks |= {field: last_word(case.sentence, span) for field, span in zip(fields, case.spans, strict=True)}
-    state.change(**marks)
+        if case is not None:
+            words = [last_word(case.sentence, span) for span in case.spans]
+            state.change(**dict(zip(fields, words, strict=True)))

@@ -18,7 +18,7 @@ from viz.pictures.figures import charts
 from viz.pictures.focus import FocusAxis, Place, beside
 from viz.selection import state
 from viz.text.html import literal
-from viz.text.messages import Message, _, said
+from viz.text.messages import Message, _, in_a_row, said
 from viz.text.written import display_token
 from viz.theme import BLUE, GREEN, VERMILLION
 from viz.ui import sentence, token_labels, trace_tables, words
@@ -166,7 +166,8 @@ class Query:
     options: Mapping[int, str]  #: the first row of each token or word that can be chosen → its name
     at: int  #: which is
     rows: Positions  #: its rows, which are averaged
-    note: str = ""  #: why it is another one than that which was chosen
+    note: str = ""  #: why it is another one than that which was chosen, or only a part of that
+    is_another: bool = False  #: whether it is another one
 
 
 def queries(sides: Sequence[Side], site: str) -> list[Query]:
@@ -190,8 +191,9 @@ def queries(sides: Sequence[Side], site: str) -> list[Query]:
         names = {group[0]: name for name, group in zip(axis.labels, axis.groups, strict=True)}
         group = axis.groups[index]
         query = Query(names, group[0], of_pronoun if set(group) <= set(of_pronoun) else group)
-        note = "" if at is not None else _why_another(sides, site, side.number, other, query)
-        found.append(replace(query, note=note))
+        another = "" if at is not None else _why_another(sides, site, side.number, other, query)
+        note = another or _why_a_part(side.trace, site, query) if side.number == 0 else another
+        found.append(replace(query, note=note, is_another=bool(another)))
     return found
 
 
@@ -225,6 +227,22 @@ def _why_another(sides: Sequence[Side], site: str, number: int, other: int | Non
         return ""
     message = "“{word}” is not a query of this attention; “{query}” is shown instead."
     return _(message, word=texts.name_of(trace, looking[0]), query=shown)
+
+
+def _why_a_part(trace: "Trace", site: str, query: Query) -> str:
+    """Why the query is only a part of the words that a person has chosen; "" where it is all of them."""
+    looking = () if state.current().coreference.pair else words.chosen_in(trace)[0]
+    rows = texts.rows_of_word(trace, site, looking[0]) if looking else ()
+    if query.at not in rows:
+        return ""
+    word, sentences = texts.name_of(trace, looking[0]), []
+    if len(looking) > 1:
+        sentences.append(
+            _("Of the {count} words chosen, the first is the query: “{word}”.", count=len(looking), word=word)
+        )
+    if len(query.rows) < len(rows):
+        sentences.append(_("Whole words are off: the query is only the first token of “{word}”.", word=word))
+    return in_a_row(sentences)
 
 
 def _row_beside(sides: Sequence[Side], own: Sequence[Positions], number: int, site: str, row: int) -> int | None:

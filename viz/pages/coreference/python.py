@@ -7,7 +7,7 @@ import streamlit as st
 from viz.access import head_verdict, models, traces
 from viz.access.head_verdict import Question
 from viz.pages.coreference import data, pair_controls, pair_words, two_models
-from viz.pages.coreference.data import Side, causes, marked_case
+from viz.pages.coreference.data import Side, causes
 from viz.selection import state
 from viz.selection.choices import PAIR_SETS
 from viz.ui import attribution as asked_about
@@ -17,15 +17,10 @@ from viz.ui.snippets import Snippet, Views, line, of_model, of_reader
 
 def _side_by_side() -> Snippet:
     """How far every head moves between the two sentences; of unmarked ones the rows of a layer."""
-    selection = state.current()
-    languages = models.languages(selection.model)
-    pairs = data.pairs_for(languages[0])
-    pair = pairs.get(selection.coreference.pair)
-    texts = pair_controls.own_texts() if pair is None else [case.sentence for case in pair.cases]
+    selection, pair = state.current(), pair_controls.chosen()
+    texts, cases = pair.texts, pair.cases
     if not all(texts):
         return ""
-    own = pair_controls.own_marks(texts)
-    cases = pair.cases if pair else [marked_case(text, each.marks) for text, each in zip(texts, own, strict=True)]
     reader, measure = models.reader(selection.model), data.MEASURES[selection.common.measure]
     written = [traces.trace(models.text_reader(selection.model), text) for text in texts]
     common = selection.for_model(written[0].shapes).common
@@ -82,8 +77,7 @@ def _cause() -> Snippet:
     if not models.abilities(model).has("word choice"):
         return ""
     is_pronoun = models.is_english_german(model)
-    name, chooser = choices.pair if is_pronoun else choices.word_pair, models.chooser(model)
-    of_set = (causes.pronoun_questions if is_pronoun else causes.gift_questions)(chooser)
+    compared, chooser, of_set = pair_controls.chosen(), models.chooser(model), causes.questions(model)
     pairs_of, words = "gift_pairs", "analysis.interventions.word_pairs"
     if is_pronoun:
         pairs_of, words = "pronoun_pairs", "analysis.coreference.pronoun_choice"
@@ -93,12 +87,12 @@ def _cause() -> Snippet:
         pairs = f"pairs = [each.pair for each in {pairs_of}(reader).values()]"
         asked = "pairs" if module == "patching" else "[each for pair in pairs for each in (pair.a, pair.b.turned)]"
         return of_model(imports, pairs, f"changes = {function}(reader, {asked}).changes  # [choice, head], nats")
-    question = next((each for each in of_set if each.name == name), None)
+    question = next((each for each in of_set if each.name == compared.name), None)
     if question is None:
-        question, pair = _own_question()
+        question, pair = _own_question(compared.texts)
         words, name_of, snippet = "analysis.interventions.word_pairs", "own_pair", of_reader
     else:
-        pair, name_of, snippet = line(f"pair = {pairs_of}(reader)[{{}}].pair", name), pairs_of, of_model
+        pair, name_of, snippet = line(f"pair = {pairs_of}(reader)[{{}}].pair", question.name), pairs_of, of_model
     known = long_work.known(head_verdict.every_head(chooser, question))
     sign = "" if known is None or known.prefers_right else "-"
     found = f"off = {sign}measure_effects(reader, [pair.a]).changes[0]  # [head], nats"
@@ -110,9 +104,9 @@ def _cause() -> Snippet:
     return snippet({**imports, "analysis.interventions.patching": "patch_heads"}, pair, found)
 
 
-def _own_question() -> tuple[Question, str]:
-    """What is asked of a person's own sentence, and the line that asks it."""
-    model, (text, other) = state.current().model, pair_controls.own_texts()
+def _own_question(texts: tuple[str, str]) -> tuple[Question, str]:
+    """What is asked of texts that no set asks about, and the line that asks it."""
+    model, (text, other) = state.current().model, texts
     reader, other = models.text_chooser(model), "" if other == text else other
     written: tuple[int, ...] = ()
     if reader.abilities.generates:
@@ -134,7 +128,7 @@ def _two_models() -> Snippet:
     second, common = two_models.choice_of(name), state.current().common
     pairs = data.sites_of(models.reader(model), models.reader(second))
     site = common.site if common.site in pairs else next(iter(pairs))
-    imports, texts = {"analysis.two_models": "head_distances"}, line("texts = [{}]", common.text)
+    imports, texts = {"analysis.two_models": "head_distances"}, line("texts = [{}]", pair_controls.chosen().texts[0])
     if choices.texts_of_both == "corpus":
         imports, texts = {"analysis.corpus": "OWN_CORPUS, read_text", **imports}, _CORPUS
     other = f"second = {snippets.opened(second)}"

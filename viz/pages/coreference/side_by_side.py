@@ -1,7 +1,7 @@
 """Compare two sentences: what the model makes of a pronoun in each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -12,15 +12,13 @@ from streamlit.delta_generator import DeltaGenerator
 from model.errors import HeadlightError
 from viz.access import attention, models
 from viz.pages.coreference import data, pair_controls, pair_words, tables
-from viz.pages.coreference.data import Movement, Row, Side, marked_case, pronoun_choice
+from viz.pages.coreference.data import Movement, Row, Side, pronoun_choice
 from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
-from viz.pages.coreference.pair_controls import NAMES
 from viz.pages.coreference.pair_words import ROLES, TOKEN_FIELDS, Query, Sentence, legend, places, queries
 from viz.pictures.figures.heads import Alignment, align, difference_heatmap, head_rows, row_difference
 from viz.selection import state
-from viz.selection.choices import MARKS
 from viz.text.html import row_name
-from viz.text.messages import _, in_a_row, said, with_and, with_commas
+from viz.text.messages import _, in_a_row, said, with_commas
 from viz.text.written import display_token, file_name, head_label, signed
 from viz.ui import controls, frame, head_metrics, sentence, token_labels
 from viz.ui.controls import plain
@@ -45,15 +43,6 @@ _ROWS_OF: Final = (
 _ONLY_IN: Final = (said("first: {tokens}"), said("second: {tokens}"))
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """Where the map of all heads stands, what was found in it, and the choice of what it shows."""
-
-    picture: DeltaGenerator
-    found: DeltaGenerator
-    choice: DeltaGenerator
-
-
 _MAP: Final = "movement"
 #: Of shares a head moves at most so far: from one candidate altogether to the other, in both sentences.
 MOST: Final = 2.0
@@ -75,46 +64,50 @@ _NONE: Final = {
 
 @frame.fragment
 def show() -> None:
-    """The choice of a pair, the map of all heads beside its translations, and the rows of one layer."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    pair = pair_controls.chosen_pair(row)
-    if pair is None:
-        texts = [state.current().common.text, pair_controls.second_sentence(row)]
-    else:
-        texts = [case.sentence for case in pair.cases]
-    if not texts[1]:
+    """The choice of a pair, the map of all heads beside its translations, and the rows of one layer on demand."""
+    pair = pair_controls.show(must_be_marked=True)
+    if not pair.texts[1]:
         alone = st.container()
-        _show_plainly([_read(0, texts[0], alone)], [alone])
+        _show_plainly([_read(0, pair.texts[0], alone)], [alone])
         return
+    asked = st.container(horizontal=True, vertical_alignment="bottom")
     with st.grid(2, min_column_width=430, gap="medium"):
         picture, words = st.container(), st.container()
     with words:
         found = st.container()
-        slots = [st.container() for _ in texts]
+        slots = [st.container() for _ in pair.texts]
         below, written = st.container(), st.container()
-    # Side by side they need more room than a column has.
-    choice = st.container(horizontal=True, vertical_alignment="bottom")
     traces: list[Trace] = []
     try:
-        for number, (text, slot) in enumerate(zip(texts, slots, strict=True)):
+        for number, (text, slot) in enumerate(zip(pair.texts, slots, strict=True)):
             traces.append(_read(number, text, slot))
     except HeadlightError:
         # A sentence that cannot be read must not hide the one before it.
         _show_plainly(traces, slots)
         raise
-    with picture:
-        cases, guesses = _own_cases(texts, row) if pair is None else (list(pair.cases), [False] * len(texts))
     with below:
-        if all(cases):
-            st.html(legend(is_guess=any(guesses)))
-        if pair is not None and pair.is_control:
-            frame.small_print(DROPPED if pair.cases[0].is_dropped else CONTROL)
-    sides = [Side(number, trace, case) for number, (trace, case) in enumerate(zip(traces, cases, strict=True))]
-    looking, site = show_all(sides, Slots(picture, found, choice))
+        if all(pair.cases):
+            st.html(legend(is_guess=any(pair.are_guesses)))
+        if pair.is_control:
+            is_dropped = any(case is not None and case.is_dropped for case in pair.cases)
+            frame.small_print(DROPPED if is_dropped else CONTROL)
+    sides = [Side(number, trace, case) for number, (trace, case) in enumerate(zip(traces, pair.cases, strict=True))]
+    with asked:
+        looking, site, moved = ask(sides, found)
+    with picture:
+        is_drawn = all(pair.cases) and _show_movement(looking, site, bound(moved))
     with written:
         _show_choices(sides)
-    show_rows(looking, site)
-    shown = zip(looking, slots, guesses, strict=True)
+    # Without a map the rows are the picture; a link to a query is one to its rows.
+    if is_drawn:
+        is_asked = any(state.current().value(field) is not None for field in TOKEN_FIELDS)
+        st.session_state.setdefault("one-layer", is_asked)
+        frame.unfolding(
+            _("One layer: where each head attends to, and the difference"), "one-layer", show_rows, looking, site
+        )
+    else:
+        show_rows(looking, site)
+    shown = zip(looking, slots, pair.are_guesses, strict=True)
     pair_words.show([Sentence(side, slot, is_guess) for side, slot, is_guess in shown], site)
     _caution(traces, slots)
 
@@ -136,30 +129,6 @@ def _caution(traces: Sequence["Trace"], slots: Sequence[DeltaGenerator]) -> None
     for trace, slot in () if state.current().coreference.pair else zip(traces, slots, strict=False):
         for caution in sentence.cautions(sentence.lines_of(trace)[0]):
             slot.caption(caution)
-
-
-def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[PronounCase | None], list[bool]]":
-    """Return a case per typed sentence, None where words are missing, and whether its candidates are guessed."""
-    own = pair_controls.marked_words(texts, row)
-    marks = [one.marks for one in own]
-    cases = [marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
-    for name, mark, case in zip(NAMES, marks, cases, strict=True):
-        if case is None and None not in mark.positions:
-            message = (
-                "In the {sentence} one word has two roles. Pronoun, antecedent and distractor must be three different "
-                "words: click another one."
-            )
-            st.warning(_(message, sentence=name), icon=":material/warning:")
-        elif case is None:
-            missing = with_and(
-                ROLES[role].name for role, word in zip(MARKS, mark.positions, strict=True) if word is None
-            )
-            message = (
-                "Click the {missing} in the {sentence} to see which heads follow them. The rows of all heads are shown "
-                "below in any case."
-            )
-            st.info(_(message, missing=missing, sentence=name), icon=":material/ads_click:")
-    return cases, [one.is_guess for one in own]
 
 
 def _show_choices(sides: Sequence[Side]) -> None:
@@ -198,34 +167,31 @@ def _show_choice(sides: Sequence[Side], number: int, case: "PronounCase", choice
     )
 
 
-def show_all(sides: Sequence[Side], slots: Slots) -> tuple[list[Side], str]:
-    """The map of all heads, and the rows that it looks from; these are returned, with the attention that is chosen."""
+def ask(sides: Sequence[Side], found: DeltaGenerator) -> tuple[list[Side], str, Mapping[str, Movement]]:
+    """Ask for the attention, the measure and both queries, and say in `found` which head moves farthest.
+
+    Returns the sides with the rows that are chosen, the attention, and how all heads move from the pronouns.
+    """
     first, reader = sides[0].trace, models.reader(state.current().model)
-    with slots.choice:
-        before = st.container(width="content")
-        controls.measure(head_metrics.offered(models.abilities(state.current().model)))
+    before = st.container(width="content")
+    controls.measure(head_metrics.offered(models.abilities(state.current().model)))
     moved = data.movements(sides, reader, state.current().common.measure)
-    if (found := farthest(moved)) is not None:
-        state.propose(**dict(zip(("site", "layer", "head"), found, strict=True)))
+    if (head := farthest(moved)) is not None:
+        state.propose(**dict(zip(("site", "layer", "head"), head, strict=True)))
     state.put(state.current().for_model(first.shapes))
-    with slots.found:
+    with found:
         say_farthest(moved)
     with before:
         site = controls.site(first.sites)
     pair_words.begin(sides, site)
-    with st.grid(2, min_column_width=430, gap="medium"):
-        looking = [_looking(side, query, site) for side, query in zip(sides, queries(sides, site), strict=True)]
-    if all(side.case is not None for side in sides):
-        with slots.picture:
-            _show_movement(looking, site, bound(moved), slots.choice)
-    return looking, site
+    return [_looking(side, query, site) for side, query in zip(sides, queries(sides, site), strict=True)], site, moved
 
 
 def _looking(side: Side, query: Query, site: str) -> Side:
     """Return the side with its query rows; a person may choose others."""
     case = side.case
     own = None if case is None else data.pronoun_rows(side.trace, models.reader(state.current().model), case, site)
-    with st.container():
+    with st.container(width=230):
         names = token_labels.numbered(list(query.options.values()))
         labels = dict(zip(query.options, names, strict=True))
         controls.token(TOKEN_FIELDS[side.number], _(_LOOK_FROM[side.number]), labels, shown=query.at)
@@ -235,13 +201,12 @@ def _looking(side: Side, query: Query, site: str) -> Side:
             frame.small_print(
                 "It is unknown which row belongs to the pronoun: {reason}. Choose a row yourself.", reason=plain(own)
             )
-    return replace(side, rows=query.rows, query=query.options[query.at], is_another=bool(query.note))
+    return replace(side, rows=query.rows, query=query.options[query.at], is_another=query.is_another)
 
 
 def show_rows(sides: Sequence[Side], site: str) -> None:
     """Where every head of a layer looks from these rows in both sentences, and how that differs."""
     first, measure = sides[0].trace, MEASURES[state.current().common.measure]
-    st.subheader(_("One layer, for these queries"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = controls.layer(first.layers_of(site))
         head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
@@ -347,13 +312,13 @@ def bound(moved: Mapping[str, Movement]) -> float:
     return max([FLOOR, *(float(np.abs(of.values).max()) for of in moved.values())])
 
 
-def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGenerator) -> None:
-    """The map of an attention, from the rows of both sides, what it says of the open head, and `below` it its file."""
+def _show_movement(sides: Sequence[Side], site: str, most: float) -> bool:
+    """The map of an attention, from the rows of both sides, and what it says of the open head; whether there is one."""
     common, reader = state.current().common, models.reader(state.current().model)
     moved = data.movement(sides, reader, site, common.measure)
     if isinstance(moved, str):
         frame.note("There is no map of this attention: {reason}.", reason=moved)
-        return
+        return False
     measure = MEASURES[common.measure]
     name = file_name(f"movement {site} {common.measure}", sentence=sides[0].trace.text)
     opened = (common.layer, common.head if measure.is_per_head else 0)
@@ -372,7 +337,7 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
         _(
             "How far each head moves towards the right antecedent, in {row}. Warm: it follows the meaning. Cold: it "
             "moves the other way. Click a cell to open its head.",
-            row=tables.scored_row(site) if is_own else _("the rows chosen below"),
+            row=tables.scored_row(site) if is_own else _("the rows chosen above"),
         ),
         help=_(
             "Its {number} on the antecedent minus that on the distractor, summed over both sentences. Near 0: the "
@@ -381,8 +346,8 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
             number=measure.number,
         ),
     )
-    with below:
-        controls.table_button(_("Map (CSV)"), partial(tables.movements, moved.values, moved.parts), name)
+    controls.table_button(_("Map (CSV)"), partial(tables.movements, moved.values, moved.parts), name)
+    return True
 
 
 def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: bool) -> None:

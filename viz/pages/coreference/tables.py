@@ -174,6 +174,25 @@ def _held_out_share(site: "SiteScores") -> float:
     return float(sum(float(of.accuracy.value) * of.rows for of in site.held_out) / rows)
 
 
+def of_pair(site: "SiteScores", weights: Float[np.ndarray, "sentence candidate"]) -> str:
+    """What the most accurate head gives antecedent and distractor in both sentences of a pair, as Markdown."""
+    (first, first_other), (second, second_other) = weights.tolist()
+    message = (
+        "In the pair above, the most accurate head, {head}, is right in {count} of 2 sentences: it gives the "
+        "antecedent {first:.2f} and the distractor {first_other:.2f} in the first, {second:.2f} and "
+        "{second_other:.2f} in the second."
+    )
+    return _(
+        message,
+        head=_linked(site, *site.best),
+        count=sum(right > wrong for right, wrong in weights.tolist()),
+        first=first,
+        first_other=first_other,
+        second=second,
+        second_other=second_other,
+    )
+
+
 def summary(scores: "CoreferenceScores") -> list[tuple[str, str, str]]:
     """Baselines, the heads chosen fairly and the model's own preference, a line each; a column a site."""
     # Of a model that only reads there is one site: the row of the pronoun, in the encoder or in a decoder alone.

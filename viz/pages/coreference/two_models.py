@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models, traces
-from viz.pages.coreference import data, figures, tables
+from viz.pages.coreference import data, figures, pair_controls, tables
 from viz.pictures.figures.charts import row_labels, token_labels
 from viz.pictures.figures.heads import WEIGHT_SCALE, matrix
 from viz.selection import catalogue, state
@@ -31,12 +31,13 @@ _MAP: Final = "two-models-map"
 NAMED: Final = 5
 #: Longer texts have too many words for a picture of a head beside another.
 MOST_WORDS: Final = 60
-OVER_LABELS: Final = {"text": said("This text"), "corpus": said("Our 200 sentences")}
+OVER_LABELS: Final = {"text": said("First sentence"), "corpus": said("Our 200 sentences")}
 
 
 @frame.fragment
 def show() -> None:
     """Which second model, what both write, the distances of their heads, and two heads beside each other."""
+    pair = pair_controls.show()
     offered = offered_models()
     if not offered:
         frame.note("No other model on the list reads text. Add one under “Add a model” on the left.")
@@ -45,7 +46,7 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         asked = state.current().coreference.second_model
         shown = asked if asked in offered else next(iter(offered))
-        other_name = controls.dropdown("second_model", _("Compare with"), offered, shown=shown, width=200)
+        other_name = controls.dropdown("second_model", _("Second model"), offered, shown=shown, width=200)
         other = ModelChoice(other_name, own.device, catalogue.folder_of(other_name))
         with frame.loading():
             first, second = models.reader(own), models.reader(other)
@@ -54,9 +55,9 @@ def show() -> None:
         site = asked_site if asked_site in pairs else next(iter(pairs))
         if len(pairs) > 1:
             site = controls.site(list(pairs))
-        controls.segmented("texts_of_both", _("Compare on"), OVER_LABELS)
+        controls.segmented("texts_of_both", _("Over"), OVER_LABELS)
     both = site, pairs[site]
-    text = state.current().common.text
+    text = pair.texts[0]
     read = traces.trace(first, text), traces.trace(second, text)
     names = models.name_of(own), models.name_of(other)
     with st.grid(2, min_column_width=430, gap="medium"):

@@ -3,7 +3,6 @@
 import json
 import shutil
 from dataclasses import replace
-from inspect import unwrap
 from pathlib import Path
 
 import numpy as np
@@ -21,16 +20,11 @@ from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.page_run import app_of
 from tests.viz.sent import charts, numbers_of, unlinked
-from viz.access import models
 from viz.pages.coreference import data, tables
 from viz.pages.coreference.figures import LINES
-from viz.pages.coreference.measured import tab
 from viz.pictures.figures.heads import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import PAIR_SETS
-from viz.selection.selection import Selection
-from viz.text.messages import said as message
-from viz.ui import controls, frame, long_work
 
 
 @pytest.fixture
@@ -165,50 +159,6 @@ def test_heads_above_chance_are_those_whose_interval_lies_above_it(
     said = tables.luck(replace(site, measure=measure, accuracy=replace(site.accuracy, low=low)))
     # 2.5 % of eight.
     assert f"1 of 8 {what} above chance; if all were guessing, about 0.2 would" in said
-
-
-@pytest.mark.parametrize(
-    ("language", "chosen_set", "noted", "start"),
-    [
-        ("fr", "curated", True, False), ("en-GB", "curated", False, True), ("en", "curated", False, True),
-        ("fr", "file", False, False),
-    ],
-)  # fmt: skip
-def test_the_english_set_is_measured_unasked_for_a_model_that_reads_english(
-    chosen: Selection, few: PronounCases, monkeypatch: pytest.MonkeyPatch,
-    language: str, chosen_set: str, noted: bool, start: bool,
-) -> None:  # fmt: skip
-    notes: list[str] = []
-    starts: list[bool] = []
-    monkeypatch.setattr(st, "session_state", {"selection": chosen.changed(pair_set=chosen_set)})
-    monkeypatch.setattr(models, "languages", lambda _choice: (language, "de"))
-    monkeypatch.setattr(models, "is_english_german", lambda _choice: True)
-    monkeypatch.setattr(tab, "_case_set", lambda: data.CaseSet("few", few, "few"))
-    monkeypatch.setattr(controls, "segmented", lambda *_given, **_more: None)
-    monkeypatch.setattr(controls, "measure", lambda *_given: None)
-    monkeypatch.setattr(frame, "note", lambda message, **_values: notes.append(message))
-    monkeypatch.setattr(long_work, "outcome", lambda _task, _label, *, key, start: starts.append(start))
-    unwrap(tab.show)()
-    assert (len(notes), starts) == (int(noted), [start])
-
-
-@pytest.mark.parametrize(("groups", "drawn"), [(1, 0), (2, 1)])
-def test_groups_are_drawn_where_there_are_several(
-    scores: CoreferenceScores, monkeypatch: pytest.MonkeyPatch, groups: int, drawn: int
-) -> None:
-    charts: list[object] = []
-    monkeypatch.setattr(frame, "chart", lambda figure, *_about: charts.append(figure))
-    site = scores.sites["encoder.self"]
-    cases = tuple(replace(case, group=str(number % groups)) for number, case in enumerate(site.cases))
-    tab._groups(replace(site, cases=cases), "name")
-    assert len(charts) == drawn
-
-
-def test_at_most_eight_reasons_for_what_was_passed_over_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(frame, "caption", lambda _sentence, reasons, count: said.append(reasons))
-    tab._skipped({f"reason {number}": number for number in range(1, 10)}, message("{reasons}"))
-    assert said[0].split("; ") == [f"{number} × reason {number}" for number in range(1, 9)]
 
 
 def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None:

@@ -32,7 +32,10 @@ def tiny(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def comparing(**params: bool | int | str) -> AppTest:
-    return opened(app_of(**params), "coreference")
+    """The page with one layer unfolded."""
+    app = app_of(**params)
+    app.session_state["one-layer"] = True
+    return opened(app, "coreference")
 
 
 def maps(app: AppTest) -> list[list[list[Any]]]:
@@ -229,6 +232,7 @@ def test_what_one_attention_or_measure_lacks_is_said_and_not_drawn(tiny: None) -
     assert "neither candidate is among the tokens" in app.info[0].value
     assert not maps(app)
     app.segmented_control(key="measure").set_value("rollout").run()
+    app.session_state["one-layer"] = True
     healthy(app.segmented_control(key="site").set_value("encoder.self").run())
     (cells,) = maps(app)
     assert [cell[2] for cell in cells] == ["L1, all heads", "L2, all heads"]

@@ -51,18 +51,16 @@ class CaseSet:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A minimal pair: one of the curated set, or a person's own, which has no name."""
+    """Two texts that are compared: a pair of a set, or a person's own, which has no name."""
 
-    #: name, group: "" of one's own sentences.
+    #: name, group: "" of one's own texts.
     name: str
     group: str
-    cases: tuple[PronounCase, PronounCase]  #: a case for each of its two sentences
+    texts: tuple[str, str]  #: of one's own the second is "" where there is none
+    #: a case for each text; None where no words are marked, or one has two roles.
+    cases: tuple[PronounCase | None, PronounCase | None] = (None, None)
     is_control: bool = False  #: whether its pronouns stand for neither candidate, or there are none
-
-    @property
-    def is_own(self) -> bool:
-        """Whether a person wrote it: then the correct German pronoun is unknown."""
-        return not self.name
+    are_guesses: tuple[bool, bool] = (False, False)  #: of each text, whether its marked words are guessed
 
 
 MAX_WEIGHTS: Final = 64
@@ -164,7 +162,12 @@ def curated_pairs(language: str = "en") -> Mapping[str, Pair]:
     for case in curated_cases(language).cases:
         of_pair.setdefault(case.pair, []).append(case)
     both = {name: (cases[0], cases[1]) for name, cases in of_pair.items() if len(cases) == 2}
-    return MappingProxyType({name: Pair(name, of[0].group, of, of[0].is_control) for name, of in both.items()})
+    return MappingProxyType(
+        {
+            name: Pair(name, of[0].group, (of[0].sentence, of[1].sentence), of, of[0].is_control)
+            for name, of in both.items()
+        }
+    )
 
 
 def marked_case(text: str, marks: Marks) -> PronounCase | None:

@@ -11,9 +11,10 @@ from model import later
 from model.errors import DataError
 from model.pairs import Pair as SentencePair
 from model.pairs import parse_pairs
+from viz.access import models
 from viz.access.head_verdict import Question, all_heads, question
 from viz.access.models import MAX_MODELS
-from viz.selection.choices import OthersOf, Replacement
+from viz.selection.choices import ModelChoice, OthersOf, Replacement
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.messages import said
@@ -44,6 +45,12 @@ def pronoun_questions(reader: "Chooser") -> tuple[Question, ...]:
 def gift_questions(reader: "Chooser") -> tuple[Question, ...]:
     """What is asked of any other model: who is given something."""
     return tuple(question(pair, name) for name, pair in later.word_pairs.gift_pairs(reader).items())
+
+
+def questions(model: ModelChoice) -> tuple[Question, ...]:
+    """What a set asks of a model that says words."""
+    reader = models.chooser(model)
+    return pronoun_questions(reader) if models.is_english_german(model) else gift_questions(reader)
 
 
 def choices(asked: Sequence[Question]) -> "tuple[WordChoice, ...]":

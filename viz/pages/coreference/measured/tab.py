@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz.access import models
+from viz.access import models, traces
 from viz.pages.coreference import data, figures, pair_controls, tables
+from viz.pages.coreference.data import Pair
 from viz.pictures.figures.charts import Head
 from viz.pictures.figures.heads import head_map, short_names
 from viz.pictures.head_table.component import head_table
@@ -70,6 +71,7 @@ FORMATS: Final = said(
 @frame.fragment
 def show() -> None:
     """The set, the measure, the button, and the results."""
+    pair = pair_controls.show()
     instead = _("“Side by side” shows what its heads attend to when they write the German pronoun.")
     if frame.lacking(models.abilities(state.current().model), "self-attention", instead):
         return
@@ -78,7 +80,7 @@ def show() -> None:
             "A head is right about a sentence if the pronoun gives more weight to its antecedent than to the other "
             "candidate (the distractor); equal weights count half. Every head is tested on every sentence."
         )
-        controls.segmented("pair_set", _("Measured on"), SET_LABELS, help_text=help_text)
+        controls.segmented("pair_set", _("Over"), SET_LABELS, help_text=help_text)
         controls.measure(head_metrics.offered(models.abilities(state.current().model)))
         found = st.container(width=430)
     case_set = _case_set()
@@ -108,7 +110,25 @@ def show() -> None:
         st.caption(about)
     else:
         found.markdown(f":small[{tables.first_sentence(scores)}]")
+        if said_of := _of_pair(scores, pair):
+            st.markdown(said_of)
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
+
+
+def _of_pair(scores: "CoreferenceScores", pair: Pair) -> str:
+    """How much the most accurate head of the set gives antecedent and distractor in the chosen pair, as Markdown; ""
+    where that cannot be said."""
+    model, site = state.current().model, max(scores.sites.values(), key=lambda of: float(of.accuracy.value.max()))
+    if not all(pair.cases) or pair.is_control:
+        return ""
+    traces_of = [traces.trace(models.text_reader(model), text) for text in pair.texts]
+    reader, measure = models.reader(model), state.current().common.measure
+    sides = [
+        data.own_rows(data.Side(number, trace, case), reader, site.site)
+        for number, (trace, case) in enumerate(zip(traces_of, pair.cases, strict=True))
+    ]
+    moved = data.movement(sides, reader, site.site, measure) if all(side.rows for side in sides) else ""
+    return "" if isinstance(moved, str) else tables.of_pair(site, moved.parts[tuple(site.best)])
 
 
 def _case_set() -> "data.CaseSet | None":

@@ -1,5 +1,7 @@
 """Heads of models of every kind put to three interventions, on the page."""
 
+import re
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +19,8 @@ from tests.viz.pages.any_model import opened
 from tests.viz.pages.coreference.cause.test_tab import html, settled
 from tests.viz.sent import charts, numbers_of
 from viz.access import head_verdict as access
-from viz.pages.coreference.data import causes
+from viz.pages.coreference.data import curated_pairs
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.choices import OWN_TEXTS
 from viz.server.background_jobs import Progress
 
 A, B = "Tom told me that he was", "Tom told me that she was"
@@ -27,7 +28,7 @@ A, B = "Tom told me that he was", "Tom told me that she was"
 
 @pytest.fixture
 def app(any_model: AppTest) -> AppTest:
-    any_model.query_params.update({"lab": "Cause", "text": A, "other": B, "asked": OWN_TEXTS})
+    any_model.query_params.update({"lab": "Cause", "text": A, "other": B})
     return any_model
 
 
@@ -102,23 +103,29 @@ def test_what_a_model_truly_lacks_is_said(app: AppTest, name: str, said: str) ->
     assert said in app.info[0].value
 
 
-def test_the_set_is_offered_where_its_names_are_words_of_the_model(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pair_of_either_set_is_asked_and_comes_along_to_the_other_tabs(app: AppTest) -> None:
     app.query_params["asked"] = "gift-01"
     settled(opened(app, "gpt2", "coreference"))
-    assert len(app.selectbox(key="word_pair").options) == 17
+    assert len(app.selectbox(key="pair").options) == 16
     assert "Mary" in html(app)
-    monkeypatch.setattr(causes, "gift_questions", lambda reader: ())
+    # A pair of the other set is asked about what the model says after it.
+    app.selectbox(key="pair-group").set_value("it").run()
     settled(app)
-    assert not [each for each in app.selectbox if each.key == "word_pair"]
+    first = curated_pairs()[app.query_params["pair"]].texts[0]
+    assert first in unescape(re.sub("<[^>]+>", "", html(app)))
+    assert any("rather than" in one.value for one in app.markdown)
+    pair = app.query_params["pair"]
+    for tab in ("Side by side", "Measured", "Two models"):
+        app.query_params["lab"] = tab
+        healthy(run_page(app, "coreference"))
+        assert app.selectbox(key="pair").value == pair, tab
 
 
 def test_the_cause_of_an_induction_heads_choice_is_shown_and_five_heads_are_switched_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
-    asked = {"text": "qsxk wnvb. qsx", "other": "qsxb wnvk. qsx", "asked": OWN_TEXTS, "off": "d-0-0"}
+    asked = {"text": "qsxk wnvb. qsx", "other": "qsxb wnvk. qsx", "off": "d-0-0"}
     app = settled(healthy(run_page(app_of(lab="Cause", checkpoint="induction", **asked), "coreference")))
     assert len(charts(app)) == 3
     assert any("“k” rather than “b”" in one.value for one in app.markdown)

@@ -2,12 +2,9 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.two_models import head_distances
@@ -17,11 +14,9 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.any_model import opened
 from tests.viz.sent import charts, numbers_of
-from viz.access import models
-from viz.pages.coreference import data, tables, two_models
+from viz.pages.coreference import data, tables
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
-from viz.ui import frame
 from viz.ui.long_work import in_this_thread
 
 TEXT = EXAMPLES[0].text
@@ -80,60 +75,6 @@ def test_any_two_models_have_their_distances_and_two_heads_beside_each_other(
     if name == "en-de":
         labels = "".join(json.dumps(one["layout"]) for one in shown[1:])
         assert "animal" in labels
-
-
-@pytest.mark.parametrize(("rows", "columns", "drawn"), [(60, 3, 2), (3, 60, 2), (61, 3, 0), (3, 61, 0)])
-def test_two_heads_are_drawn_beside_each_other_up_to_sixty_words(
-    monkeypatch: pytest.MonkeyPatch, rows: int, columns: int, drawn: int
-) -> None:
-    shown: list[object] = []
-    monkeypatch.setattr(frame, "chart", lambda figure, *_about: shown.append(figure))
-    axes = (SimpleNamespace(labels=["w"] * count) for count in (rows, columns))
-    picture = SimpleNamespace(
-        weights=np.full((rows, columns), 0.25), rows_write=True, **dict(zip(("queries", "keys"), axes, strict=True))
-    )
-    monkeypatch.setattr(data, "head_picture", lambda *_given: picture)
-    pictures(("decoder.self", "decoder.self"))
-    assert len(shown) == drawn
-
-
-@pytest.mark.parametrize(
-    ("sites", "forced"),
-    [
-        (("decoder.self", "decoder.self"), True),
-        (("encoder.self", "decoder.self"), False),
-        (("decoder.self", "encoder.self"), False),
-    ],
-)
-def test_that_both_decoders_read_the_same_is_said_of_two_decoders(
-    monkeypatch: pytest.MonkeyPatch, sites: tuple[str, str], forced: bool
-) -> None:
-    said: list[str] = []
-    words = SimpleNamespace(labels=["w"] * 2)
-    picture = SimpleNamespace(weights=np.full((2, 2), 0.25), queries=words, keys=words, rows_write=True)
-    monkeypatch.setattr(frame, "chart", lambda *_about: None)
-    monkeypatch.setattr(st, "caption", said.append)
-    monkeypatch.setattr(data, "head_picture", lambda *_given: picture)
-    pictures(sites)
-    assert ("Both decoders read what the first model wrote." in said[-1]) == forced
-
-
-def pictures(sites: tuple[str, str]) -> None:
-    """Draw two heads of translators."""
-    trace: Any = SimpleNamespace(
-        sites=("encoder.self", "decoder.self", "decoder.cross"), written_tokens=lambda _site: ()
-    )
-    two_models._pictures((trace, trace), sites, ((0, 1), (1, 0)), ("L1 H2", "L2 H1"), ("one", "other"))
-
-
-def test_each_model_is_asked_for_the_language_that_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, str]] = []
-    trace: Any = SimpleNamespace(text="Das ist ein Satz.")
-    choices: Any = ("de-en", "en-de")
-    monkeypatch.setattr(models, "languages", lambda choice: tuple(choice.split("-")))
-    monkeypatch.setattr(two_models, "in_another_language", lambda text, language: asked.append((text, language)))
-    two_models._cautions((trace, trace), ("one", "other"), choices)
-    assert asked == [(trace.text, "de"), (trace.text, "en")]
 
 
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
