@@ -90,3 +90,49 @@ def test_the_words_that_are_worth_seeing_are_in_sight_in_a_long_sentence(page: P
     # So they are where the lines are shorter.
     page.set_viewport_size({"width": 390, "height": 720})
     until(lambda: chosen.evaluate(is_seen), "the word is in sight")
+
+
+#: What a person asks → the labels that lead to its home (page, then a tab, a lesson or a section), and what answers.
+HOMES: dict[str, tuple[str, str, str]] = {
+    "Which head links “it” to “animal” in my sentence?": ("Attention", "tab:All heads", ".headline"),
+    "What does head L5 H2 do over many sentences?": ("Atlas", "", "[class*='st-key-atlas']"),
+    "Which head is the cause of the pronoun?": ("Compare", "tab:Cause", ".st-key-cause-said"),
+    "What changes when one word of the sentence is another?": ("Compare", "tab:Side by side", ".st-key-movement"),
+    "How do two models differ?": ("Compare", "tab:Two models", "[class*='st-key-two-models-map']"),
+    "How well do heads follow pronouns?": ("Compare", "tab:Measured", "table[aria-label='Accuracies compared']"),
+    "How is the translation written, token by token?": ("Decode", "tab:Film", ".decode-player[data-ready='1']"),
+    "What else could it have written here?": ("Decode", "tab:Film", ".decode-player[data-ready='1']"),
+    "What would each layer have said?": ("Decode", "tab:Inside", "text=Logit lens"),
+    "How does the model know the order of words?": ("Learn", "lesson:Positions", "text=The same words backwards"),
+    "Why are scores divided by √dₖ?": ("Learn", "lesson:The formula, and why √dₖ", "text=From vectors to weights"),
+    "What may the decoder not see?": ("Learn", "lesson:Three attentions and their masks", ".st-key-lesson-step"),
+    "What is beam search?": ("Learn", "lesson:Decoding: greedy and beam search", "text=A choice at every step"),
+    "What does the whole Transformer do with my sentence?": ("Learn", "tab:The Transformer", ".model-scene"),
+    "What if there were no residual connections?": ("Experiments", "tab:Ablations", ".st-key-ablation-full"),
+    "When in training does a head learn its job?": ("Experiments", "tab:Through training", ".st-key-training-film"),
+    "How many parameters does the model have?": ("Model", "section:Overview", ".st-key-parameters"),
+    "What was it trained on?": ("Model", "section:Data and training", "table[aria-label='Training data']"),
+    "How good are its translations?": ("Model", "section:Scores", "table[aria-label='Scores of each set']"),
+    "What does a long text cost?": ("Model", "section:Masks, positions and cost", "text=Multiply-adds, millions"),
+}
+
+
+@pytest.mark.long
+def test_twenty_questions_are_answered_where_their_labels_lead(page: Page, app_as_shipped: str) -> None:
+    visit(page, app_as_shipped)
+    assert len(HOMES) == 20
+    for question, (title, labels, answer) in HOMES.items():
+        kind, _colon, label = labels.partition(":")
+        page.get_by_role("link", name=title, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        if kind == "tab":
+            page.get_by_role("tab", name=label, exact=True).click()
+            expect(page.get_by_role("tab", name=label, exact=True)).to_have_attribute("aria-selected", "true")
+        elif kind == "lesson":
+            page.get_by_role("tab", name="Lessons", exact=True).click()
+            page.locator(".st-key-lesson-contents button").first.click()
+            page.get_by_test_id("stPopoverBody").get_by_text(label).click()
+        elif kind == "section":
+            page.get_by_role("button", name=label, exact=True).click()
+            expect(page.get_by_role("heading", level=3, name=label, exact=True)).to_be_in_viewport()
+        expect(page.locator(answer).first, question).to_be_visible()
