@@ -75,7 +75,7 @@ def _explaining(reader: "Chooser", choice: "TokenChoice", text: str) -> Task[Exp
 
 
 def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explained:
-    words, groups = _words(run)
+    words, groups = hidden_words(run)
     found, lacking = {}, {}
     # How many points are enough, and how many sets of hidden words differ, is known only afterwards.
     most = (
@@ -131,7 +131,7 @@ def _of_words(tokens: "Tensor", groups: Sequence[Sequence[int]]) -> Float[np.nda
     return np.array([float(tokens[list(group)].sum()) for group in groups])
 
 
-def _words(run: "ChoiceRun") -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+def hidden_words(run: "ChoiceRun") -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
     """The words that can be hidden, and the positions of their tokens. Raises a DataError if there is none."""
     trace, own = run.trace, run.choice.own
     tokens = trace.source_tokens if run.choice.source else trace.target_tokens[: len(run.choice.read)]

@@ -2,25 +2,17 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import get_args
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.adapters.text_writer import TextWriter
-from tests.viz.page_run import app_of, traced
 from tests.viz.pages.any_model import MODELS, add, opened
 from tests.viz.sent import sent_to
-from viz.access import attention, models, texts, traces
-from viz.access.attention import MatrixView
-from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE, ROOT_VARIABLE
+from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE
 from viz.selection.choices import DecodingTab
-from viz.selection.examples import EXAMPLES, examples_in
-from viz.selection.selection import Selection
-from viz.text.written import display_word
+from viz.selection.examples import examples_in
 
 PAGES = ("attention", "decoding", "coreference", "atlas", "experiments", "model_card")
 
@@ -112,28 +104,6 @@ def test_every_tab_of_the_decoding_page_opens_for_a_model_that_writes(app: AppTe
     assert app.info or app.html or app.get("bidi_component") or app.get("plotly_chart")
 
 
-def test_what_a_decoder_writes_is_what_generate_writes(app: AppTest, folders: Path) -> None:
-    from model import open_reader
-
-    opened(app, "gpt2", "decoding")
-    reader = open_reader(folders / "gpt2")
-    assert isinstance(reader, TextWriter)
-    written = reader.decode(EXAMPLES[0].text)
-    written.run()
-    ((header, _),) = sent_to(app, "word_picker")
-    shown = header["lines"][-1]["words"]
-    assert shown == [display_word(word) for word in texts.words(written.trace()).labels][-len(shown) :]
-
-
-def test_a_text_is_never_taken_for_what_was_written_after_another(
-    folders: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
-    selection = Selection().changed(checkpoint="gpt2")
-    assert traces.written(models.writer(selection.model), "late again").text == "late again"
-    assert traced("written late again", selection).text == "written late again"
-
-
 def test_a_folder_is_added_chosen_and_shown(app: AppTest, folders: Path, tmp_path: Path) -> None:
     shutil.copytree(folders / "bert", tmp_path / "mine")
     add(opened(app, "en-de"), tmp_path / "mine")
@@ -142,23 +112,6 @@ def test_a_folder_is_added_chosen_and_shown(app: AppTest, folders: Path, tmp_pat
     assert app.query_params["checkpoint"] in ("mine", ["mine"])
     assert app.get("bidi_component")
     assert str(tmp_path) not in str(dict(app.query_params))
-
-
-def test_a_name_that_is_taken_becomes_another(app: AppTest, folders: Path, tmp_path: Path) -> None:
-    shutil.copytree(folders / "bert", tmp_path / "en-de")
-    add(opened(app, "en-de"), tmp_path / "en-de")
-    assert app.selectbox(key="checkpoint").options[-1] == "en-de (2)"
-    assert app.selectbox(key="checkpoint").value == "en-de (2)"
-
-
-def test_two_sessions_do_not_see_each_others_folders(app: AppTest, folders: Path, tmp_path: Path) -> None:
-    shutil.copytree(folders / "bert", tmp_path / "secret")
-    add(opened(app, "en-de"), tmp_path / "secret")
-    other = app_of()
-    opened(other, "secret")
-    assert "secret" not in other.selectbox(key="checkpoint").options
-    assert "secret" in said(other)
-    assert "not on the list" in said(other)
 
 
 HOSTILE = {
@@ -206,51 +159,11 @@ def test_a_hub_name_needs_the_box_and_the_setting(app: AppTest, monkeypatch: pyt
     assert asked == ["google-bert/bert-base-uncased"]
 
 
-def test_folders_given_at_the_start_are_listed_for_everybody(
-    folders: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    from viz.selection import catalogue
-
-    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
-    monkeypatch.setattr(sys, "argv", ["/some/where/app.py", str(folders / "bert"), str(tmp_path / "gone")])
-    assert list(catalogue.server_models())[-2:] == ["bert (2)", "gone"]
-
-
 def test_a_picture_model_asks_for_a_picture_and_neither_for_text_nor_language(app: AppTest) -> None:
     opened(app, "vit")
     assert not app.sidebar.text_area
     assert "PICTURE" in " ".join(element.value for element in app.html)
     assert not any(box.key == "reads" for box in app.selectbox)
-
-
-@pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
-def test_of_a_large_picture_only_the_row_that_is_shown_is_computed_and_sent(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch, measure: str
-) -> None:
-    selection = Selection().changed(checkpoint="vit", layer=1, head=2, measure=measure)
-    trace = traced("", selection)
-    view = MatrixView.of(selection.common)
-    whole = attention.opened_layer(trace, models.reader(selection.model), "encoder.self", 1, view).values
-    expected = whole[0 if measure == "rollout" else 2][4]
-    monkeypatch.setattr(attention, "SHORT", 5)
-    monkeypatch.setattr(attention, "opened_layer", lambda *_: pytest.fail("the whole layer was computed"))
-    for name, value in {"layer": "1", "head": "2", "token": "4", "measure": measure}.items():
-        app.query_params[name] = value
-    opened(app, "vit")
-    ((header, (_, row)),) = sent_to(app, "picture_attention")
-    assert header["query"] == 4
-    np.testing.assert_allclose(row, expected, atol=1e-6)
-
-
-def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(attention, "SHORT", 5)
-    monkeypatch.setattr(attention, "MAX_ROLLOUT", 5)
-    app.query_params["measure"] = "rollout"
-    opened(app, "vit")
-    assert "available up to 5 tokens" in said(app)
-    assert not sent_to(app, "picture_attention")
 
 
 def test_a_language_that_no_file_names_is_asked_for_and_examples_follow_it(app: AppTest) -> None:
@@ -263,14 +176,6 @@ def test_a_language_that_no_file_names_is_asked_for_and_examples_follow_it(app: 
     assert app.text_area(key="text").value == examples_in("zh")[0].text
     app.switch_page("viz/pages/atlas/page.py").run()
     assert any("this model reads Chinese" in one.value for one in app.caption)
-
-
-@pytest.mark.parametrize("reads", ["xx", "<b>", "en-US-x"])
-def test_a_language_that_is_none_is_as_if_nobody_had_said_one(app: AppTest, reads: str) -> None:
-    app.query_params["reads"] = reads
-    opened(app, "gpt2")
-    assert not app.error
-    assert app.selectbox(key="reads").value == ""
 
 
 def test_a_server_that_others_reach_gives_every_path_the_same_answer(
@@ -292,13 +197,6 @@ def test_a_server_that_others_reach_gives_every_path_the_same_answer(
     add(app, allowed / "mine")
     assert not app.error
     assert app.selectbox(key="checkpoint").value == "mine"
-
-
-def test_where_no_folder_may_be_named_there_is_no_field_for_one(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.selection.catalogue.folders_to_add_from", tuple)
-    opened(app, "en-de")
-    assert "add/folder" not in [field.key for field in app.text_input]
-    assert "opens no folder that is typed here" in " ".join(caption.value for caption in app.sidebar.caption)
 
 
 def test_an_added_folder_that_becomes_a_link_is_not_followed(app: AppTest, folders: Path, tmp_path: Path) -> None:

@@ -80,20 +80,6 @@ def test_lines_have_the_roles_of_both_columns_and_of_none_without_the_template(a
     assert header["queryRoles"] == header["keyRoles"] == []
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert", "en-de", "vit"])
-def test_models_without_a_template_offer_no_chat(app: AppTest, name: str) -> None:
-    opened(app, name)
-    assert not any(toggle.key == "chat" for toggle in app.toggle)
-    assert "chat" not in app.query_params
-
-
-@pytest.mark.parametrize("said", ["yes", "<b>", ""])
-def test_an_address_that_says_nonsense_reads_a_chat(app: AppTest, said: str) -> None:
-    app.query_params["chat"] = said
-    opened(app, "chat")
-    assert app.toggle(key="chat").value is True
-
-
 def test_what_is_written_is_of_the_assistant(app: AppTest) -> None:
     opened(app, "chat", "decoding")
     assert not app.error, app.error[0].value

@@ -14,7 +14,6 @@ from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.pages.test_pages import MODEL, PAGES, opened
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.examples import examples_in
 from viz.selection.selection import Selection
 from viz.text import messages
 from viz.ui import snippets
@@ -55,42 +54,6 @@ def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> Non
     assert "left half contains sines" in said
     assert "10,000^(8/32)" in said
     assert "Dimensions 4 and 20" in said
-
-
-@pytest.mark.parametrize(
-    ("page", "params", "charts"),
-    [("attention", {"view": "Why"}, 2), ("decoding", {"studio": "Attribution", "text": "Tom was late."}, 2)],
-)
-def test_its_heads_are_read_and_its_words_explained(
-    app: AppTest, page: str, params: dict[str, str], charts: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("viz.ui.long_work.LONGER_PATIENCE", PATIENCE)
-    for name, value in params.items():
-        app.query_params[name] = value
-    shown = healthy(opened(app, page))
-    assert len(shown.get("plotly_chart")) == charts
-
-
-def test_examples_are_in_the_language_that_the_model_reads(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "languages", lambda _: ("zh", "en"))
-    opened(app, next(iter(PAGES)))
-    assert app.text_area(key="text").value == examples_in("zh")[0].text
-    # What a person typed stays.
-    app.text_area(key="text").set_value("我喜欢猫。").run()
-    assert app.text_area(key="text").value == "我喜欢猫。"
-    monkeypatch.setattr(models, "languages", lambda _: ("fr", "en"))
-    healthy(app.run())
-    assert not any(button.key == "examples" for button in app.button)
-
-
-def test_english_sentences_are_not_measured_unasked_with_a_model_that_reads_french(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(models, "languages", lambda _: ("fr", "en"))
-    app.query_params["lab"] = "Measured"
-    opened(app, "coreference")
-    assert any("this model reads French" in one.value for one in app.info)
-    assert any(button.label == "Measure" for button in app.button)
 
 
 @pytest.fixture

@@ -10,12 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.page_run import app_of, healthy, run_page
-from tests.viz.pages.learn.explore.opening import exploring
-from tests.viz.sent import charts, sent_to
+from tests.viz.sent import sent_to
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
 from viz.selection.selection import FIELDS
-from viz.text.written import SITES
 
 PAGES = {"attention": "Attention", "decoding": "Decode", "coreference": "Compare", "experiments": "Experiments"}
 MODEL = "model_card"  # speaks of the checkpoint, not of the sentence
@@ -72,45 +70,6 @@ def test_a_sentence_of_the_atlas_leads_back_to_it_until_another_one_is_typed(app
 
 
 # ---- one control changed on each page ----
-
-
-def test_attention_opens_the_site_and_the_head_that_are_chosen(app: AppTest) -> None:
-    healthy(opened(app))
-    for site in SITES[1:]:
-        before = payloads(app)
-        healthy(app.segmented_control(key="site").set_value(site).run())
-        assert payloads(app) != before
-        assert app.query_params["site"] == site
-    before = payloads(app)
-    app.selectbox(key="layer").set_value(1)
-    healthy(app.selectbox(key="head").set_value(2).run())
-    assert payloads(app) != before
-    assert app.query_params["head"] == "L2H3"
-
-
-def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: AppTest) -> None:
-    healthy(opened(app, "coreference"))
-    token = app.selectbox(key="token").value
-    assert token == app.selectbox(key="other_token").value
-    assert token is not None
-    assert token > 0
-    before = charts(app)
-    layer = app.selectbox(key="layer")
-    healthy(layer.set_value(0 if layer.value else 1).run())
-    assert len(charts(app)) == 4  # the map of all heads, a row in each sentence, their difference
-    assert charts(app) != before
-    # Tokens that the other sentence lacks are named; beside itself a sentence has none.
-    assert "first:" in app.text[0].value
-    assert "second:" in app.text[0].value
-    healthy(app.text_input(key="other_text").set_value(EXAMPLES[0].text).run())
-    assert app.text[0].value == "first: none    second: none"
-
-
-def test_masks_follow_the_companion(app: AppTest) -> None:
-    exploring(app, "masks")
-    before = charts(app)
-    healthy(app.text_area(key="batch_sentences").set_value("She read the book with her sister.").run())
-    assert charts(app) != before
 
 
 # ---- state ----

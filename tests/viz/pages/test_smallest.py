@@ -15,7 +15,6 @@ import pytest
 import transformers
 from streamlit.testing.v1 import AppTest
 
-from model import Translator, open_reader
 from model.tokenizer import Tokenizer
 from tests.benchmarks.forged import TABS
 from tests.model.adapters import zoo
@@ -94,14 +93,6 @@ def check(app: AppTest) -> None:
         header, arrays = unpack(component.proto.bytes)
         assert not NO_NUMBER.search(json.dumps(header)), component.proto.component_name
         assert all(np.isfinite(array).all() for array in arrays), component.proto.component_name
-
-
-def test_these_are_the_smallest_there_are(smallest: Path) -> None:
-    ours, decoder = open_reader(smallest / "en-de"), open_reader(smallest / "gpt2")
-    assert isinstance(ours, Translator)
-    trace = ours.trace(TEXT)
-    assert (len(trace.source_tokens), len(trace.target_tokens), len(trace.steps)) == (2, 1, 1)
-    assert list(decoder.trace(TEXT).shapes.values()) == [(1, 1)]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The list of models that can be chosen."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -39,32 +38,6 @@ def test_experiments_come_last_and_say_so(root: Path, monkeypatch: pytest.Monkey
     assert catalogue.experiments() == {"no-positions": folder}
     assert catalogue.label("experiments/no-positions") == "Small model: no positions"
     assert [catalogue.label(name) for name in ("en-de", "google/bert")] == ["en-de", "google/bert"]
-
-
-def test_a_folder_that_stays_as_it_is_is_listed_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkpoints = root / "checkpoints"
-    os.utime(checkpoints, (1, 1))
-    before = catalogue.server_models()
-    with monkeypatch.context() as patch:
-        patch.setattr(catalogue, "_folders_in", lambda _: pytest.fail("it was listed again"))
-        assert catalogue.server_models() == before
-    (checkpoints / "new").mkdir()
-    assert list(catalogue.server_models()) == ["en-de", "new", "tiny"]
-    (checkpoints / "new").rmdir()
-    assert catalogue.server_models() == before
-
-
-def test_a_folder_that_has_just_changed_is_listed_again(root: Path) -> None:
-    """A second model can come within the same tick of the clock of the file system."""
-    experiments = root / "checkpoints" / "experiments"
-    (experiments / "gru").mkdir(parents=True)
-    os.utime(root / "checkpoints", (1, 1))
-    now = time.time()
-    os.utime(experiments, (now, now))
-    assert "experiments/full" not in catalogue.server_models()
-    (experiments / "full").mkdir()
-    os.utime(experiments, (now, now))
-    assert "experiments/full" in catalogue.server_models()
 
 
 def test_a_link_that_comes_to_lead_to_a_folder_is_listed(root: Path) -> None:
@@ -161,16 +134,6 @@ def test_named_folders_bind_also_on_ones_own_machine(monkeypatch: pytest.MonkeyP
     served(monkeypatch, "127.0.0.1", ["localhost"])
     monkeypatch.setenv(catalogue.FOLDERS_VARIABLE, "/srv/models")
     assert catalogue.folders_to_add_from() == (Path("/srv/models"),)
-
-
-def test_folders_of_windows_are_told_apart_by_semicolons(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "pathsep", ";")
-    monkeypatch.setenv(catalogue.FOLDERS_VARIABLE, "C:\\models;D:\\more of them")
-    assert catalogue.folders_to_add_from() == (Path("C:\\models"), Path("D:\\more of them"))
-
-
-def test_the_settings_that_ship_are_those_of_ones_own_machine() -> None:
-    assert catalogue.folders_to_add_from() is None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")

@@ -1,14 +1,8 @@
 """The selection as a value: its fields, changed, reset and fitted to a model; choices undone; examples."""
 
-import ast
-from dataclasses import dataclass, make_dataclass
-from typing import Annotated, Literal
-
 import pytest
 
-from tests.paths import ROOT
 from viz.selection.examples import EXAMPLES, examples_in, known_marks
-from viz.selection.fields import MaxLength, Param, ResetBy, SessionOnly, fields_of
 from viz.selection.selection import FIELDS, Selection
 from viz.selection.state import MAX_CHOICES, MAX_SENTENCES, SECONDS, History, remembered
 from viz.text.marks import word_spans
@@ -98,87 +92,8 @@ def test_an_attention_that_the_model_lacks_becomes_its_first() -> None:
     assert selection.for_model({"encoder.self": (2, 4), "decoder.cross": (3, 2)}) == selection
 
 
-#: Functions whose first argument names a field, and those whose keywords do.
-BY_ARGUMENT = {"state.bind", "state.take", "state.position", "state.value", "frame.tabs", "segmented", "dropdown"}
-#: Modules whose functions draw a field that their first argument names, but for two.
-WIDGETS = ("controls.", "number_controls.")
-NO_WIDGETS = {"controls.plain", "number_controls.table_button"}
-BY_KEYWORD = {"state.change", "state.choose"}
-
-
-@dataclass(frozen=True)
-class First:
-    colour: Annotated[Literal["red", "blue"], Param("c"), ResetBy("size", "name"), ResetBy("count")] = "red"
-    count: int | None = None
-
-
-@dataclass(frozen=True)
-class Second:
-    name: Annotated[str, MaxLength(3)] = ""
-    secret: Annotated[str, SessionOnly()] = ""
-
-
-@dataclass(frozen=True)
-class Both:
-    first: First
-    second: Second
-
-
-def test_a_field_is_described_by_its_type() -> None:
-    known = fields_of(Both)
-    colour = known["colour"]
-    assert list(known) == ["colour", "count", "name", "secret"]
-    assert (colour.section, colour.name, colour.param, colour.default) == ("first", "colour", "c", "red")
-    assert (colour.options, colour.reset_by) == (("red", "blue"), frozenset({"size", "name", "count"}))
-    assert (known["count"].kind, known["count"].param, known["count"].options) == (int | None, "count", ())
-    assert (known["name"].max_length, known["name"].in_address) == (3, True)
-    assert not known["secret"].in_address
-    assert [FIELDS["token"].can_be(value) for value in (0, 1, None, -1)] == [True, True, True, False]
-
-
-@dataclass(frozen=True)
-class Other:
-    c: int = 0
-
-
-@pytest.mark.parametrize(("second", "why"), [(First, "'colour'"), (Other, "one name in addresses")])
-def test_two_fields_may_not_have_one_name_nor_one_in_addresses(second: type, why: str) -> None:
-    with pytest.raises(TypeError, match=why):
-        fields_of(make_dataclass("Clash", [("first", First), ("second", second)], frozen=True))
-
-
 def test_a_field_is_reset_by_fields_only() -> None:
     assert all(field.reset_by <= FIELDS.keys() for field in FIELDS.values())
-
-
-def test_widgets_and_changes_name_fields_only() -> None:
-    named = {
-        name for path in (ROOT / "viz").rglob("*.py") for name in names_in(ast.parse(path.read_text(encoding="utf-8")))
-    }
-    assert len(named) > 40
-    assert named <= FIELDS.keys()
-
-
-def names_in(tree: ast.Module) -> set[str]:
-    """The names of fields that a module writes out: of widgets, and of changes of the selection."""
-    names: set[str] = set()
-    for call in ast.walk(tree):
-        if not isinstance(call, ast.Call):
-            continue
-        function = ast.unparse(call.func)
-        keywords = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-        if function in BY_ARGUMENT or (function.startswith(WIDGETS) and function not in NO_WIDGETS):
-            names |= texts(call.args[:1])
-        if function in BY_KEYWORD or function.endswith(".changed"):
-            names |= keywords.keys()
-        if "on_change" in keywords and ast.unparse(keywords["on_change"]) == "state.take":
-            arguments = keywords["args"]
-            names |= texts(arguments.elts) if isinstance(arguments, ast.Tuple) else set()
-    return names
-
-
-def texts(nodes: list[ast.expr]) -> set[str]:
-    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 START = Selection()
@@ -269,22 +184,6 @@ def test_sentences_are_remembered_once_the_newest_first() -> None:
         sentences = remembered(sentences, str(number))
     assert len(sentences) == MAX_SENTENCES
     assert sentences[0] == str(MAX_SENTENCES + 4)
-
-
-def test_there_are_ten_examples_that_differ_from_their_twins_in_a_word_or_two() -> None:
-    assert EXAMPLES[0].text.endswith("too tired.")
-    assert EXAMPLES[0].twin.endswith("too wide.")
-    for example in EXAMPLES:
-        words, others = example.text.split(), example.twin.split()
-        assert 1 <= sum(word != other for word, other in zip(words, others, strict=True)) <= 2
-    assert len({example.text for example in EXAMPLES}) == 10
-    assert START.common.text == EXAMPLES[0].text
-    for example in EXAMPLES:
-        assert len([sign for sign in example.look_for if sign in ".?!"]) == 1, example.look_for
-        assert example.look_for[-1] in ".?"
-    assert examples_in("fr") == ()
-    assert examples_in("") == examples_in("en") == EXAMPLES
-    assert examples_in("zh-Hans") == examples_in("zh")
 
 
 def test_the_nouns_that_it_stands_for_stand_in_both_sentences() -> None:

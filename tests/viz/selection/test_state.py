@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import streamlit as st
@@ -19,11 +18,9 @@ def begun() -> None:
     """As the app, in a session that has added a model."""
     from pathlib import Path
 
-    import streamlit as st
-
     from viz.selection import catalogue, state
 
-    st.session_state[catalogue._ADDED] = {"mine": Path("mine")}
+    catalogue.add(Path("mine"))
     state.begin(list(catalogue.models()))
 
 
@@ -78,15 +75,6 @@ def test_what_a_field_cannot_be_changes_nothing(session: dict[str, object], fiel
     assert state.current() == Selection().changed(token=3)
 
 
-def test_a_value_that_cannot_be_read_changes_nothing(session: dict[str, object]) -> None:
-    session["temperature"] = "4 · s"
-    state.take("temperature", lambda value: round(value * 100))
-    assert state.current() == Selection()
-    session["temperature"] = 1.5
-    state.take("temperature", lambda value: round(value * 100))
-    assert state.current().decoding.temperature == 150
-
-
 @pytest.mark.parametrize(("change", "token"), [(state.change, 3), (state.choose, None)])
 def test_only_what_a_person_chose_resets_what_belonged_to_it(
     session: dict[str, object], change: Callable[..., None], token: int | None
@@ -120,24 +108,6 @@ def sends_value(app: AppTest) -> bool:
     return bool(app.button_group[0].proto.set_value)
 
 
-def test_a_value_is_told_once_and_again_only_after_the_widget_was_away() -> None:
-    app = AppTest.from_function(page).run()
-    assert sends_value(app)
-    assert not sends_value(app.run())
-    app.toggle[0].set_value(False).run()
-    app.toggle[0].set_value(True).run()
-    assert sends_value(app)
-    assert app.button_group[0].value == 1
-
-
-def test_what_a_person_chooses_is_taken_and_not_told_again() -> None:
-    app = AppTest.from_function(page).run()
-    app.button_group[0].set_value(2)
-    app.run()
-    assert app.session_state["selection"].common.token == 2
-    assert not sends_value(app)
-
-
 def test_a_value_is_told_until_a_run_that_told_it_came_to_its_end() -> None:
     app = AppTest.from_function(page).run()
     app.checkbox[0].set_value(True)
@@ -156,35 +126,6 @@ class CutShort(RerunException):
 
     def __init__(self) -> None:
         super().__init__(RerunData())
-
-
-class Session(dict[str, Any]):
-    """A session that lets a number of uses pass and cuts the next one short; then all of them pass."""
-
-    left: int | None = None
-
-    def _use(self) -> None:
-        if self.left is not None:
-            self.left -= 1
-            if self.left < 0:
-                self.left = None
-                raise CutShort
-
-    def __getitem__(self, key: str) -> Any:
-        self._use()
-        return super().__getitem__(key)
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._use()
-        super().__setitem__(key, value)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        self._use()
-        return super().get(key, default)
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        self._use()
-        return super().setdefault(key, default)
 
 
 class Address(dict[str, str]):
@@ -206,7 +147,7 @@ class Address(dict[str, str]):
 def address(monkeypatch: pytest.MonkeyPatch) -> Address:
     """A session that has opened with head 0, and its address."""
     address = Address()
-    monkeypatch.setattr(st, "session_state", Session())
+    monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", address)
     state.put(Selection().changed(layer=0, head=0))
     state.end()
@@ -240,18 +181,8 @@ def test_a_choice_that_the_address_shows_can_be_undone_though_its_run_is_cut_sho
     assert head() == 2
 
 
-@pytest.mark.usefixtures("address")
-def test_of_choices_whose_runs_never_ended_each_is_undone() -> None:
-    cut(2)
-    cut(3)
-    chosen(4)
-    for before in (3, 2, 0):
-        assert state.undo(1)
-        assert head() == before
-
-
 def test_a_choice_that_cuts_the_first_run_short_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "session_state", Session())
+    monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", Address({"head": "L1H1"}))
     state.begin(["en-de"])
     chosen(2)
@@ -318,30 +249,3 @@ def test_what_a_page_makes_of_an_undo_is_no_choice_though_the_run_is_cut_short()
     assert state.undo(-1)
     assert state.undo(-1)
     assert head() == 3
-
-
-@pytest.mark.usefixtures("address")
-def test_an_undo_is_done_whole_or_not_at_all_wherever_the_next_press_cuts_it_short() -> None:
-    session, cuts = st.session_state, 0
-    assert isinstance(session, Session)
-    chosen(2)
-    chosen(3)
-    for uses in range(100):
-        state.begin(["en-de"])
-        session.left = uses
-        try:
-            state.undo(1)
-        except CutShort:
-            cuts += 1
-            assert head() == 3
-            assert state.undo(2)
-            assert head() == 0
-            assert state.undo(-2)
-            state.end()
-        else:
-            break
-    session.left = None
-    assert cuts > 3
-    assert head() == 2
-    assert state.undo(1)
-    assert head() == 0

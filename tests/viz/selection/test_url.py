@@ -196,12 +196,6 @@ def test_only_while_its_list_is_open_an_address_carries_the_collection() -> None
     assert parse(to_params(shown, "learn"), Selection()) == shown
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_view_of_every_page_can_be_kept(page: Section) -> None:
-    pin = pin_of(Selection(), page, {"text": "Yes."})
-    assert decode(encode([pin])) == (pin,)
-
-
 CODES = {
     "0-5-t812": Choice(0, 5, Write((812,))),
     "0-5-t812-t90": Choice(0, 5, Write((812, 90))),

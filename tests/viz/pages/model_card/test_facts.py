@@ -10,22 +10,11 @@ from model.training_record import Curve, Measurement, Metrics, Score, TrainingLo
 from tests.viz.page_run import traced
 from viz.access import models
 from viz.pages.model_card import data, facts, sections
-from viz.pages.model_card.figures import MAX_MARKED, PARTS, parameter_bars, training_curves
+from viz.pages.model_card.figures import PARTS, parameter_bars, training_curves
 from viz.pages.model_card.sections import BANK, NUM_DRAWN, draw
 from viz.selection.selection import Selection
 
 COUNTS = [count_parameters(PRESETS[name]) for name in ("en-de", "base")]
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (160436, "160,436"), (0.91, "0.91"), (0.73333333, "0.7333"), (1.0, "1"), (1234.5, "1,234.5"),
-        (0.0007, "0.0007"), (1.23456e-5, "1.23e-05"), (0.0, "0"), (True, "yes"), (False, "no"), ("linear", "linear"),
-    ],
-)  # fmt: skip
-def test_numbers_are_written_to_be_read(value: bool | float | str, shown: str) -> None:
-    assert facts.number(value) == shown
 
 
 def test_the_configuration_has_a_column_for_each_model() -> None:
@@ -49,13 +38,6 @@ def test_pieces_are_told_apart() -> None:
     assert rows[0] == ["id", "piece", "kind"]
     assert [row[1] for row in rows[1:]] == ["'=cmd|'␣/C␣calc'!A0", "'+1", "▁=", 'a"b,c']
     assert [row[0] for row in rows[1:]] == ["0", "1", "2", "3"]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "ids"), [("", [0, 1, 2, 3, 4]), (" the", [2]), ("▁", [2]), ("ER", [3]), ("3", [3]), ("zz", [])]
-)
-def test_pieces_are_found_by_letters_or_id(wanted: str, ids: list[int]) -> None:
-    assert [piece.id for piece in facts.matching(PIECES, wanted)] == ids
 
 
 def score(name: str, beam: int, bleu: float, sentences: int = 10) -> Score:
@@ -108,12 +90,6 @@ def test_a_measurement_is_named_by_its_command(command: str, subject: str) -> No
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
 
 
-@pytest.mark.parametrize(("value", "shown"), [(0.7, "0.70"), (1.0, "1.00"), (0.98765, "0.99"), (1, "1")])
-def test_what_is_read_first_has_as_many_digits_in_each_measurement(value: float, shown: str) -> None:
-    measured = Measurement("copying", (("copied", value),))
-    assert facts.headline(measured).endswith(f"words copied whole {shown}")
-
-
 def test_labels_of_a_figure_leave_plotly_no_markup() -> None:
     figure = parameter_bars([HOSTILE], COUNTS[:1])
     assert "<" not in figure.layout.yaxis.ticktext[0]
@@ -123,27 +99,6 @@ def test_labels_of_a_figure_leave_plotly_no_markup() -> None:
     figure = training_curves(log)
     assert figure is not None
     assert "<" not in figure.data[2].name
-
-
-def test_curves_stand_in_three_panels_over_the_same_steps() -> None:
-    steps = tuple(range(MAX_MARKED + 1))
-    loss, rate = Curve("loss", steps, tuple(map(float, steps))), Curve("learning_rate", (5, 10), (0.1, 0.2))
-    many = [Curve(f"{number}", (5,), (2.0,)) for number in range(40)]
-    figure = training_curves(TrainingLog(loss, rate, (Curve("a", steps[1:], loss.values[1:]), *many)))
-    assert figure is not None
-    assert [trace.yaxis for trace in figure.data] == ["y", "y2", *["y3"] * 41]
-    assert [trace.mode for trace in figure.data] == ["lines"] + ["lines+markers"] * 42
-    assert [trace.showlegend for trace in figure.data] == [False, False, *[True] * 41]
-    # Near ones can be told apart, and the names of all stand below the panels.
-    assert len({trace.line.color for trace in figure.data[:16]}) == 16
-    assert figure.layout.legend.y < 0
-    assert figure.layout.xaxis.matches == figure.layout.xaxis2.matches == "x3"
-    assert [figure.layout[axis].title.text for axis in ("yaxis", "yaxis2", "yaxis3")] == [
-        "loss",
-        "learning rate",
-        "BLEU",
-    ]
-    assert list(figure.data[1].x) == [5, 10]
 
 
 LOSS, RATE, BLEU = Curve("loss", (1,), (2.0,)), Curve("learning_rate", (1,), (0.1,)), Curve("a", (1,), (3.0,))
@@ -169,10 +124,6 @@ def test_a_log_of_one_step_has_a_panel_with_a_point_for_each_curve_that_it_knows
     assert [(list(trace.x), trace.mode) for trace in figure.data] == [([1], "lines+markers")] * len(panels)
     assert figure.layout.showlegend is ("BLEU" in panels)
     assert {axis.dtick for axis in figure.select_xaxes()} == {1}, "no number comes twice"
-
-
-def test_a_log_that_knows_nothing_has_no_picture() -> None:
-    assert training_curves(TrainingLog(NO_LOSS, NO_RATE, ())) is None
 
 
 def test_bars_hold_every_part_twice_in_millions_and_as_a_share() -> None:
