@@ -65,7 +65,7 @@ def sentence(found: "Finding") -> str:
                 "weight to “{antecedent}”."
             )
             return _(message, written=link.written, **words, **where)
-        message = "“{pronoun}” → **{head}** of the {attention} gives **{weight:.4f}** of its weight to “{antecedent}”."
+        message = "**{head}** of the {attention} gives **{weight:.4f}** of the weight of “{pronoun}” to “{antecedent}”."
         return _(message, **words, **where)
     if found.surest is not None:
         job = found.surest.job

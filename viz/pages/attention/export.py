@@ -203,7 +203,7 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     # When a button is pressed, there is no session to ask what is chosen.
     of_metrics = partial(_metrics, trace, site)
     heads = sum(inputs.num_heads for inputs in trace.inputs[site])
-    downloads.append(_csv(trace, _("Metrics of heads"), inside, of_metrics, f"{site} figures", _HEAD * heads))
+    downloads.append(_csv(trace, _("Metrics of heads"), inside, of_metrics, f"{site} metrics", _HEAD * heads))
     if count <= trace_tables.MAX_ROWS:
         inside = _("{count:,} weights, one per row: layer, head, query, key, weight", count=count)
         of_heads = partial(trace_tables.all_heads, trace, site)

@@ -152,7 +152,7 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
         row_tokens=layer_labels(layers),
         column_tokens=head_numbers(heads),
         scale=ColourScale.root(said("weight"), 1.0),
-        title=said("“{word}” → “{key}”, {attention}", word=word, key=key, attention=NAMES[site].phrase),
+        title=said("From “{word}” to “{key}”, {attention}", word=word, key=key, attention=NAMES[site].phrase),
         label=said(message, word=word, key=key, attention=NAMES[site].phrase),
         row_name=said("layer"),
         column_name=said("head"),
