@@ -205,7 +205,6 @@ def atlas_json(atlas: Atlas) -> dict[str, Any]:
         "figures": {name: _by_site(table.tolist()) for name, table in atlas.metrics.items()},
         "rows": {name: dict(zip(SITES, rows, strict=True)) for name, rows in atlas.rows.items()},
         "strongest": {name: dict(zip(SITES, table.tolist(), strict=True)) for name, table in atlas.strongest.items()},
-        "map": _by_site(atlas.map_positions.tolist()),
     }
 
 

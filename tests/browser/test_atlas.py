@@ -19,6 +19,7 @@ from model.analysis.corpus import OWN_CORPUS, read_text
 from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
 from tests.browser.saving import save_button
+from viz.text.written import ENCODER
 
 MODEL = "with-atlas"
 
@@ -65,15 +66,35 @@ def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page: Page,
 
 
 @pytest.mark.long
-def test_a_point_of_the_map_opens_its_head_again_and_again(page: Page, url: str) -> None:
-    opened(page, url, ".js-plotly-plot .main-svg", atlas="Map of heads", layer=1)
+def test_a_point_opens_its_head_again_and_again_and_a_lasso_lists_heads(page: Page, url: str) -> None:
+    opened(
+        page, url, ".js-plotly-plot .main-svg", atlas="Scatter", across="entropy", up="distance", site=ENCODER, layer=1
+    )
     points = page.locator(".js-plotly-plot .scatterlayer .trace").nth(1).locator("path.point")
-    for head in (3, 2, 3):
+    opens: list[str] = []
+    for at in (3, 2, 3):
         page.locator(".st-key-head").wait_for()
-        points.nth(head).wait_for()
-        box = box_of(points.nth(head))
+        points.nth(at).wait_for()
+        box, before = box_of(points.nth(at)), page.url
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        expect(page).to_have_url(re.compile(rf"\bhead=L\dH{head + 1}\b"))
+        expect(page).not_to_have_url(before)
+        opens.append(page.url)
+    # Points may lie over one another, but the same place opens the same head.
+    assert opens[0] == opens[2] != opens[1]
+    page.locator('[data-title="Lasso Select"]').first.click()
+    box = box_of(page.locator(".js-plotly-plot .nsewdrag").first)
+    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98), (0.02, 0.04)]
+    for number, (across, down) in enumerate(corners):
+        page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"], steps=5)
+        if not number:
+            page.mouse.down()
+    page.mouse.up()
+    expect(page.get_by_text("in the lasso")).to_contain_text("24 heads")
+    row = page.get_by_role("row", name=re.compile("cross L2 H1"))
+    row.get_by_role("cell").first.click()
+    expect(page).to_have_url(re.compile(r"site=decoder.cross&head=L2H1"))
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page.get_by_text("heads in the lasso")).to_have_count(0)
 
 
 def test_a_sentence_leads_to_its_head_on_the_attention_page(page: Page, url: str) -> None:

@@ -341,7 +341,8 @@ class CoreferenceChoices:
     edit_once: Annotated[bool, Param("once")] = False  #: whether that holds in this step only, and not from it on
 
 
-AtlasTab = Literal["Maps", "Map of heads", "Table"]
+AtlasTab = Literal["Heads", "Scatter"]
+NamesShown = Literal["few", "all", "none"]
 Corpus = Literal["own", "file"]
 CorpusMetric = Literal[
     "entropy", "distance", "confidence", "previous", "same", "next", "first", "last", "diagonal", "punctuation",
@@ -358,12 +359,17 @@ READ_OFF: Final[tuple[ReadOff, ...]] = get_args(ReadOff)
 class AtlasChoices:
     """What is chosen on the atlas page."""
 
-    atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Maps"  #: the open tab
+    atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Heads"  #: the open tab
     corpus: Corpus = "own"  #: what was read: our own sentences, or a file
     #: the number of a head over the whole corpus that is looked at.
     corpus_metric: Annotated[CorpusMetric, Param("corpus_figure"), Proposed("metric_chosen")] = "confidence"
     metric_chosen: Annotated[bool, SessionOnly()] = False  #: whether a person chose that; else the page proposes it
     read_off: ReadOff = "weights"  #: what it is computed from
+    #: scatter_x, scatter_y: the two metrics by which heads are points.
+    scatter_x: Annotated[CorpusMetric, Param("across"), Proposed("scatter_chosen")] = "confidence"
+    scatter_y: Annotated[CorpusMetric, Param("up"), Proposed("scatter_chosen")] = "distance"
+    scatter_chosen: Annotated[bool, SessionOnly()] = False  #: whether a person chose them; else the page proposes them
+    scatter_names: Annotated[NamesShown, Param("names")] = "few"  #: which points are named
 
 
 ExperimentsTab = Literal["Ablations", "Through training", "Live switches"]

@@ -41,7 +41,10 @@ _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("about", "Training data"): {"about": "Data and training"},
     ("about", "Curves"): {"about": "Data and training"},
     ("about", "Translations"): {"about": "Scores"},
-    ("atlas", "Layer × head"): {"atlas": "Maps"},
+    ("atlas", "Layer × head"): {},
+    ("atlas", "Maps"): {},
+    ("atlas", "Table"): {},
+    ("atlas", "Map of heads"): {"atlas": "Scatter"},
 }
 
 #: Topic of Explore → the lesson and the step, counted from 1, at which it is at home.

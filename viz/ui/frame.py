@@ -54,12 +54,13 @@ def _locale_config() -> dict[str, object]:
 
 #: Height that a figure will take, while the model is loading.
 SKELETON_HEIGHT: Final = 420
+_REMOVED: Final = ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"]
 #: Of plotly's many buttons, the two that people want: the way back from a zoom, and the picture to take along.
 CHART_CONFIG: Final[dict[str, object]] = {
     "displaylogo": False,
     # plotly can upload a chart; should its button ever appear, it has nowhere to go.
     "plotlyServerURL": "",
-    "modeBarButtonsToRemove": ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"],
+    "modeBarButtonsToRemove": _REMOVED,
 }
 #: A saved picture has so many pixels for each on a common screen.
 PICTURE_SCALE: Final = 2
@@ -87,39 +88,58 @@ def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
     st.plotly_chart(figure, key=key, config=chart_config(name), alt=shown(alt))
 
 
-def chart_of_heads(figure: "Figure", key: str, name: str, alt: str) -> None:
-    """As `chart`, of points that are heads: a click opens one.
+#: Attention, layer and head, from 0.
+Head = tuple[str, int, int]
+
+
+def chart_of_heads(
+    figure: "Figure", key: str, name: str, alt: str, on_several: Callable[[Sequence[Head]], None] | None = None
+) -> None:
+    """As `chart`, of points that are heads: a click opens one; `on_several` hears which ones a person drew around.
 
     Their `customdata` begins with layer and head, from 0; where they are of several attentions, with the site before.
     """
+    config, modes = chart_config(name), ["points"]
+    if on_several is not None:
+        modes += ["box", "lasso"]
+        kept = ("lasso2d", "select2d", "zoom2d")
+        config["modeBarButtonsToRemove"] = [button for button in _REMOVED if button not in kept]
+        config["displayModeBar"] = True
     st.plotly_chart(
         figure,
         key=key,
-        on_select=partial(open_point, key),
-        selection_mode="points",
-        config=chart_config(name),
+        on_select=partial(open_point, key, on_several),
+        selection_mode=modes,  # type: ignore[arg-type]
+        config=config,
         alt=shown(alt),
     )
 
 
-def open_point(key: str) -> None:
-    """Open the head of a point that was clicked; a click elsewhere does nothing.
+def open_point(key: str, on_several: Callable[[Sequence[Head]], None] | None = None) -> None:
+    """Open the head of a point that was clicked; a click elsewhere does nothing. Arguments as of `chart_of_heads`.
 
     What the browser says is checked; a head that does not exist becomes one that does when the page is drawn.
     """
-    match sent(key, "selection", "points"):
-        # plotly hands back a list as it was, or as an object of its positions.
-        case [{"customdata": list(custom)}, *_]:
-            point = custom
-        case [{"customdata": dict(custom)}, *_]:
-            point = list(custom.values())
-        case _:
-            return
-    match point:
+    points = sent(key, "selection", "points")
+    found = map(_head_of, points) if isinstance(points, list) else ()
+    heads = [head for head in found if head is not None]
+    if len(heads) > 1 and on_several is not None:
+        on_several([(site or state.current().common.site, layer, head) for site, layer, head in heads])
+    elif heads:
+        site, layer, head = heads[0]
+        state.change(layer=layer, head=head, **({"site": site} if site else {}))
+
+
+def _head_of(point: object) -> Head | None:
+    """The head of a point that the browser named, with "" for the attention where it says none; None for no head."""
+    custom = point.get("customdata") if isinstance(point, dict) else None
+    # plotly hands back a list as it was, or as an object of its positions.
+    match list(custom.values()) if isinstance(custom, dict) else custom:
         case [str(site), int(layer), int(head), *_] if site in NAMES and min(layer, head) >= 0:
-            state.change(site=site, layer=layer, head=head)
+            return site, layer, head
         case [int(layer), int(head), *_] if min(layer, head) >= 0:
-            state.change(layer=layer, head=head)
+            return "", layer, head
+    return None
 
 
 def note(text: str, /, **values: object) -> None:

@@ -1,4 +1,4 @@
-"""Measure how alike heads are, and place them on a map by their likeness."""
+"""Measure how alike heads are, and how certain a mean over sentences is."""
 
 import math
 from typing import Final
@@ -35,42 +35,6 @@ def divergence_sums(
         middle = torch.special.entr((used[a] + used[b]) / 2).sum((1, 2))
         sums[a, b] = ((middle - (own[a] + own[b]) / 2) / math.log(2)).clamp_min(0.0)
     return sums + sums.T
-
-
-def classical_scaling(distances: Float[Numbers, "head head"]) -> Float[Numbers, "head 2"]:
-    """Positions in the plane whose distances are as close as possible to those given (classical MDS, Torgerson 1952).
-
-    The two largest eigenvalues λ and vectors v of B = −½ J D² J, J = I − 1/n, give coordinates √λ v. Axes point such
-    that the head farthest out on each is on its positive side, so that the same distances give the same map.
-    """
-    count = len(distances)
-    centred = np.eye(count) - 1 / count
-    values, vectors = np.linalg.eigh(-0.5 * centred @ (np.asarray(distances, dtype=np.float64) ** 2) @ centred)
-    positions = np.zeros((count, 2))
-    for axis, index in enumerate(np.argsort(-values)[:2]):
-        vector = vectors[:, index]
-        outermost = vector[np.abs(vector).argmax()]
-        positions[:, axis] = np.sqrt(max(values[index], 0.0)) * vector * np.sign(outermost)
-    return positions
-
-
-def share_held(divergences: Float[Numbers, "head head"], positions: Float[Numbers, "head 2"]) -> float:
-    """Which part of all squared distances, about their middle, a map of them holds: 1 if it loses nothing.
-
-    Σ |position|² / tr(B), with tr(B) = Σ D² / 2n for the B of `classical_scaling` and D² the divergences; NaN where all
-    heads are alike.
-    """
-    total = float(divergences.astype(np.float64).sum()) / (2 * len(divergences))
-    return float((np.asarray(positions, dtype=np.float64) ** 2).sum()) / total if total > 0 else math.nan
-
-
-def head_map(divergences: Float[Numbers, "head head"]) -> Float[Numbers, "head 2"]:
-    """A map of heads by the root of their mean Jensen–Shannon divergence.
-
-    The root is a distance in a Euclidean space (Endres & Schindelin 2003; Fuglede & Topsøe 2004), so that the map loses
-    only what two dimensions cannot hold; the divergence itself, as in Clark et al.'s figure, is not.
-    """
-    return classical_scaling(np.sqrt(divergences))
 
 
 #: Standard errors on either side of a mean that hold 95 % of a normal distribution.

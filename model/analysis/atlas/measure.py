@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -21,7 +20,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from model.analysis.atlas.head_distance import RatioInterval, divergence_sums, head_map
+from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, SiteRun, corpus_digest, read_corpus
@@ -119,15 +118,6 @@ class Atlas:
     def own(self, site: str) -> Int[npt.NDArray[np.int64], "head"]:
         """Which of the layer · head indices of a site the model has heads for."""
         return own_indices(self.heads.get(site, ()), self.mean_outputs.shape[2])
-
-    @cached_property
-    def map_positions(self) -> Float[npt.NDArray[np.floating], "site layer head 2"]:
-        """The heads of each site on a map on which near ones look alike (`head_distance.head_map`); NaN without."""
-        maps = np.full((*self.divergences.shape[:2], 2), np.nan)
-        for number, site in enumerate(SITES):
-            if len(own := self.own(site)):
-                maps[number, own] = head_map(self.divergences[number][np.ix_(own, own)])
-        return maps.reshape(*self.mean_outputs.shape[:3], 2)
 
 
 def own_indices(heads: Sequence[int], most: int) -> Int[npt.NDArray[np.int64], "head"]:

@@ -30,8 +30,8 @@ from tests.viz.pages.experiments.through_training import invented
 from viz.access import attention, attribution, head_verdict, mechanisms, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.atlas import data as atlas_data
-from viz.pages.atlas import python as of_atlas
-from viz.pages.atlas import tabs as of_corpus
+from viz.pages.atlas import export as of_atlas
+from viz.pages.atlas import measuring as of_corpus
 from viz.pages.atlas.metric_texts import maps_of
 from viz.pages.attention import data as attention_data
 from viz.pages.attention import export as of_attention
@@ -308,18 +308,15 @@ def atlas_map(names: dict[str, Any], shown: Atlas) -> Pairs:
     chosen = state.current().atlas
     maps = {each.key: each.values for each in maps_of(shown, at()[0], chosen.read_off)}
     assert ("load_atlas" in names) == (state.current().model.checkpoint == "with-atlas")
-    return [(names["values"], maps[chosen.corpus_metric])]
-
-
-def atlas_places(names: dict[str, Any], shown: Atlas) -> Pairs:
     far = atlas_data.distances(shown, at()[0])
-    return [(names["positions"], shown.map_positions[SITES.index(at()[0])]), (names["distances"], far)]
+    return [(names["values"], maps[chosen.corpus_metric]), (names["distances"], far)]
 
 
-def atlas_table(names: dict[str, Any], shown: Atlas) -> Pairs:
-    maps = maps_of(shown, at()[0], "weights")
-    assert len(maps) > 5
-    return [(names["table"][each.key], each.values) for each in maps]
+def atlas_scatter(names: dict[str, Any], shown: Atlas) -> Pairs:
+    chosen = state.current().atlas
+    maps = {each.key: each.values for each in maps_of(shown, ENCODER, chosen.read_off)}
+    axes = {"across": chosen.scatter_x, "up": chosen.scatter_y}
+    return [(names[name][SITES.index(ENCODER)], maps[metric]) for name, metric in axes.items()]
 
 
 def saturation(names: dict[str, Any]) -> Pairs:
@@ -497,10 +494,9 @@ CASES: list[Case] = [
         for by in ("off", "estimate", "swapped", "direct")
     ),
     *(("coreference", "Two models", {"texts_of_both": of}, distances) for of in ("text", "corpus")),
-    *(("atlas", "Maps", {"corpus_metric": "entropy", "read_off": of}, atlas_map) for of in ("weights", "norms")),
-    ("atlas", "Maps", {"checkpoint": "with-atlas", "site": CROSS, "corpus_metric": "first"}, atlas_map),
-    ("atlas", "Map of heads", {}, atlas_places),
-    ("atlas", "Table", {}, atlas_table),
+    *(("atlas", "Heads", {"corpus_metric": "entropy", "read_off": of}, atlas_map) for of in ("weights", "norms")),
+    ("atlas", "Heads", {"checkpoint": "with-atlas", "site": CROSS, "corpus_metric": "first"}, atlas_map),
+    ("atlas", "Scatter", {"scatter_x": "first", "scatter_y": "entropy", "read_off": "norms"}, atlas_scatter),
     ("learn", "Lessons", exploring("scores") | {"token": 2, "score_width": 16}, saturation),
     ("learn", "Lessons", exploring("positions") | {"side": "target"}, encodings),
     ("learn", "Lessons", exploring("positions") | {"width": 16, "base": 100}, encodings),

@@ -77,11 +77,12 @@ KEPT: dict[str, dict[str, object]] = {
         "replacement": "mean", "cause_scope": "set",
     },
     "site=decoder.cross&layer=2&head=5&atlas=Map+of+heads&corpus=file&corpus_figure=aer_word_out&read_off=norms": {
-        "site": "decoder.cross", "layer": 2, "head": 5, "atlas_tab": "Map of heads", "corpus": "file",
+        "site": "decoder.cross", "layer": 2, "head": 5, "atlas_tab": "Scatter", "corpus": "file",
         "corpus_metric": "aer_word_out", "read_off": "norms",
     },
+    "atlas=Maps&corpus_figure=first": {"atlas_tab": "Heads", "corpus_metric": "first"},
     "atlas=Table&corpus_figure=induction&site=decoder.self": {
-        "atlas_tab": "Table", "corpus_metric": "induction", "site": "decoder.self",
+        "atlas_tab": "Heads", "corpus_metric": "induction", "site": "decoder.self",
     },
     "companion=Yes.%0ANo.&member=1&side=target": {
         "batch_sentences": "Yes.\nNo.", "batch_member": 1, "side": "target",

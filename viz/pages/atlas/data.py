@@ -15,7 +15,6 @@ import streamlit as st
 from jaxtyping import Float, Int
 
 from model import Reader
-from model.analysis.atlas import head_distance
 from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_digest
 from model.analysis.coreference.case_files import cases_for
@@ -211,15 +210,8 @@ def reads_english(languages: tuple[str, str]) -> bool:
     return languages[0] in ("", "en")
 
 
-def share_held(atlas: Atlas, site: str) -> float:
-    """Which part of the distances between heads of a site the map of them holds, from 0 to 1."""
-    own, index = atlas.own(site), SITES.index(site)
-    places = np.concatenate(atlas.map_positions[index])
-    return head_distance.share_held(atlas.divergences[index][np.ix_(own, own)], places[own])
-
-
 def distances(atlas: Atlas, site: str) -> Float[np.ndarray, "layer_head layer_head"]:
-    """What the map of heads is drawn from: the root of the mean Jensen–Shannon divergence, 0 to 1.
+    """How differently heads attend: the root of the mean Jensen–Shannon divergence of their weights, 0 to 1.
 
     For as many layers and heads as the site has; NaN where a layer has fewer.
     """

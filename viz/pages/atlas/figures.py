@@ -1,23 +1,26 @@
-"""Draw heads as points on a map on which near ones look alike."""
+"""Draw heads as points by two of their metrics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import plotly.graph_objects as go
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from viz import theme
 from viz.pictures.figures import charts
-from viz.text.messages import _
-from viz.text.written import head_label
+from viz.pictures.payload import Text
+from viz.text.messages import shown
+from viz.text.written import CROSS, DECODER, ENCODER, NAMES, head_label
 
-HEIGHT: Final = 460
-#: Heads that are named on hover.
-NEAREST: Final = 3
-#: About the pixels that the points span on a phone, half a point, a letter of a name, and its line.
-_DRAWN, _POINT, _LETTER, _LINE = 250.0, 8.0, 7.0, 14.0
+HEIGHT: Final = 470
+#: Heads that are named at the ends of each axis, if not all are.
+FEW: Final = 3
+#: Attention → the colour and the sign of its heads.
+SIGNS: Final = {ENCODER: (theme.BLUE, "circle"), DECODER: (theme.GREEN, "diamond"), CROSS: (theme.VERMILLION, "square")}
+#: About the pixels that the points span, half a point, a letter of a name, and its line.
+_DRAWN, _POINT, _LETTER, _LINE = 330.0, 7.0, 7.0, 14.0
 #: Where plotly writes the text of a point: to which side of it, and above or below.
 _PLACES: Final = {
     "top center": (0, 1),
@@ -29,6 +32,45 @@ _PLACES: Final = {
     "bottom right": (1, -1),
     "bottom left": (-1, -1),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The metric along an axis."""
+
+    title: Text
+    unit: Text
+    decimals: int
+    chance: float | None = None  #: the number that chance gives, if there is one
+
+    @property
+    def label(self) -> str:
+        """Its name with its unit."""
+        return f"{shown(self.title)} ({shown(self.unit)})" if self.unit else shown(self.title)
+
+    def written(self, value: float) -> str:
+        """A number of it."""
+        return f"{value:.{self.decimals}f} {shown(self.unit)}".rstrip()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Points:
+    """Two metrics of the heads of an attention; NaN where a head has none."""
+
+    across: Float[np.ndarray, "layer head"]
+    up: Float[np.ndarray, "layer head"]
+
+    def heads(self) -> Iterator[tuple[int, int]]:
+        """Layer and head of those that have both."""
+        yield from ((int(layer), int(head)) for layer, head in np.argwhere(~np.isnan(self.across + self.up)))
+
+    def has(self, layer: int, head: int) -> bool:
+        """Whether there is such a head, with both numbers."""
+        return (layer, head) in set(self.heads())
+
+    def of(self, layer: int, head: int) -> tuple[float, float]:
+        """Both numbers of a head."""
+        return float(self.across[layer, head]), float(self.up[layer, head])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,40 +87,21 @@ class _Box:
         return self.left < other.right and other.left < self.right and self.low < other.high and other.low < self.high
 
 
-def nearest(
-    distances: Float[np.ndarray, "layer_head layer_head"], count: int = NEAREST
-) -> Int[np.ndarray, "layer_head rank"]:
-    """For each head the heads nearest to it, the nearest first; of equally near ones the first. NaN: no such head."""
-    apart = np.nan_to_num(np.array(distances, dtype=np.float64), nan=np.inf)
-    np.fill_diagonal(apart, np.inf)
-    heads = int((~np.isnan(np.diag(distances))).sum())
-    order: np.ndarray = np.argsort(apart, axis=1, kind="stable")[:, : min(count, heads - 1)]
-    return order
-
-
-def neighbours(
-    distances: Float[np.ndarray, "layer_head layer_head"], heads: int, named: Callable[[int, int], str] = head_label
-) -> list[str]:
-    """The nearest heads of each as a text, with their distances; `named` says what a head is called."""
-    return [
-        ", ".join(f"{named(*divmod(int(other), heads))} ({distances[index, other]:.2f})" for other in others)
-        or _("none")
-        for index, others in enumerate(nearest(distances))
-    ]
-
-
 def name_places(
-    positions: Float[np.ndarray, "layer_head 2"], names: Sequence[str], *, first: int = 0
+    positions: Float[np.ndarray, "point 2"], names: Sequence[str], *, first: int | None = None
 ) -> list[str | None]:
-    """Where each name is written, of plotly's eight places around a point; None where all of them are taken.
+    """Where each name is written, of plotly's eight places around a point; None where all of them are taken, or for "".
 
-    A name lies over no point and no other name; that of point `first` is written in any case. For a chart of `HEIGHT`.
+    A name lies over no point and no other name; that of point `first`, if there is one, is written in any case. For a
+    chart of `HEIGHT`, each side of which holds the points from the lowest to the highest.
     """
-    span = float(np.ptp(positions, axis=0).max(initial=0.0)) or 1.0
-    points = positions * (_DRAWN / span)
+    span = np.ptp(positions, axis=0)
+    points = positions * (_DRAWN / np.where(span > 0, span, 1.0))
     taken = [_Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points.tolist()]
     places: list[str | None] = [None] * len(names)
     for index in sorted(range(len(names)), key=lambda index: index != first):
+        if not names[index]:
+            continue
         others = [box for at, box in enumerate(taken) if at != index]
         boxes = {place: _name_box(points[index].tolist(), names[index], *side) for place, side in _PLACES.items()}
         free = [place for place, box in boxes.items() if not any(box.meets(other) for other in others)]
@@ -94,85 +117,102 @@ def _name_box(point: Sequence[float], name: str, across: int, up: int) -> _Box:
     return _Box(x - half, low, x + half, low + _LINE)
 
 
-def head_scatter(
-    positions: Float[np.ndarray, "layer head 2"],
-    values: Float[np.ndarray, "layer head"],
-    distances: Float[np.ndarray, "layer_head layer_head"],
-    *,
-    site: str,
-    name: str,
-    shown: Sequence[str],
-    ends: tuple[float, float],
-    is_centred: bool,
-    selected: tuple[int, int],
-) -> go.Figure:
-    """One point a head (NaN where a layer has no such head); `customdata` begins with layer and head from 0.
+def outermost(positions: Float[np.ndarray, "point 2"], count: int = FEW) -> set[int]:
+    """The points at both ends of each axis, so many of each; of equal ones the first."""
+    found: set[int] = set()
+    for numbers in positions.T:
+        found.update(np.argsort(-numbers, kind="stable")[:count].tolist())
+        found.update(np.argsort(numbers, kind="stable")[:count].tolist())
+    return found
 
-    A metric (`name`, `shown` as text) colours by its values between `ends`, around their middle if `is_centred`; NaN
-    stays uncoloured. The nearest, by the distances, are named; the selected layer and head get a ring.
+
+def scatter(
+    sites: Mapping[str, Points],
+    across: Axis,
+    up: Axis,
+    *,
+    selected: tuple[str, int, int],
+    marked: Collection[tuple[str, int, int]] = (),
+    named: str = "few",
+) -> go.Figure:
+    """One point for each head that has both numbers; `customdata` begins with its attention, layer and head from 0.
+
+    The selected head gets a ring, if it has a point; if heads are marked, all others are pale. `named`: "few" (the
+    outermost and the marked), "all" or "none"; a name that has no room is told on hover.
     """
-    layers, heads = values.shape
-    flat = positions.reshape(layers * heads, 2)
-    names = [head_label(*head) for head in np.ndindex(layers, heads)]
-    near = neighbours(distances, heads)
-    every = zip(np.ndindex(layers, heads), shown, near, names, strict=True)
-    custom = [[*head, text, others, label] for head, text, others, label in every]
-    there = np.flatnonzero(np.isfinite(flat).all(axis=1))
-    chosen = selected[0] * heads + selected[1]
-    first = int(np.searchsorted(there, chosen)) if chosen in there else 0
-    flat, names, custom = flat[there], [names[at] for at in there], [custom[at] for at in there]
-    places = name_places(flat, names, first=first)
-    across, up = flat.T
-    low, high = ends
-    marks = tuple(low + part * (high - low) for part in (0, 0.25, 0.5, 0.75, 1))
-    points = go.Scatter(
-        x=across,
-        y=up,
-        customdata=custom,
-        # A head whose name has no room is named on hover.
-        text=[label if place else "" for label, place in zip(names, places, strict=True)],
-        mode="markers+text",
-        cliponaxis=False,
-        textposition=[place or "top center" for place in places],
-        textfont={"size": 12},
-        marker={
-            "size": 14,
-            "color": values.ravel()[there].tolist(),
-            "cmin": low,
-            "cmax": max(high, low + 1e-9),
-            "colorscale": theme.colorscale(theme.DIVERGING if is_centred else theme.SEQUENTIAL),
-            # Below the points, which have the whole width of a phone.
-            "colorbar": theme.colour_bar("", tuple((mark, f"{mark:.2f}") for mark in marks))
-            | {"orientation": "h", "len": 0.5, "x": 0, "xanchor": "left", "y": 0, "yanchor": "top"},
-            "line": {"color": theme.GREY, "width": 1},
-        },
-        # A click is taken as a choice, not shown as a selection: the others do not fade.
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
-        hovertemplate=f"<b>%{{customdata[4]}}</b><br>{name} %{{customdata[2]}}<br>"
-        f"{_('nearest: {heads}', heads='%{customdata[3]}')}<extra></extra>",
-    )
-    ring = go.Scatter(
-        x=[across[first]],
-        y=[up[first]],
-        mode="markers",
-        marker={"size": 19, "symbol": "circle-open", "color": theme.ORANGE, "line": {"width": 3}},
-        hoverinfo="skip",
-    )
-    axis = {"zeroline": False, "showticklabels": False, "showgrid": False, "ticks": ""}
-    # Distances are the same in both directions.
-    # Names stand beside the outermost points.
-    lowest, highest = flat.min(axis=0), flat.max(axis=0)
-    room = 0.12 * (highest - lowest)
-    x_range, y_range = np.stack([lowest - room, highest + room], axis=1).tolist()
-    axes = {
-        "xaxis": axis | {"range": x_range},
-        "yaxis": axis | {"range": y_range, "scaleanchor": "x"},
+    heads = [(site, *head) for site, points in sites.items() for head in points.heads()]
+    places = np.array([sites[site].of(layer, head) for site, layer, head in heads]).reshape(-1, 2)
+    chosen = heads.index(selected) if selected in heads else None
+    few = outermost(places) | {at for at, head in enumerate(heads) if head in marked}
+    names = [
+        head_label(layer, head) if named == "all" or (named == "few" and at in few) or at == chosen else ""
+        for at, (_site, layer, head) in enumerate(heads)
+    ]
+    written = name_places(places, names, first=chosen)
+    traces = [] if chosen is None else [_ring(places[chosen].tolist())]
+    for site in sites:
+        own = [at for at, (of_site, *_head) in enumerate(heads) if of_site == site]
+        colour, sign = SIGNS[site]
+        traces.append(
+            go.Scatter(
+                x=places[own, 0].tolist(),
+                y=places[own, 1].tolist(),
+                name=shown(NAMES[site].label),
+                customdata=[
+                    [*heads[at], head_label(*heads[at][1:]), across.written(places[at, 0]), up.written(places[at, 1])]
+                    for at in own
+                ],
+                text=[names[at] if written[at] else "" for at in own],
+                textposition=[written[at] or "top center" for at in own],
+                textfont={"size": 12},
+                mode="markers+text",
+                cliponaxis=False,
+                marker={
+                    "size": 11,
+                    "symbol": sign,
+                    "color": colour,
+                    "opacity": [1.0 if not marked or heads[at] in marked else 0.25 for at in own],
+                    "line": {"color": theme.LIGHT, "width": 1},
+                },
+                # A click is taken as a choice, not shown as a selection: the others do not fade.
+                selected={"marker": {"opacity": 1}},
+                unselected={"marker": {"opacity": 1}} if not marked else None,
+                hovertemplate=f"<b>%{{customdata[3]}}</b>, {shown(NAMES[site].phrase)}<br>{shown(across.title)} "
+                f"%{{customdata[4]}}<br>{shown(up.title)} %{{customdata[5]}}<extra></extra>",
+            )
+        )
+    layout = theme.figure_layout(HEIGHT) | {
+        "xaxis": charts.axis(across.label) | {"range": _with_room(places[:, 0])},
+        "yaxis": charts.axis(up.label) | {"range": _with_room(places[:, 1])},
+        "legend": charts.LEGEND,
+        "showlegend": len(sites) > 1,
         "clickmode": "event+select",
+        "margin": {"l": 56, "r": 12, "t": 40, "b": 48, "pad": 0},
+        "shapes": _chances(across, up),
     }
-    # Room above for the buttons, which would lie over a name.
-    margin = {"margin": {"l": 24, "r": 8, "t": 36, "b": 16, "pad": 0}}
-    figure = go.Figure([ring, points], theme.figure_layout(HEIGHT) | axes | margin)
-    boxes = [(x, x, y, y) for x, y in flat.tolist()]
-    charts.spots(figure, heads=(((site, *divmod(int(at), heads)), box) for at, box in zip(there, boxes, strict=True)))
+    figure = go.Figure(traces, layout)
+    boxes = [(x, x, y, y) for x, y in places.tolist()]
+    charts.spots(figure, heads=zip(heads, boxes, strict=True))
     return figure
+
+
+def _ring(place: Sequence[float]) -> go.Scatter:
+    marker = {"size": 18, "symbol": "circle-open", "color": theme.ORANGE, "line": {"width": 3}}
+    return go.Scatter(x=[place[0]], y=[place[1]], mode="markers", marker=marker, hoverinfo="skip", showlegend=False)
+
+
+def _chances(across: Axis, up: Axis) -> list[theme.PlotlySpec]:
+    """A dotted line where chance is, on each axis that has it."""
+    shapes = [] if across.chance is None else [charts.upright(across.chance)]
+    if up.chance is not None:
+        line = charts.upright(up.chance)["line"]
+        shapes.append(
+            {"type": "line", "y0": up.chance, "y1": up.chance, "x0": 0, "x1": 1, "xref": "x domain", "line": line}
+        )
+    return shapes
+
+
+def _with_room(values: Float[np.ndarray, "point"]) -> list[float]:
+    low, high = float(values.min()), float(values.max())
+    room = 0.1 * (high - low) or 0.1
+    return [low - room, high + room]

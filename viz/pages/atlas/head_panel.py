@@ -1,31 +1,23 @@
-"""Show one head of the atlas with its nearest heads and strongest sentences, and all heads as a table.
-
-In files sites are named as in arrays.
-"""
+"""The open head of the atlas: its rank, the nearest heads, and its strongest sentences."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from viz.access import models
 from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.data import Look
-from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.metric_texts import View
-from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS
-from viz.text import written
 from viz.text.html import visible
-from viz.text.messages import _, said, shown
-from viz.text.written import NamedHead, display_token, file_name, head_label
+from viz.text.messages import _, shown
+from viz.text.written import NamedHead, display_token, head_label
 from viz.ui import controls, frame, long_work, present
 from viz.ui.controls import plain
-from viz.ui.trace_tables import digits, table
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
@@ -36,6 +28,8 @@ MAX_SHOWN: Final = 90
 AROUND: Final = 6
 #: Of a larger model the sentences are read only where a person asks for it.
 LARGEST_READ: Final = 500_000_000
+#: Heads that are named as the nearest.
+NEAREST: Final = 3
 #: So many of the best heads are links.
 BEST: Final = 5
 
@@ -54,10 +48,33 @@ def show(atlas: "Atlas", view: View) -> None:
                 key=f"atlas-best-{rank}", type="tertiary", on_click=state.change,
                 kwargs={"layer": best_layer, "head": best_head},
             )  # fmt: skip
-    near = neighbours(data.distances(atlas, view.site), heads, lambda *other: NamedHead(view.site, *other).link)
-    at = layer * heads + head
-    frame.small_print("Most similar to {near}. In brackets: the distance, from 0 to 1.", near=near[at])
+    near = _nearest(atlas, view.site, layer * heads + head, heads)
+    frame.small_print(
+        "Attends to the same tokens as {near}. In brackets: the distance, from 0 to 1, the square root of the "
+        "Jensen–Shannon divergence of their weights.",
+        near=near,
+    )
     _strongest(atlas, view, layer, head)
+
+
+def nearest(
+    distances: Float[np.ndarray, "layer_head layer_head"], count: int = NEAREST
+) -> Int[np.ndarray, "layer_head rank"]:
+    """For each head the heads nearest to it, the nearest first; of equally near ones the first. NaN: no such head."""
+    apart = np.nan_to_num(np.array(distances, dtype=np.float64), nan=np.inf)
+    np.fill_diagonal(apart, np.inf)
+    heads = int((~np.isnan(np.diag(distances))).sum())
+    order: np.ndarray = np.argsort(apart, axis=1, kind="stable")[:, : min(count, heads - 1)]
+    return order
+
+
+def _nearest(atlas: "Atlas", site: str, at: int, heads: int) -> str:
+    """The heads nearest to one, as links with their distances."""
+    distances = data.distances(atlas, site)
+    return ", ".join(
+        f"{NamedHead(site, *divmod(int(other), heads)).link} ({distances[at, other]:.2f})"
+        for other in nearest(distances)[at]
+    ) or _("none")
 
 
 def _numbers(view: View, layer: int, head: int) -> str:
@@ -158,58 +175,3 @@ def _open_sentence(text: str, view: View, layer: int, head: int) -> None:
     # Chosen, so that the page shows this head and not its own finding.
     state.change(site=view.site, layer=layer, head=head)
     present.open_page("attention")
-
-
-def show_table(atlas: "Atlas", view: View) -> None:
-    """All metrics of all heads of the site; a row shows its head below, its name opens it."""
-    layers, heads = view.values.shape
-    common = state.current().common
-    columns = [HeadColumn(each.name, each.values.ravel(), each.decimals, each.unit) for each in view.maps]
-    names = [NamedHead(view.site, *head) for head in np.ndindex(layers, heads)]
-    label = said("All metrics of all heads of this attention")
-    head_table(
-        HeadTable(names, columns, label, common.layer * heads + common.head),
-        key="atlas-table",
-        on_row=lambda row: state.change(layer=row // heads, head=row % heads),
-    )
-    frame.small_print(
-        "Click a title to sort, a row to show its head below, its name to open it. The file contains every "
-        "attention, also by norms."
-    )
-    make = partial(all_metrics, atlas, written.SITES)
-    controls.table_button(_("All heads and metrics (CSV)"), make, file_name("atlas"))
-    with st.container(border=True):
-        show(atlas, view)
-
-
-def one_metric(values: Float[np.ndarray, "layer head"]) -> bytes:
-    """One metric at one site: a row per layer, a column per head; cells without the metric are empty."""
-    rows = ((layer, *_known(numbers)) for layer, numbers in enumerate(digits(values)))
-    return table(("layer", *(f"head_{head}" for head in range(1, values.shape[1] + 1))), rows)
-
-
-def all_metrics(atlas: "Atlas", sites: Sequence[str]) -> bytes:
-    """Every metric of every head: a row for each head of the model."""
-    indices = list(np.ndindex(*atlas.mean_outputs.shape[:3]))
-    columns = digits(np.stack([values.ravel() for values in atlas.metrics.values()], axis=1))
-    rows = (
-        (sites[site], layer, head, *_known(numbers))
-        for (site, layer, head), numbers in zip(indices, columns, strict=True)
-        if _is_there(atlas, sites[site], layer, head)
-    )
-    return table(("site", "layer", "head", *atlas.metrics), rows)
-
-
-def _is_there(atlas: "Atlas", site: str, layer: int, head: int) -> bool:
-    of_layers = atlas.heads.get(site, ())
-    return layer < len(of_layers) and head < of_layers[layer]
-
-
-def distances(values: Float[np.ndarray, "layer_head layer_head"], heads: int) -> bytes:
-    """How far heads of a site are from one another: a row and a column for each, named as on pages."""
-    names = [written.head_label(*divmod(index, heads)) for index in range(len(values))]
-    return table(("head of layer", *names), ((name, *row) for name, row in zip(names, digits(values), strict=True)))
-
-
-def _known(numbers: Sequence[str]) -> list[str]:
-    return ["" if number == "nan" else number for number in numbers]

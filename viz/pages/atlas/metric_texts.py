@@ -10,10 +10,11 @@ from jaxtyping import Float
 from model.errors import DataError
 from viz.pages.atlas.data import shape_of
 from viz.pictures.payload import LOCAL, Text
+from viz.selection import state
 from viz.selection.choices import CORPUS_METRICS
 from viz.text.messages import _, said, shown
 from viz.text.written import CROSS, DECODER, SITES
-from viz.ui import head_metrics
+from viz.ui import controls, head_metrics
 from viz.ui.head_metrics import MetricText
 
 if TYPE_CHECKING:
@@ -140,6 +141,22 @@ PREFIXES: Final = {"weights": "", "norms": "norm_"}
 """What a metric is read off → how its name begins in an atlas."""
 
 
+def read_off(atlas: "Atlas") -> str:
+    """What metrics are computed from: weights, or the norms that a person chose, if the atlas has them."""
+    return state.current().atlas.read_off if _has_norms(atlas) else "weights"
+
+
+def read_off_control(atlas: "Atlas") -> None:
+    """The choice between weights and norms, for an atlas that has both."""
+    if _has_norms(atlas):
+        help_text = _("Weights, or the norms of the vectors that a head adds for each token (Kobayashi et al. 2020).")
+        controls.segmented("read_off", _("Computed from"), READ_OFF_LABELS, help_text=help_text)
+
+
+def _has_norms(atlas: "Atlas") -> bool:
+    return any(name.startswith(PREFIXES["norms"]) for name in atlas.metrics)
+
+
 def meaning(key: str, site: str, read_off: str) -> str:
     """What a metric says at a site, as a sentence."""
     says = head_metrics.meaning(key, site) if key in head_metrics.TEXTS else TEXTS[key].meaning
@@ -250,6 +267,11 @@ class View:
     def shown(self, value: float) -> str:
         """A number of it, with its unit."""
         return f"{value:.{self.map.decimals}f} {shown(self.map.unit)}".rstrip()
+
+
+def view_of(atlas: "Atlas", site: str, key: str, read_off: str) -> View:
+    """A metric of a site."""
+    return View(site, SITES.index(site), shape_of(atlas, site), key, read_off, maps_of(atlas, site, read_off))
 
 
 def maps_of(atlas: "Atlas", site: str, read_off: str) -> tuple[HeadMap, ...]:

@@ -1,5 +1,6 @@
-"""Show what every head does over a whole corpus: metrics, likeness, strongest sentences."""
+"""What every head does over a whole corpus: metrics, strongest sentences, two metrics against each other."""
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -26,13 +27,14 @@ with frame.errors_shown():
         )
     else:
         # After the title, which waits for no library.
-        from viz.pages.atlas import python, tabs
+        from viz.pages.atlas import export, measuring, tabs
 
         pictures = st.container()
-        measured = tabs.measured(pictures)
+        measured = measuring.measured(pictures)
         if measured is not None:
+            downloads.files(partial(export.files, measured))
             with pictures:
                 tabs.show(measured)
-            downloads.python("atlas_tab", python.VIEWS, measured)
+            downloads.python("atlas_tab", export.VIEWS, measured)
 with st.expander(_("Formulas and sources"), key="atlas-formulas"):
     formulas.show(Path(__file__).with_name("formulas.md"))

@@ -1,4 +1,4 @@
-"""Distances of heads and their map, intervals of means over rows in sentences, and the strongest sentences."""
+"""Distances of heads, intervals of means over rows in sentences, and the strongest sentences."""
 
 import math
 from unittest.mock import Mock
@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.analysis.atlas import head_distance
-from model.analysis.atlas.head_distance import RatioInterval, classical_scaling, divergence_sums, head_map, share_held
+from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.atlas.measure import Strongest
 
 EVERY_ROW = torch.ones(3, dtype=torch.bool)
@@ -37,61 +37,6 @@ def test_rows_are_as_far_apart_as_their_divergence_in_bits(at_once: int, monkeyp
     # All heads' own entropies, and then no more than so many weights, or those of one pair.
     assert max(call.args[0].numel() for call in spy.call_args_list[1:]) <= max(at_once, 6)
     assert divergence_sums(torch.tensor([first]), EVERY_ROW[:2]).tolist() == [[0.0]]
-
-
-def distances(positions: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(positions[:, None] - positions[None], axis=-1)
-
-
-def test_points_of_a_plane_get_back_their_distances() -> None:
-    points = np.random.default_rng(4).normal(size=(7, 2)) * [3, 1]
-    found = classical_scaling(distances(points))
-    np.testing.assert_allclose(distances(found), distances(points), atol=1e-9)
-    np.testing.assert_allclose(found.mean(0), 0, atol=1e-9)
-    assert np.ptp(found[:, 0]) > np.ptp(found[:, 1])
-
-
-def test_of_more_dimensions_the_two_widest_are_kept() -> None:
-    points = np.random.default_rng(4).normal(size=(9, 3)) * [9, 4, 0.01]
-    np.testing.assert_allclose(distances(classical_scaling(distances(points))), distances(points), atol=0.1)
-
-
-def test_each_axis_of_a_map_points_to_its_farthest_head() -> None:
-    points = np.array([[-9.0, 0], [1, 2], [4, 1], [4, -3]])
-    for turned in (points, -points):
-        found = classical_scaling(distances(turned))
-        for axis in range(2):
-            assert found[np.abs(found[:, axis]).argmax(), axis] > 0
-
-
-def test_a_map_of_equal_heads_is_one_place_and_one_head_has_one_too() -> None:
-    assert not head_map(np.zeros((3, 3))).any()
-    assert head_map(np.zeros((1, 1))).tolist() == [[0, 0]]
-
-
-def test_heads_in_one_line_have_no_second_coordinate() -> None:
-    # Of such heads the second eigenvalue is 0, or by rounding a little less: here of a line in twenty.
-    for line in np.random.default_rng(0).normal(size=(200, 3)):
-        found = classical_scaling(distances(np.stack([line, 0 * line], -1)))
-        np.testing.assert_allclose(np.abs(found[:, 0]), np.abs(line - line.mean()))
-        np.testing.assert_allclose(found[:, 1], 0, atol=1e-6)
-
-
-def test_a_map_holds_the_share_of_the_two_widest_dimensions() -> None:
-    points = np.random.default_rng(3).normal(size=(8, 3)) * [0.1, 0.08, 0.05]
-    centred = points - points.mean(0)
-    widths = np.linalg.eigvalsh(centred.T @ centred)
-    assert share_held(distances(points) ** 2, head_map(distances(points) ** 2)) == pytest.approx(
-        widths[1:].sum() / widths.sum()
-    )
-    assert math.isnan(share_held(np.zeros((3, 3)), np.zeros((3, 2))))
-
-
-def test_a_map_of_heads_keeps_the_root_of_their_divergence() -> None:
-    """Of three heads: any three points of a Euclidean space lie in a plane."""
-    weights = torch.rand(3, 3, 5, generator=torch.Generator().manual_seed(2)).softmax(-1)
-    mean = divergence_sums(weights, EVERY_ROW).numpy() / 3
-    np.testing.assert_allclose(distances(head_map(mean)) ** 2, mean, atol=1e-9)
 
 
 def test_the_interval_is_that_of_the_ratio_written_out_in_a_loop() -> None:

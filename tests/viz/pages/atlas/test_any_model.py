@@ -62,7 +62,7 @@ def test_every_model_that_reads_text_has_its_atlas_on_every_tab(app: AppTest, fo
     assert data.find(data.reading(None, ()), _choice(app)).path is not None
     for tab in get_args(AtlasTab):
         shown_there = healthy(opened(app_of(atlas=tab), name, "atlas"))
-        if name == "t5":
+        if name == "t5" and tab == "Heads":
             healthy(shown_there.segmented_control(key="site").set_value("decoder.cross").run())
             assert len(shown_there.selectbox(key="layer").options) == 2, tab
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -18,8 +18,7 @@ from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import maps, opened, sentences
 from tests.viz.sent import caught, sent_to, unpack
 from viz.access import models, texts, traces
-from viz.pages.atlas import data, tabs
-from viz.pages.atlas.layer_maps.tab import HeadMaps, head_maps
+from viz.pages.atlas.heads.tab import ELSE, HeadMaps, head_maps
 from viz.pages.atlas.metric_texts import HeadMap
 from viz.pictures.head_grid.component import HeadChoice
 from viz.pictures.payload import pack
@@ -28,18 +27,70 @@ from viz.text.written import CROSS, DECODER, ENCODER, SITES
 from viz.ui.controls import plain
 
 
-def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
-    opened(app, site="decoder.self", corpus_figure="same", read_off="norms", atlas="Map of heads", layer=1, head=2)
-    (chart,) = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    ring, points = chart["data"]
-    position = atlas.map_positions[1, 1, 2]
-    assert [ring["x"][0], ring["y"][0]] == pytest.approx(position.tolist())
-    assert points["text"][6] == "L2 H3"
+def test_a_link_brings_back_metric_reading_and_head_and_names_the_nearest_heads(
+    app: AppTest, shipped: Path, atlas: Atlas
+) -> None:
+    opened(app, site="decoder.self", corpus_figure="same", read_off="norms", layer=1, head=2)
+    shown = maps(app)
+    assert (shown["chosen"], shown["selected"]) == ("same", [1, 2])
+    (own,) = [each["texts"] for each in shown["maps"] if each["key"] == "same"]
+    assert np.array(own, float) == pytest.approx(atlas.metrics["norm_same"][1].ravel(), abs=0.006)
     # Those that are named as most similar are the nearest of this head.
-    (near,) = [caption.value for caption in app.caption if caption.value.startswith("Most similar to")]
-    apart = np.sort(np.delete(data.distances(atlas, DECODER)[6], 6))[:3]
+    (near,) = [caption.value for caption in app.caption if caption.value.startswith("Attends to the same tokens")]
+    apart = np.sort(np.delete(np.sqrt(atlas.divergences[1][6]), 6))[:3]
     assert re.findall(r"\((\d\.\d\d)\)", near) == [f"{distance:.2f}" for distance in apart]
-    np.testing.assert_allclose(np.array(points["marker"]["color"], float), atlas.metrics["norm_same"][1].ravel())
+
+
+def chart(app: AppTest) -> dict[str, Any]:
+    (drawn,) = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
+    return cast(dict[str, Any], drawn)
+
+
+def points_of(app: AppTest) -> dict[tuple[str, int, int], tuple[float, float]]:
+    """Attention, layer and head → where its point is."""
+    traces = [trace for trace in chart(app)["data"] if "customdata" in trace]
+    return {
+        (custom[0], custom[1], custom[2]): (x, y)
+        for trace in traces
+        for custom, x, y in zip(trace["customdata"], trace["x"], trace["y"], strict=True)
+    }
+
+
+def test_heads_of_all_attentions_are_points_by_any_two_metrics(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+    opened(app, atlas="Scatter", across="entropy", up="same", read_off="norms", site="encoder.self", layer=1, head=3)
+    found = points_of(app)
+    # Cross-attention has no “same token”.
+    assert {site for site, *_ in found} == {ENCODER, DECODER}
+    for (site, layer, head), place in found.items():
+        at = SITES.index(site), layer, head
+        assert place == pytest.approx([atlas.metrics[name][at] for name in ("norm_entropy", "norm_same")])
+    assert "8 heads have no point" in " ".join(caption.value for caption in app.caption)
+    ring = chart(app)["data"][0]
+    assert (ring["x"][0], ring["y"][0]) == pytest.approx(found[ENCODER, 1, 3])
+    # Names of all, of the outermost, of none but the open head.
+    named = {}
+    for choice in ("few", "all", "none"):
+        healthy(app.segmented_control(key="scatter_names").set_value(choice).run())
+        named[choice] = sum(bool(text) for trace in chart(app)["data"] for text in trace.get("text", ()))
+    assert named["none"] == 1 < named["few"] <= named["all"] <= len(found)
+
+
+def test_the_axes_open_on_the_metrics_by_which_most_heads_have_a_job(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+    metrics = {name: np.where(np.isnan(values), values, 0.1) for name, values in atlas.metrics.items()}
+    metrics["next"][0, :, :] = 0.9
+    metrics["previous"][0, 0, :] = 0.8
+    save_atlas(replace(atlas, metrics=metrics, intervals={}), shipped)
+    opened(app, atlas="Scatter")
+    assert {app.selectbox(key=key).value for key in ("scatter_x", "scatter_y")} == {"previous", "next"}
+    # What is proposed is in no address; the head with the highest number across is open.
+    assert set(app.query_params) == {"atlas"}
+    assert app.session_state["selection"].common.site == ENCODER
+
+
+def test_axes_of_different_attentions_have_no_points_and_say_so(app: AppTest, shipped: Path) -> None:
+    opened(app, atlas="Scatter", across="induction", up="next")
+    assert "belong to different attentions" in app.info[0].value
+    assert not app.get("plotly_chart")
 
 
 def test_the_page_opens_on_the_head_that_follows_antecedents_best(app: AppTest, shipped: Path, atlas: Atlas) -> None:
@@ -54,7 +105,7 @@ def test_the_page_opens_on_the_head_that_follows_antecedents_best(app: AppTest, 
     # What is proposed is in no address; another attention shows what it has, without a word.
     assert not app.query_params
     healthy(app.segmented_control(key="site").set_value(DECODER).run())
-    assert maps(app)["chosen"] == tabs.ELSE
+    assert maps(app)["chosen"] == ELSE
     assert not app.info
     # The menu offers no metric without a map.
     shown = {head_map["name"] for head_map in maps(app)["maps"]}
@@ -68,7 +119,7 @@ def test_without_pronouns_measured_it_opens_on_the_head_surest_of_its_job(
     shown = maps(app)
     site, (layer, head) = SITES.index(app.segmented_control(key="site").value), shown["selected"]
     assert atlas.metrics[shown["chosen"]][site, layer, head] == np.nanmax(atlas.metrics[shown["chosen"]])
-    assert shown["chosen"] != tabs.ELSE
+    assert shown["chosen"] != ELSE
 
 
 def test_another_metric_opens_on_its_best_head_and_the_five_best_are_links(
@@ -150,11 +201,11 @@ def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
 ) -> None:
     opened(app, site=site, corpus_figure=figure)
     assert reason in app.info[0].value
-    assert maps(app)["chosen"] == tabs.ELSE
+    assert maps(app)["chosen"] == ELSE
 
 
 def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
-    opened(app, atlas="Table", site="decoder.self", layer=1, head=2)
+    opened(app, site="decoder.self", layer=1, head=2)
     ((table, _),) = sent_to(app, "head_table")
     assert table["selected"] == 6
     assert table["heads"] == [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3, 4)]

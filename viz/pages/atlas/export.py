@@ -1,0 +1,102 @@
+"""The atlas as files and as Python. In files sites are named as in arrays."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from viz.access import models
+from viz.pages.atlas import data, measuring, metric_texts
+from viz.pages.atlas.heads.tab import ELSE
+from viz.pages.atlas.metric_texts import maps_of
+from viz.selection import state
+from viz.text import written
+from viz.text.messages import _
+from viz.text.written import SITES, file_name
+from viz.ui import controls
+from viz.ui.snippets import Snippet, Views, alone, folder, line, of_model
+from viz.ui.trace_tables import digits, table
+
+if TYPE_CHECKING:
+    from model.analysis.atlas.measure import Atlas
+
+
+def _of_atlas(atlas: "Atlas", *lines: str) -> Snippet:
+    """Lines about `atlas`: the one that comes with the model, else measured again."""
+    model = state.current().model
+    loaded = st.session_state.get(measuring.SENTENCES) if state.current().atlas.corpus == "file" else None
+    if loaded is None and data.find(data.reading(None, ()), model).path == models.folder(model) / data.SHIPPED:
+        opened = f"atlas = load_atlas({folder(model)} / {data.SHIPPED!r})"
+        return alone({"analysis.atlas.file": "load_atlas"}, opened, *lines)
+    read, package, corpora = "OWN_CORPUS", "headlight", "OWN_CORPUS, read_text"
+    if loaded is not None:
+        read, package, corpora = line("pathlib.Path({})", loaded.name), "headlight, pathlib", "read_text"
+    imports = {
+        "analysis.atlas.measure": "build_atlas",
+        "analysis.coreference.case_files": "cases_for",
+        "analysis.corpus": corpora,
+    }
+    built = f"atlas = build_atlas(reader, read_text({read}), cases=cases_for(reader))"
+    return of_model(imports, built, *lines, package=package)
+
+
+def _heads(atlas: "Atlas") -> Snippet:
+    """The chosen metric of every head, and how far heads are apart."""
+    choices, site = state.current().atlas, state.current().common.site
+    read_off = metric_texts.read_off(atlas)
+    known = {each.key for each in maps_of(atlas, site, read_off)}
+    name = metric_texts.PREFIXES[read_off] + (choices.corpus_metric if choices.corpus_metric in known else ELSE)
+    both = "values, distances = atlas.metrics[{0}][{1}], atlas.divergences[{1}] ** 0.5  # [layer, head]; of all pairs"
+    return _of_atlas(atlas, line(both, name, SITES.index(site)))
+
+
+def _scatter(atlas: "Atlas") -> Snippet:
+    """Both metrics of every head."""
+    choices, prefix = state.current().atlas, metric_texts.PREFIXES[metric_texts.read_off(atlas)]
+    names = prefix + choices.scatter_x, prefix + choices.scatter_y
+    return _of_atlas(atlas, line("across, up = atlas.metrics[{}], atlas.metrics[{}]  # [site, layer, head]", *names))
+
+
+VIEWS: Final[Views] = {"Heads": _heads, "Scatter": _scatter}
+
+
+def files(atlas: "Atlas") -> None:
+    """The tables of the page as files."""
+    site = state.current().common.site
+    heads = data.shape_of(atlas, site)[1]
+    controls.table_button(_("All heads and metrics (CSV)"), partial(all_metrics, atlas, SITES), file_name("atlas"))
+    controls.table_button(
+        _("All distances between heads of this attention (CSV)"),
+        lambda: distances(data.distances(atlas, site), heads),
+        file_name("atlas", "distances", site),
+    )
+
+
+def all_metrics(atlas: "Atlas", sites: Sequence[str]) -> bytes:
+    """Every metric of every head: a row for each head of the model."""
+    indices = list(np.ndindex(*atlas.mean_outputs.shape[:3]))
+    columns = digits(np.stack([values.ravel() for values in atlas.metrics.values()], axis=1))
+    rows = (
+        (sites[site], layer, head, *_known(numbers))
+        for (site, layer, head), numbers in zip(indices, columns, strict=True)
+        if _is_there(atlas, sites[site], layer, head)
+    )
+    return table(("site", "layer", "head", *atlas.metrics), rows)
+
+
+def _is_there(atlas: "Atlas", site: str, layer: int, head: int) -> bool:
+    of_layers = atlas.heads.get(site, ())
+    return layer < len(of_layers) and head < of_layers[layer]
+
+
+def distances(values: Float[np.ndarray, "layer_head layer_head"], heads: int) -> bytes:
+    """How far heads of a site are from one another: a row and a column for each, named as on pages."""
+    names = [written.head_label(*divmod(index, heads)) for index in range(len(values))]
+    return table(("head of layer", *names), ((name, *row) for name, row in zip(names, digits(values), strict=True)))
+
+
+def _known(numbers: Sequence[str]) -> list[str]:
+    return ["" if number == "nan" else number for number in numbers]

@@ -1,0 +1,223 @@
+"""Choose what the atlas is made of, and measure it.
+
+It is made of our own sentences or a file, and links made by hand. Lines of a file that cannot be read are listed; what
+a person loaded stays in the session.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.access import models
+from viz.pages.atlas import data
+from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
+from viz.selection import state
+from viz.selection.catalogue import checkpoint_root
+from viz.selection.choices import ModelChoice
+from viz.text.language import NAMES
+from viz.text.messages import _, plural, said, shown
+from viz.ui import controls, downloads, frame, long_work
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from model.abilities import Abilities
+    from model.analysis.atlas.measure import Atlas
+    from model.analysis.corpus import CorpusSentence
+
+
+Row = TypeVar("Row")
+LABELS: Final = {"own": said("Our own sentences"), "file": said("A file")}
+#: Why sentences were left out, as the file of an atlas has it.
+LEFT_OUT: Final = (said("too long or blank for this model"),)
+#: Bad lines that are listed; of the others, how many there are.
+MAX_LISTED: Final = 5
+SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
+
+
+@dataclass(frozen=True)
+class Loaded(Generic[Row]):
+    """An uploaded file: its name, the rows read, the rejected lines, and the error if nothing could be read."""
+
+    name: str
+    rows: tuple[Row, ...] = ()
+    bad: tuple[BadLine, ...] = ()
+    error: str = ""
+
+
+def measured(above: "DeltaGenerator") -> "Atlas | None":
+    """The atlas of what is chosen, once it is measured; until then, the means to measure it.
+
+    Raises a HeadlightError if the checkpoint or the device will not do, or nothing could be read. `above` is where a
+    person is told what is to be done first; the choice of the corpus stands below it.
+    """
+    with st.expander(_("Corpus"), key="atlas-corpus"):
+        reading = _reading()
+    if reading is None:
+        above.info(_("Load a text file under “Corpus”: one sentence per line."), icon=":material/upload_file:")
+        return None
+    with frame.loading():
+        stored = data.find(reading, state.current().model)
+    with above:
+        if stored.refused:
+            st.warning(plain(_("Not used: {refused}", refused=stored.refused)), icon=":material/warning:")
+        if stored.atlas is None:
+            stored = _measured(reading) or stored
+    if stored.atlas is not None:
+        st.caption(_origin(stored.atlas, stored.path, reading))
+    return stored.atlas
+
+
+def _reading() -> Reading | None:
+    model = state.current().model
+    with frame.loading():
+        abilities = models.abilities(model)
+    is_file = state.current().atlas.corpus == "file"
+    if data.reads_english(models.languages(model)):
+        is_file = controls.segmented("corpus", _("Corpus contents"), LABELS) == "file"
+    else:
+        frame.small_print(
+            "The sentences that ship are in English, but this model reads {language}.", language=_language(model)
+        )
+        is_file = True
+    sentences: Loaded[CorpusSentence] | None = None
+    if is_file:
+        label, help_text = _of_sentences(writes=_writes_from_source(abilities))
+        sentences = _upload(label, SENTENCES, data.read_sentences, help_text)
+    elif _writes_from_source(abilities):
+        frame.small_print("200 everyday sentences written by us; the model reads them with its own translations.")
+    else:
+        frame.small_print("200 everyday sentences written by us.")
+    return _with_pairs(sentences, is_file=is_file, with_links=abilities.is_headlight)
+
+
+def _of_sentences(*, writes: bool) -> tuple[str, str]:
+    """The label and the help of the field for a file of sentences."""
+    if writes:
+        return _("Sentences, one per line, or sentence TAB translation"), _(
+            "UTF-8, at most {most:,} sentences. If a line gives a translation, the decoder reads it; otherwise the "
+            "model translates first. For longer files use the command `python -m model atlas --text FILE.txt --out "
+            "FILE.npz`.",
+            most=data.MAX_SENTENCES,
+        )
+    return _("Sentences, one per line"), _(
+        "UTF-8, at most {most:,} sentences. For longer files use the command `python -m model atlas --text FILE.txt "
+        "--out FILE.npz`.",
+        most=data.MAX_SENTENCES,
+    )
+
+
+def _language(model: ModelChoice) -> str:
+    code = models.languages(model)[0]
+    return shown(NAMES[code]) if code in NAMES else plain(code)
+
+
+def _writes_from_source(abilities: "Abilities") -> bool:
+    return abilities.kind == "encoder-decoder"
+
+
+def _with_pairs(sentences: "Loaded[CorpusSentence] | None", *, is_file: bool, with_links: bool) -> Reading | None:
+    """What is to be read: the sentences of a file or ours, and links made by hand where a translator can be asked."""
+    if not with_links:
+        if not is_file:
+            return data.reading(None, ())
+        return None if sentences is None or not sentences.rows else data.reading(sentences.rows, ())
+    pairs = _upload(
+        _("Manual word alignments, for alignment error rates (optional)"),
+        _PAIRS,
+        data.read_pairs,
+        _(
+            'One JSON object per line: {{"en": [words], "de": [words], "sure": [[en index, de index], …]}}, indices '
+            "from 0. At most {most:,} pairs; they form a separate set.",
+            most=data.MAX_PAIRS,
+        ),
+    )
+    aligned = () if pairs is None else pairs.rows
+    if not is_file:
+        return data.reading(None, aligned)
+    return None if sentences is None or not sentences.rows else data.reading(sentences.rows, aligned)
+
+
+def _upload(
+    label: str, slot_key: str, read: Callable[[bytes, str], tuple[tuple[Row, ...], list[BadLine]]], help_text: str
+) -> Loaded[Row] | None:
+    """A field for a file, and what was read of the one that is loaded."""
+    key = f"{slot_key}-file"
+
+    def take() -> None:
+        file = st.session_state[key]
+        if file is None:
+            st.session_state.pop(slot_key, None)
+            return
+        try:
+            rows, bad = read(downloads.content(file), file.name)
+            st.session_state[slot_key] = Loaded(file.name, rows, tuple(bad))
+        except HeadlightError as error:
+            st.session_state[slot_key] = Loaded(file.name, error=error.message)
+
+    downloads.field(label, key=key, help_text=help_text, on_change=take)
+    loaded: Loaded[Row] | None = st.session_state.get(slot_key)
+    if loaded is None:
+        return None
+    if st.session_state.get(key) is None:
+        # After another page the field is empty, but what was loaded is still here.
+        st.button(
+            _("Remove {name}", name=plain(loaded.name)),
+            key=f"{slot_key}-forget",
+            icon=":material/close:",
+            on_click=st.session_state.pop,
+            args=(slot_key, None),
+        )
+    if loaded.error:
+        st.error(plain(loaded.error), icon=":material/error:")
+        return loaded
+    message = "{name}: {num_rows:,} read, {num_bad:,} lines skipped."
+    st.caption(plain(_(message, name=loaded.name, num_rows=len(loaded.rows), num_bad=len(loaded.bad))))
+    if loaded.bad:
+        listed = [_(line.message) for line in loaded.bad[:MAX_LISTED]]
+        if more := len(loaded.bad) - len(listed):
+            listed.append(_("And {count:,} more.", count=more))
+        st.warning(plain("  \n".join(listed)), icon=":material/rule:")
+    return loaded
+
+
+def _measured(reading: Reading) -> StoredAtlas | None:
+    """The atlas, once it is measured; until then the button that begins that, or its progress."""
+    task = data.measuring(reading, models.reader(state.current().model))
+    about = st.empty()
+    stored = long_work.outcome(task, _("Measure {count:,} sentences", count=reading.work), key=_JOB, button="primary")
+    job = long_work.job_of(task, _JOB)
+    if stored is None and (job is None or job.finished):
+        message = (
+            "There is no atlas of this model and these sentences yet. To make one, the model reads every sentence (a "
+            "translator also translates it), a few per second. The atlas is saved in {folder}, so that it opens at "
+            "once the next time."
+        )
+        about.info(_(message, folder=plain(_short(data.cache_folder()))), icon=":material/map:")
+    return stored
+
+
+def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
+    """What was read, and where the atlas came from."""
+    read = plural("{count:,} sentence read", "{count:,} sentences read", len(atlas.texts))
+    for reason, count in atlas.skipped.items():
+        read = _("{read}; {count:,} skipped: {reason}", read=read, count=count, reason=_(reason))
+    file = _short(path)
+    if reading.is_own:
+        return plain(_("Our own corpus: {read}. Saved in {file}.", read=read, file=file))
+    return plain(_("Your file: {read}. Saved in {file}.", read=read, file=file))
+
+
+def _short(path: Path | None) -> str:
+    """A path as people write it: from the folder of checkpoints on, or with ~ for the home directory; with slashes."""
+    if path is None:
+        return _("this session only")
+    for base, name in ((checkpoint_root().parent, Path()), (Path.home(), Path("~"))):
+        if path.is_relative_to(base):
+            return (name / path.relative_to(base)).as_posix()
+    return str(path)
