@@ -40,7 +40,7 @@ GREEDY: Final[tuple[tuple[str, dict[str, str]], ...]] = (
     ("compare", {"lab": "Measured", "measure": "norms", "text": sentence(2)}),
     ("compare", {"lab": "Two models", "text": sentence(3)}),
     ("compare", {"lab": "Cause", "text": sentence(4)}),
-    ("experiments", {"claim": "Live switches", "text": LONG}),
+    ("experiments", {"switches": "1", "text": LONG}),
     ("paper", {"claim": "Scores", "text": sentence(5)}),
     ("paper", {"claim": "Table 1", "text": sentence(6)}),
     ("experiments", {"claim": "Ablations", "text": LONG}),

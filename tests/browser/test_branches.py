@@ -44,7 +44,7 @@ def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Pa
 
 def assert_no_tab_is_covered(page: Page) -> None:
     """Which branch is shown stands beside the tabs at any width."""
-    last = page.get_by_role("tab", name="Cost")
+    last = page.get_by_role("tab", name="Inside")
     shown = page.locator(".st-key-asked-of-translation")
     for width in (1000, 1280, 1340, 1366, 1400):
         page.set_viewport_size({"width": width, "height": 1000})

@@ -174,8 +174,8 @@ def views(page: Page, field: str) -> Iterator[str]:
 
 @pytest.mark.long
 def test_the_choice_of_language_loses_nothing_and_is_kept_in_the_address(page: Page, app_as_shipped: str) -> None:
-    visit(page, f"{app_as_shipped}/decode?studio=Cost")
-    expect(page.get_by_role("tab", name="Cost")).to_have_attribute("aria-selected", "true")
+    visit(page, f"{app_as_shipped}/decode?studio=Inside")
+    expect(page.get_by_role("tab", name="Inside")).to_have_attribute("aria-selected", "true")
     field = page.get_by_role("textbox", name="English sentence")
     field.fill("Tom is reading.")
     page.keyboard.press("Control+Enter")

@@ -122,7 +122,6 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     assert min(float(text.attrib["x"]) for text in texts) >= 0
     assert len(texts) > 3 * table.locator("th.number[data-step]").count()
     parts = {
-        "Cost": ".st-key-cost-steps .js-plotly-plot",
         "Film": ".st-key-player",
         "Beam search": ".beam-picture[data-ready='1']",
         "Sampling": "article:has-text('Greedy')",
@@ -130,6 +129,6 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
         "Attribution": ".st-key-attribution-deletion .js-plotly-plot",
     }
     for studio, ready in parts.items():
-        page.get_by_role("tab" if studio in {"Cost", "Film", "Inside"} else "radio", name=studio).click()
+        page.get_by_role("tab" if studio in {"Film", "Inside"} else "radio", name=studio).click()
         expect(page.locator(ready)).to_be_visible()
         assert page.locator("[data-testid='stMain']").evaluate("main => main.scrollWidth <= main.clientWidth"), studio

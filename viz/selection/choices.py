@@ -97,8 +97,7 @@ class ModelChoice:
     second_text: Annotated[str, Param("second"), MaxLength(MAX_TEXT_IN_URL)] = ""
 
 
-TrainingView = Literal["Label smoothing", "Warm-up", "Teacher forcing"]
-LearnTab = Literal["Lessons", "The Transformer", "Training"]
+LearnTab = Literal["Lessons", "The Transformer"]
 Depth = Literal["model", "layer", "head", "cell", "number"]
 PathEnd = Literal["", "input", "output"]
 Lines = Literal["strongest", "mean", "chosen"]
@@ -158,7 +157,6 @@ class LearnChoices:
     walk_edit: Annotated[WalkEdit, Param("change"), ResetBy("text", "checkpoint", "second_text", "chat")] = ""
     #: where the film of the model stands; None for its end, where all is drawn.
     map_step: Annotated[int | None, Param("map"), ResetBy("text", "checkpoint", "chat")] = None
-    training_view: Annotated[TrainingView, Param("training")] = "Label smoothing"  #: what is shown of training
     #: the step whose target is smoothed; None leaves that to the page.
     smoothed_step: Annotated[int | None, Param("target_of"), ResetBy("text", "checkpoint", "chat")] = None
     smoothing: Annotated[int, Param("epsilon")] = 10  #: ε, in hundredths
@@ -219,7 +217,7 @@ class AttentionChoices:
     from_atlas: Annotated[bool, ResetBy("text", "checkpoint", "second_text", "chat")] = False
 
 
-DecodingTab = Literal["Film", "Inside", "Cost"]
+DecodingTab = Literal["Film", "Inside"]
 Search = Literal["Greedy", "Beam search", "Sampling"]
 Inside = Literal["Logit lens", "Attribution"]
 Edit = Literal["off", "uniform", "point"]
@@ -372,7 +370,7 @@ class AtlasChoices:
     scatter_names: Annotated[NamesShown, Param("names")] = "few"  #: which points are named
 
 
-ExperimentsTab = Literal["Ablations", "Through training", "Live switches"]
+ExperimentsTab = Literal["Ablations", "Through training"]
 #: What the lines of the film of a training can be.
 FilmMetric = Literal[
     "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation", "word_in", "word_out"
@@ -392,6 +390,7 @@ class ExperimentsChoices:
     #: ablation_layer, ablation_head: the layer and head that are shown, counted from 1; 0 for each model's surest.
     ablation_layer: int = 0
     ablation_head: int = 0
+    live_switches: Annotated[bool, Param("switches")] = False  #: whether parts are taken out of the chosen translator
     off_layer: Annotated[int, Param("without")] = 0  #: the layer that parts are taken out of, counted from 1; 0 for all
     kept_head: Annotated[int, Param("kept")] = 0  #: the head that stays where all others are taken out
     film_of: str = ""  #: the model whose training is shown as a film; "" for that of the experiments, from nothing

@@ -25,6 +25,7 @@ from viz.selection.selection import FIELDS, PAGES, SECTIONS, Section, Selection
 _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("learn", "Follow one token"): {"learn": "The Transformer", "depth": "layer"},
     ("learn", "Collection"): {"collection": "True"},
+    ("claim", "Live switches"): {"switches": "True"},
     ("transformer", "One token"): {"depth": "layer"},
     ("transformer", "Whole model"): {},
     ("view", "Take it with you"): {},
@@ -54,6 +55,10 @@ EXPLORED: Final[Mapping[str, tuple[str, int]]] = {
     "masks": ("three-attentions", 1),
     "positions": ("positions", 3),
     "table_one": ("why-attention", 2),
+    "forcing": ("loss", 1),
+    "smoothing": ("loss", 3),
+    "schedule": ("training", 2),
+    "cost": ("decoding", 1),
 }
 
 
@@ -82,11 +87,18 @@ _MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
     ("paper", "claim", ""): _explored("scores"),
     ("why", "", ""): ("experiments", {}),
     ("paper", "", ""): ("experiments", {}),
+    ("decode", "studio", "Cost"): _explored("cost"),
     ("decode", "studio", "Edit attention"): ("compare", {"lab": "Cause"}),
     ("", "view", "Where a weight comes from"): ("learn", {"learn": "The Transformer", "depth": "head"}),
 }
 #: Tabs that are gone, as links for a class name them, and those that have what they showed.
-_TABS_SHOWN: Final = {"attention-qk-and-ov": "attention-why", "attention-bertviz": "attention-all-heads"}
+_TABS_SHOWN: Final = {
+    "attention-qk-and-ov": "attention-why", "attention-bertviz": "attention-all-heads",
+    "decoding-cost": "learn-lessons", "learn-training": "learn-lessons", "learn-collection": "learn-lessons",
+    "experiments-live-switches": "experiments-ablations",
+}  # fmt: skip
+#: What the tab Training showed → the topic of Explore.
+_TRAINING: Final = {"": "smoothing", "Warm-up": "schedule", "Teacher forcing": "forcing"}
 _HEAD: Final = re.compile(r"L([1-9]\d{0,4})H([1-9]\d{0,4})")
 #: Addresses that pages had.
 OLD_ADDRESSES: Final = ("masks", "why", "paper")
@@ -140,6 +152,8 @@ def moved(address: str, params: Mapping[str, str]) -> tuple[str, Mapping[str, st
 
     `address` is that of the page that is asked for.
     """
+    if address == "learn" and params.get("learn") == "Training":
+        return _explored(_TRAINING.get(params.get("training", ""), "smoothing"))
     for (old, name, value), now in _MOVED.items():
         if old == address and params.get(name, "") == value:
             return now

@@ -37,7 +37,6 @@ SAID = {
     ("decoding", "Logit lens"): "logit lens reads layers that all add to one sum",
     ("attention", "Why"): "depend on everything read before",
     ("decoding", "Attribution"): "no self-attention",
-    ("decoding", "Cost"): "which cache keys and values",
     ("coreference", "Measured"): "no self-attention",
     ("atlas", "Table"): "There is no atlas of this model",
 }

@@ -45,9 +45,10 @@ from viz.pages.experiments import python as of_experiments
 from viz.pages.experiments.data import ablations
 from viz.pages.experiments.through_training import data as films
 from viz.pages.learn import python as of_learn
-from viz.pages.learn.explore.data import masks, pooling, positions, scores, table_one
-from viz.pages.learn.training import data as training
-from viz.pages.learn.training.tab import SHOWN, asked_reference
+from viz.pages.learn.explore.data import masks, pooling, positions, scores, table_one, training
+from viz.pages.learn.explore.data.cost import step_costs
+from viz.pages.learn.explore.forcing import asked_reference
+from viz.pages.learn.explore.schedule import SHOWN
 from viz.pages.learn.transformer import data as data_of_walk
 from viz.pages.learn.transformer import walk
 from viz.pages.model_card import data as card
@@ -234,8 +235,9 @@ def explained(names: dict[str, Any], trace: Trace) -> Pairs:
     ]
 
 
-def costs(names: dict[str, Any], trace: Trace) -> Pairs:
-    shown = searches.step_costs(trace, reader())
+def costs(names: dict[str, Any]) -> Pairs:
+    model = state.current().model
+    shown = step_costs(traces.written(models.writer(model), state.current().common.text), reader())
     return [([cost.cached.total for cost in names["costs"]], [float(cost.cached.total) for cost in shown])]
 
 
@@ -483,7 +485,6 @@ CASES: list[Case] = [
     ("decoding", "Film", {"search": "Sampling", "num_samples": 3, "temperature": 130, "top_k": 7}, samples),
     ("decoding", "Inside", {}, lens),
     ("decoding", "Inside", {"inside": "Attribution", "step": 2}, explained),
-    ("decoding", "Cost", {}, costs),
     *(("coreference", "Side by side", {"pair": "it-01", "measure": each}, moved) for each in ("weights", "rollout")),
     ("coreference", "Side by side", {"text": "No.", "other_text": "He was late."}, rows_alone),
     ("coreference", "Measured", {}, measured),
@@ -510,17 +511,18 @@ CASES: list[Case] = [
         {"film_site": ENCODER, "film_head": 1, "film_metric": "previous"},
         through_training,
     ),
-    ("experiments", "Live switches", {"off_layer": 2, "kept_head": 1}, switched),
+    ("experiments", "Ablations", {"live_switches": True, "off_layer": 2, "kept_head": 1}, switched),
     ("learn", "The Transformer", {}, every_head),
     ("learn", "The Transformer", {"depth": "layer", "site": ENCODER, "token": 2}, one_token),
     ("learn", "The Transformer", {"walk_edit": "off", "site": CROSS}, changed_heads),
     ("learn", "The Transformer", {"walk_edit": "point", "site": DECODER, "token": 3, "key_token": 1}, changed_heads),
     ("learn", "The Transformer", {"depth": "head", "token": 3, "key_token": 1}, row_of_head),
     ("learn", "The Transformer", {"depth": "number", "token": 2, "key_token": 0, "scaled": False}, row_of_head),
-    ("learn", "Training", {"smoothed_step": 1, "smoothing": 20}, smoothed),
-    ("learn", "Training", {"training_view": "Warm-up", "schedule_width": 128, "schedule_warmup": 500}, schedule),
-    ("learn", "Training", {"training_view": "Teacher forcing", "forced_reference": "Tom kam."}, forced),
-    ("learn", "Training", {"training_view": "Teacher forcing"}, forced),
+    ("learn", "Lessons", exploring("smoothing") | {"smoothed_step": 1, "smoothing": 20}, smoothed),
+    ("learn", "Lessons", exploring("schedule") | {"schedule_width": 128, "schedule_warmup": 500}, schedule),
+    ("learn", "Lessons", exploring("forcing") | {"forced_reference": "Tom kam."}, forced),
+    ("learn", "Lessons", exploring("forcing"), forced),
+    ("learn", "Lessons", exploring("cost"), costs),
     ("model_card", "Overview", {}, sizes),
     ("model_card", "Masks, positions and cost", {"text": EXAMPLES[0].text}, masks_and_positions),
     ("model_card", "Data and training", {}, records),
@@ -567,7 +569,7 @@ def test_snippets_of_models_of_other_people_give_what_their_views_show(person: P
             compare("attention", "All heads", {"checkpoint": name}, all_heads)
         for name in ("gpt2", "t5", "chat"):
             compare("decoding", "Film", {"checkpoint": name}, film)
-            compare("decoding", "Cost", {"checkpoint": name}, costs)
+            compare("learn", "Lessons", exploring("cost") | {"checkpoint": name}, costs)
         compare("coreference", "Cause", {"checkpoint": "gpt2", "pair": "gift-02"}, caused)
 
     person(do, str(folders))

@@ -208,7 +208,7 @@ SENT = {"string_value": (forged.STALE,), "double_array_value": ((-1.0,),), "json
 VIEWS = [
     next(forged.views()),
     forged.View("viz/pages/decoding/page.py", "Branches"),
-    forged.View("viz/pages/experiments/page.py", "Live switches"),
+    forged.View("viz/pages/experiments/page.py", "Ablations"),
 ]
 
 

@@ -34,8 +34,7 @@ OF_EVERY: Final = {
 }
 OF_OURS: Final = OF_EVERY | {
     "coreference": ("Side by side", "Cause"),
-    "experiments": ("Live switches",),
-    "learn": ("The Transformer", "Training"),
+    "experiments": ("Ablations",),
     "model_card": ("Overview",),
 }
 #: Other ways to see the first tab of the attention page.
@@ -110,7 +109,10 @@ def test_every_view_of_the_smallest_is_drawn_in_numbers(model: str, page: str, t
 @pytest.mark.parametrize("topic", TOPICS)
 @pytest.mark.parametrize("model", ["en-de", "gpt2"])
 def test_every_topic_of_explore_is_drawn_in_numbers(model: str, topic: str) -> None:
-    check(opened(model, "learn", "Lessons", **place(topic)))
+    # The lesson above one of them needs small models that are not there, and says so.
+    app = run_page(app_of(checkpoint=model, text=TEXT, **place(topic)), "learn")
+    assert not app.exception
+    check(app)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)

@@ -58,7 +58,6 @@ KEPT: dict[str, dict[str, object]] = {
         "search": "Sampling", "temperature": 150, "top_k": 20, "top_p": 90, "num_samples": 12,
         "sampling_seed": 7,
     },
-    "studio=Cost&step=4": {"decoding_tab": "Cost", "step": 4},
     f"{PAIR}&token=9&other_token=10": {
         "text": "The trophy doesn't fit into the suitcase because it is too big.",
         "other_text": "The trophy doesn't fit into the suitcase because it is too small.", "token": 9,
@@ -110,13 +109,13 @@ CORRECTED: dict[str, tuple[dict[str, object], str]] = {
         "site=encoder.self&head=L8H1&also=4.2&branches=0-2-t40&step=0",
     ),
     "studio=Film&step=5&whose=in": ({"step": 5}, "step=5"),
-    "folder=%2Fetc&picture=abc&picture_digest=abc&beam_size=9&decoding_tab=Cost&metric=entropy": ({}, ""),
+    "folder=%2Fetc&picture=abc&picture_digest=abc&beam_size=9&decoding_tab=Inside&metric=entropy": ({}, ""),
 }  # fmt: skip
 
 
-def exploring(lesson: str, step: int, **choices: object) -> tuple[str, dict[str, object]]:
+def exploring(lesson: str, number: int, **choices: object) -> tuple[str, dict[str, object]]:
     """Explore of a topic, unfolded below the step at which it is at home."""
-    return "Learn", {"learn_tab": "Lessons", "lesson": lesson, "lesson_step": step, "explore": True, **choices}
+    return "Learn", {"learn_tab": "Lessons", "lesson": lesson, "lesson_step": number, "explore": True, **choices}
 
 
 #: Old address → the page where it leads, and what is chosen there.
@@ -134,6 +133,16 @@ MOVED: dict[str, tuple[str, dict[str, object]]] = {
     "paper?claim=Pooling&sigma=30&at=100": exploring("look-up", 3, pooling_width=30, pooling_query=100),
     "paper?claim=Table+1&n=64&k=5": exploring("why-attention", 2, layer_length=64, kernel_width=5),
     "experiments?claim=Table+1&r=17": exploring("why-attention", 2, window_size=17),
+    "learn?learn=Training&target_of=3&epsilon=20": exploring("loss", 3, smoothed_step=3, smoothing=20),
+    "learn?learn=Training&training=Warm-up&schedule_width=256": exploring("training", 2, schedule_width=256),
+    "learn?learn=Training&training=Teacher+forcing&reference=Ja.": exploring("loss", 1, forced_reference="Ja."),
+    "learn?lesson=loss&training=Warm-up": ("Learn", {"lesson": "loss", "lesson_step": 1, "explore": False}),
+    "learn?learn=Collection": ("Learn", {"learn_tab": "Lessons", "collection": True}),
+    "decode?studio=Cost&step=4&text=It+is+late.": exploring("decoding", 1, step=4, text="It is late."),
+    "experiments?claim=Live+switches&without=2": (
+        "Experiments",
+        {"experiments_tab": "Ablations", "live_switches": True, "off_layer": 2},
+    ),
     "paper?claim=Ablations&models=gru": ("Experiments", {"experiments_tab": "Ablations", "ablations": ("gru",)}),
     "paper?claim=Through+training": ("Experiments", {"experiments_tab": "Through training"}),
 }
@@ -173,7 +182,7 @@ def test_an_old_address_is_written_again_with_the_whole_name_of_its_head(address
 
 
 def test_an_address_without_a_head_leaves_it_to_the_page_and_a_branch_without_a_step_means_the_first() -> None:
-    selection = parse(params_of("text=It+is+late.&token=3&studio=Cost"), Selection().changed(head=2, step=4))
+    selection = parse(params_of("text=It+is+late.&token=3&studio=Inside"), Selection().changed(head=2, step=4))
     assert not selection.common.head_chosen
     assert not selection.common.step_chosen
     selection = parse(params_of("branches=0-2-t40&branch=1"), Selection())

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Final
@@ -21,11 +21,11 @@ from viz.text.messages import _, plural
 from viz.text.written import CROSS, DECODER, file_name
 from viz.ui import long_work, trace_tables
 from viz.ui.downloads import show_offer
-from viz.ui.snippets import Imports, Snippet, Views, line, of_model, of_reader, of_written
+from viz.ui.snippets import Snippet, Views, line, of_reader, of_written
 from viz.ui.trace_tables import Row, cell, digits, table
 
 if TYPE_CHECKING:
-    from model import BeamTree, SampledTranslation, StepCost, Trace
+    from model import BeamTree, SampledTranslation, Trace
     from model.decoding.logit_lens import LogitLens
 
 #: Bytes, about, of a step in the table, of a token of a branch, and of what a beam compares in a step per its width.
@@ -225,25 +225,6 @@ def sampled_tokens(drawn: "Sequence[SampledTranslation]", vocabulary: Sequence[s
     return table(titles, rows)
 
 
-def costs(steps: "Sequence[StepCost]") -> bytes:
-    """A row for each step: rows computed and reused, and the multiply-adds of each part with the cache and without."""
-    if not steps:
-        return table(("step",), ())
-    parts = [field.name for field in fields(steps[0].cached)]
-    ways = ("cached", "recomputed")
-    counted = ("new_target_rows", "reused_target_rows", "new_source_rows", "reused_source_rows", "reused_numbers")
-    titles = ("step", *counted, *(f"{way}_{part}" for way in ways for part in (*parts, "total")))
-    rows = (
-        (
-            number,
-            *(getattr(step, name) for name in counted),
-            *(getattr(getattr(step, way), part) for way in ways for part in (*parts, "total")),
-        )
-        for number, step in enumerate(steps)
-    )
-    return table(titles, rows)
-
-
 def _or_empty(value: float | None) -> str:
     return "" if value is None else repr(value)
 
@@ -291,18 +272,4 @@ def _inside(trace: "Trace") -> Snippet:
     return of_written(trace, imports, run, scores)
 
 
-def _cost(trace: "Trace") -> Snippet:
-    """The multiply-adds of every step, with the cache and without."""
-    abilities = models.abilities(state.current().model)
-    if not abilities.has("cost"):
-        return ""
-    numbers = len(trace.source_ids), len(trace.target_tokens) - len(trace.steps) + 1, len(trace.steps)
-    costs = line("costs = [step_cost(sizes, {}, step, {}) for step in range({})]", *numbers)
-    imports: Imports = {"decoding.cost": "decoder_sizes, step_cost"}
-    if abilities.is_headlight:
-        return of_model(imports, "sizes = decoder_sizes(reader.config)", costs)
-    imports = {"adapters.decoder_lens": "library_sizes", "decoding.cost": "step_cost"}
-    return of_written(trace, imports, "sizes = library_sizes(reader, trace)", costs)
-
-
-VIEWS: Final[Views] = {"Film": _film, "Inside": _inside, "Cost": _cost}
+VIEWS: Final[Views] = {"Film": _film, "Inside": _inside}

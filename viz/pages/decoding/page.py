@@ -18,7 +18,7 @@ head = frame.title(
 with frame.errors_shown():
     with frame.loading():
         # After the title, which waits for no library.
-        from viz.pages.decoding import attribution, cost, sampling, translation_controls, translations
+        from viz.pages.decoding import attribution, sampling, translation_controls, translations
         from viz.pages.decoding import export as own_export
         from viz.pages.decoding.beam import tab as beam
         from viz.pages.decoding.film import tab as film
@@ -37,7 +37,6 @@ with frame.errors_shown():
         tabs: list[frame.Tab[DecodingTab]] = [
             ("Film", partial(translation_controls.asked, searches)),
             ("Inside", partial(translation_controls.asked, inside)),
-            ("Cost", partial(translation_controls.asked, {"": cost.show})),
         ]
         downloads.files(partial(own_export.files, trace))
         frame.tabs("decoding_tab", tabs, trace)

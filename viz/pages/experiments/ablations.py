@@ -1,4 +1,4 @@
-"""Ablations, of the page on claims: a sentence through models that lack a part, and what each part is worth."""
+"""Ablations: a sentence through models that lack a part, and what each part is worth."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -9,7 +9,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.access.texts import word_diff
-from viz.pages.experiments import figures, wording
+from viz.pages.experiments import figures, live_switches, wording
 from viz.pages.experiments.data import ablations
 from viz.pages.experiments.data.ablations import Comparison, Measured, OpenHead, Row
 from viz.pages.experiments.wording import shortened
@@ -44,9 +44,17 @@ _LEGEND: Final = ((figures.SEED, said("per seed here")), (figures.PAPER, said("T
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """The sentence through some of the models at once, then the table of all."""
+    """The sentence through some of the models at once, parts taken out of the chosen one, then the table of all."""
     with frame.errors_shown():
         _show_side_by_side(trace)
+    label = _("Remove a part from {name}", name=plain(models.name_of(state.current().model)))
+    key = state.bind("live_switches", always=False)
+    with st.expander(
+        label, icon=":material/toggle_off:", key=key, on_change=state.take, args=("live_switches",)
+    ) as part:
+        if part.open:
+            with frame.errors_shown():
+                live_switches.show(trace)
     st.subheader(_("What each part is worth"), anchor=False)
     _show_worth()
 

@@ -1,4 +1,4 @@
-"""Live switches, of the page on claims: a part taken out of the trained translator, and its translation at once."""
+"""Live switches, a part of Ablations: a part taken out of the chosen translator, and its translation at once."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,7 @@ from viz.selection import state
 from viz.text import html
 from viz.text.messages import Message, _, said
 from viz.text.written import file_name
-from viz.ui import controls, frame, long_work, present
+from viz.ui import controls, frame, long_work
 from viz.ui.token_labels import marked
 from viz.ui.trace_tables import table
 
@@ -33,10 +33,9 @@ PAPER: "Final[dict[Part, Message]]" = {
 PATIENCE: Final = 1.5
 
 
-@frame.fragment
 def show(trace: "Trace") -> None:
     """The layer and the head, the translations without each part, and BLEU over the corpus."""
-    if frame.for_translators(_("On this tab, parts are removed while the model translates.")):
+    if frame.for_translators(_("Parts are removed while the model translates.")):
         return
     translator = models.translator(state.current().model)
     layer, kept = _widgets(translator)
@@ -55,7 +54,6 @@ def show(trace: "Trace") -> None:
         "trained without the part.",
         where=_where(layer),
     )
-    present.why_divided("parts")
     measured = long_work.outcome(
         task, _("BLEU over {sentences} sentences", sentences=ablations.SENTENCES), key="parts-off"
     )

@@ -1,4 +1,4 @@
-"""The claims of the paper, tested on this machine: how attention scores, what it may see, how it knows the order."""
+"""What parts of the model are worth, and what heads become while a model is trained."""
 
 from viz.selection import state
 from viz.selection.choices import ExperimentsTab
@@ -14,15 +14,11 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
-    from viz.pages.experiments import ablations, live_switches, python
+    from viz.pages.experiments import ablations, python
     from viz.pages.experiments.through_training import tab as through_training
 
     trace = sentence.read_and_show(state.current().common.text, head)
     finding.open_on_finding(trace)
-    tabs: list[frame.Tab[ExperimentsTab]] = [
-        ("Ablations", ablations.show),
-        ("Through training", through_training.show),
-        ("Live switches", live_switches.show),
-    ]
+    tabs: list[frame.Tab[ExperimentsTab]] = [("Ablations", ablations.show), ("Through training", through_training.show)]
     frame.tabs("experiments_tab", tabs, trace)
     downloads.python("experiments_tab", python.VIEWS, trace)

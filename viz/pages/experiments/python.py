@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from model import Trace
 
 
-def _ablations(trace: object) -> Snippet:
-    """The sentence through the models that are shown, and a head of each."""
+def _ablations(trace: "Trace") -> Snippet:
+    """The sentence through the models that are shown, and a head of each; or the translator without each part."""
     selection = state.current()
+    if selection.experiments.live_switches:
+        return _live_switches(trace)
     choices, device, text = selection.experiments, selection.model.device, selection.common.text
     names = tuple(name for name in ablations.presets() if name in choices.ablations)
     site = choices.ablation_site
@@ -79,4 +81,4 @@ def _live_switches(trace: "Trace") -> Snippet:
     return of_model({"analysis.interventions.parts_off": "PartOff, translate_without"}, off, written)
 
 
-VIEWS: Final[Views] = {"Ablations": _ablations, "Through training": _through_training, "Live switches": _live_switches}
+VIEWS: Final[Views] = {"Ablations": _ablations, "Through training": _through_training}

@@ -1,4 +1,4 @@
-"""The paper, to be learned: lessons, the Transformer as one picture to zoom into, and its training."""
+"""The paper, to be learned: lessons, the Transformer as one picture to zoom into."""
 
 from viz.selection.choices import LearnTab
 from viz.text.messages import _
@@ -15,13 +15,8 @@ with frame.errors_shown():
     # After the title, which waits for no library.
     from viz.pages.learn import python
     from viz.pages.learn.lessons import tab as lessons
-    from viz.pages.learn.training import tab as training
     from viz.pages.learn.transformer import walk
 
-    every_tab: list[frame.Tab[LearnTab]] = [
-        ("Lessons", lessons.show),
-        ("The Transformer", walk.show),
-        ("Training", training.show),
-    ]
+    every_tab: list[frame.Tab[LearnTab]] = [("Lessons", lessons.show), ("The Transformer", walk.show)]
     frame.tabs("learn_tab", every_tab, head)
     downloads.python("learn_tab", python.VIEWS)

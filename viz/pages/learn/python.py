@@ -4,15 +4,13 @@ from typing import TYPE_CHECKING, Final
 
 from viz.access import models, traces
 from viz.pages.learn.explore import part as explore
+from viz.pages.learn.explore.forcing import asked_reference
 from viz.pages.learn.lessons import tab as lessons
-from viz.pages.learn.training import data as training
-from viz.pages.learn.training.tab import SHOWN, asked_reference
 from viz.pages.learn.transformer import data, walk
 from viz.pages.learn.transformer.walk_payload import Told, WalkState, lacks_scores
 from viz.selection import state
 from viz.text.messages import said
-from viz.ui import token_labels
-from viz.ui.snippets import Snippet, Views, alone, line, of_text
+from viz.ui.snippets import Snippet, Views, line, of_text
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -82,31 +80,4 @@ def _change(trace: "Trace", reader: "Reader", place: WalkState) -> tuple[dict[st
     return imports, [line("changed = moved_by(reader, trace, {}, streams(reader, trace))", edit)]
 
 
-def _training() -> Snippet:
-    """One step against its smoothed target, the schedule, or a reference read along."""
-    learn = state.current().learn
-    if learn.training_view == "Warm-up":
-        numbers = learn.schedule_warmup, learn.schedule_width, SHOWN
-        settings = line("settings = dict(decay='paper', warmup={}, d_model={}, peak=1.0, total={})", *numbers)
-        rates = line("rates = [learning_rate(step, **settings) for step in range(1, {})]", SHOWN + 1)
-        return alone({"training.optimizer": "learning_rate"}, settings, rates)
-    if not models.abilities(state.current().model).is_headlight:
-        return ""
-    trace, translator = _trace(), models.any_translator(state.current().model)
-    if learn.training_view == "Label smoothing":
-        count = len(token_labels.step_labels(trace))
-        step = state.position("smoothed_step", count, training.least_probable_step(trace))
-        log_probs = line("log_probs = step_log_probs(reader, trace.text, trace.target_ids[:{}])", step + 1)
-        template = "loss = step_loss(log_probs, trace.steps[{}].token_id, smoothing={})"
-        loss = line(template, step, learn.smoothing / 100)
-        return of_text(trace, {"analysis.label_smoothing": "step_log_probs, step_loss"}, log_probs, loss)
-    reference = asked_reference(translator, trace)
-    if isinstance(reference, str):
-        forced = line("forced = reader.trace({}, {})", trace.text, reference)
-    else:
-        forced = line("forced = reader.trace_tokens({}, {})", trace.text, list(reference.token_ids))
-    log_probs = "log_probs = [step.log_prob for step in forced.steps]  # of the reference's tokens"
-    return of_text(trace, {}, forced, log_probs)
-
-
-VIEWS: Final[Views] = {"Lessons": _lessons, "The Transformer": _the_transformer, "Training": _training}
+VIEWS: Final[Views] = {"Lessons": _lessons, "The Transformer": _the_transformer}

@@ -12,10 +12,9 @@ from model.adapters.text_writer import TextWriter
 from model.errors import TokenError
 from tests.model.adapters import zoo
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from tests.viz.sent import charts, numbers, numbers_of
+from tests.viz.sent import charts, numbers
 from viz.access import models, traces
 from viz.pages.decoding.data import branches, searches
-from viz.pages.decoding.figures import COMPUTED
 from viz.pages.decoding.film.component import _cells
 from viz.pages.decoding.film.data import film
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -132,13 +131,3 @@ def test_the_film_of_a_decoder_has_its_text_where_a_source_would_stand(app: AppT
     assert alone.source_tokens == ("∅",)
     assert not any(zlib.decompress(alone.cross.tobytes()))
     assert alone.axes[1].groups == ((),)
-
-
-def test_the_first_step_of_a_decoder_computes_its_whole_text(app: AppTest) -> None:
-    app.query_params["studio"] = "Cost"
-    opened(app, checkpoint="ruled", text="Tom was very late", step=0)
-    assert not app.error, app.error[0].value
-    blocks, parts, _ = charts(app)
-    prompt = len(models.writer(Selection().changed(checkpoint="ruled").model).decode("Tom was very late").target_ids)
-    assert sum(state == COMPUTED for state in numbers_of(blocks["data"][0])[0]) == prompt
-    assert not any("Cross" in name for name in parts["data"][0]["y"])

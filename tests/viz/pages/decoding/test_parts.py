@@ -16,14 +16,13 @@ from tests.viz.pages.decoding.test_beam import by_hand
 from tests.viz.pages.decoding.test_sampling import drawn as sample
 from tests.viz.pages.decoding.viewer import Viewer
 from viz.access import head_verdict, models, traces
-from viz.pages.decoding import export, figures, sampling, translation_controls, translations
+from viz.pages.decoding import export, sampling, translation_controls, translations
 from viz.pages.decoding.beam import tab as beam
 from viz.pages.decoding.branches import tab
 from viz.pages.decoding.branches.tab import BranchTree, Translation, TreeAct
 from viz.pages.decoding.data import branches, searches
 from viz.pages.decoding.figures import Written, probability_curves
 from viz.pictures.figures.charts import MAX_ONE_BY_ONE
-from viz.pictures.figures.heads import ROW_HEIGHT
 from viz.selection import state
 from viz.selection.branch_codes import MAX_PIECES, Choice, Write
 from viz.selection.fields import MAX_TEXT_IN_URL
@@ -342,21 +341,6 @@ def test_curves_reach_over_the_longer_one_and_the_shown_one_has_the_colour_of_it
         assert low < 0 < 1 < high
         tree = BranchTree(branches=(), shown=1, against=0, step=0, name="")
         assert [curve.line.color for curve in figure.data] == [tree.against_colour, tree.shown_colour]
-
-
-@pytest.mark.parametrize(("steps", "mode"), [(60, "lines+markers"), (61, "lines")])
-def test_the_steps_of_a_long_translation_are_lines_without_marks(steps: int, mode: str) -> None:
-    cached, recomputed = np.arange(steps), np.arange(steps) + 5
-    figure = figures.cost_curve(cached, recomputed, 1, ["a"] * steps)
-    assert {line.mode for line in figure.data} == {mode}
-    assert [list(line.x[:3]) for line in figure.data] == [[1, 2, 3]] * 2
-
-
-def test_every_layer_of_the_cache_has_the_height_of_a_row() -> None:
-    states = figures.source_states(0, 3)
-    heights = [figures.cache_blocks(states, "abc", layers).layout.height for layers in (2, 5)]
-    assert heights[1] - heights[0] == 3 * ROW_HEIGHT
-    assert heights[0] > 2 * ROW_HEIGHT + 40, "and the labels of its tokens"
 
 
 def test_cards_of_samples_say_which_have_the_same_text(session: dict[str, Any]) -> None:

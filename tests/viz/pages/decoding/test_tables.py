@@ -16,7 +16,7 @@ from tests.viz.pages.decoding.test_sampling import drawn, samples_of
 from viz.access import models
 from viz.pages.decoding import export
 from viz.pages.decoding.data import branches
-from viz.pages.decoding.data.searches import beam_settings, logit_lens, step_costs
+from viz.pages.decoding.data.searches import beam_settings, logit_lens
 from viz.selection.branch_codes import Choice, Write
 from viz.selection.selection import Selection
 
@@ -38,15 +38,6 @@ def test_the_table_of_steps_is_that_of_the_branch() -> None:
     rows = list(csv.DictReader(io.StringIO(trace_tables.steps(trace).decode("utf-8-sig"))))
     assert rows[4]["token_id"] == "40"
     assert len(rows) == len(trace.steps)
-
-
-def test_the_table_holds_every_part_of_every_step(chosen: Selection) -> None:
-    costs = step_costs(traced(TEXT, chosen), models.translator(chosen.model))
-    lines = list(csv.DictReader(export.costs(costs).decode("utf-8-sig").splitlines()))
-    assert len(lines) == len(costs)
-    assert int(lines[3]["reused_target_rows"]) == 3
-    assert int(lines[3]["recomputed_total"]) == costs[3].recomputed.total
-    assert int(lines[3]["cached_feed_forward"]) == costs[3].cached.feed_forward
 
 
 def test_the_table_has_a_row_for_each_level_step_and_rank(chosen: Selection) -> None:

@@ -23,7 +23,7 @@ def bold_lines(app: AppTest) -> list[str]:
 
 
 def opened(app: AppTest, **choices: object) -> AppTest:
-    at(app, "Live switches", text="The dog sleeps.", **choices)
+    at(app, "Ablations", text="The dog sleeps.", switches=1, **choices)
     return until(app, lambda app: app.get("html") and "Removed" in said(app))
 
 

@@ -4,12 +4,10 @@ from typing import Final
 
 import numpy as np
 
-from model import BeamTree, SampledTranslation, Sampling, Trace, later
+from model import BeamTree, SampledTranslation, Sampling, Trace
 from model.decoding.beam import LARGEST_WIDTH, BeamRule
-from model.decoding.cost import DecoderSizes, StepCost, decoder_sizes, step_cost
 from model.decoding.logit_lens import LogitLens
-from model.reader import LARGEST_ALPHA, Reader, Writer
-from model.translator import Translator
+from model.reader import LARGEST_ALPHA, Writer
 from viz.access import attention
 from viz.pages.decoding.figures import common_difference
 from viz.pictures.figures.heads import Alignment, align
@@ -69,21 +67,6 @@ def drawing(writer: Writer, text: str, choices: DecodingChoices) -> Task[tuple[S
 
     progress_text = said("Sampling: {done} of at most {total} tokens each")
     return Task(("samples", writer.key, text, count, seed, how), 0, said("tokens"), compute, progress_text)
-
-
-@cached(max_entries=MAX_LENSES)
-def step_costs(trace: Trace, reader: Reader) -> tuple[StepCost, ...]:
-    """The cost of each step, with the key/value cache and without. Raises a TraceError if the model does not tell."""
-    sizes = _sizes(trace, reader)
-    prompt = len(trace.target_tokens) - len(trace.steps) + 1
-    return tuple(step_cost(sizes, len(trace.source_ids), step, prompt) for step in range(len(trace.steps)))
-
-
-def _sizes(trace: Trace, reader: Reader) -> DecoderSizes:
-    if isinstance(reader, Translator):
-        return decoder_sizes(reader.config)
-    assert isinstance(reader, later.text_reader.TextReader)
-    return later.decoder_lens.library_sizes(reader, trace)
 
 
 @cached(max_entries=MAX_LENSES)

@@ -28,4 +28,8 @@ TOPICS: Final[Mapping[str, Topic]] = {
     "masks": Topic(said("Masks")),
     "positions": Topic(said("Positions")),
     "table_one": Topic(said("Table 1"), is_of_text=False),
+    "forcing": Topic(said("Teacher forcing")),
+    "smoothing": Topic(said("Label smoothing")),
+    "schedule": Topic(said("Learning rate schedule"), is_of_text=False),
+    "cost": Topic(said("Cost")),
 }

@@ -22,7 +22,7 @@ from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Picture
 from model.translator import Translator
 from viz.access import traces
-from viz.pages.learn.training.data import OtherTranslation, forced_trace
+from viz.pages.learn.explore.data.training import OtherTranslation, forced_trace
 from viz.pictures import payload
 from viz.server.caches import cached
 from viz.text.messages import _, said

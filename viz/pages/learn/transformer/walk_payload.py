@@ -12,7 +12,7 @@ from jaxtyping import UInt8
 from model.errors import TraceError
 from viz import theme
 from viz.access import attention
-from viz.pages.learn.training.tab import asked_reference
+from viz.pages.learn.explore.forcing import asked_reference
 from viz.pages.learn.transformer import data, stops
 from viz.pages.learn.transformer.head_story import Origin, story
 from viz.pages.learn.transformer.layer_story import path_story

@@ -181,7 +181,7 @@ def without_part(
         Rows(columns, rows),
         found,
         caption,
-        FullPage("experiments", {"text": texts[0], "experiments_tab": "Live switches"}),
+        FullPage("experiments", {"text": texts[0], "experiments_tab": "Ablations", "live_switches": True}),
     )
 
 

@@ -95,6 +95,8 @@ class Shipped:
                 raise _no_word(word, trace)
             return known.groups[own[0]][-1]
         written = [index for index in own if not known.is_source(index)] or [known.num_source]
+        if written[0] >= len(known.groups):
+            raise _no_word(word, trace)
         return max(0, known.groups[written[0]][0] - 1)
 
     def keys(self, trace: "Trace", site: str, word: str) -> tuple[int, ...]:

@@ -166,7 +166,7 @@ def schedule(shipped: "Shipped", *, others: list[int]) -> View:
     caption = said(
         "d_model^−0.5 · min(step^−0.5, step · warmup^−1.5), for d_model = 512. Dotted line: the paper's 4,000 steps."
     )
-    return View(picture, found, caption, FullPage("learn", {"learn_tab": "Training"}))
+    return View(picture, found, caption, FullPage("learn", topic="schedule"))
 
 
 def own_rate(shipped: "Shipped") -> View:
@@ -255,7 +255,7 @@ def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
     )  # fmt: skip
     message = "The rest of the probability is spread over {others:,} other tokens. Dotted line: the smallest loss."
     caption = said(message, others=vocabulary - 1)
-    return View(picture, found, caption, FullPage("learn", {"learn_tab": "Training"}))
+    return View(picture, found, caption, FullPage("learn", topic="smoothing"))
 
 
 def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) -> View:

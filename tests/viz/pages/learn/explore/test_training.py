@@ -1,27 +1,28 @@
-"""The tab Training: its parts and controls, the reference that is proposed, where two runs part, and the schedule."""
+"""Smoothing, teacher forcing and the schedule: controls, the reference that is proposed, where two runs part."""
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
-from tests.viz.page_run import app_of, healthy, opened
-from tests.viz.sent import charts, sent_to
+from tests.viz.page_run import app_of, healthy
+from tests.viz.pages.learn.explore.opening import explored, exploring
+from tests.viz.sent import sent_to
 from viz.access import traces
-from viz.pages.learn.training import data, tab
+from viz.pages.learn.explore.data import training as data
+from viz.pages.learn.explore.smoothing import FLOOR, target_dots
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.ui import finding
+
+TEXT = "The dog sleeps."
 
 
 @pytest.fixture
-def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return app_of(learn="Training", text="The dog sleeps.")
+def app(experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
+    return app_of()
 
 
 def said(app: AppTest) -> str:
@@ -29,25 +30,25 @@ def said(app: AppTest) -> str:
 
 
 def test_smoothing_moves_the_target_and_what_is_said_of_the_gradient(app: AppTest) -> None:
-    opened(app, "learn")
-    (chart,) = charts(app)
+    exploring(app, "smoothing", text=TEXT)
+    (chart,) = explored(app)
     assert [trace["name"] for trace in chart["data"]] == ["one-hot target", "smoothed target", "the model"]
-    assert "0.9" in said(app)
+    gradient = "raises" if "underconfident" in said(app) else "lowers"
+    assert f"the gradient {gradient} the probability of the right token" in said(app)
     healthy(app.slider(key="smoothing").set_value(0).run())
     assert "always raises the probability of the right token" in said(app)
     assert app.query_params["epsilon"] == "0"
 
 
-def test_the_schedule_has_the_paper_s_models_beside_it_and_says_where_no_log_lies(app: AppTest) -> None:
-    opened(app, "learn", training="Warm-up", schedule_width=256, schedule_warmup=1_000)
-    chart = charts(app)[0]
-    assert [trace["name"] for trace in chart["data"]][-1] == "chosen"
+def test_the_schedule_has_the_papers_models_beside_it_and_says_where_no_log_lies(app: AppTest) -> None:
+    exploring(app, "schedule", schedule_width=256, schedule_warmup=1_000)
+    assert [trace["name"] for trace in explored(app)[0]["data"]][-1] == "chosen"
     assert f"{(256 * 1_000) ** -0.5:.2e}" in said(app)
     assert "has no training log" in said(app)
 
 
 def test_two_films_stand_where_they_part_and_follow_another_reference(app: AppTest) -> None:
-    opened(app, "learn", training="Teacher forcing")
+    exploring(app, "forcing", text=TEXT)
     ((header, _),) = sent_to(app, "two_films")
     at = header["command"]["step"]
     assert header["forced"][at]["asked"] != header["free"][at]["written"]
@@ -61,15 +62,11 @@ def test_two_films_stand_where_they_part_and_follow_another_reference(app: AppTe
     assert len(app.error) == 1
 
 
-@pytest.mark.parametrize("view", ["Label smoothing", "Warm-up", "Teacher forcing"])
-def test_numbers_of_a_link_that_do_not_exist_become_those_that_do(app: AppTest, view: str) -> None:
-    wrong = {"forced": 999, "target_of": 999, "epsilon": 999, "schedule_width": 1}
-    healthy(opened(app, "learn", training=view, **wrong))
+@pytest.mark.parametrize("topic", ["smoothing", "schedule", "forcing"])
+def test_numbers_of_a_link_that_do_not_exist_become_those_that_do(app: AppTest, topic: str) -> None:
+    exploring(app, topic, text=TEXT, forced=999, target_of=999, epsilon=999, schedule_width=1)
     for header, _ in sent_to(app, "two_films"):
         assert header["command"]["step"] == max(len(header["forced"]), len(header["free"])) - 1
-
-
-TEXT = "The dog sleeps."
 
 
 def test_the_schedule_is_highest_where_the_warm_up_ends() -> None:
@@ -123,51 +120,19 @@ def test_all_tokens_of_a_step_are_accounted_for(translator: Translator) -> None:
     for step in (1, len(trace.steps) - 1):
         found = data.smoothed_step(translator, trace, step, 10)
         assert found.probabilities[0] == pytest.approx(np.exp(trace.steps[step].log_prob), rel=1e-3)
-    (*_, unlikely) = trace.steps[0].candidates
-    odd = replace(trace, steps=(replace(trace.steps[0], token_id=unlikely.token_id), *trace.steps[1:]))
-    shown = data.smoothed_step.__wrapped__(translator, odd, 0, 10)  # type: ignore[attr-defined]
-    assert len(shown.tokens) == data.TOP
-    assert list(shown.probabilities[1:]) == sorted(shown.probabilities[1:], reverse=True)
-    assert shown.tokens[1] == trace.steps[0].candidates[0].token
 
 
 def test_each_token_of_a_step_has_its_row_and_a_probability_of_0_stands_at_the_left_edge(
     translator: Translator,
 ) -> None:
     found = data.smoothed_step(translator, traces.trace(translator, TEXT), 0, 10)
-    figure, count = tab.target_dots(found), len(found.tokens) + 1
+    figure, count = target_dots(found), len(found.tokens) + 1
     one_hot, smoothed, model = figure.data
     assert [len(one.x) for one in figure.data] == [count] * 3
-    assert (one_hot.x[0], set(one_hot.x[1:])) == (1.0, {tab.FLOOR})
+    assert (one_hot.x[0], set(one_hot.x[1:])) == (1.0, {FLOOR})
     assert (smoothed.x[0], set(smoothed.x[1:])) == (found.loss.target, {found.asked})
     np.testing.assert_allclose(model.x[:-1], found.probabilities)
     assert len({one.marker.color for one in figure.data}) == 3
-    across, down = figure.layout.xaxis, figure.layout.yaxis
-    assert list(across.tickvals) == pytest.approx([10.0**power for power in range(-7, 1)])
-    assert list(across.ticktext) == ["0", *(f"10<sup>−{power}</sup>" for power in range(6, 0, -1)), "1"]
-    assert across.range[0] < -7 < 0 < across.range[1]
-    assert list(down.range) == [count - 0.5, -0.5]
-
-
-@pytest.mark.parametrize(("gradient", "said"), [(0.1, "overconfident"), (-0.1, "underconfident")])
-def test_a_step_is_told_by_the_direction_of_its_gradient(gradient: float, said: str) -> None:
-    numbers = dict.fromkeys(("probability", "target", "smoothed", "one_hot", "least", "best_margin"), 0.5)
-    step: Any = SimpleNamespace(tokens=("▁es", "▁sie"), loss=SimpleNamespace(gradient=gradient, **numbers))
-    text = tab._smoothing_in_words(step, 10)
-    assert "“es”" in text
-    assert f" {said}" in text
-
-
-@pytest.mark.parametrize(("step", "taken"), [(None, None), (0, 0), (6, 6), (7, None)])
-def test_the_reference_takes_another_word_at_the_finding_if_the_model_wrote_one_there(
-    monkeypatch: pytest.MonkeyPatch, step: int | None, taken: int | None
-) -> None:
-    trace: Any = SimpleNamespace(steps=(None,) * 7)
-    monkeypatch.setattr(finding, "of", lambda _: SimpleNamespace(link=SimpleNamespace(step=step)))
-    asked: list[int | None] = []
-    monkeypatch.setattr(data, "other_translation", lambda _translator, _trace, at: asked.append(at))
-    tab._proposed(trace, trace)
-    assert asked == [taken]
 
 
 def test_without_a_step_the_choice_that_was_nearest_to_another_is_taken_otherwise(translator: Translator) -> None:

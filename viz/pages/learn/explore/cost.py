@@ -1,5 +1,6 @@
-"""Cost, of the decoding page: what a step computes and what it reuses, and what that spares."""
+"""Cost: what a step of decoding computes and what it reuses, and what that saves (§3.1)."""
 
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -7,15 +8,17 @@ import numpy as np
 import streamlit as st
 
 from model.errors import TraceError
-from viz.access import models
-from viz.pages.decoding import export, figures, translations
-from viz.pages.decoding.data import searches
+from viz.access import models, traces
+from viz.pages.learn.explore import cost_figures as figures
+from viz.pages.learn.explore.data import cost as data
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, plural, said
 from viz.text.written import display_token, file_name
-from viz.ui import controls, frame
+from viz.ui import controls, frame, sentence
 from viz.ui.controls import plain
+from viz.ui.snippets import Imports, Snippet, line, of_model, of_written
+from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,22 +55,51 @@ _COLUMNS: Final = (
 def show(trace: "Trace") -> None:
     """The step, the cache in it, its cost by part, and the cost of all steps."""
     model = state.current().model
-    if frame.lacking(models.abilities(model), "cost"):
+    abilities = models.abilities(model)
+    if frame.lacking(abilities, "decoding") or frame.lacking(abilities, "cost"):
         return
+    trace = _written(trace)
     try:
-        costs = searches.step_costs(trace, models.writer(model))
+        costs = data.step_costs(trace, models.writer(model))
     except TraceError as error:
         st.info(plain(error.message), icon=":material/info:")
         return
+    if state.current().common.step >= len(costs):
+        state.change(step=len(costs) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        step = translations.slider(len(costs))
+        labels = {at: str(at + 1) for at in range(len(costs))}
+        step = controls.dropdown("step", _("Step"), labels, width=105)
         st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))), width=440)
     name = file_name("cost", f"step{step}", sentence=trace.text)
     _cache(trace, costs[step], step, name)
     _work(trace, costs, step, name)
-    _formula(is_papers=models.abilities(model).is_headlight)
-    table_name = file_name("cost", sentence=trace.text)
-    controls.table_button(_("All steps (CSV)"), partial(export.costs, costs), table_name)
+    _formula(is_papers=abilities.is_headlight)
+    controls.table_button(_("All steps (CSV)"), partial(costs_csv, costs), file_name("cost", sentence=trace.text))
+
+
+def _written(trace: "Trace") -> "Trace":
+    """What the model wrote: a trace of a text has that too, unless its model is a decoder, which only read it."""
+    model, text = state.current().model, trace.text
+    if models.abilities(model).kind != "decoder":
+        return trace
+    return sentence.computed(
+        ("written", text, ()), lambda progress: traces.written(models.writer(model), text, progress), "explore-cost"
+    )
+
+
+def python(trace: "Trace") -> Snippet:
+    """The multiply-adds of every step, with the cache and without."""
+    abilities = models.abilities(state.current().model)
+    if not (abilities.has("decoding") and abilities.has("cost")):
+        return ""
+    trace = _written(trace)
+    numbers = len(trace.source_ids), len(trace.target_tokens) - len(trace.steps) + 1, len(trace.steps)
+    costs = line("costs = [step_cost(sizes, {}, step, {}) for step in range({})]", *numbers)
+    imports: Imports = {"decoding.cost": "decoder_sizes, step_cost"}
+    if abilities.is_headlight:
+        return of_model(imports, "sizes = decoder_sizes(reader.config)", costs)
+    imports = {"adapters.decoder_lens": "library_sizes", "decoding.cost": "step_cost"}
+    return of_written(trace, imports, "sizes = library_sizes(reader, trace)", costs)
 
 
 def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
@@ -187,3 +219,22 @@ def _formula(*, is_papers: bool) -> None:
         "$n$ and $m$ = $S$ in every step. The number of heads does not appear: they share $d$ among them. "
         "Headlight's tests run both ways and agree exactly with torch's FlopCounterMode."
     )
+
+
+def costs_csv(steps: "Sequence[StepCost]") -> bytes:
+    """A row for each step: rows computed and reused, and the multiply-adds of each part with the cache and without."""
+    if not steps:
+        return table(("step",), ())
+    parts = [field.name for field in fields(steps[0].cached)]
+    ways = ("cached", "recomputed")
+    counted = ("new_target_rows", "reused_target_rows", "new_source_rows", "reused_source_rows", "reused_numbers")
+    titles = ("step", *counted, *(f"{way}_{part}" for way in ways for part in (*parts, "total")))
+    rows = (
+        (
+            number,
+            *(getattr(step, name) for name in counted),
+            *(getattr(getattr(step, way), part) for way in ways for part in (*parts, "total")),
+        )
+        for number, step in enumerate(steps)
+    )
+    return table(titles, rows)

@@ -1,17 +1,18 @@
 """The cost of decoding: blocks of the cache, bars and curves, and the page."""
 
+import csv
+
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import TransformerConfig, decoder_sizes, step_cost
-from tests.viz.page_run import traced
-from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from tests.viz.sent import charts
+from tests.viz.page_run import run_page, traced
+from tests.viz.pages.decoding.opening import TEXT
+from tests.viz.pages.learn.explore.opening import explored, exploring, place
+from tests.viz.sent import numbers_of
 from viz.access import models
-from viz.pages.decoding.cost import PARTS
-from viz.pages.decoding.data import searches
-from viz.pages.decoding.figures import (
+from viz.pages.learn.explore.cost import PARTS, costs_csv
+from viz.pages.learn.explore.cost_figures import (
     COMPUTED,
     LATER,
     REUSED,
@@ -22,22 +23,19 @@ from viz.pages.decoding.figures import (
     source_states,
     target_states,
 )
+from viz.pages.learn.explore.data.cost import step_costs
+from viz.selection.choices import ModelChoice
 from viz.selection.selection import Selection
-from viz.text.written import amount, display_token
-
-
-@pytest.fixture
-def app(chosen: Selection) -> AppTest:
-    return app_at("Cost")
+from viz.text.written import display_token
 
 
 def test_parts_and_blocks_agree_with_what_the_model_counts(chosen: Selection) -> None:
-    cost = searches.step_costs(traced(TEXT, chosen), models.translator(chosen.model))[1]
+    cost = step_costs(traced(TEXT, chosen), models.translator(chosen.model))[1]
     assert sum(getattr(cost.cached, part) for part in PARTS) == cost.cached.total
     assert sum(getattr(cost.recomputed, part) for part in PARTS) == cost.recomputed.total
     # Blocks agree with the rows that the model counts.
     trace = traced(TEXT, chosen)
-    for step, cost in enumerate(searches.step_costs(trace, models.translator(chosen.model))):
+    for step, cost in enumerate(step_costs(trace, models.translator(chosen.model))):
         target, source = target_states(cost, len(trace.steps)), source_states(step, len(trace.source_ids))
         assert (target == COMPUTED).sum() == cost.new_target_rows
         assert (target == REUSED).sum() == cost.reused_target_rows
@@ -46,10 +44,10 @@ def test_parts_and_blocks_agree_with_what_the_model_counts(chosen: Selection) ->
 
 
 def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, chosen: Selection) -> None:
-    opened(app, step=3)
-    own, memory, bars, curve = charts(app)
+    exploring(app, "cost", checkpoint="en-de", text=TEXT, step=3)
+    own, memory, bars, curve = explored(app)
     trace = traced(TEXT, chosen)
-    costs = searches.step_costs(trace, models.translator(chosen.model))
+    costs = step_costs(trace, models.translator(chosen.model))
     assert own["data"][0]["z"] != memory["data"][0]["z"]
     assert curve["layout"]["shapes"][0]["x0"] == 4
     tables = " ".join(element.value for element in app.html)
@@ -58,18 +56,35 @@ def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, 
     read, written = (display_token(token) for token in (trace.target_tokens[3], trace.steps[3].token))
     said = " ".join(element.value for element in app.caption).replace("\\", "")
     assert f"Step 4 reads **{read}** and writes **{written}**" in said
-    app.select_slider(key="step").set_value(0).run()
+    app.selectbox(key="step").set_value(0).run()
     assert app.query_params["step"] == "0"
-    assert charts(app)[2] != bars
+    assert explored(app)[2] != bars
     assert any("computes those of all" in element.value for element in app.caption)
 
 
-def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app: AppTest, chosen: Selection) -> None:
-    opened(app, step=5000)
-    steps = len(traced(TEXT, chosen).steps)
-    assert f"names step 5001, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
-    assert app.query_params["step"] == str(steps - 1)
-    assert app.select_slider(key="step").value == steps - 1
+def test_a_step_that_does_not_exist_becomes_the_last_one(app: AppTest, chosen: Selection) -> None:
+    exploring(app, "cost", checkpoint="en-de", text=TEXT, step=5000)
+    assert app.selectbox(key="step").value == len(traced(TEXT, chosen).steps) - 1
+
+
+def test_the_csv_has_a_row_for_each_step(chosen: Selection) -> None:
+    costs = step_costs(traced(TEXT, chosen), models.translator(chosen.model))
+    lines = list(csv.DictReader(costs_csv(costs).decode("utf-8-sig").splitlines()))
+    assert len(lines) == len(costs)
+    assert int(lines[3]["recomputed_total"]) == costs[3].recomputed.total
+    assert int(lines[3]["cached_feed_forward"]) == costs[3].cached.feed_forward
+
+
+def test_the_first_step_of_a_decoder_computes_its_whole_text(any_model: AppTest) -> None:
+    text = "Tom was very late"
+    for name, value in {**place("cost"), "checkpoint": "gpt2", "text": text, "step": "0"}.items():
+        any_model.query_params[name] = value
+    # The lesson above it needs one of our models, and says so.
+    assert len(run_page(any_model, "learn").error) == 1
+    blocks, parts, _ = explored(any_model)
+    prompt = len(models.writer(ModelChoice("gpt2")).decode(text).target_ids)
+    assert sum(state == COMPUTED for state in numbers_of(blocks["data"][0])[0]) == prompt
+    assert not any("Cross" in name for name in parts["data"][0]["y"])
 
 
 SIZES = decoder_sizes(TransformerConfig(vocab_size=90, d_model=24, num_layers=2, num_heads=3, d_ff=40))
@@ -94,11 +109,3 @@ def test_pictures_carry_the_counts_and_no_token_is_markup() -> None:
     assert [list(line.y) for line in curve.data] == [[3, 4], [3, 9]]
     assert list(curve.data[0].customdata) == ["a", "&lt;b&gt;"]
     assert curve.layout.shapes[0].x0 == 2
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(940, "940"), (10_240, "10.2 k"), (5_765_120, "5.77 M"), (603_422_720, "603 M"), (13_443_000_000, "13.4 G")],
-)
-def test_counts_are_rounded_as_people_read_them(count: int, text: str) -> None:
-    assert amount(count) == text
