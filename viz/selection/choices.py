@@ -105,64 +105,71 @@ WalkEdit = Literal["", "off", "point", "forced"]
 Side = Literal["source", "target"]
 
 
+_LESSONS: Final = OnlyWith("learn_tab", "Lessons")
+_EXPLORE: Final = OnlyWith("explore", True)
+_WALK: Final = OnlyWith("learn_tab", "The Transformer")
+
+
 @dataclass(frozen=True, slots=True)
 class LearnChoices:
     """What is chosen on the page that teaches the paper."""
 
     learn_tab: Annotated[LearnTab, Param("learn")] = "Lessons"  #: the open tab
-    lesson: str = ""  #: the open lesson, by the name of its file; "" for the first
+    lesson: Annotated[str, _LESSONS] = ""  #: the open lesson, by the name of its file; "" for the first
     #: the step of it that is shown, counted from 1.
-    lesson_step: Annotated[int, Param("step_of_lesson"), ResetBy("lesson")] = 1
+    lesson_step: Annotated[int, _LESSONS, Param("step_of_lesson"), ResetBy("lesson")] = 1
     #: what a person predicts there, counted from 1; 0 before that.
-    answer: Annotated[int, Param("answer"), ResetBy("lesson", "lesson_step")] = 0
-    explore: Annotated[bool, ResetBy("lesson", "lesson_step")] = False  #: whether Explore is unfolded below the step
+    answer: Annotated[int, _LESSONS, Param("answer"), ResetBy("lesson", "lesson_step")] = 0
+    #: whether Explore is unfolded below the step.
+    explore: Annotated[bool, _LESSONS, ResetBy("lesson", "lesson_step")] = False
     #: what shares a batch with the text, one sentence a line.
-    batch_sentences: Annotated[str, Param("companion")] = BATCH_SENTENCES
+    batch_sentences: Annotated[str, _EXPLORE, Param("companion")] = BATCH_SENTENCES
     #: which sentence of the batch is looked at; None leaves that to the page.
-    batch_member: Annotated[int | None, Param("member")] = None
-    score_width: Annotated[int, Param("dk")] = 64  #: d_k of the random queries and keys
+    batch_member: Annotated[int | None, _EXPLORE, Param("member")] = None
+    score_width: Annotated[int, _EXPLORE, Param("dk")] = 64  #: d_k of the random queries and keys
     #: how many queries and keys the cost of a score function is measured with, at most.
-    score_size: Annotated[int, Param("pairs")] = 512
+    score_size: Annotated[int, _EXPLORE, Param("pairs")] = 512
     #: σ of the kernel, in hundredths.
-    pooling_width: Annotated[int, Param("sigma"), Proposed("pooling_width_chosen")] = 20
+    pooling_width: Annotated[int, _EXPLORE, Param("sigma"), Proposed("pooling_width_chosen")] = 20
     #: whether a person chose it; else the page proposes the one that predicts best.
     pooling_width_chosen: Annotated[bool, SessionOnly()] = False
-    pooling_query: Annotated[int, Param("at")] = 250  #: where the query lies whose weights are looked at, in hundredths
+    #: where the query lies whose weights are looked at, in hundredths.
+    pooling_query: Annotated[int, _EXPLORE, Param("at")] = 250
     #: layer_length, layer_width: n and d up to which layers are measured.
-    layer_length: Annotated[int, Param("n")] = 1_024
-    layer_width: Annotated[int, Param("d")] = 64
-    kernel_width: Annotated[int, Param("k")] = 3  #: k of the convolutions
-    window_size: Annotated[int, Param("r")] = 9  #: r of restricted self-attention
-    side: Side = "source"  #: the source or its translation
+    layer_length: Annotated[int, _EXPLORE, Param("n")] = 1_024
+    layer_width: Annotated[int, _EXPLORE, Param("d")] = 64
+    kernel_width: Annotated[int, _EXPLORE, Param("k")] = 3  #: k of the convolutions
+    window_size: Annotated[int, _EXPLORE, Param("r")] = 9  #: r of restricted self-attention
+    side: Annotated[Side, _EXPLORE] = "source"  #: the source or its translation
     #: position, dimension, shift: which curves of the encodings are drawn.
-    position: int = 10
-    dimension: int = 20
-    shift: int = 3
-    width: int = 0  #: dimensions that the encodings' formula is given; 0 for the model's own
-    base: int = 10_000  #: of the formula's wavelengths
+    position: Annotated[int, _EXPLORE] = 10
+    dimension: Annotated[int, _EXPLORE] = 20
+    shift: Annotated[int, _EXPLORE] = 3
+    width: Annotated[int, _EXPLORE] = 0  #: dimensions that the encodings' formula is given; 0 for the model's own
+    base: Annotated[int, _EXPLORE] = 10_000  #: of the formula's wavelengths
     #: the class whose answers are counted together; "" for none.
     classroom: Annotated[str, Param("class"), MaxLength(16)] = ""
     #: how far the picture of the Transformer is zoomed in; its layer, head, row and key are those of all pages.
-    depth: Depth = "model"
+    depth: Annotated[Depth, _WALK] = "model"
     #: at the depth of a layer, the input or the output of the stack instead.
-    path_end: Annotated[PathEnd, Param("end")] = ""
+    path_end: Annotated[PathEnd, _WALK, Param("end")] = ""
     #: of query and key, the one that is looked at; None leaves that to the page.
-    component: Annotated[int | None, Param("dim"), ResetBy("checkpoint")] = None
+    component: Annotated[int | None, _WALK, Param("dim"), ResetBy("checkpoint")] = None
     #: the stop of the way through the picture, counted from 1; 0 for whoever goes where they like.
-    walk_stop: Annotated[int, Param("walk"), ResetBy("checkpoint")] = 0
+    walk_stop: Annotated[int, _WALK, Param("walk"), ResetBy("checkpoint")] = 0
     #: whose weights the lines of the whole model are: each cell's strongest head, the mean, or the open head.
-    lines: Lines = "strongest"
+    lines: Annotated[Lines, _WALK] = "strongest"
     #: what the model is compared with: the open head switched off, or pointed at the key; or (forced) the decoder
     #: reading the reference.
-    walk_edit: Annotated[WalkEdit, Param("change"), ResetBy("text", "checkpoint", "second_text", "chat")] = ""
+    walk_edit: Annotated[WalkEdit, _WALK, Param("change"), ResetBy("text", "checkpoint", "second_text", "chat")] = ""
     #: where the film of the model stands; None for its end, where all is drawn.
-    map_step: Annotated[int | None, Param("map"), ResetBy("text", "checkpoint", "chat")] = None
+    map_step: Annotated[int | None, _WALK, Param("map"), ResetBy("text", "checkpoint", "chat")] = None
     #: the step whose target is smoothed; None leaves that to the page.
-    smoothed_step: Annotated[int | None, Param("target_of"), ResetBy("text", "checkpoint", "chat")] = None
-    smoothing: Annotated[int, Param("epsilon")] = 10  #: ε, in hundredths
+    smoothed_step: Annotated[int | None, _EXPLORE, Param("target_of"), ResetBy("text", "checkpoint", "chat")] = None
+    smoothing: Annotated[int, _EXPLORE, Param("epsilon")] = 10  #: ε, in hundredths
     #: schedule_width, schedule_warmup: d_model and the warm-up's steps in the paper's schedule.
-    schedule_width: int = 512
-    schedule_warmup: int = 4_000
+    schedule_width: Annotated[int, _EXPLORE] = 512
+    schedule_warmup: Annotated[int, _EXPLORE] = 4_000
     #: the translation that the decoder is made to read; "" leaves that to the page.
     forced_reference: Annotated[str, Param("reference"), MaxLength(2_000), ResetBy("text", "checkpoint", "chat")] = ""
     #: where the two films stand; None where they part.

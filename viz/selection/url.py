@@ -179,8 +179,10 @@ def is_seen(selection: Selection, name: str, page: Section) -> bool:
     """Whether a choice defines what a page shows of this selection; only then the page's addresses and pins have it."""
     field = FIELDS[name]
     is_of_page = field.section == page or (field.section in _SHARED and (not field.shown_on or page in field.shown_on))
-    is_of_tab = field.only_with is None or selection.value(field.only_with[0]) == field.only_with[1]
-    return field.in_address and is_of_page and is_of_tab
+    if not (field.in_address and is_of_page) or field.only_with is None:
+        return field.in_address and is_of_page
+    other, wanted = field.only_with
+    return selection.value(other) == wanted and is_seen(selection, other, page)
 
 
 def parse(params: Mapping[str, str], base: Selection, page: Section | None = None) -> Selection:

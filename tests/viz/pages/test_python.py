@@ -60,6 +60,7 @@ from viz.selection.selection import FIELDS, PAGES, Selection
 from viz.selection.url import EXPLORED
 from viz.text.written import CROSS, DECODER, ENCODER, SITES
 from viz.ui import snippets
+from viz.ui.downloads import NO_PYTHON
 from viz.ui.long_work import in_this_thread
 from viz.ui.snippets import Snippet
 
@@ -539,8 +540,18 @@ def test_every_view_of_every_page_has_a_snippet_or_says_why_it_has_none() -> Non
     tried = {(section, tab) for section, tab, *_ in CASES}
     for section, known in PAGES.items():
         for tab in FIELDS[known.tab].options:
-            view = VIEWS[section][tab]
+            view = VIEWS[section].get(tab, NO_PYTHON)
             assert (isinstance(view, str) and view.endswith(".")) or (section, tab) in tried, (section, tab)
+
+
+def test_a_tab_without_an_entry_of_its_own_says_that_it_has_no_python(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(root))
+    monkeypatch.delitem(of_attention.VIEWS, "All heads")
+    app = page_run.app_of(text=TEXT)
+    app.session_state["export"] = True
+    assert any(caption.value == NO_PYTHON for caption in page_run.opened(app).caption)
 
 
 def compare(section: str, tab: str, chosen: Mapping[str, object], compared: Callable[..., Pairs]) -> None:

@@ -8,7 +8,7 @@ from streamlit.util import calc_hash
 
 from tests.viz.page_run import app_of
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.selection import PAGES, Selection
+from viz.selection.selection import FIELDS, PAGES, Selection
 from viz.selection.url import parse, renamed, to_params, with_head
 
 PAIR = (
@@ -153,8 +153,11 @@ def params_of(address: str) -> dict[str, str]:
 
 
 def written(selection: Selection) -> dict[str, str]:
-    """What the addresses of all pages say of a selection."""
-    return {name: value for page in PAGES for name, value in to_params(selection, page).items()}
+    """What the addresses of all pages say of a selection, with Explore unfolded in a lesson or not, in every tab."""
+    ways = [selection.changed(learn_tab=tab, explore=True) for tab in FIELDS["learn_tab"].options]
+    said = {name: value for way in ways for page in PAGES for name, value in to_params(way, page).items()}
+    shown = {name: value for page in PAGES for name, value in to_params(selection, page).items()}
+    return {name: value for name, value in said.items() if name not in ("learn", "explore")} | shown
 
 
 @pytest.mark.parametrize("address", KEPT)
