@@ -35,6 +35,7 @@ def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_
     expect(root.locator(".numbers")).to_contain_text(re.compile(r"Rank1.*nats"))
     # Sliders change the bars at once and grey what is left out.
     before = shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width")
+    root.get_by_text("Sampling instead of greedy decoding").click()
     root.get_by_role("slider", name="Top-k").fill("2")
     expect(root.locator(".bar-row.left-out:not([hidden])")).to_have_count(7)
     assert shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width") != before
@@ -66,6 +67,7 @@ def test_a_candidate_is_forced_by_click_or_enter_and_the_filter_is_drawn_from(pa
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Force(step=1, token_id=1)]")).to_be_visible()
+    root.get_by_text("Sampling instead of greedy decoding").click()
     root.get_by_role("slider", name="Temperature").fill("0")
     root.get_by_role("button", name="Sample from here").click()
     expect(page.get_by_text("Draw(step=1, temperature=10, top_k=0, top_p=100)]")).to_be_visible()

@@ -1,6 +1,7 @@
 """The grid of all heads on its page: metrics, orders and filters, and which heads link two words."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,18 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Trace
-from tests.viz.page_run import traced
+from tests.viz.page_run import app_of, traced
 from tests.viz.sent import caught, sent_to
 from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
 from viz.pages.attention.all_heads import linked_heads
-from viz.pages.attention.all_heads import tab as page
 from viz.pages.attention.all_heads.linked_heads import MOST
-from viz.pages.attention.opened_head import captions, panel
 from viz.pictures.focus import FocusAxis
 from viz.selection import state
+from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import METRICS
 from viz.selection.selection import Selection
 from viz.text.written import CROSS, DECODER, ENCODER, SITES, head_label
-from viz.ui import controls, frame, present
 from viz.ui.words import KEY, NOTHING, Chosen, WordLine, Words, read_chosen, word_picker
 
 TEXT = Selection().common.text
@@ -286,32 +285,27 @@ def test_an_answer_says_which_choice_of_words_came_last(monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def held(selection: Selection, monkeypatch: pytest.MonkeyPatch) -> list[Selection]:
-    """The selections that the page had, the one that it has last; without a session."""
-    stored = [selection]
-    monkeypatch.setattr(state, "current", lambda: stored[-1])
-    monkeypatch.setattr(state, "put", stored.append)
-    return stored
+def held(selection: Selection, monkeypatch: pytest.MonkeyPatch) -> Selection:
+    """The selection with which a session begins."""
+    monkeypatch.setattr(st, "session_state", {"selection": selection})
+    return selection
 
 
-def cell_of(held: list[Selection]) -> tuple[int | None, int | None]:
-    return held[-1].common.token, held[-1].common.key_token
+def kept_cell() -> tuple[int | None, int | None]:
+    return state.current().common.token, state.current().common.key_token
 
 
-def trace_of(held: list[Selection]) -> Trace:
+def trace_of(held: Selection) -> Trace:
     """The text with a translation of several words."""
-    return models.translator(held[0].model).trace(TEXT, "Das Tier war zu müde.")
+    return models.translator(held.model).trace(TEXT, "Das Tier war zu müde.")
 
 
-def test_a_click_on_words_keeps_their_cell_and_the_open_head(
-    held: list[Selection], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(st, "session_state", {})
+def test_a_click_on_words_keeps_their_cell_and_the_open_head(held: Selection) -> None:
     trace = trace_of(held)
     known = texts.words(trace)
     written = next(word for word in range(known.num_source, len(known.groups)) if len(known.groups[word]) > 1)
     for site in SITES:
-        held.append(held[0].changed(site=site, layer=1, head=3, whole_words=False))
+        state.put(held.changed(site=site, layer=1, head=3, whole_words=False))
         for looking, looked_at in (
             ((1,), ()),
             ((1,), (0,)),
@@ -320,42 +314,37 @@ def test_a_click_on_words_keeps_their_cell_and_the_open_head(
             ((1, 2), (4,)),
         ):
             linked_heads.choose(trace, (looking, looked_at))
-            common, chosen = held[-1].common, held[-1].attention
+            common, chosen = state.current().common, state.current().attention
             assert (common.site, common.layer, common.head, chosen.metric) == (site, 1, 3, "")
             assert (chosen.from_words, chosen.to_words) == (looking, looked_at)
             link = texts.link(trace, looking, looked_at) if looked_at else None
             if link is not None and link.site == site:
-                assert cell_of(held) == (link.rows[0], link.keys[0])
+                assert kept_cell() == (link.rows[0], link.keys[0])
             elif looked_at:
-                assert cell_of(held) == (None, None)
+                assert kept_cell() == (None, None)
             else:
-                assert cell_of(held) == texts.cell_of_word(trace, site, looking[0])
+                assert kept_cell() == texts.cell_of_word(trace, site, looking[0])
 
 
 @pytest.mark.parametrize("kept", [{}, {"token": 2, "key_token": 1}, {"head": 3}])
-def test_who_lets_go_of_words_has_again_what_was_kept_before(
-    held: list[Selection], monkeypatch: pytest.MonkeyPatch, kept: dict[str, int]
-) -> None:
-    monkeypatch.setattr(st, "session_state", {})
-    trace, before = trace_of(held), held[0].changed(site=CROSS, layer=1, head_chosen=False).changed(**kept)
-    held.append(before)
+def test_who_lets_go_of_words_has_again_what_was_kept_before(held: Selection, kept: dict[str, int]) -> None:
+    trace, before = trace_of(held), held.changed(site=CROSS, layer=1, head_chosen=False).changed(**kept)
+    state.put(before)
     for chosen in (((1,), ()), ((1,), (2,)), ((0,), ()), ((), ())):
         linked_heads.choose(trace, chosen)
-    assert held[-1] == before
+    assert state.current() == before
     # Of another head, opened meanwhile, nothing was kept.
     linked_heads.choose(trace, ((1,), ()))
-    held.append(held[-1].changed(head=2))
+    state.put(state.current().changed(head=2))
     linked_heads.choose(trace, ((), ()))
-    assert (cell_of(held), held[-1].common.head, held[-1].common.head_chosen) == ((None, None), 2, True)
+    assert (kept_cell(), state.current().common.head, state.current().common.head_chosen) == ((None, None), 2, True)
 
 
-def test_words_of_a_link_keep_their_cell_where_the_attention_has_them_and_nothing_else_is_kept(
-    held: list[Selection],
-) -> None:
+def test_words_of_a_link_keep_their_cell_where_the_attention_has_them_and_nothing_else_is_kept(held: Selection) -> None:
     trace = trace_of(held)
     known = texts.words(trace)
     many = next(word for word in range(known.num_source) if len(known.groups[word]) > 1)
-    chosen = held[0].changed(from_words=(many,), to_words=(many,))
+    chosen = held.changed(from_words=(many,), to_words=(many,))
     for site, given, kept in (
         (ENCODER, chosen, (known.groups[many][0],) * 2),
         (CROSS, chosen, (None, None)),
@@ -363,23 +352,23 @@ def test_words_of_a_link_keep_their_cell_where_the_attention_has_them_and_nothin
         (ENCODER, chosen.changed(key_token=7), (None, 7)),
         (ENCODER, chosen.changed(from_words=(), to_words=()), (None, None)),
     ):
-        held.append(given)
+        state.put(given)
         linked_heads.begin(trace, site)
-        assert cell_of(held) == kept, (site, kept)
+        assert kept_cell() == kept, (site, kept)
 
 
-def test_a_row_that_is_kept_alone_marks_its_word_and_one_beyond_the_text_none(held: list[Selection]) -> None:
+def test_a_row_that_is_kept_alone_marks_its_word_and_one_beyond_the_text_none(held: Selection) -> None:
     trace = trace_of(held)
     queries, _ = trace.axis_tokens(ENCODER)
     known, last = texts.words(trace), len(queries) - 2  # the last but the end
-    held.append(held[0].changed(token=last, site=ENCODER))
+    state.put(held.changed(token=last, site=ENCODER))
     assert linked_heads.marked(trace) == ((known.num_source - 1,), ())
     for change in ({"token": len(queries)}, {"token": len(queries) - 1}, {"token": 99, "key_token": 1}):
-        held.append(held[0].changed(site=ENCODER, **change))
+        state.put(held.changed(site=ENCODER, **change))
         assert linked_heads.marked(trace) == ((), ())
     # Neither does a cell of which one side is beyond it ask anything.
     for token, key in ((99, 1), (1, 99)):
-        held.append(held[0].changed(site=ENCODER, token=token, key_token=key))
+        state.put(held.changed(site=ENCODER, token=token, key_token=key))
         assert linked_heads.tile_metric(trace, ENCODER) is None
 
 
@@ -411,36 +400,27 @@ def test_several_words_are_summed_and_that_is_said(app: AppTest) -> None:
     assert any("Of several words the weights are summed." in caption.value for caption in app.caption)
 
 
-def test_words_that_change_a_control_draw_the_controls_again_and_others_the_pictures_alone(
-    held: list[Selection], monkeypatch: pytest.MonkeyPatch
+def test_sentence_and_list_name_the_row_that_is_shown_where_it_is_a_part_of_what_is_chosen(
+    tiny_checkpoints: Path, selection: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn: list[object] = []
-    monkeypatch.setattr(frame, "rerun", drawn.append)
-    monkeypatch.setattr(present, "is_on", lambda: False)
-    for change in ({"layer": 1}, {"site": CROSS}, {"metric": "kept"}, {"metric": "entropy"}, {"metric": "distance"}):
-        monkeypatch.setattr(linked_heads, "choose", lambda trace, chosen, change=change: state.change(**change))
-        page._choose(trace_of(held), ((), ()))
-    assert drawn == [page._show_pictures, page.show, page.show, page.show, page._show_pictures]
-
-
-def test_a_presentation_shows_the_grid_and_then_each_way_to_draw_the_open_head(
-    held: list[Selection], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[tuple[str, ...]] = []
-    counted: list[int] = []
-    monkeypatch.setattr(controls, "fit_measure", lambda measures: None)
-    monkeypatch.setattr(captions, "show_headline", lambda trace: None)
-    monkeypatch.setattr(panel, "picture", lambda trace, site, drawn_as: drawn.append((drawn_as,)))
-    monkeypatch.setattr(page, "draw", lambda trace, site, measure: drawn.append(("grid", measure)))
-    monkeypatch.setattr(page, "send", lambda trace, site, measure: None)
-    trace = trace_of(held)
-
-    def steps(count: int, field: str) -> int:
-        counted.append(count)
-        return len(counted) - 1
-
-    monkeypatch.setattr(present, "steps", steps)
-    for _screen in range(3):
-        page._show_presented(trace)
-    assert drawn == [("grid", "weights"), ("Heatmap",), ("Heatmap",), ("Lines",)]
-    assert counted == [3] * 3
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    trace = traced(TEXT, selection)
+    known = texts.words(trace)
+    many, one = (
+        next(word for word in range(known.num_source) if (len(known.groups[word]) > 1) == is_long)
+        for is_long in (True, False)
+    )
+    first, single = (trace.source_tokens[known.groups[word][0]] for word in (many, one))
+    for looking, words, said in (
+        ((many,), "False", f"Row shown: {first}, the first token of “{texts.name_of(trace, many)}” alone."),
+        ((one,), "False", f"Row shown: {single}."),
+        ((one, many), "True", f"Row shown: {texts.name_of(trace, one)}, the first of the 2 words chosen."),
+        ((many,), "True", ""),
+    ):
+        asked = {"from": ".".join(map(str, looking)), "to": one, "site": ENCODER, "words": words}
+        shown = app_of(**asked).run()
+        ((headline, _),) = sent_to(shown, "headline")
+        assert headline["row"].replace("▁", "") == said.replace("▁", "")
+        listed_below = "".join(caption.value for caption in shown.caption).replace("\\", "")
+        assert headline["row"] in listed_below
+        assert ("Row shown" in listed_below) == bool(said)

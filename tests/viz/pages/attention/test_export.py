@@ -1,21 +1,17 @@
 """What the Export menu offers, what a link may name, and the page that is taken along."""
 
 import base64
-import csv
-import io
 import json
 import re
 import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Never
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
@@ -24,8 +20,7 @@ from tests.viz import page_run
 from tests.viz.page_run import app_of, traced
 from tests.viz.sent import unpack
 from viz.access import attention
-from viz.pages.attention import export as writer
-from viz.pages.attention.export import OpenView, page_bytes, view_page
+from viz.pages.attention.export import OpenView, view_page
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.selection.url import parse
@@ -75,15 +70,6 @@ def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(
     assert not {"Where one row comes from", "Current view"} & set(labels(any_model))
 
 
-def test_nothing_is_computed_before_a_button_is_pressed(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: object) -> Never:
-        raise AssertionError("computed too early")
-
-    for name in ("matrix", "table", "digits"):
-        monkeypatch.setattr(trace_tables, name, refuse)
-    assert len(labels(opened(app))) == 11
-
-
 def test_an_attention_too_long_for_a_page_of_its_own_says_how_many_tokens_it_has(
     app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,39 +92,6 @@ def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(
     trace = traced(Selection().common.text, Selection().changed(checkpoint="en-de"))
     monkeypatch.setattr(trace_tables, "MAX_ROWS", trace_tables.num_weights(trace, "encoder.self"))
     assert "more than a spreadsheet holds" not in captions(app.run())
-
-
-@pytest.mark.parametrize("site", ["encoder.self", "decoder.cross"])
-def test_what_is_said_of_a_file_before_it_is_made_is_about_what_it_holds(
-    selection: Selection, monkeypatch: pytest.MonkeyPatch, site: str
-) -> None:
-    chosen = selection.changed(site=site, measure="norms", token=3)
-    monkeypatch.setattr(st, "session_state", {"selection": chosen})
-    trace = traced(chosen.common.text, chosen)
-    queries, keys = map(len, trace.axis_tokens(site))
-
-    def offers() -> dict[str, downloads.Offer]:
-        return {offer.label: offer for offer in writer._tables_of_weights(trace, site, 1, 2)}
-
-    tables = offers()
-    for offer in (*tables.values(), *writer._tables_of_sentence(trace)):
-        assert offer.size == pytest.approx(len(offer.make()), rel=0.4), offer.label
-    assert "for query 4: " in tables["Where one row comes from"].inside
-    assert f"weight of each of {keys} keys" in tables["Where one row comes from"].inside
-    rows = list(csv.reader(tables["Current view"].make().decode("utf-8-sig").splitlines()))
-    assert f"between {len(rows) - 1} × {len(rows[0]) - 1} words" in tables["Current view"].inside
-    # What a spreadsheet or a table just holds is offered as one, and one number more is not.
-    for name, most, label, is_there in (
-        ("MAX_ROWS", 8 * queries * keys, "All heads", lambda: "All heads" in offers()),
-        ("MAX_HEAD_NUMBERS", queries * keys, "L2 H3", lambda: offers()["L2 H3"].name.endswith(".csv")),
-    ):
-        monkeypatch.setattr(trace_tables, name, most)
-        assert is_there(), label
-        monkeypatch.setattr(trace_tables, name, most - 1)
-        assert not is_there(), label
-    array = offers()["L2 H3"]
-    np.testing.assert_array_equal(np.load(io.BytesIO(array.make())), trace.weights(site, 1)[2].numpy())
-    assert array.size == 4 * queries * keys
 
 
 def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads() -> None:
@@ -267,36 +220,6 @@ def test_no_text_of_people_leaves_its_place(trace: Trace, page: str) -> None:
     for sign in ("<script", "</script", "<img", "</style", "<!--"):
         assert found.count(sign) == page.count(sign), sign
     assert "\u2028" not in found[found.rindex("<script") :]
-
-
-@pytest.mark.parametrize("most", [writer._MOST_BYTES, 10])
-def test_how_large_the_file_gets_is_known_before(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
-    monkeypatch.setattr(writer, "_MOST_BYTES", most)
-    sizes = []
-    for text in ("Tom.", "The dog was tired, and so was the old man in the garden."):
-        long = translator.trace(text, "Tom.")
-        queries, keys = map(len, long.axis_tokens("encoder.self"))
-        page = made(long, OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ()))
-        sizes.append((len(page.encode()), page_bytes(8, queries, keys)))
-    (short, expected), (longer, expected_longer) = sizes
-    assert longer - short == pytest.approx(expected_longer - expected, rel=0.25)
-
-
-def test_an_attention_may_have_layers_of_its_own_number(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
-    view = OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ())
-    assert len(payloads(made(uneven, view))) == 3 + 4
-    # Of a larger attention than may be only the open head is exact.
-    queries, keys = map(len, trace.axis_tokens("decoder.cross"))
-    monkeypatch.setattr(writer, "_MOST_BYTES", 4 * 8 * queries * keys)
-    assert len(payloads(made(trace))) == 3 + 8
-    just = page_bytes(8, queries, keys)
-    monkeypatch.setattr(writer, "_MOST_BYTES", 4 * 8 * queries * keys - 1)
-    assert just - page_bytes(8, queries, keys) == pytest.approx(5.4 * 7 * queries * keys, abs=1)
-    _, _, matrix = payloads(made(trace))
-    np.testing.assert_array_equal(matrix[1][0], trace.weights("decoder.cross", 1)[2].numpy().ravel())
 
 
 def test_the_page_is_in_the_language_in_which_it_is_made(trace: Trace, page: str) -> None:

@@ -4,13 +4,11 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import streamlit as st
-import torch
 from streamlit.testing.v1 import AppTest
 
 from model import later
@@ -20,17 +18,13 @@ from tests.viz.page_run import app_of, opened, traced
 from tests.viz.sent import caught, sent_to, unpack
 from viz.access import attention, models
 from viz.access.attention import MatrixView, OpenedLayer
-from viz.pages.attention.opened_head import captions as text
-from viz.pages.attention.opened_head import panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines, read_view
 from viz.pictures.payload import digest, encoded, pack
-from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection.selection import Selection
 from viz.text.written import SITES
-from viz.ui import controls, finding, frame
-from viz.ui.head_metrics import MEASURES, Measure
+from viz.ui.head_metrics import MEASURES
 
 TEXT = "Tom told me that he would be late."
 
@@ -228,41 +222,6 @@ def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app: AppTest
     assert (command["heads"], command["query"], command["threshold"]) == ([0, 1], None, 100)
 
 
-def test_what_a_person_does_to_the_lines_becomes_the_selection(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, layer = layer_of(app, whole_words=True)
-    stored = [Selection().changed(text=TEXT, whole_words=True, head=1, further_heads=(2,), token=2)]
-
-    def kept() -> tuple[int | None, int | None]:
-        return stored[-1].common.token, stored[-1].common.key_token
-
-    monkeypatch.setattr(state, "current", lambda: stored[-1])
-    monkeypatch.setattr(state, "put", stored.append)
-
-    def take(lines: LinesView, layer: OpenedLayer, measure: Measure) -> None:
-        panel._take(lines, layer, kept(), measure)
-
-    here = layer.queries.index_of(2)
-    # The open head stays while it is on, and so does a token within the word that is kept.
-    take(LinesView((0, 1), query=here, threshold=9), layer, MEASURES["weights"])
-    assert (
-        stored[-1].common.head,
-        stored[-1].common.further_heads,
-        stored[-1].common.token,
-        stored[-1].attention.threshold,
-    ) == (1, (0,), 2, 9)
-    take(LinesView((0, 3), query=None), layer, MEASURES["weights"])
-    assert (stored[-1].common.head, stored[-1].common.further_heads, stored[-1].common.token) == (0, (3,), None)
-    last = len(layer.queries.groups) - 1
-    take(LinesView((0,), query=last), layer, MEASURES["rollout"])
-    assert (stored[-1].common.head, stored[-1].common.further_heads) == (0, (3,))
-    assert stored[-1].common.token == layer.queries.groups[last][0]
-    # A key is kept alone, or stays behind a query.
-    take(LinesView((0,), key=last), layer, MEASURES["weights"])
-    assert kept() == (None, layer.keys.groups[last][0])
-    take(LinesView((0,), query=0), layer, MEASURES["weights"])
-    assert kept() == (0, layer.keys.groups[last][0])
-
-
 def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(
     recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,97 +248,6 @@ def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(
         listed += [button.label for button in app.button if (button.key or "").startswith("linked-")]
     assert {"encoder L2 H3" in label for label in listed} == {True, False}
     assert all(("encoder L2 H3" in label) == ("· taught ·" in label) for label in listed)
-
-
-@pytest.mark.parametrize(
-    ("special", "named"),
-    [
-        ("", "tokens without text"), ("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcd", "a, b and c"),
-        ("dx", "d"),
-    ],
-)  # fmt: skip
-def test_the_special_tokens_of_a_text_are_named_each_once_up_to_three(special: str, named: str) -> None:
-    trace: Any = SimpleNamespace(source_tokens=("w", *"aab"), target_tokens=(*"cd", "v"), special_tokens=special)
-    assert text.special_tokens(trace).replace("\\", "") == named
-
-
-def test_a_window_and_a_formula_are_told_as_they_are() -> None:
-    opened: Any = SimpleNamespace(queries=SimpleNamespace(labels=("",) * 16))
-    assert text.of_window(opened, "decoder.cross", 24, 1000).startswith("Queries 25 to 40 of 1,000 and the corresp")
-    assert text.of_window(opened, "encoder.self", 0, 16).startswith("Queries 1 to 16 of 16 and the same keys")
-    common: Any = SimpleNamespace(layer=0, whole_words=False, special_tokens=True)
-    for scale in (1.0, 0.5):
-        inputs = SimpleNamespace(score=SimpleNamespace(name="dot"), scale=scale)
-        trace: Any = SimpleNamespace(knows_inputs=True, attention=lambda site, layer, inputs=inputs: inputs)
-        told = text.of_measure(trace, MEASURES["weights"], "encoder.self", common)
-        assert ("d_k" in told) == (scale != 1.0)
-
-
-@pytest.mark.parametrize(
-    ("count", "kept", "last", "start"),
-    [
-        (40, (None, None), 24, 0), (40, (20, 3), 24, 12), (40, (None, 30), 24, 22), (17, (0, None), 1, -8),
-        (10, (None, None), 1, 0),
-    ],
-)  # fmt: skip
-def test_a_window_of_lines_begins_around_what_is_kept_and_ends_with_the_text(
-    monkeypatch: pytest.MonkeyPatch, count: int, kept: tuple[int | None, int | None], last: int, start: int
-) -> None:
-    asked: list[tuple[int, int]] = []
-    monkeypatch.setattr(state, "current", Selection)
-    for module, name, value in (
-        (models, "reader", None), (attention, "num_queries", count), (attention, "window_length", 16),
-        (finding, "kept", kept), (attention, "window", SimpleNamespace(values=np.ones(3))),
-        (text, "of_window", ""), (panel, "_lines", None),
-    ):  # fmt: skip
-        monkeypatch.setattr(module, name, lambda *_rest, value=value: value)
-    monkeypatch.setattr(controls, "window", lambda *bounds: asked.append(bounds))
-    panel._lines_of_window(SimpleNamespace(heads_of=lambda site: 4), "encoder.self", 0, MEASURES["weights"])  # type: ignore[arg-type]
-    assert asked == [(last, start)]
-
-
-def test_a_rollout_of_a_long_text_is_drawn_up_to_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    notes: list[str] = []
-    monkeypatch.setattr(frame, "note", lambda message, **_numbers: notes.append(message))
-    monkeypatch.setattr(attention, "num_queries", lambda *_rest: 0)
-    monkeypatch.setattr(models, "reader", lambda choice: None)
-    monkeypatch.setattr(state, "current", Selection)
-    for tokens in (attention.MAX_ROLLOUT, attention.MAX_ROLLOUT + 1):
-        trace: Any = SimpleNamespace(axis_tokens=lambda site, tokens=tokens: (range(3), range(tokens)))
-        assert not panel._draw_long(trace, "decoder.cross", 0, MEASURES["rollout"], {}, "Heatmap")
-    assert [note.startswith("A rollout multiplies") for note in notes] == [False, True]
-
-
-def test_a_picture_opens_on_the_patch_in_its_middle_or_on_the_token_before_all_patches(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    drawn: list[panel.PictureData] = []
-    monkeypatch.setattr(panel, "picture_attention", lambda data, **_more: drawn.append(data))
-    monkeypatch.setattr(state, "position", lambda field, count, default: default)
-    monkeypatch.setattr(models, "reader", lambda choice: None)
-
-    def show(first_patch: int, *, is_long: bool = False, **chosen: object) -> int:
-        count = first_patch + 2 * 4
-        monkeypatch.setattr(state, "current", lambda: Selection().changed(**chosen))
-        monkeypatch.setattr(attention, "is_long", lambda trace, site: is_long)
-        monkeypatch.setattr(attention, "long_row", lambda *_rest: np.zeros((1, count)))
-        layer = SimpleNamespace(values=np.zeros((1 if "measure" in chosen else 4, count, count)))
-        monkeypatch.setattr(attention, "opened_layer", lambda *_rest: layer)
-        picture = SimpleNamespace(pixels=torch.zeros(3, 5, 3), rows=2, columns=4, first_patch=first_patch)
-        panel.show_picture(SimpleNamespace(picture=picture, source_tokens=("p",) * count, text=""), "encoder.self")  # type: ignore[arg-type]
-        return len(drawn)
-
-    assert show(0) == 1
-    assert show(1, head=3) == 2
-    assert [(data.query, data.title) for data in drawn] == [(4, "L1 H1"), (0, "L1 H4")]
-    assert drawn[0].derived() == {"height": 3, "width": 5}
-    # Of a large picture a rollout is there up to its limit; weights always are.
-    monkeypatch.setattr(attention, "MAX_ROLLOUT", 8)
-    assert show(0, is_long=True, measure="rollout", head=2) == 3
-    monkeypatch.setattr(attention, "MAX_ROLLOUT", 7)
-    assert show(0, is_long=True, measure="rollout") == 3
-    assert show(0, measure="rollout") == 4
-    assert show(0, is_long=True) == 5
 
 
 SHAPE = (3, 4, 5)

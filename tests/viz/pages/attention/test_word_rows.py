@@ -5,47 +5,27 @@
 
 import csv
 import io
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.trace.axes import between
-from tests.model.adapters import zoo
 from tests.recomputed import head_weights, linked_words, rows_of, word_weight
 from tests.viz.page_run import app_of, traced
 from tests.viz.page_run import opened as opened_page
 from tests.viz.sent import sent_to
 from viz.access import texts
-from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.written import SITES
 from viz.ui import trace_tables
 
 TEXT = "The animal was tired because it ran."
-#: Of each kind one: our encoder–decoder, one of the library, an encoder, and a decoder alone.
-KINDS = {"en-de": None, "bart": "metaspace", "bert": "wordpiece", "gpt2": "metaspace"}
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
-    root = tmp_path_factory.mktemp("kinds")
-    shutil.copytree(tiny_checkpoints / "en-de", root / "en-de")
-    for kind, tokenizer in KINDS.items():
-        if tokenizer:
-            # A random translation ends where its positions do.
-            changes = {"max_position_embeddings": 32} if kind == "bart" else {}
-            zoo.tiny(kind, changes=changes).save_pretrained(root / kind)
-            zoo.save_tokenizer(root / kind, tokenizer)
-    return root
-
-
-@pytest.fixture(params=KINDS)
-def chosen(request: pytest.FixtureRequest, models: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
-    monkeypatch.setenv(ROOT_VARIABLE, str(models))
-    return Selection().changed(checkpoint=request.param, text=TEXT)
+@pytest.fixture
+def chosen(of_each_kind: Selection) -> Selection:
+    return of_each_kind.changed(text=TEXT)
 
 
 def test_api_and_list_give_every_two_words_in_every_head_the_same_weight(chosen: Selection) -> None:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from html import unescape
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -225,17 +224,6 @@ def test_when_another_branch_is_removed_the_one_shown_stays() -> None:
     assert viewer.selection.decoding.branch == 1
     assert viewer.ids == ids
     assert viewer.notices == ["Removed: branch 1. Undo restores it."]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "step"),
-    [([5, 6, 7], [5, 8, 7], 1), ([5, 6], [5, 6, 7], 2), ([5, 6, 7], [5, 6], 2), ([5, 6], [5, 6], None), ([], [5], 0)],
-)
-def test_translations_first_differ_where_one_writes_another_token_or_writes_on(
-    first: list[int], second: list[int], step: int | None
-) -> None:
-    both: list[Any] = [SimpleNamespace(steps=[SimpleNamespace(token_id=one) for one in ids]) for ids in (first, second)]
-    assert tab.first_difference(*both) == step
 
 
 def spelt(word: str) -> tuple[str, ...]:

@@ -5,8 +5,6 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from inspect import unwrap
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,8 +16,6 @@ from model import Translator
 from model.translator import EarlierTranslator
 from tests.viz import page_run
 from tests.viz.sent import caught, unpack
-from viz.access import attention
-from viz.pages.decoding import translations
 from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.film.component import (
     Draw,
@@ -40,7 +36,6 @@ from viz.pages.decoding.film.data import film as film_of
 from viz.pictures.component import Command
 from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import encoded
-from viz.ui import frame
 
 CANDIDATES = tuple(PlayerCandidate(100 + i, f"c{i}", -0.5 * (i + 1)) for i in range(20))
 STEPS = (
@@ -131,25 +126,6 @@ def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_ste
     assert app.query_params["head"] == "L2H1"
 
 
-@pytest.mark.parametrize(
-    ("wish", "done"),
-    [(Force(2, 17), ("write", 2, (17,))), (Draw(1, 80, 5, 90), ("draw", 1, 80, 5, 90))],
-    ids=["force", "draw"],
-)
-def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
-    app: AppTest, says: Says, monkeypatch: pytest.MonkeyPatch, wish: Wish, done: tuple[object, ...]
-) -> None:
-    calls: list[tuple[object, ...]] = []
-    monkeypatch.setattr(translations, "write", lambda *arguments: calls.append(("write", *arguments)))
-    monkeypatch.setattr(translations, "draw", lambda *arguments: calls.append(("draw", *arguments)))
-    say, asked = says
-    opened(app)
-    say(PlayerState(4), wish)
-    app.run()
-    assert calls == [done]
-    assert asked[-1].step == wish.step
-
-
 def test_a_branch_stands_beside_the_models_own_translation_with_the_words_that_differ(app: AppTest, says: Says) -> None:
     app.query_params.update({"branches": "0-2-t40", "branch": "1"})
     opened(app)
@@ -225,16 +201,6 @@ def test_what_does_not_exist_is_answered_with_what_is_shown_instead(
     monkeypatch.setattr(st, "session_state", {})
     caught(monkeypatch)
     assert decode_player(data, PlayerState(step), key="player", name="film") == answer
-
-
-@pytest.mark.parametrize(("source", "target"), [("abc", "abcde"), ("abcde", "abc")])
-def test_of_a_long_text_the_longer_side_is_told(monkeypatch: pytest.MonkeyPatch, source: str, target: str) -> None:
-    told: list[int] = []
-    monkeypatch.setattr(attention, "is_long", lambda _trace, _site: True)
-    monkeypatch.setattr(frame, "note", lambda _message, short, length: told.append(length))
-    trace: Any = SimpleNamespace(sites=("decoder.cross",), source_tokens=source, target_tokens=target)
-    unwrap(film.show)(trace)
-    assert told == [5]
 
 
 def test_a_translation_of_a_single_token_is_a_film() -> None:

@@ -105,7 +105,7 @@ def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
             # A key by rank: with other words the same button says another head.
             label = _button_label(question.link, weight, layer, head)
             st.button(label, key=f"linked-{rank}", on_click=_press, args=(trace, question, layer, head, redraw))
-    if how_counted := _how(question, question.link):
+    if how_counted := messages.in_a_row([*_how(question, question.link), plain(row_said(trace, site))]):
         st.caption(how_counted)
 
 
@@ -252,7 +252,26 @@ def _why_none(trace: "Trace", question: Question) -> str:
     return _(message, looking=looking, looked_at=looked_at)
 
 
-def _how(question: Question, link: Link) -> str:
+def row_said(trace: "Trace", site: str) -> str:
+    """Which row the open head shows of the words that look, where tokens are shown or several words are chosen."""
+    row, is_whole = finding.kept(trace)[0], state.current().common.whole_words
+    looking, _looked_at = _marked(trace, site, _question(trace, site))
+    rows, _columns = _axes(trace, site)
+    if row is None or not looking or (is_whole and len(looking) == 1) or (at := rows.index_of(row)) is None:
+        return ""
+    name, word = rows.labels[at], texts.name_of(trace, looking[0])
+    is_part = not is_whole and len(texts.words(trace).groups[looking[0]]) > 1
+    if len(looking) == 1:
+        if is_part:
+            return _("Row shown: {row}, the first token of “{word}” alone.", row=name, word=word)
+        return _("Row shown: {row}.", row=name)
+    if is_part:
+        message = "Row shown: {row}, the first token of “{word}”, the first of the {count} words chosen."
+        return _(message, row=name, word=word, count=len(looking))
+    return _("Row shown: {row}, the first of the {count} words chosen.", row=name, count=len(looking))
+
+
+def _how(question: Question, link: Link) -> list[str]:
     """How the tokens of words, and several words, were taken together."""
     sentences = []
     if max(map(len, question.words)) > 1:
@@ -266,4 +285,4 @@ def _how(question: Question, link: Link) -> str:
                 "cell per token."
             )
         sentences.append(_(message))
-    return messages.in_a_row(sentences)
+    return sentences

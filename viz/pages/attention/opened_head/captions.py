@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import attention, models
+from viz.pages.attention.all_heads import linked_heads
 from viz.pictures.component import Component
 from viz.selection import state
 from viz.selection.choices import Common, DrawnAs
@@ -47,6 +48,8 @@ class Headline:
     site: str
     suggestion: Sequence[str]
     is_guess: bool
+    #: which row the open head shows of the words that are chosen, where that is not all of them.
+    row: str = ""
 
 
 def show_sign(trace: "Trace") -> None:
@@ -117,4 +120,6 @@ def show_headline(trace: "Trace") -> None:
     common = state.current().common
     is_chosen = common.head_chosen or (common.token, common.key_token) != (None, None)
     suggestion = [] if is_chosen else finding.parts(trace)
-    COMPONENT.show(Headline(common.site, suggestion, bool(suggestion) and finding.of(trace).is_guess), key="headline")
+    is_guess = bool(suggestion) and finding.of(trace).is_guess
+    row = linked_heads.row_said(trace, common.site)
+    COMPONENT.show(Headline(common.site, suggestion, is_guess, row), key="headline")

@@ -18,7 +18,7 @@ import { element, rowElement, tokenElement } from "../../../pictures/shared/pict
 
 /** @import { Focus, OpenHead } from "../../../pictures/shared/focus.js" */
 
-/** `suggestion` alternates between plain words and those that stand out. @typedef {{ site: string, suggestion: string[], isGuess: boolean }} HeadlineHeader */
+/** `suggestion` alternates between plain words and those that stand out; `row` says which row of the words is shown. @typedef {{ site: string, suggestion: string[], isGuess: boolean, row: string }} HeadlineHeader */
 
 const LARGEST_OF = said("In {head} the largest weight of {token} goes to {most}: {largest}.");
 const LARGEST_ON = said("In {head} the largest weight on {token} comes from {most}: {largest}.");
@@ -147,7 +147,8 @@ class Headline extends View {
 
   say() {
     if (!this.header) return;
-    const sentence = this.ofPointed() ?? this.ofSuggestion() ?? this.ofWords() ?? this.ofKept() ?? this.invitation();
+    const kept = this.ofPointed() ?? this.ofSuggestion() ?? this.withRow(this.ofWords() ?? this.ofKept());
+    const sentence = kept ?? this.invitation();
     this.root.replaceChildren(element("p", "", ...sentence));
   }
 
@@ -163,6 +164,12 @@ class Headline extends View {
   ofWords() {
     const [words, head] = [keptWords(), openedHead()];
     return words && head && wordsSentence(head, words);
+  }
+
+  /** What is said of what is kept, and which row of it the open head shows. @param {(string | Node)[] | null} sentence */
+  withRow(sentence) {
+    const { row } = this.header;
+    return sentence && row ? [...sentence, " ", element("span", "muted", row)] : sentence;
   }
 
   ofSuggestion() {

@@ -80,14 +80,16 @@ export class FilmFilters {
     this.resetButton = button("button plain", () => act.filter(NO_FILTER), _("No filter"));
     const rows = this.sliders.map(({ row }) => row);
     const buttons = element("div", "filter-buttons", draw, this.resetButton);
-    const heading = element("h3", "heading", _("Sampling instead of greedy decoding"));
-    this.element = element("section", "filters", heading, ...rows, this.left, buttons);
+    const heading = element("summary", "heading", _("Sampling instead of greedy decoding"));
+    this.element = element("details", "filters", heading, ...rows, this.left, buttons);
   }
 
   /** Show a filter, and what it leaves. @param {Filter} filter @param {Filtered | null} filtered */
   draw(filter, filtered) {
     for (const slider of this.sliders) slider.draw(filter);
     this.resetButton.ariaDisabled = String(filtered === null);
+    // What changes the bars is in sight.
+    if (filtered) this.element.open = true;
     this.left.textContent = filtered
       ? this.describe(filtered)
       : _("No filter: every token can be sampled, with the probability that the model gives it.");

@@ -17,7 +17,7 @@ import { FilmStrip } from "./film_strip.js";
 
 /** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
-/** @import { Look, Tooltip } from "../../../pictures/shared/picture.js" */
+/** @import { Tooltip } from "../../../pictures/shared/picture.js" */
 /** @import { PlayerHeader, PlayerState } from "./decode_player.js" */
 
 const GUTTER = 64;
@@ -89,14 +89,14 @@ export class FilmHeads {
     this.panels = [this.buildPanel(this.overSource, this.fan)];
     // A decoder without self-attention has no second title.
     if (titles[1]) this.panels.push(this.buildPanel(this.overPrefix, this.triangle));
-    this.layerButtons = Array.from({ length: header.layers }, (_layer, layer) =>
-      this.buildNumber(layer, { ariaLabel: _("Layer {number}", { number: layer + 1 }) }, () =>
-        act.choose(layer, this.heads()),
-      ),
+    const layers = Array.from({ length: header.layers }, (_layer, layer) =>
+      element("option", { value: String(layer) }, String(layer + 1)),
     );
+    const onchange = () => act.choose(Number(this.layer.value), this.heads());
+    this.layer = element("select", { className: "count", ariaLabel: _("Layer"), onchange }, ...layers);
     this.headButtons = Array.from({ length: header.heads }, (_head, head) => this.buildHead(head));
     /** @type {HTMLElement[]} */
-    const groups = [this.buildGroup(_("Layer"), this.layerButtons), this.buildGroup(_("Heads"), this.headButtons)];
+    const groups = [this.buildGroup(_("Layer"), [this.layer]), this.buildGroup(_("Heads"), this.headButtons)];
     const all = button({ ...SMALL_BUTTON, className: "button small all-layers", ariaPressed: "false" }, () => {
       all.ariaPressed = String(this.pair.classList.toggle("all"));
     });
@@ -125,29 +125,24 @@ export class FilmHeads {
     return panel;
   }
 
-  /** A button that is called by a number. @param {number} number from 0 @param {Look<HTMLButtonElement>} look @param {() => void} act */
-  buildNumber(number, look, act) {
-    return button({ ...SMALL_BUTTON, ...look }, act, element("span", {}, String(number + 1)));
-  }
-
   /** @param {number} head */
   buildHead(head) {
     const look = {
+      ...SMALL_BUTTON,
       className: "button small head",
       style: `--head:${this.colour(head)}`,
       title: _("Click adds or removes this head, double-click shows only this head"),
       ariaLabel: _("Head {number}", { number: head + 1 }),
       ondblclick: () => this.act.choose(this.state.layer, [head]),
     };
-    const created = this.buildNumber(head, look, () => this.choose(this.state.layer, head));
-    created.prepend(element("span", "swatch"));
-    return created;
+    const choose = () => this.choose(this.state.layer, head);
+    return button(look, choose, element("span", "swatch"), element("span", {}, String(head + 1)));
   }
 
-  /** @param {string} name @param {HTMLElement[]} buttons */
-  buildGroup(name, buttons) {
+  /** @param {string} name @param {HTMLElement[]} choices */
+  buildGroup(name, choices) {
     const look = { className: "group", role: "group", ariaLabel: name };
-    return element("div", look, element("span", "group-name", name), ...buttons);
+    return element("div", look, element("span", "group-name", name), ...choices);
   }
 
   /** Mark keys of both attentions, and rows. @param {number[]} sources @param {number[]} own @param {number[]} rows */
@@ -279,7 +274,7 @@ export class FilmHeads {
     this.state = state;
     const { step, layer, head } = state;
     const colours = new Map(this.heads().map((each) => [each, this.colour(each)]));
-    for (const [i, each] of this.layerButtons.entries()) each.ariaPressed = String(i === layer);
+    this.layer.value = String(layer);
     for (const [i, each] of this.headButtons.entries()) each.ariaPressed = String(colours.has(i));
     const marked = `${layer} ${this.heads()}`;
     this.overSource.draw(step, this.header.sourceTokens.length);

@@ -17,11 +17,9 @@ from tests.viz.page_run import app_of, traced
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
 from viz.pages.attention import circuits as circuits_tab
-from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.written import display_token
-from viz.ui import controls
 
 TEXT = "Tom was late."
 
@@ -75,16 +73,6 @@ def test_a_sentence_that_is_long_has_the_table_and_no_map(
         app.run()
         assert not app.exception
         assert len(charts(app)) == maps
-
-
-@pytest.mark.parametrize(("most", "chosen"), [(0, 0), (1, 7)])
-def test_a_distance_can_be_chosen_where_scores_depend_on_it(
-    monkeypatch: pytest.MonkeyPatch, most: int, chosen: int
-) -> None:
-    monkeypatch.setattr(controls, "settle", lambda *_rest: None)
-    monkeypatch.setattr(controls, "number", lambda *_rest, **_more: None)
-    monkeypatch.setattr(state, "current", lambda: Selection().changed(distance=7))
-    assert circuits_tab._distance(most) == chosen
 
 
 def test_the_best_pairs_of_the_vocabulary_are_found_where_they_are_asked_for(
