@@ -250,7 +250,7 @@ def _show_pictures(
                 # Else it is explained beside the open head; of the tiles, those who point at one see tokens.
                 captions.show_sign(trace)
         with st.container():
-            panel.show(trace, site, addresses)
+            panel.show(trace, site, addresses, linked_heads.row_said(trace, site))
 
 
 def _show_presented(trace: "Trace") -> None:
@@ -262,7 +262,7 @@ def _show_presented(trace: "Trace") -> None:
     ways = [way for way in DRAWN_AS if way != "bertviz" or is_slow]
     screen = present.steps(1 + len(ways), "screen")
     with st.container(key="below-a-sentence"):
-        captions.show_headline(trace)
+        captions.show_headline(trace, linked_heads.row_said(trace, site))
         if screen:
             panel.picture(trace, site, ways[screen - 1])
             return

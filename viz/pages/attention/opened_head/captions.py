@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import attention, models
-from viz.pages.attention.all_heads import linked_heads
 from viz.pictures.component import Component
 from viz.selection import state
 from viz.selection.choices import Common, DrawnAs
@@ -115,11 +114,13 @@ def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> s
     return "  \n".join(sentences)
 
 
-def show_headline(trace: "Trace") -> None:
-    """The headline of the open head; a suggestion as long as a person has chosen nothing else."""
+def show_headline(trace: "Trace", row: str) -> None:
+    """The headline of the open head; a suggestion as long as a person has chosen nothing else.
+
+    `row` says which row is shown of what is chosen, "" where that need not be said.
+    """
     common = state.current().common
     is_chosen = common.head_chosen or (common.token, common.key_token) != (None, None)
     suggestion = [] if is_chosen else finding.parts(trace)
     is_guess = bool(suggestion) and finding.of(trace).is_guess
-    row = linked_heads.row_said(trace, common.site)
     COMPONENT.show(Headline(common.site, suggestion, is_guess, row), key="headline")

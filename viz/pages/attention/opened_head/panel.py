@@ -83,11 +83,11 @@ def _settings(trace: "Trace", site: str) -> None:
         )
 
 
-def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
-    """The chosen head of a site, or several, by the measure that is chosen. From the tiles at `addresses` the browser
-    may draw it at once.
+def show(trace: "Trace", site: str, addresses: Mapping[str, str], row: str) -> None:
+    """The chosen head of a site, or several, by the measure that is chosen; `row` as for `captions.show_headline`. From
+    the tiles at `addresses` the browser may draw it at once.
     """
-    captions.show_headline(trace)
+    captions.show_headline(trace, row)
     _settings(trace, site)
     common = state.current().common
     measure, layer = MEASURES[common.measure], common.layer
