@@ -8,6 +8,7 @@ from viz.pictures.component import Component
 from viz.pictures.payload import Text, hear
 from viz.selection import state
 from viz.selection.choices import ModelSection
+from viz.text.messages import _
 
 _CONTENTS: Final = Component("pages/model_card/contents.js", "pages/model_card/contents.css")
 
@@ -27,7 +28,7 @@ def contents(labels: Sequence[ModelSection]) -> None:
     """
     asked = state.current().model_card.model_section
     _CONTENTS.show(
-        Contents(labels, labels.index(asked) if asked in labels else 0),
+        Contents([_(label) for label in labels], labels.index(asked) if asked in labels else 0),
         key="contents",
         open=hear(lambda number: state.choose(model_section=labels[number]), int, to=range(len(labels))),
     )
