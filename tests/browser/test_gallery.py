@@ -176,28 +176,8 @@ def test_the_walk_opens_steps_and_zooms_as_in_the_app(
     walk.focus()
     tab.keyboard.press("End")
     expect(hidden).to_have_count(0)
-    # Pointing.
-    node = walk.locator("[data-node='encoder 1 1']")
-    node.hover()
-    expect(walk.locator(".tooltip")).to_contain_text("“om”")
-    # Zooming: from the model to a product, by clicks, and back by Escape.
-    trail = walk.locator(".walk-crumb")
-    node.click()
-    expect(trail).to_have_count(2)
-    walk.locator(".head-tile:visible").nth(1).click()
-    expect(trail).to_have_count(3)
-    walk.locator(".keys .key").nth(1).click()
-    expect(walk.locator(".cell-chain b")).to_have_count(6)
-    walk.locator(".product").nth(2).click()
-    expect(trail).to_have_count(5)
-    assert tab.evaluate(f"document.documentElement.{EDGE}")
-    walk.focus()
-    for count in (4, 3, 2, 1):
-        tab.keyboard.press("Escape")
-        expect(trail).to_have_count(count)
-    # The way through it says its stops.
-    walk.locator(".next").click()
-    expect(walk.locator(".walk-told b")).to_contain_text("1 / 15")
+    walk.locator("[data-node='encoder 1 1']").click()
+    expect(walk.locator(".walk-crumb")).to_have_count(2)
 
 
 @pytest.mark.parametrize(("group", "language"), [("walk", "en"), ("walk", "zh"), ("picture", "en")])

@@ -9,8 +9,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.benchmarks.presses import lost_pairs
-from tests.benchmarks.wire_viewer import finished
+from tests.benchmarks.wire_viewer import WireViewer, finished
 from tests.browser.conftest import settled
 from tests.browser.pointing import box_of
 from tests.browser.test_app import opened
@@ -174,6 +173,20 @@ def test_a_button_that_moves_away_under_the_pointer_is_pressed_unless_the_pointe
     assert page.evaluate("clicks") == ([True] if moved else [True, False])
 
 
+async def lost_pairs(url: str, count: int, heads: int) -> int:
+    """How many of so many presses on tiles are lost that a message which begins a run of the page follows at once."""
+    lost, number, chance = 0, 0, random.Random(1)
+    async with WireViewer(url) as viewer:
+        await viewer.open("", {"layer": "0", "head": "0"})
+        for _ in range(count):
+            number = (number + chance.randrange(1, 2 * heads)) % (2 * heads)
+            layer, head = divmod(number, heads)
+            said = {"head": f"L{layer + 1}H{head + 1}"}
+            pause, value = chance.uniform(0, 0.02), {"layer": layer, "head": head}
+            lost += not await viewer.is_heard("heads", "head", value, pause, said)
+    return lost
+
+
 @pytest.mark.long
 def test_a_press_that_another_message_follows_at_once_is_heard(url: str) -> None:
-    assert finished(lost_pairs(url, 20, random.Random(1), heads=4)) == 0
+    assert finished(lost_pairs(url, 20, heads=4)) == 0

@@ -1,6 +1,5 @@
 """The picture of the Transformer in a real browser: into it and out again by click, key, wheel and touch."""
 
-import math
 import re
 from pathlib import Path
 from urllib.parse import quote
@@ -11,7 +10,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of, until
-from tests.browser.saving import save_button
 
 TEXT = "It was late."
 
@@ -169,53 +167,6 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     expect(picture.locator(".model-scene")).to_be_visible()
 
 
-def test_the_numbers_of_a_layer_are_images_and_are_saved_as_shapes(page: Page, url: str) -> None:
-    picture = walk(page, url, "&site=encoder.self&depth=layer")
-    scene = picture.locator(".layer-scene")
-    expect(scene.locator("img.strip").first).to_have_attribute("alt", re.compile("numbers up to"))
-    # Each canvas would be a layer of its own in every frame of a zoom.
-    expect(scene.locator("canvas")).to_have_count(0)
-    with page.expect_download() as download:
-        save_button(picture, "SVG").click()
-    svg = Path(download.value.path()).read_text(encoding="utf-8")
-    assert svg.count('shape-rendering="crispEdges"') == scene.locator("img:visible").count() > 8
-    assert "<image" not in svg
-
-
-def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page, url: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    picture = walk(page, url)
-    # A scroll bar that comes late makes it narrower, and it is drawn anew.
-    scene = picture.locator(".model-scene")
-    until(lambda: scene.evaluate("part => part.scrollWidth <= part.clientWidth"), "it is as wide as the page")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    with page.expect_download() as download:
-        save_button(picture, "SVG").click()
-    svg = Path(download.value.path()).read_text(encoding="utf-8")
-    # A token that is turned lies where the page shows it, below the drawing's corner.
-    token = picture.locator(".model-token.read").first
-    turned = r'translate\((\S+) (\S+)\) rotate\((\S+)\)[^>]* textLength="([\d.]+)"[^>]*>'
-    found = re.search(f"{turned}{re.escape(token.inner_text())}</text>", svg)
-    corner = re.search(r'translate\((\S+) (\S+)\)"><svg[^>]*The whole model', svg)
-    assert found is not None
-    assert corner is not None
-    x, y, angle, length = map(float, found.groups())
-    left, top = map(float, corner.groups())
-    shown = token.evaluate(
-        """(part) => {
-          const places = [part, part.parentElement.firstElementChild].map((each) => each.getBoundingClientRect());
-          const [own, drawing] = places;
-          return [own.left + own.width / 2 - drawing.left, own.top + own.height / 2 - drawing.top];
-        }"""
-    )
-    assert angle < 0
-    # It begins there, and leans.
-    half = length / 2
-    middle = x + half * math.cos(math.radians(angle)) - left, y + half * math.sin(math.radians(angle)) - top
-    np.testing.assert_allclose(middle, shown, atol=2)
-    assert svg.count("model-line") + svg.count("<path") > 20
-
-
 #: The names of stages of which not every letter can be seen.
 CUT_OFF = """(stages) => stages.filter((stage) => {
   const text = document.createRange();
@@ -235,20 +186,6 @@ def test_on_a_narrow_page_the_name_of_each_stage_of_a_layer_can_be_read(page: Pa
 
 
 NUMBER = re.compile(r"−?\d+(?:\.\d+)?(?:e[-+−]\d+)?")
-
-
-@pytest.mark.long
-def test_what_is_said_of_a_part_of_a_long_text_lies_below_its_tokens(page: Page, url: str, shipped: str) -> None:
-    # Of this text a part is drawn, whose words are long tokens.
-    scene = walk(page, url, f"&checkpoint={shipped}", "international community " * 40)
-    bottoms = "parts => parts.map(part => part.getBoundingClientRect().bottom)"
-    tokens = scene.locator(".model-token.read").evaluate_all(bottoms)
-    parts = scene.locator(".model-range").evaluate_all(bottoms)
-    (end,) = scene.locator(".model-scene svg").evaluate_all(bottoms)
-    assert len(parts) == 2
-    # A text that is not turned has no height: it lies around its point.
-    assert max(tokens) < min(parts) - 5
-    assert max(parts) < end - 4
 
 
 def told(scene: Locator) -> tuple[str, list[float]]:

@@ -151,25 +151,6 @@ def test_what_names_no_head_opens_none(monkeypatch: pytest.MonkeyPatch, value: o
     assert opened == [HeadChoice(1, 2)]
 
 
-def grid_page() -> None:
-    """Runs inside AppTest."""
-    import streamlit as st
-
-    from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
-
-    def tell(choice: HeadChoice) -> None:
-        st.text(str(choice))
-
-    head_grid(Grid(address="here", shape=(2, 2), selected=HeadChoice(1, 0)), on_open=tell, key="grid")
-
-
-def test_on_a_page_nothing_is_chosen_until_a_person_chooses() -> None:
-    app = AppTest.from_function(grid_page).run()
-    ((header, _),) = sent_to(app, "head_grid")
-    assert not app.text
-    assert header["selected"] == [1, 0]
-
-
 TABLE = HeadTable(
     [NamedHead(CROSS, 1, 2), "L3, all heads"],
     [HeadColumn("Change", np.array([-0.5, np.nan], np.float32), 2, "nats")],

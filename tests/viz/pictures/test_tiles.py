@@ -55,13 +55,6 @@ def shades_and_thousandths(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return shades, thousandths
 
 
-@pytest.mark.parametrize("shape", [(6, 8, 20, 20), (4, 8, 18, 25), (6, 8, 128, 128), (1, 1, 1, 1), (6, 16, 102, 102)])
-def test_what_fits_is_not_pooled(shape: tuple[int, int, int, int]) -> None:
-    spec = GridSpec.of(shape)
-    assert not spec.is_pooled
-    assert (spec.rows, spec.columns) == shape[2:]
-
-
 @pytest.mark.parametrize(
     ("shape", "tile", "block"),
     [

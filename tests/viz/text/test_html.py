@@ -23,22 +23,6 @@ def test_a_table_shows_every_text_literally() -> None:
     assert hostile.count('"') == clean.count('"')
 
 
-def test_a_narrow_table_breaks_titles_and_long_names_but_no_number_and_no_short_name() -> None:
-    columns = [Column("Set"), Column("Description"), Column("Right, of all of them", is_number=True)]
-    made = table(columns, [("L2 H1", "d_model, made_by/some_hand", "48.4% (43.5 to 53.2)")], label="a")
-    titles, row = made.split("</thead>")
-    assert titles.count("white-space:normal") == len(columns)
-    name, text, number = row.split('dir="auto"')[1:]
-    assert "white-space:nowrap" in name
-    assert "d_model, made_<wbr>by/<wbr>some_<wbr>hand" in text
-    assert "white-space:nowrap" not in text
-    assert re.findall(r"nowrap\">([^<]*)</span>", number) == ["48.4%", "(43.5 to 53.2)"]
-    # A name that stays on one line has nowhere to break; one letter more, and it has.
-    for name, may_break in (("encoder_L1H1", False), ("encoder_L1H10", True)):
-        row = table([Column("Set")], [(name,)], label="a").partition("</thead>")[2]
-        assert ("<wbr>" in row, "white-space:nowrap" in row) == (may_break, not may_break)
-
-
 def test_control_characters_are_signs_and_a_row_of_another_length_is_a_mistake() -> None:
     assert literal("a\x00b\n") == "a␀b␊"
     with pytest.raises(AssertionError):

@@ -7,7 +7,7 @@ import pytest
 
 from model.nn.encoder_decoder import SITES
 from viz.text import written
-from viz.text.written import byte_count, decimal, file_name, head_name, percent, scientific, signed, times_less
+from viz.text.written import byte_count, file_name, head_name, percent, scientific, signed, times_less
 
 
 @pytest.mark.parametrize(
@@ -16,11 +16,6 @@ from viz.text.written import byte_count, decimal, file_name, head_name, percent,
 )
 def test_a_difference_has_its_sign_unless_it_rounds_to_zero(value: float, digits: int, expected: str) -> None:
     assert signed(value, digits) == expected
-
-
-@pytest.mark.parametrize(("value", "expected"), [(1.234, "1.23"), (-1.234, "−1.23"), (-0.001, "0.00")])
-def test_a_number_has_a_real_minus_sign_and_never_a_minus_zero(value: float, expected: str) -> None:
-    assert decimal(value) == expected
 
 
 def test_shares_small_numbers_and_chances_are_written_as_people_say_them() -> None:

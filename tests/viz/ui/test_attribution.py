@@ -161,11 +161,6 @@ def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_the
     assert unmoved.startswith("cross L5 H2 alone does not change the choice of “es” rather than “sie”: switched off")
 
 
-def test_an_intervention_that_cannot_be_made_is_named() -> None:
-    said = of(STAYS, None, None)
-    assert said.endswith("; it cannot be pointed at a word; there is no other sentence to take its output from.")
-
-
 @pytest.fixture(scope="module")
 def translator() -> Translator:
     return Translator.load(FOLDER, device="cpu")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model import Translator
 from model.analysis.word_diff import word_diff
-from viz.access.texts import ChatPart, RareWords
+from viz.access.texts import RareWords
 from viz.selection import state
 from viz.selection.selection import Selection
 from viz.ui import sentence, token_labels
@@ -46,16 +46,6 @@ def test_a_line_has_its_language_and_direction_and_its_text_is_shown_whole_and_v
     assert "👩‍👧" in both("👩‍👧", "x")
     assert "x" * MAX_SHOWN + " …" in both("x" * (MAX_SHOWN + 1), "y")
     assert "…" not in both("x" * MAX_SHOWN, "y")
-
-
-def test_a_chat_scrolls_down_alone_and_sideways_beside_its_answer_and_few_words_have_room_for_their_role() -> None:
-    chats = [
-        Line("CHAT", "", "", chat=(ChatPart(role, tuple("abc")[:count]),))
-        for role, count in (("user", 2), ("assistant", 3))
-    ]
-    assert "data-scrolls-sideways" not in lines_html(chats[:1])
-    assert lines_html(chats).count("data-scrolls-sideways") == 2
-    assert ["min-width" in lines_html([chat]) for chat in chats] == [True, False]
 
 
 def test_a_rare_word_is_underlined_and_its_text_cannot_leave_it() -> None:
