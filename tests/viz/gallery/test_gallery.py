@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.paths import ROOT
 from tests.viz.sent import unpack
 from viz.access.findings import Finding
 from viz.gallery import contents, docs, drawings, site
 from viz.gallery.__main__ import main
 from viz.gallery.contents import Exhibit
+from viz.pages.learn.transformer.walk_file import MOST_TOKENS
 from viz.text import written
 from viz.text.messages import speaking
 
@@ -119,6 +121,14 @@ def test_of_a_large_attention_only_the_open_head_is_kept(
     for most, kept in ((all_bytes, 8), (all_bytes - 1, 0)):
         monkeypatch.setattr(drawings, "MOST_BYTES", most)
         assert len(drawings.heads_of(trace, "encoder.self", (1, 2)).parts[-1].choices) == kept
+
+
+@pytest.mark.parametrize(("text", "length"), [("abc", MOST_TOKENS), (40 * "a", 48)])
+def test_a_decoder_writes_as_much_as_a_walk_holds_or_a_few_tokens_more(text: str, length: int) -> None:
+    (exhibit,) = contents.own(ROOT / "checkpoints" / "induction", [text])
+    assert exhibit.trace is not None
+    # The last that is written is not read.
+    assert len(exhibit.trace.target_tokens) == length - 1
 
 
 def test_only_the_sites_own_scripts_run_and_nothing_is_fetched(folder: Path) -> None:
