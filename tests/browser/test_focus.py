@@ -281,6 +281,7 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     page: Page, shipped_url: str, sent: Sent
 ) -> None:
     visit(page, shipped_url.replace("/?", "/compare?"))
+    page.get_by_text("One layer: where each head attends to").click()
     links = page.locator('[data-testid="stMarkdown"] a[href^="#head-"]')
     cells, rows = (page.locator(f".st-key-{chart} .pointed-spot") for chart in ("movement", "rows-token"))
     expect(links).to_have_count(2)

@@ -12,6 +12,8 @@ from tests.browser.pointing import pointed_at
 @pytest.mark.long
 def test_a_clicked_word_is_marked_and_a_clicked_cell_opens_its_head(page: Page, url: str) -> None:
     visit(page, f"{url}/compare")
+    # The rows of a layer are drawn on demand.
+    page.get_by_text("One layer: where each head attends to").click()
     expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible()
     # A clicked word is marked, and the link remembers it. What a run under way draws again could take a click with it.
     settled(page)

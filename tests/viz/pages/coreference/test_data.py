@@ -1,26 +1,20 @@
 """Sets of sentences with pronouns: read, refused, told apart; a sentence with its marks, never read as HTML."""
 
-import re
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from model import Translator
-from model.analysis.coreference.case_files import PronounCase, PronounCases
+from model.analysis.coreference.case_files import PronounCase
 from model.errors import DataError
 from model.opening import open_reader
-from viz.access import models, texts
+from viz.access import texts
 from viz.access.texts import RareWords
 from viz.pages.coreference import data, pair_words
 from viz.pages.coreference.data import Side, curated_pairs
 from viz.pages.coreference.measured.tab import FORMATS
 from viz.pages.coreference.pair_words import marked_line
 from viz.pictures.focus import Place
-from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.selection import Selection
 from viz.text.written import CROSS, ENCODER
 from viz.ui.sentence import Line
 
@@ -49,11 +43,6 @@ def test_bad_lines_are_kept_with_their_numbers_and_the_good_ones_used() -> None:
     assert [line.number for line in given.cases.rejected] == [2]
 
 
-def test_files_with_other_content_are_other_sets() -> None:
-    first, again, second = (data.read_cases(text.encode(), "a.tsv").digest for text in (GOOD, GOOD, GOOD + "\n"))
-    assert first == again != second
-
-
 def test_what_a_file_looks_like_is_a_file_that_can_be_read() -> None:
     line = next(line for line in FORMATS.split("`") if line.startswith("{"))
     assert len(data.read_cases(line.encode(), "a.jsonl").cases.cases) == 1
@@ -63,19 +52,6 @@ def test_what_a_file_looks_like_is_a_file_that_can_be_read() -> None:
         "1 [The developer] argued with the designer", "2 The developer argued with [the designer]"
     )
     assert len(data.read_cases(f"{winobias}\n{partner}".encode(), "a.txt").cases.cases) == 2
-
-
-def test_a_task_is_another_one_for_another_set_or_measure(
-    tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCases
-) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    given = data.CaseSet("few", few, "few")
-    tasks = {
-        data.scores_task(one, models.reader(Selection().model), measure).key
-        for one in (given, replace(given, digest="other"))
-        for measure in ("weights", "norms")
-    }
-    assert len(tasks) == 4
 
 
 def test_every_pair_of_the_set_has_two_sentences_and_a_group_of_its_own() -> None:
@@ -99,10 +75,6 @@ def test_the_words_of_a_case_are_found_in_a_text_that_is_read_or_continued(folde
     }  # fmt: skip
 
 
-def test_the_english_set_is_the_one_that_needs_no_name_of_a_language() -> None:
-    assert [data.curated(language).name for language in ("en", "zh")] == ["the curated set", "curated zh"]
-
-
 def test_marked_text_is_never_read_as_html() -> None:
     text = "<b>it</b> & <img src=x>"
     shown = marked_line(Line("EN", "en", text), {"pronoun": (3, 5), "antecedent": (4, 8)}, "<i>es</i>")
@@ -111,23 +83,6 @@ def test_marked_text_is_never_read_as_html() -> None:
     assert "&lt;b&gt;<mark" in shown
     assert "&lt;i&gt;es" in shown
     assert shown.count("<mark") == 1  # marks that overlap: the first one stands
-
-
-def test_a_long_sentence_is_cut_after_its_last_mark() -> None:
-    text = "word " * 200 + "it " + "more " * 50
-    shown = marked_line(Line("EN", "en", text), {"pronoun": (1000, 1002)}, "")
-    assert ">it</mark> …</span>" in shown
-
-
-@pytest.mark.parametrize(("length", "cut"), [(600, False), (601, True)])
-def test_a_sentence_without_marks_is_cut_after_as_many_signs_as_are_shown(length: int, cut: bool) -> None:
-    shown = marked_line(Line("EN", "en", "x" * length), {}, "")
-    assert f">{'x' * 600}{' …' if cut else ''}</span>" in shown
-
-
-def test_marks_side_by_side_are_all_drawn_in_the_order_of_the_text() -> None:
-    shown = marked_line(Line("EN", "en", "aabbc"), {"antecedent": (2, 4), "pronoun": (0, 2)}, "")
-    assert re.findall(r'<mark title="(\w+)"[^>]*>(\w+)</mark>', shown) == [("pronoun", "aa"), ("antecedent", "bb")]
 
 
 FOUR, FIVE = "Tom saw the cat.", "Then Tom saw a dog."
@@ -156,25 +111,6 @@ def test_twins_stand_at_the_same_place_between_equal_words_and_all_their_tokens_
         Place("target", [3, 4, 5]),
     ]
     assert pair_words.places(sides, 1, (4,), is_source=False) == [Place("other target", (4,))]
-
-
-@pytest.mark.parametrize("layer", [1, None])
-def test_a_picture_of_rows_tells_its_heads_the_words_of_its_columns_and_the_word_that_looks(
-    sides: list[Side], layer: int | None
-) -> None:
-    figure, of = go.Figure(), [replace(sides[1], rows=(6,))]
-    row = data.Row(np.zeros((3, 2), np.float32), ("Then", "Tom"), ((1,), (3, 4)), {})
-    pair_words.tell(figure, sides, of, [row], CROSS, layer)
-    meta = figure.layout.meta
-    assert meta["heads"] == (
-        [[CROSS, 1, head, -0.5, 1.5, head - 0.5, head + 0.5] for head in range(3)] if layer else []
-    )
-    then, tom = ([*map(dict, places)] for places, *_box in meta["words"])
-    assert then == [{"side": "other source", "tokens": [1]}]
-    assert tom == [{"side": "other source", "tokens": [3, 4]}, {"side": "source", "tokens": [0, 1]}]
-    assert [box for _places, *box in meta["words"]] == [[-0.5, 0.5, -0.5, 2.5], [0.5, 1.5, -0.5, 2.5]]
-    # A row of cross-attention stands for the token that it writes.
-    assert dict(meta["query"]) == {"side": "other target", "tokens": [7]}
 
 
 def test_the_row_beside_stands_for_the_word_in_the_place_of_this_one(sides: list[Side]) -> None:

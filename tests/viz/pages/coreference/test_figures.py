@@ -11,20 +11,7 @@ from model.analysis.coreference.measure import CoreferenceScores
 from model.analysis.metrics.head_metrics import HeadName
 from viz.pages.coreference import figures, tables
 from viz.pages.coreference.data import Row
-from viz.pages.coreference.figures import (
-    BAR_HEIGHT,
-    EVERY_LAYER_HEIGHT,
-    LAYER_HEIGHT,
-    LONGEST_BAR,
-    MAX_EVERY_HEAD,
-    every_head_height,
-    every_head_map,
-    form_bars,
-    mark_columns,
-    movement_map,
-)
-from viz.pictures.figures.heads import ROW_HEIGHT
-from viz.pictures.focus import Place
+from viz.pages.coreference.figures import every_head_map, movement_map
 from viz.text.written import CROSS, ENCODER
 
 
@@ -42,19 +29,6 @@ def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
     assert tuple(cells.customdata[3]) == (1, 0, "L2 H1", "−1.5000", "0.1200", "0.1300", "0.1400", "0.1500")
     (frame,) = figure.layout.shapes
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
-
-
-@pytest.mark.parametrize(("layers", "heads", "numbered"), [(1, 12, True), (12, 13, False)])
-def test_every_layer_of_the_map_has_its_height_and_numbers_stand_where_cells_have_room(
-    layers: int, heads: int, numbered: bool
-) -> None:
-    values = np.zeros((layers, heads), np.float32)
-    figure = movement_map(
-        values, np.zeros((layers, heads, 2, 2), np.float32), ["x"] * values.size, site=ENCODER, number="weight",
-        averaged=False, opened=(0, 0), bound=2.0,
-    )  # fmt: skip
-    assert figure.layout.height >= max(200, layers * LAYER_HEIGHT + 40)
-    assert (figure.data[0].text is not None) == numbered
 
 
 #: Two layers of three heads, and one of two.
@@ -90,38 +64,6 @@ def test_every_head_of_unequal_attentions_stands_in_its_cell_with_its_number_its
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
     # The bar is below the map, not over its last row.
     assert heatmap.colorbar.y < 0
-
-
-def test_layers_of_a_single_attention_are_not_called_by_it_and_all_layers_have_their_height_up_to_the_largest() -> None:
-    figure = every_head_map(np.arange(6) / 4, UNEQUAL[:6], title="change", bound=1.0)
-    assert figure.layout.yaxis.ticktext == ("L1", "L2")
-    assert not figure.layout.shapes
-    assert {row[5] for row in figure.data[2].customdata} == {""}
-    assert figure.layout.height == every_head_height(2) >= 200
-    # With the names of the heads above and the bar below.
-    assert 20 * EVERY_LAYER_HEIGHT + 80 <= every_head_height(20) < every_head_height(24) <= MAX_EVERY_HEAD
-    assert every_head_height(200) == MAX_EVERY_HEAD
-
-
-def test_bars_say_which_pronoun_is_written() -> None:
-    figure = form_bars({"er": 0.25, "<b>": 0.5, "es": 0.125}, "<b>", [Place("target", (3,))])
-    assert list(figure.data[0].text) == ["0.250", "0.500 (written)", "0.125"]
-    assert list(figure.layout.yaxis.ticktext) == ["er", "<b>&lt;b&gt;</b>", "es"]
-    # One is told from the others by its colour, and its bar alone stands for the word, over its whole width.
-    first, dark, last = figure.data[0].marker.color
-    assert first == last
-    assert sum(bytes.fromhex(dark[1:])) < sum(bytes.fromhex(first[1:]))
-    assert figure.layout.meta["words"] == [[[{"side": "target", "tokens": [3]}], 0, LONGEST_BAR, 0.5, 1.5]]
-    # Bars fill the picture from above, each a row of its height.
-    assert list(figure.layout.yaxis.range) == [2.5, -0.5]
-    # The number of the first bar begins below the buttons, which are 22 pixels high.
-    assert figure.layout.margin.t >= 22
-    assert figure.layout.height - figure.layout.margin.t - figure.layout.margin.b == 3 * BAR_HEIGHT
-    # Neighbouring columns share a frame.
-    figure = form_bars({"er": 1.0}, "er")
-    mark_columns(figure, (1, 2, 5), rows=4, colour="#000000", dash="dash")
-    assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(0.5, 2.5), (4.5, 5.5)]
-    assert {(shape.y0, shape.y1) for shape in figure.layout.shapes} == {(-0.5, 3.5)}
 
 
 def test_a_ladder_puts_the_most_accurate_head_first_with_its_interval_and_the_baselines() -> None:
@@ -163,18 +105,6 @@ def test_sentences_stand_from_the_least_margin_to_the_most_and_the_caption_calls
     assert (wrong, tie, right, blue) == (False, False, True, True), "of red and blue the larger part"
 
 
-@pytest.mark.parametrize("count", [1, 10])
-def test_every_group_of_sentences_has_its_row_of_heads_and_its_height(count: int) -> None:
-    groups = {f"<{number}>": np.array([[0.0, 0.5, 1.0], [0.25, 0.75, number / 10]]) for number in range(count)}
-    names, heads = [f"h{number}" for number in range(6)], [(ENCODER, *cell) for cell in np.ndindex(2, 3)]
-    figure = figures.group_map(groups, names, heads)
-    assert figure.data[0].z.shape == (count, 6)
-    assert list(figure.data[0].z[-1]) == [0.0, 0.5, 1.0, 0.25, 0.75, (count - 1) / 10]
-    assert figure.layout.yaxis.ticktext[0] == "&lt;0&gt;"
-    assert figure.layout.meta["heads"][4] == [ENCODER, 1, 1, 3.5, 4.5, -0.5, count - 0.5]
-    assert figure.layout.height >= max(190, count * ROW_HEIGHT + 60)
-
-
 def heads_of(layers: int, heads: int) -> list[HeadName]:
     return [HeadName(ENCODER, *cell) for cell in np.ndindex(layers, heads)]
 
@@ -196,14 +126,6 @@ def test_the_nearer_two_heads_are_the_lighter_and_a_click_on_a_cell_means_its_he
     # Heads that are nearly the same are not made to look far apart.
     figure = figures.distance_map(distances / 100, first, second, matching=[], opened=(0, 0))
     assert figure.data[0].zmin == -0.05
-
-
-@pytest.mark.parametrize(("columns", "clicked"), [(50, True), (51, False)])
-def test_a_picture_of_very_many_cells_has_none_that_can_be_clicked(columns: int, clicked: bool) -> None:
-    assert figures.MOST_CELLS == 50 * 50
-    distances = np.ones((50, columns))
-    figure = figures.distance_map(distances, heads_of(50, 1), heads_of(columns, 1), matching=[], opened=(0, 0))
-    assert (len(figure.data) == 5) == clicked
 
 
 def read(content: bytes) -> list[dict[str, str]]:
@@ -254,3 +176,9 @@ def test_tables_count_from_one_and_name_sentences_and_roles() -> None:
     lines = list(csv.reader(io.StringIO(tables.pair_rows(3, asked, [row, row]).decode("utf-8-sig"))))
     assert lines[4] == ["A", "weil → es", "4", "2", "2", "b", "distractor", "0.5"]
     assert [line[0] for line in lines[1:]] == ["A"] * 4 + ["B"] * 4
+
+
+def test_bars_say_which_pronoun_is_written_and_read_none_as_html() -> None:
+    figure = figures.form_bars({"er": 0.25, "<b>": 0.5, "es": 0.125}, "<b>")
+    assert list(figure.data[0].text) == ["0.250", "0.500 (written)", "0.125"]
+    assert list(figure.layout.yaxis.ticktext) == ["er", "<b>&lt;b&gt;</b>", "es"]

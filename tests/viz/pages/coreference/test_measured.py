@@ -143,12 +143,6 @@ def test_the_verdict_follows_the_interval_of_the_gain(
     assert verdict.count("+10.0 points (+2.0 to") == better
 
 
-def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:
-    site = scores.sites["encoder.self"]
-    assert tables.head_name(site, *LayerHead(1, 2)) == "L2 H3"
-    assert tables.head_name(replace(site, measure="rollout"), 1, 0) == "L2, all heads"
-
-
 @pytest.mark.parametrize(("measure", "what"), [("raw", "heads has an interval"), ("rollout", "layers has an interval")])
 def test_heads_above_chance_are_those_whose_interval_lies_above_it(
     scores: CoreferenceScores, measure: Measure, what: str

@@ -126,6 +126,19 @@ def test_the_word_in_the_same_place_of_the_other_sentence_is_its_query(chosen: S
         assert not any("in the place of" in caption.value for caption in app.caption)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"), [(True, "Of the 2 words chosen, the first is the query"), (False, "only the first token of")]
+)
+def test_whoever_chose_more_than_the_query_is_told_which_part_it_is(chosen: Selection, words: bool, said: str) -> None:
+    trace = traced(TEXT, chosen)
+    site = ENCODER if ENCODER in trace.sites else DECODER
+    known = [word for word in range(len(texts.words(trace).labels)) if len(rows_of(trace, site, word)) > 1]
+    app = comparing(chosen, site, words=words, **{"from": f"{known[0]}.{known[1]}"})
+    assert any(said in caption.value.replace("\\", "") for caption in app.caption)
+    app = comparing(chosen, site, **{"from": known[0]})
+    assert not any(said in caption.value.replace("\\", "") for caption in app.caption)
+
+
 def pictured(**params: Any) -> AppTest:
     return opened(app_of(**params), "coreference")
 

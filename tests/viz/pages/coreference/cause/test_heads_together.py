@@ -133,10 +133,6 @@ def test_sentence_pairs_that_cannot_be_read_are_refused_with_a_reason(content: b
         causes.uploaded_pairs(content)
 
 
-def test_no_more_sentence_pairs_are_read_than_promised() -> None:
-    assert len(causes.uploaded_pairs(b"A\tB\n" * 300)) == causes.MOST_PAIRS
-
-
 def test_bleu_without_heads_is_told_beside_that_with_all(saved: Translator) -> None:
     pairs, of_set = (SentencePair("Tom was late.", "Tom war spät."),), causes.pronoun_questions(saved)[:1]
     done = Progress(9, "sentences")

@@ -3,7 +3,6 @@
 import csv
 import re
 from html import unescape
-from threading import Event
 
 import numpy as np
 import pytest
@@ -20,14 +19,11 @@ from model.analysis.metrics.head_metrics import HeadName, all_heads
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, numbers_of
-from viz.access import findings
 from viz.access import head_verdict as access
-from viz.pages.coreference import cause, tables
+from viz.pages.coreference import tables
 from viz.pages.coreference.data import causes, curated_pairs
-from viz.selection.choices import ModelChoice
 from viz.selection.selection import Selection
-from viz.selection.url import parse, to_params
-from viz.server.background_jobs import Job, Progress, Task
+from viz.server.background_jobs import Job, Progress
 from viz.text.written import SITES, signed
 from viz.ui.attribution import sentence, tried
 from viz.ui.controls import markdown
@@ -68,27 +64,6 @@ def trace(saved: Translator) -> Trace:
 
 def question(translator: Translator, trace: Trace, other: str = OTHER) -> access.Question:
     return access.at_step(translator, trace, 5, other)
-
-
-def test_the_verdict_on_the_head_of_the_run_comes_before_all_heads_are_tested(
-    saved: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended = Event()
-    waits = Task(("waits",), 1, "runs", lambda _progress: ended.wait(PATIENCE))
-    monkeypatch.setattr(access, "every_head", lambda *_asked: waits)
-    try:
-        app = run_page(app_of(lab="Cause", text=TEXT, other=OTHER, step="5"), "coreference")
-        assert app.session_state["long-work/cause-verdict"].wait(PATIENCE)
-        app.run()
-        found = findings.finding(trace, ModelChoice())
-        stated = access.tested(saved, question(saved, trace), (found.site, found.layer, found.head))
-        said = markdown(sentence(stated.compute(Progress(1, "heads"))))
-        assert f"**{said}**" in [one.value for one in app.markdown]
-        assert not charts(app)
-        # The maps have their room, so that the Stop of what is begun below does not move when they come.
-        assert len(app.get("skeleton")) == 1
-    finally:
-        ended.set()
 
 
 def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, trace: Trace) -> None:
@@ -255,20 +230,3 @@ def test_the_table_holds_the_numbers_of_every_head() -> None:
     assert [float(row["off"]) for row in rows] == list(range(24))
     assert {row["swapped"] for row in rows} == {"0.1"}
     assert [*rows[-1].values()][:3] == ["decoder.cross", "2", "4"]
-
-
-def test_the_address_keeps_what_is_asked() -> None:
-    selection = Selection().changed(
-        coreference_tab="Cause",
-        pair="it-03",
-        heads_off=("c-3-1", "e-0-2"),
-        others_off=True,
-        others_of="layer",
-        replacement="mean",
-        cause_scope="set",
-        cause_by="direct",
-        edit="point",
-        edit_once=True,
-    )
-    assert parse(to_params(selection, "coreference"), Selection()) == selection
-    assert cause.EDIT_LABELS.keys() == {"off", "uniform", "point"}
