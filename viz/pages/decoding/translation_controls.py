@@ -31,11 +31,9 @@ _QUESTIONS: Final = {
 
 def asked(views: Mapping[str, Callable[["Trace"], object]], trace: "Trace") -> None:
     """Ask which of a tab's views, and which translation if there are branches; then show that view of it."""
-    made, (view, *others) = translations.choices(), views
+    made, (field, question) = translations.choices(), _QUESTIONS[state.current().decoding.decoding_tab]
     with st.container(key="asked-of-translation", horizontal=True, vertical_alignment="center", gap="medium"):
-        if others:
-            field, question = _QUESTIONS[state.current().decoding.decoding_tab]
-            view = controls.segmented(field, question, {name: _(name) for name in views}, has_label=False)
+        view = controls.segmented(field, question, {name: _(name) for name in views}, has_label=False)
         if made:
             names = names_of(made, trace)
             st.selectbox(

@@ -93,7 +93,7 @@ export class FilmHeads {
       element("option", { value: String(layer) }, String(layer + 1)),
     );
     const onchange = () => act.choose(Number(this.layer.value), this.heads());
-    this.layer = element("select", { className: "count", ariaLabel: _("Layer"), onchange }, ...layers);
+    this.layer = element("select", { className: "layer-choice", ariaLabel: _("Layer"), onchange }, ...layers);
     this.headButtons = Array.from({ length: header.heads }, (_head, head) => this.buildHead(head));
     /** @type {HTMLElement[]} */
     const groups = [this.buildGroup(_("Layer"), [this.layer]), this.buildGroup(_("Heads"), this.headButtons)];
