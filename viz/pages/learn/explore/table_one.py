@@ -11,7 +11,7 @@ from viz.pages.learn.explore import figures
 from viz.pages.learn.explore.data import table_one as data
 from viz.pages.learn.explore.timing import DEVICES, Line, cost_lines, duration, say_unsteady
 from viz.selection import state
-from viz.text import html, messages
+from viz.text import html
 from viz.text.messages import _, said
 from viz.text.written import amount, file_name
 from viz.ui import controls, frame, long_work
@@ -41,8 +41,6 @@ _COLUMNS: Final = (
 _SHARES: Final = said("exactly 0"), said("1/100,000 of the largest"), said("about 1/1,000"), said("the largest")
 _SHADES: Final = figures.shades(np.array([[0.0, 1e-5, 1e-3, 1.0]])).ravel().tolist()
 _LEGEND: Final = [(theme.sequential(shade)[0], name) for shade, name in zip(_SHADES, _SHARES, strict=True)]
-#: A measured exponent so much below the counted one is called flatter.
-FLAT: Final = 0.25
 _TIME_COLUMNS: Final = (
     html.Column(said("Layer")),
     html.Column(said("Device")),
@@ -162,7 +160,7 @@ def _show_times(kernel: int, window: int) -> None:
             frame.chart(cost_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
     st.html(html.table(_TIME_COLUMNS, _rows(times, devices), label=_("Exponents of the paper, counted and measured")))
     for device in devices:
-        st.caption(messages.in_a_row((_crossing(times, device), _bends(times, device))))
+        st.caption(_crossing(times, device))
     say_unsteady(times.unsteadiness)
     controls.table_button(_("All measurements (CSV)"), partial(_csv, times), file_name("layers"))
 
@@ -220,42 +218,6 @@ def _crossing(times: "LayerTimes", device: str) -> str:
         "{length:,.0f}**."
     )
     return _(message, **known, length=found)
-
-
-def _bends(times: "LayerTimes", device: str) -> str:
-    """Say where measured times deviate from O(·), from the measurements only."""
-    rates = {kind: _rate(times, kind, device) for kind in data.KINDS}
-    fastest, slowest = max(rates, key=lambda kind: rates[kind]), min(rates, key=lambda kind: rates[kind])
-    sentences = [
-        _(
-            "**Why times differ from counts:** the hardware does not do all multiply-adds equally fast. {fastest} "
-            "does {most} per second, {slowest} {least}, {times:.0f} × fewer.",
-            fastest=figures.NAMES[fastest],
-            most=amount(rates[fastest]),
-            slowest=figures.NAMES[slowest],
-            least=amount(rates[slowest]),
-            times=rates[fastest] / rates[slowest],
-        )
-    ]
-    if rates["recurrent"] < rates["self-attention"]:
-        message = (
-            "The GRU's {length:,} steps must run one after another, and each is too small to use the whole machine: "
-            "this is the cost of O(n) sequential operations."
-        )
-        sentences.append(_(message, length=times.length))
-    if rates["restricted"] < rates["self-attention"]:
-        sentences.append(
-            _(
-                "Restricted attention does fewer multiply-adds but reads every key r times, in small products; one "
-                "large product over all keys uses the hardware better."
-            )
-        )
-    exponents = {kind: times.exponents(kind, device, over_length=True) for kind in data.KINDS}
-    flat = [figures.NAMES[kind] for kind, (counted, measured) in exponents.items() if measured < counted - FLAT]
-    if flat:
-        message = "Flatter in n than counted, because the fixed cost of a call still matters: {kinds}."
-        sentences.append(_(message, kinds=messages.with_commas(flat)))
-    return messages.in_a_row(sentences)
 
 
 def _csv(times: "LayerTimes") -> bytes:

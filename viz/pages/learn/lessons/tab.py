@@ -130,9 +130,9 @@ def _way(lesson: Lesson, number: int) -> None:
     titles = {name: f"{index}. {_(of.title)}" for index, (name, of) in enumerate(known.items())}
     before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        controls.dropdown("lesson", _("Lesson"), titles, width=290)
+        controls.dropdown("lesson", _("Lesson"), titles, width=250)
         steps = {step: f"{step}. {_(each.title)}" for step, each in enumerate(lesson.steps, 1)}
-        controls.dropdown("lesson_step", _("Step"), steps, width=290)
+        controls.dropdown("lesson_step", _("Step"), steps, width=250)
         help_text = _("All lessons, and how far you are")
         contents = st.popover(
             _("Contents"), icon=":material/toc:", key="lesson-contents", help=help_text, on_change="rerun"
