@@ -63,7 +63,6 @@ TEXTS = {
     "Film, Sampling": ".st-key-samples",
     "Cause": ".st-key-cause-said",
     "Ablations": ".st-key-ablation-full",
-    "Collection": "p",
 }
 FITS = """() => {
   const main = document.querySelector('[data-testid="stMain"]');
