@@ -20,10 +20,10 @@ from viz.pages.experiments import wording
 from viz.pages.experiments.data import ablations
 from viz.pages.experiments.data.ablations import Measured, Output, Row, SetResult
 from viz.pages.experiments.figures import seed_points
-from viz.selection import catalogue, state
+from viz.selection import catalogue
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.server.background_jobs import Progress
-from viz.ui import controls, long_work
+from viz.ui import long_work
 
 
 @pytest.fixture(autouse=True)
@@ -90,21 +90,6 @@ def test_an_address_with_models_and_a_layer_that_are_not_there_opens(app: AppTes
     assert app.multiselect(key="ablations").value == ["no-residual"]
     assert (app.selectbox(key="ablation_layer").value, app.selectbox(key="ablation_head").value) == (0, 0)
     assert "no-such" in said(app).replace("\\", "")
-
-
-def test_a_sentence_that_is_too_long_leaves_the_table(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The page's own model reads as much as these do: only they refuse.
-    from model.errors import InputTextError
-    from viz.pages.experiments.data import ablations
-
-    def refuse(*_: object) -> None:
-        raise InputTextError("The sentence has 200 tokens; at most 128 can be read.")
-
-    monkeypatch.setattr(ablations, "trace", refuse)
-    at(app, "Ablations", text=TEXT)
-    until(app, lambda app: "200 tokens" in said(app))
-    assert not app.main.multiselect
-    assert "single\u00a0head" in said(app)
 
 
 def test_the_table_has_the_paper_s_numbers_the_spread_and_a_point_for_each_seed(app: AppTest) -> None:
@@ -354,22 +339,6 @@ def test_what_the_table_shows_is_said_with_its_seeds() -> None:
         concluded = page._conclusion(one, rows, ("dev",))
         assert concluded.startswith("These models have at most 0.50 M parameters")
         assert ("The GRU leads" in concluded) == leads
-
-
-@pytest.mark.parametrize(("asked", "number"), [(0, None), (1, 0), (3, 2), (4, None)])
-def test_a_layer_that_is_asked_for_is_counted_from_one_and_one_that_is_not_there_is_the_sharpest(
-    monkeypatch: pytest.MonkeyPatch, asked: int, number: int | None
-) -> None:
-    values = {"ablation_layer": asked}
-    monkeypatch.setattr(state, "value", lambda field, kind: values[field])
-
-    def dropdown(field: str, name: str, labels: dict[int, str], width: int) -> int:
-        assert list(labels.values()) == [page.SUREST, "1", "2", "3"]
-        return values[field]
-
-    monkeypatch.setattr(controls, "dropdown", dropdown)
-    monkeypatch.setattr(state, "change", lambda **new: values.update(new))
-    assert page._number("ablation_layer", "Layer", 3) == number
 
 
 def test_positions_are_added_before_the_first_layer_and_other_parts_are_of_one() -> None:

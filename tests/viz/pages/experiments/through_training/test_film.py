@@ -5,15 +5,11 @@ import zlib
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.metrics.head_jobs import HeadJob, rules_at
 from model.errors import DataError
 from model.training.film import Film, FilmSentence
 from tests.viz.page_run import healthy
@@ -26,8 +22,6 @@ from viz.pages.experiments.through_training.component import FilmState, read_sta
 from viz.pages.experiments.through_training.data import MOST_HEADS, OpenFilm, arrivals, nearest_frame, opening, view
 from viz.pictures.payload import pack
 from viz.pictures.tiles.codes import code
-from viz.selection import state
-from viz.selection.selection import Selection
 from viz.text.written import CROSS, SITES
 
 #: Source and target tokens, layers, heads, frames, and whether words are linked.
@@ -225,30 +219,6 @@ def test_alignment_counts_from_its_share_on() -> None:
     assert not arrivals("encoder.self", metrics, [set()] * 4)
 
 
-def test_a_sentence_s_own_rise_is_the_last_number_less_the_first() -> None:
-    opened = OpenFilm(invented_film(), "rise")
-    found = data.opens_on(opened)
-    # By 0.4 and by 0.8 of the weight, from a quarter of it.
-    rises = [data._own_rise(opened, number, found) for number in range(2)]
-    assert rises == pytest.approx([0.4 - 64 / 255, 0.8 - 64 / 255], abs=0.01)
-    assert found.sentence == 1
-    # A sentence without links has nothing to rise.
-    bare = replace(invented_film().sentences[0], links=())
-    assert data._own_rise(OpenFilm(replace(invented_film(), sentences=(bare,)), "bare"), 0, found) == -1
-    assert opened.shape("encoder.self") == (2, 2)
-    assert OpenFilm(film((3, 1, 2, 1, 2, True)), "one").shape("decoder.cross") == (2, 1)
-
-
-def test_jobs_are_counted_layer_by_layer_and_have_the_rule_s_threshold() -> None:
-    job = HeadJob("same", 0.5)
-    assert component._jobs({(1, 2): (job,), (0, 1): (job, HeadJob("next", 0.9))}, 3) == [
-        (5, "same", 0.5), (1, "same", 0.5)
-    ]  # fmt: skip
-    for rule in rules_at("encoder.self"):
-        assert data.job_threshold("encoder.self", rule.metric) == rule.threshold
-    assert data.job_threshold("encoder.self", "entropy") is None
-
-
 def test_a_step_between_two_frames_becomes_the_nearest() -> None:
     assert [nearest_frame((0, 10, 100), step) for step in (0, 4, 6, 80, 10**9)] == [0, 0, 1, 2, 2]
 
@@ -286,55 +256,3 @@ def test_a_film_that_is_a_link_out_of_its_folder_is_not_followed(tmp_path: Path)
         data.at(folder / "film.npz")
     with pytest.raises(DataError, match="There is no file"):
         data.at(folder / "none.npz")
-
-
-def test_what_changes_most_without_becoming_anything_is_told_with_its_fastest_step(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(data, "arrived", lambda opened, site: (data.Arrival(0, 0, "same", 0.9, 1),))
-    opened = OpenFilm(invented_film(), "told")
-    told = [
-        tab._finding(opened, data.Opening("decoder.self", 0, 0, metric, 3, 0.25, 0.5)) for metric in ("same", "next")
-    ]
-    assert told[0] == (
-        "Decoder self-attention L1 H1 becomes “same token” at step 1: 0.50 of its weight at the end, 0.25 at step 0."
-    )
-    assert told[1].startswith("Decoder self-attention L1 H1 changes most: next token goes from 0.25 to 0.50, ")
-    assert told[1].endswith("fastest before step 100.")
-    other = tab._finding(opened, data.Opening("decoder.self", 1, 0, "same", 3, 0, 1))
-    assert other.startswith("Decoder self-attention L2 H1 changes most: same token goes")
-
-
-@pytest.mark.parametrize(("sent", "is_told"), [(6, False), (3, True)])
-def test_frames_that_are_left_out_are_told(monkeypatch: pytest.MonkeyPatch, sent: int, is_told: bool) -> None:
-    heard: list[str] = []
-    monkeypatch.setattr(st, "caption", heard.append)
-    shown: Any = SimpleNamespace(frames=tuple(range(sent)))
-    tab._explain(OpenFilm(invented_film(), "left out"), shown, "encoder.self")
-    assert ("Of 6 frames 3 are shown" in heard[0]) == ("Of 6 frames" in heard[0]) == is_told
-    assert "Frames: 6, up to step 2,000" in heard[0].replace("\\", "")
-
-
-def test_a_step_that_a_person_moves_to_is_chosen_and_the_one_that_a_link_named_stays(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    stored = [Selection().changed(film_step=900, film_layer=1, film_head=0)]
-    monkeypatch.setattr(state, "current", lambda: stored[-1])
-    monkeypatch.setattr(state, "put", stored.append)
-    opened, shown = OpenFilm(invented_film(), "kept"), SimpleNamespace(frames=(0, 2, 4, 5), layers=2, heads=2)
-
-    def keep(step: int, head: int) -> tuple[int, int, int]:
-        tab._keep(opened, shown, FilmState(step, 1, head))  # type: ignore[arg-type]
-        paper = stored[-1].experiments
-        return paper.film_step, paper.film_layer, paper.film_head
-
-    # Frame 2 of those that were sent, of step 1,000, is nearest to 900.
-    assert keep(2, 1) == (900, 1, 1)
-    assert keep(1, 1) == (10, 1, 1)
-
-
-def test_the_table_of_a_film_has_a_row_for_each_frame_and_head() -> None:
-    values = np.arange(12.0).reshape(2, 2, 3)
-    rows = tab._csv((5, 9), {"same": values, "next": -values}).decode("utf-8-sig").splitlines()
-    assert len(rows) == 1 + 12
-    assert [rows[5], rows[12]] == ["5,2,2,4.0,'-4.0", "9,2,3,11.0,'-11.0"] or rows[5].startswith("5,2,2,4.0")
