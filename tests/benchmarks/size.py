@@ -14,17 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from tests.paths import ROOT
+from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.selection import FIELDS, PAGES
 
 #: What is counted outside tests.
 SUFFIXES: Final = (".py", ".js", ".css", ".html")
 OURS: Final = ("model", "viz", "app", "headlight")
-#: A lesson with Explore unfolded, for each topic.
-LESSONS: Final = (
-    "learn?lesson=02_scaled_dot_product&step_of_lesson=2&explore=1",
-    "learn?lesson=07_positions&step_of_lesson=4&explore=1",
-)
-#: What a person can operate, each once; of options of one choice, the group. Cells and words of pictures are none.
+#: What a person sees and can operate, each once; of options of one choice, the group. Cells and words of pictures are
+#: none, nor what is folded or appears under the pointer alone.
 CONTROLS: Final = """() => {
   const operable = 'button, input:not([type=hidden]), textarea, select, summary, [role=slider], [role=combobox],'
     + '[role=switch], [role=radiogroup], [role=tablist]';
@@ -34,6 +31,8 @@ CONTROLS: Final = """() => {
     for (const node of root.querySelectorAll("*")) {
       if (node.shadowRoot) walk(node.shadowRoot);
       if (!node.matches(operable) || isIn(node, operable) || isIn(node, '[role=grid], .words')) continue;
+      const isFolded = node.tagName !== "SUMMARY" && node.closest("details:not([open])");
+      if (isFolded || node.closest('.modebar, [data-testid="stBaseButton-elementToolbar"]')) continue;
       const around = node.closest('[data-testid="stSelectbox"], [data-testid="stNumberInput"],'
         + '[data-testid="stCheckbox"]');
       if ((around ?? node).getClientRects().length) found.add(around ?? node);
@@ -96,8 +95,18 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def explored() -> dict[str, str]:
+    """Topic → the address of the first step of a lesson in which it is explored, unfolded."""
+    found: dict[str, str] = {}
+    for name, lesson in lessons().items():
+        for number, step in enumerate(lesson.steps, start=1):
+            if step.explore:
+                found.setdefault(step.explore, f"learn?lesson={name}&step_of_lesson={number}&explore=1")
+    return found
+
+
 def controls() -> Iterator[tuple[str, int]]:
-    """Each page, and two lessons with Explore unfolded, with its controls; the sidebar's are among them."""
+    """Each page, and each topic of Explore, with its controls; the sidebar's are among them."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser.conftest import FLAGS, HEADLESS_SHELL, find_executable, streamlit_server
@@ -106,7 +115,7 @@ def controls() -> Iterator[tuple[str, int]]:
         executable = shutil.which(HEADLESS_SHELL) or find_executable()
         browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
         with streamlit_server(ROOT / "app.py", (), Path(folder) / "server.log") as url:
-            for address in (*(known.address for known in PAGES.values()), *LESSONS):
+            for address in (*(known.address for known in PAGES.values()), *explored().values()):
                 page = browser.new_page(viewport={"width": 1400, "height": 1000})
                 page.goto(f"{url}/{address}")
                 page.wait_for_function(DRAWN, timeout=300_000)
