@@ -59,6 +59,7 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     shown = [one.value for one in app.markdown]
     for site in scores.sites.values():
         assert tables.verdict(site) in shown
+    assert any(text.startswith("In the pair above, the most accurate head") for text in shown)
     # Two maps, a ladder and groups for each site, and the margins.
     assert len(charts(app)) == 4 * len(scores.sites) + 1
     site = scores.sites["encoder.self"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
+from model.errors import HeadlightError
 from viz.access import models, traces
 from viz.pages.coreference import data, figures, pair_controls, tables
 from viz.pages.coreference.data import Pair
@@ -121,7 +122,11 @@ def _of_pair(scores: "CoreferenceScores", pair: Pair) -> str:
     model, site = state.current().model, max(scores.sites.values(), key=lambda of: float(of.accuracy.value.max()))
     if not all(pair.cases) or pair.is_control:
         return ""
-    traces_of = [traces.trace(models.text_reader(model), text) for text in pair.texts]
+    try:
+        traces_of = [traces.trace(models.text_reader(model), text) for text in pair.texts]
+    except HeadlightError:
+        # The other tabs say why a text cannot be read; the set was measured all the same.
+        return ""
     reader, measure = models.reader(model), state.current().common.measure
     sides = [
         data.own_rows(data.Side(number, trace, case), reader, site.site)
