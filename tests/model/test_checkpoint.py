@@ -144,11 +144,6 @@ def test_weights_too_large_for_16_bit_are_not_written(translator: Translator, tm
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="no checkpoint folder 'nothing'"):
-        Translator.load(tmp_path / "nothing")
-
-
 @pytest.mark.parametrize("device", ["cuda:99", "gpu", "mps", "cpu:x"])
 def test_a_device_that_is_not_there_is_said(folder: Path, device: str) -> None:
     with pytest.raises(DeviceError, match=r"cuda|CUDA"):

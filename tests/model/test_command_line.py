@@ -16,7 +16,6 @@ from model import Translator
 from model.__main__ import main
 from model.trace.file import expected_bytes, weight_bytes
 from tests.conftest import SENTENCES
-from tests.model.adapters.zoo import save_model
 from tests.patience import PATIENCE
 
 
@@ -75,15 +74,6 @@ def test_trace_writes_every_weight_of_every_site_of_a_text_that_is_not_too_long(
         assert arrays["encoder.self/weights"].shape == (2, 4, source, source)
         assert arrays["decoder.self/weights"].shape == (2, 4, target, target)
         assert arrays["decoder.cross/weights"].shape == (2, 4, target, source)
-
-
-def test_trace_reads_a_model_that_transformers_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, out = save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "trace.npz"
-    assert main(["trace", "Tom told me.", "--model", str(folder), "--out", str(out)]) == 0
-    with np.load(out, allow_pickle=False) as arrays:
-        assert arrays["decoder.self/weights"].shape[:2] == (2, 4)
-    assert main(["trace", "Tom told me.", "--model", str(tmp_path), "--out", str(out)]) == 2
-    assert "config.json" in capsys.readouterr().err
 
 
 def test_train_writes_a_checkpoint_that_translates(

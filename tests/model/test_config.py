@@ -25,13 +25,6 @@ def test_json_gives_the_same_configuration_back(name: str) -> None:
     assert read_config(PRESETS[name].to_json()) == PRESETS[name]
 
 
-def test_presets_have_the_shapes_of_table_3() -> None:
-    base, big = PRESETS["base"], PRESETS["big"]
-    assert (base.num_layers, base.d_model, base.d_ff, base.num_heads, base.d_k) == (6, 512, 2048, 8, 64)
-    assert (big.num_layers, big.d_model, big.d_ff, big.num_heads, big.d_k, big.dropout) == (6, 1024, 4096, 16, 64, 0.3)
-    assert base.norm == big.norm == "post"
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

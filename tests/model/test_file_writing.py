@@ -200,13 +200,6 @@ def test_a_line_is_added_through_no_link_and_to_no_pipe(folder: Path) -> None:
         append_line(log, "four", folder)
 
 
-def test_a_mode_that_is_asked_for_replaces_another(tmp_path: Path) -> None:
-    path = tmp_path / "key"
-    path.touch(0o644)
-    write_bytes(path, b"content", tmp_path, mode=0o600)
-    assert path.stat().st_mode & 0o777 == 0o600
-
-
 def test_the_oldest_is_a_link_and_goes_alone(tmp_path: Path) -> None:
     (tmp_path / "theirs").mkdir()
     (tmp_path / "cache").mkdir()

@@ -20,19 +20,6 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
-def test_a_model_in_the_cache_is_found_without_the_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = "0" * 40
-    root = tmp_path / "models--someone--tiny"
-    (root / "refs").mkdir(parents=True)
-    (root / "refs" / "main").write_text(commit, encoding="utf-8")
-    snapshot = root / "snapshots" / commit
-    snapshot.mkdir(parents=True)
-    (snapshot / "config.json").write_text("{}", encoding="utf-8")
-    download = huggingface_hub.snapshot_download
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *a, **k: download(*a, cache_dir=tmp_path, **k))
-    assert hub_folder("someone/tiny") == snapshot
-
-
 def test_only_settings_tokenizers_and_safetensors_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.errors import DeviceError, InputTextError, TokenError, memory_short
-from model.languages import Offered, check_code, html_language
+from model.errors import DeviceError, TokenError, memory_short
 from model.reader import choose_device, choose_dtype, multiplies_bfloat16
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
@@ -43,18 +42,6 @@ def test_memory_that_is_missing_is_told_from_any_other_error() -> None:
     for error in (MemoryError(), OutOfMemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate")):
         assert "not enough memory" in str(memory_short(error))
     assert memory_short(RuntimeError("another")) is None
-
-
-def test_languages_are_chosen_from_those_that_are_offered() -> None:
-    offered = Offered(reads=("deu", "eng"), writes=("fra", "nld"), chosen=("eng", "fra"))
-    assert offered.with_choice("deu", "") == ("deu", "fra")
-    assert offered.with_choice("", "nld") == ("eng", "nld")
-    with pytest.raises(InputTextError, match=r"'xxxxxxxxxxxx'\. Choose one of its 13: (l, ){11}l …"):
-        check_code("x" * 12, ["l"] * 13)
-    with pytest.raises(InputTextError, match=r"'xxxxxxxxxxxx …'\. Choose one of its 12: (l, ){11}l\."):
-        check_code("x" * 13, ["l"] * 12)
-    named = {"eng_Latn": "en", "zho_Hant": "zh-Hant", "en_XX": "en", "deu": "de", "": "", "x": ""}
-    assert {code: html_language(code) for code in named} == named
 
 
 def test_a_translation_of_a_single_token_is_traced_and_one_of_too_many_refused(translator: Translator) -> None:

@@ -78,11 +78,6 @@ def test_too_small_a_vocabulary_is_said_with_the_smallest_possible(size: int) ->
         Tokenizer.train(SENTENCES, TransformerConfig(vocab_size=least - 1))
 
 
-def test_a_text_without_characters_gives_no_vocabulary() -> None:
-    with pytest.raises(ConfigError, match="has no characters"):
-        Tokenizer.train([" ", "\n"], TransformerConfig(vocab_size=300))
-
-
 def field(number: int, content: bytes) -> bytes:
     length, encoded = len(content), b""
     while length >= 128:

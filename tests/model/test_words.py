@@ -6,7 +6,7 @@ import torch
 from model.errors import DataError
 from model.tokenizer import Tokenizer
 from model.trace.axes import whole_words
-from model.unspaced import begins_word, byte_piece
+from model.unspaced import begins_word
 from model.words import attention_between_words, find_words, pieces_of_words, word_spans
 from tests.conftest import SENTENCES
 
@@ -24,13 +24,6 @@ def spelled(tokenizer: Tokenizer, text: str) -> list[str]:
 )
 def test_the_pieces_of_each_word_spell_it(tokenizer: Tokenizer, text: str) -> None:
     assert spelled(tokenizer, text) == text.split()
-
-
-def test_a_word_that_is_normalized_keeps_its_pieces(tokenizer: Tokenizer) -> None:
-    assert spelled(tokenizer, "ﬁne ½ ①") == ["fine", "1⁄2", "1"]
-    assert [bool(pieces) for pieces in pieces_of_words("a \u200b b", tokenizer.offsets("a \u200b b"))][::2] == [
-        True
-    ] * 2
 
 
 def test_tokens_are_found_in_their_sentence() -> None:
@@ -51,14 +44,6 @@ def test_attention_to_a_split_word_adds_up_and_from_it_is_averaged() -> None:
     weights = torch.tensor([[[0.1, 0.2, 0.7], [0.3, 0.4, 0.3], [0.5, 0.5, 0.0]]])
     between = attention_between_words(weights, [[0, 1], [2], []], [[0], [1, 2], []])
     torch.testing.assert_close(between, torch.tensor([[[0.2, 0.8, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]]))
-
-
-@pytest.mark.parametrize(
-    ("character", "piece"),
-    [("(", "<0x28>"), ("⏎", "<0x0A>"), ("\x7f", "<0x7F>"), ("\x80", "\x80"), ("é", "é"), ("((", "((")],
-)
-def test_only_a_single_character_of_one_byte_is_that_byte(character: str, piece: str) -> None:
-    assert byte_piece(character) == piece
 
 
 def in_bytes(text: str) -> list[str]:

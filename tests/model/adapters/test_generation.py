@@ -11,11 +11,9 @@ import torch
 
 from model import Draws, PointAt, Sampling, SwitchOff
 from model.adapters.generation import GenerationSession
-from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.text_writer import TextWriter
 from model.errors import ConfigError, EditError, InputTextError, SessionError, TraceError
 from model.nn.edits import HeadEdit
-from tests.model.adapters import zoo
 from tests.model.adapters.zoo import BOTH, DECODERS, writer
 from viz.pages.decoding import export
 
@@ -194,16 +192,6 @@ def test_a_branch_with_edits_leaves_what_was_written_as_it_is(writers: dict[str,
     assert kept == [("encoder.self", 0, 0), ("decoder.self", 0, 1), ("decoder.self", 1, 2)]
 
 
-@pytest.mark.parametrize("model_type", ["gpt2", "t5"])
-def test_edits_reach_to_the_last_row_that_may_be_written(writers: dict[str, TextWriter], model_type: str) -> None:
-    reader = writers[model_type]
-    session = reader.decode(TEXT)
-    rows = len(session.prompt_ids) + session.max_steps
-    reader.decode(TEXT, edits=[SwitchOff("decoder.self", 0, 0, row=rows - 1)])
-    with pytest.raises(EditError):
-        reader.decode(TEXT, edits=[SwitchOff("decoder.self", 0, 0, row=rows)])
-
-
 def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) -> None:
     reader = writers["gpt2"]
     for text in ("", " \n"):
@@ -231,22 +219,6 @@ def test_rules_that_do_not_fit_are_said_where_they_are_first_used() -> None:
     for write in (reader.trace, reader.translate, reader.beam_tree):
         with pytest.raises(SessionError, match=r"generation_config\.json"):
             write(TEXT)
-
-
-def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
-    reader = writer("gpt2")
-    tokenizer = zoo.metaspace()
-    tokenizer.add_tokens([f"extra{number}x" for number in range(400)])
-    reader.pieces = LibraryTokenizer(tokenizer)
-    for given in (("tired extra399x",), ("tired", "tired extra399x")):
-        with pytest.raises(
-            InputTextError, match=r"extra399x.*the ids of this model end at 399.*resize_token_embeddings"
-        ):
-            reader.trace(*given)
-    first = 400 - len(zoo.metaspace())  # is given the first id that the model lacks
-    with pytest.raises(InputTextError, match=f"extra{first}x.*the id 400"):
-        reader.trace(f"tired extra{first}x")
-    assert 399 in reader.trace(f"tired extra{first - 1}x").target_ids
 
 
 #: BioGPT's and CTRL's last norms have names of their own; OLMo's has no parameters.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, normalizers
 
 from model import open_reader
 from model.adapters.library_tokenizer import LibraryTokenizer
@@ -42,17 +42,6 @@ def test_words_are_what_white_space_separates(pieces: Callable[[str], LibraryTok
     expected = tuple(map(str.lower, WORDS)) if kind == "wordpiece" else WORDS
     assert words.labels == expected
     assert len(encoded.ids) == len(encoded.tokens)
-
-
-def test_bert_s_pieces_are_also_known_as_bert_writes_them(pieces: Callable[[str], LibraryTokenizer]) -> None:
-    encoded = pieces("wordpiece").encode("streetcars didn't")
-    begin, *_, apostrophe, last = encoded.names[1:-1]
-    assert begin.isalpha()
-    assert any(name.startswith("##") for name in encoded.names)
-    # These go on with a word, but BERT does not say so.
-    assert (apostrophe, last) == ("'", "t")
-    assert "".join(encoded.names[1:-1]).replace("##", "") == "streetcarsdidn't"
-    assert pieces("bytes").encode("streetcars").names == pieces("metaspace").encode("streetcars").names == ()
 
 
 def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(
@@ -99,14 +88,6 @@ def test_a_piece_that_only_looks_like_a_byte_stays_as_it_is() -> None:
     made = fallback(decoders.Metaspace())
     assert made.tokens([made.tokenizer.convert_tokens_to_ids("<0x28>")]) == ("<0x28>",)
     assert not made.byte_ids
-
-
-def test_which_sign_begins_a_word_is_asked_of_the_tokenizer_and_not_of_the_majority() -> None:
-    vocabulary = {token: number for number, token in enumerate(["a", "b", "Ġb", "▁x", "▁y", "▁z", "##q", "##r"])}
-    made = Tokenizer(models.BPE(vocabulary, []))
-    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    read = LibraryTokenizer(transformers.PreTrainedTokenizerFast(tokenizer_object=made))
-    assert read.tokens([0, 2]) == ("a", "▁b")
 
 
 @pytest.mark.parametrize("text", ["\ud800 x", "שלום", "\u202eabc", "<b>x</b>", "a" * 5000, "\x00\x07"])

@@ -13,7 +13,7 @@ from model.adapters.inspect_folder import folder_with_model, kind_in
 from model.adapters.text_reader import TextReader
 from model.errors import CheckpointError
 from model.opening import open_reader
-from tests.model.adapters.zoo import save_model, save_tokenizer
+from tests.model.adapters.zoo import save_model
 
 TEXT = "The animal was tired."
 #: Model → the modules that are adapted.
@@ -63,14 +63,6 @@ def test_an_adapter_is_merged_as_peft_merges_it(tmp_path: Path, name: str, setti
     assert (ours.name, ours.digest != base.digest) == ("adapter", True)
     assert folder_with_model(str(tmp_path / "adapter")) == tmp_path / "adapter"
     assert kind_in(tmp_path / "adapter") == kind_in(tmp_path / "base")
-
-
-def test_an_adapter_may_bring_its_own_tokenizer(tmp_path: Path) -> None:
-    adapted(tmp_path, "gpt2")
-    save_tokenizer(tmp_path / "adapter", "metaspace")
-    reader = open_reader(tmp_path / "adapter", device="cpu")
-    assert isinstance(reader, TextReader)
-    assert reader.trace(TEXT).target_tokens[:2] == ("▁T", "he")
 
 
 @pytest.mark.parametrize(

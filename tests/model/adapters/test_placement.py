@@ -9,15 +9,13 @@ import torch
 from safetensors.torch import load_file
 
 from model.adapters import placement
-from model.adapters.decoder_lens import library_sizes
 from model.adapters.folder_check import check_folder
 from model.adapters.placement import is_spread
 from model.adapters.text_reader import TextReader
 from model.analysis.embedding_space import embedding_space
 from model.description import describe
 from model.errors import CheckpointError
-from model.nn.edits import SwitchOff
-from model.opening import as_writer, open_reader
+from model.opening import open_reader
 from tests.model.adapters.zoo import refused, save_model
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -62,20 +60,6 @@ def test_every_weight_of_attention_and_every_projection_is_the_same(both: tuple[
     torch.testing.assert_close(embedding_space(spread).directions, embedding_space(whole).directions)
 
 
-def test_it_writes_and_costs_the_same_and_its_heads_are_switched_off(both: tuple[TextReader, TextReader]) -> None:
-    whole, spread = both
-    if not whole.abilities.generates:
-        assert not spread.abilities.generates
-        return
-    edits = [SwitchOff("decoder.self", 1, 0)]
-    sessions = [as_writer(reader).decode(TEXT, edits=edits) for reader in both]
-    for session in sessions:
-        while not session.finished and len(session.written_ids) < 12:
-            session.step()
-    assert sessions[0].written_ids == sessions[1].written_ids
-    assert library_sizes(spread, spread.trace(TEXT)) == library_sizes(whole, whole.trace(TEXT))
-
-
 def test_its_folder_of_weights_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -110,16 +94,3 @@ def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeyp
     placement.check_room("bert", placement.MOST_TIMES * numbers, torch.float32, cpu)
     with pytest.raises(CheckpointError, match="too large"):
         placement.check_room("bert", placement.MOST_TIMES * numbers + 1, torch.float32, cpu)
-
-
-def test_tables_that_a_model_computes_and_its_largest_weight_need_memory(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Two layers, each of which makes booleans for every two of 96 positions; and 400 tokens of 32 numbers.
-    at_once = 2 * 96**2 + 4 * 400 * 32
-    for there, fits in ((at_once - 1, False), (at_once + 100, True)):
-        monkeypatch.setattr(placement, "available_bytes", lambda device, there=there: there)
-        if fits:
-            assert open_reader(folder("gpt_neo")).abilities.family == "GPTNeo"
-        else:
-            refused(folder("gpt_neo"), "weights and tables of positions and masks need")

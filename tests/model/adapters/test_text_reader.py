@@ -65,18 +65,6 @@ def test_the_last_word_of_a_text_is_masked_without_the_marks_behind_it(opened: C
             reader.asked(text)
 
 
-def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(
-    opened: Callable[[str], TextReader],
-) -> None:
-    reader = opened("gpt2")
-    trace = reader.trace(TEXT)
-    assert [step.token_id for step in trace.steps] == [*trace.target_ids[1:], trace.predicted_ids[-1]]
-    with torch.inference_mode():
-        logits = reader.model(torch.tensor([trace.target_ids], device=reader.device)).logits[0].log_softmax(-1)
-    expected = [float(logits[row, step.token_id]) for row, step in enumerate(trace.steps)]
-    assert [step.log_prob for step in trace.steps] == pytest.approx(expected, abs=1e-4)
-
-
 @pytest.mark.parametrize("model_type", ["gpt2", "marian"])
 def test_what_edits_leave_is_what_the_model_used(opened: Callable[[str], TextReader], model_type: str) -> None:
     reader = opened(model_type)

@@ -16,7 +16,6 @@ from model.adapters import other_weights, placement, weights_process
 from model.adapters.limited_process import answered
 from model.adapters.placement import is_spread
 from model.adapters.text_reader import TextReader
-from model.description import describe
 from model.opening import open_reader
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import CONFIGS, VOCAB, refused, save_model, set_config
@@ -144,14 +143,6 @@ def test_the_commonest_models_open_and_say_what_they_leave(tmp_path: Path, name:
     held = {tuple(weight.flatten()[:8].tolist()) for weight in reader.model.state_dict().values()}
     used = [tensor for tensor in stored if tensor not in whole.unused]
     assert all(tuple(stored[tensor].flatten()[:8].tolist()) in held for tensor in used)
-
-
-def test_the_page_about_a_model_lists_what_it_was_opened_as_and_what_it_leaves(tmp_path: Path) -> None:
-    rows = dict(describe(open_reader(gpt2(tmp_path), "cpu")).rows)
-    assert rows["Opened as"] == "GPT2LMHeadModel, as config.json says"
-    assert rows["Not used: computed anyway"] == "h.*.attn.masked_bias"
-    assert rows["Not used: transformers leaves them"] == "h.*.attn.bias"
-    assert "Not in the folder, and not read" not in rows
 
 
 def whisper(architecture: str | None) -> Callable[[Path], Path]:

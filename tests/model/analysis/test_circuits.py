@@ -131,15 +131,6 @@ def test_weights_by_tokens_are_shares_and_the_mask_holds(without_positions: Tran
         torch.testing.assert_close(weights, trace.weights(site, 0, [1])[0], atol=1e-5, rtol=1e-4)
 
 
-def test_what_is_written_most_and_the_place_of_the_token_itself(without_positions: Translator) -> None:
-    circuits = head_circuits(without_positions.model, "decoder.cross", 0, 0)
-    (found,) = circuits.most_written([20], 3)
-    added = circuits.writes(torch.tensor([20]))[0].tolist()
-    order = sorted(range(len(added)), key=lambda token: -added[token])
-    assert found.most == tuple(order[:3])
-    assert found.own_place == order.index(20) + 1
-
-
 def test_a_head_that_is_not_there_and_other_scores_are_refused(
     without_positions: Translator, config: TransformerConfig
 ) -> None:

@@ -10,13 +10,11 @@ from torch.nn.functional import cross_entropy
 
 from model import Transformer, Translator
 from model.analysis import pooling
-from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared, seen_in
+from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared
 from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
 from model.analysis.measured_cost import check_memory, fitted_exponent, measure
 from model.errors import DataError
-from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
-from tests.paths import ROOT
 
 TOKENS = ("<s>", "▁up", "▁down", "▁left", "▁far", "up")
 POINTS = torch.tensor([[0.0, 1.0], [0.0, 1.0], [0.0, -2.0], [-1.0, 0.1], [0.0, 3.0], [1.0, 1.0]])
@@ -55,15 +53,6 @@ def test_separate_embeddings_are_those_of_their_stack(translator: Translator) ->
     space = embedding_space(apart, is_target=True)
     torch.testing.assert_close(space.lengths, target.norm(dim=1))
     assert not space.directions[40].any()
-
-
-def test_pieces_are_placed_by_the_sentences_that_have_them() -> None:
-    tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-de" / "tokenizer.model")
-    of = dict(zip(tokenizer.tokens(range(tokenizer.vocab_size)), seen_in(tokenizer), strict=True))
-    assert {of[f"▁{word}"] for word in ("the", "street", "because")} == {"English"}
-    assert {of[f"▁{word}"] for word in ("der", "weil", "Straße", "müde")} == {"German"}
-    assert {of[f"▁{word}"] for word in ("in", "so")} == {"both"}
-    assert of["<pad>"] == ""
 
 
 SLEEPS = "The dog sleeps."

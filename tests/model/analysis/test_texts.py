@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.analysis.corpus import OWN_CORPUS, CorpusSentence, JsonRow, read_text
+from model.analysis.corpus import OWN_CORPUS, CorpusSentence, read_text
 from model.analysis.held_out import is_babble, is_copied, score_copying
 from model.analysis.word_diff import WordSpan, word_diff
 from model.errors import DataError
@@ -126,18 +126,6 @@ def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path) ->
     path.write_text("One.\n\nTwo.\tZwei.\tDeux.\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"line 3: expected a sentence, or .* translation, got 3 columns\.$"):
         read_text(path)
-
-
-def test_a_span_and_a_link_may_reach_to_the_last_word_and_no_further() -> None:
-    row = JsonRow(Path("rows.jsonl"), 3, {"whole": [0, 2], "late": [1, 3], "none": [1, 1], "last": [[0, 1]]})
-    assert row.span("whole", 2) == (0, 2)
-    assert row.links("last", 1, 2) == {(0, 1)}
-    for name, length in (("late", 2), ("none", 2)):
-        with pytest.raises(DataError, match=f"line 3: expected “{name}” to be .begin, end"):
-            row.span(name, length)
-    for first, second in ((0, 2), (1, 1)):
-        with pytest.raises(DataError, match="below"):
-            row.links("last", first, second)
 
 
 def test_our_own_corpus_has_200_different_sentences() -> None:

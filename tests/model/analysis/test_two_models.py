@@ -100,15 +100,6 @@ def test_rows_of_translations_are_matched_by_the_word_that_they_write(translator
     assert len(words[0]) >= 3
 
 
-def test_what_reads_the_text_is_compared_where_a_model_lacks_the_others() -> None:
-    assert sites_of(writer("gpt2"), reader_of("bert")) == {"decoder.self": "encoder.self"}
-    assert list(sites_of(writer("t5"), writer("bart"))) == ["encoder.self", "decoder.self", "decoder.cross"]
-    assert sites_of(writer("gpt2"), writer("llama")) == {"decoder.self": "decoder.self"}
-    found = head_distances(writer("gpt2"), reader_of("bert"), TEXTS, ("decoder.self", "encoder.self"))
-    assert found.distances.shape == (8, 8)
-    assert ((found.distances > 0) & (found.distances < 1)).all()
-
-
 def test_texts_that_cannot_be_compared_are_counted_and_none_is_an_error(translator: Translator) -> None:
     both = ("encoder.self", "encoder.self")
     found = head_distances(translator, translator, [TEXTS[0], " ", "word " * 100], both)

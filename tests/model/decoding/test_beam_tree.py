@@ -10,7 +10,6 @@ from model.decoding import search as searching
 from model.decoding.beam import Candidate, SentenceBeam, grow_tree, length_penalty
 from model.decoding.search import beam_search, search_beams
 from model.errors import ConfigError
-from model.nn.hooks import listen
 from model.tokenizer import Tokenizer
 
 SOURCE = torch.tensor([[21, 40, 9, 130, 3]])
@@ -79,24 +78,6 @@ def test_each_step_compares_the_best_continuations_of_the_rows_before_it(grown: 
         assert {node.parent for node in candidates} <= {node.index for node in rows}
 
 
-def test_the_rows_of_a_hypothesis_are_where_the_search_computed_it(tokenizer: Tokenizer) -> None:
-    model = random_model(2)
-    with listen(record={"hook_query"}) as recorded:
-        tree = tree_of(model, tokenizer, 4, 0.6)
-    in_search = recorded["decoder.layers.0.cross_attention.hook_query"]
-    moved = 0
-    for index in tree.hypotheses:
-        rows, written = tree.rows(index), tree.token_ids(index)
-        assert len(rows) == len(written)
-        moved += len(set(rows)) > 1
-        with listen(record={"hook_query"}) as alone, torch.no_grad():
-            model(SOURCE, torch.tensor([[model.config.bos_id, *written[:-1]]]))
-        (expected,) = alone["decoder.layers.0.cross_attention.hook_query"]
-        found = torch.stack([in_search[step][row, :, 0] for step, row in enumerate(rows)], dim=1)
-        torch.testing.assert_close(found, expected[0], atol=1e-5, rtol=1e-4)
-    assert moved
-
-
 def test_a_tie_or_an_early_end_costs_no_node(tokenizer: Tokenizer) -> None:
     # By hand: width 2; </s> (3) ends a hypothesis at once, and another is kept until the limit of 2.
     search = SentenceBeam(limit=2, width=2, alpha=0.0)
@@ -133,14 +114,3 @@ def test_a_translator_grows_the_tree_of_its_translation(tokenizer: Tokenizer) ->
     for wrong in ({"beam": 0}, {"beam": 13}, {"alpha": -0.1}, {"alpha": math.nan}):
         with pytest.raises(ConfigError, match="got"):
             translator.beam_tree("Hi.", **wrong)
-
-
-def test_any_node_can_be_traced_from_its_tokens(tokenizer: Tokenizer) -> None:
-    translator = Translator(random_model(1), tokenizer)
-    tree = translator.beam_tree("Hi.", beam=4)
-    for node in (tree.winner, tree.nodes[-1], tree.nodes[3]):
-        written = tree.token_ids(node.index)
-        trace = translator.trace_tokens("Hi.", written)
-        assert trace.target_ids == (translator.config.bos_id, *written[:-1])
-        assert [step.token_id for step in trace.steps] == list(written)
-        assert sum(step.log_prob for step in trace.steps) == pytest.approx(node.total, abs=1e-4)

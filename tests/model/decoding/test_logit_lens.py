@@ -11,7 +11,7 @@ from model.decoding.logit_lens import spread
 from model.errors import TraceError
 from model.nn.edits import SwitchOff
 from model.tokenizer import Tokenizer
-from model.trace.steps import NUM_BEST, best_and_bins
+from model.trace.steps import best_and_bins
 from tests.conftest import SENTENCES
 
 TEXT = SENTENCES[0]
@@ -69,16 +69,6 @@ def test_every_level_is_a_model_cut_off_after_that_many_layers(of_any_kind: Tran
         model.decoder.layers = layers
 
 
-def test_blocks_change_nothing(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = translator.trace(TEXT)
-    whole = translator.logit_lens(trace, top=3)
-    monkeypatch.setattr("model.decoding.logit_lens.LOGITS_AT_ONCE", 7 * translator.config.vocab_size)
-    in_blocks = translator.logit_lens(trace, top=3)
-    assert torch.equal(whole.token_ids, in_blocks.token_ids)
-    for name in ("probabilities", "chosen_probabilities", "entropy", "chosen_ranks"):
-        torch.testing.assert_close(getattr(whole, name), getattr(in_blocks, name))
-
-
 def test_under_an_edit_the_lens_shows_the_edited_run(translator: Translator) -> None:
     edits = [SwitchOff("decoder.cross", 0, 1)]
     plain, edited = (translator.trace(TEXT, "Das Tier.", edits=e) for e in ((), edits))
@@ -117,15 +107,6 @@ def test_bins_hold_the_mass_of_their_tokens_at_any_temperature(log_probs: torch.
     scaled = [(part / temperature).double().exp() for part in (log_probs, best, centres)]
     whole, kept = scaled[0].sum(-1), scaled[1].sum(-1) + (counts * scaled[2]).sum(-1)
     assert ((kept - whole).abs() / whole).max() < 1e-3
-
-
-def test_what_cannot_be_written_lies_in_no_bin() -> None:
-    logits = torch.zeros(1, 1_000)
-    logits[0, 300:] = -torch.inf
-    best, counts, centres = best_and_bins(logits.log_softmax(-1))
-    assert best.shape == (1, NUM_BEST)
-    assert counts.sum() == 300 - NUM_BEST
-    assert centres.isfinite().all()
 
 
 @pytest.mark.parametrize("edits", [(), (SwitchOff("decoder.cross", layer=1, head=2),)], ids=["greedy", "edited"])

@@ -141,16 +141,6 @@ def test_each_sample_of_a_batch_is_the_one_drawn_alone(translator: Translator, s
     ]
 
 
-def test_a_sample_ends_with_its_first_end_or_at_the_length_limit(translator: Translator, sources: torch.Tensor) -> None:
-    hot = sample(translator.model, sources, 40, Sampling(temperature=3.0), seed=0)
-    eos_id, limit = translator.config.eos_id, len(sources) - 1 + 50
-    for one in hot:
-        assert eos_id not in one.token_ids[:-1]
-        assert one.token_ids[-1] == eos_id or len(one.token_ids) == limit
-        assert len(one.token_ids) == len(one.log_probs) == len(one.filtered_log_probs) <= limit
-    assert len({len(one.token_ids) for one in hot}) > 1
-
-
 def test_progress_is_told_after_every_step_and_may_end_the_work(translator: Translator) -> None:
     reported: list[tuple[int, int]] = []
 

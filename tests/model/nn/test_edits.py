@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.metrics.derived_row import derive_row, head_parts
+from model.analysis.metrics.derived_row import head_parts
 from model.errors import EditError, TraceError
 from model.nn.edit_hooks import compile_edits
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
@@ -131,19 +131,6 @@ def test_several_edits_of_a_head_act_together_the_later_one_counts_and_off_is_of
     assert weights[1].std(dim=-1).gt(1e-4).all()
 
 
-def test_scores_and_single_rows_show_the_edit_too(translator: Translator) -> None:
-    site = "decoder.self"
-    trace = stepped(translator, [PointAt(site, 0, 1, 2, since=2), MakeUniform(site, 0, 2)])
-    torch.testing.assert_close(trace.weights(site, 0, [1, 3], [5, 2]), trace.weights(site, 0)[[1, 3]][:, [5, 2]])
-    torch.testing.assert_close(trace.scores(site, 0, [1], [4])[0, 0].softmax(-1), trace.weights(site, 0)[1, 4])
-    for head in range(4):
-        derived = derive_row(trace.attention(site, 0), head, 4, scaled=True, masked=True)
-        torch.testing.assert_close(derived.weights, trace.weights(site, 0)[head, 4])
-        torch.testing.assert_close(derived.head_output, trace.head_output(site, 0)[head, 4])
-    unmasked = derive_row(trace.attention(site, 0), 2, 4, scaled=True, masked=False)
-    torch.testing.assert_close(unmasked.weights, torch.full((ROWS,), 1 / ROWS))
-
-
 def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translator: Translator) -> None:
     sources = pad([translator.source_ids(text) for text in (TEXT, "Tom told me.")], translator.config.pad_id)
     padding = key_padding(sources, translator.config.pad_id)
@@ -204,11 +191,6 @@ def test_an_edit_of_what_does_not_exist_is_refused_before_anything_runs(
 def test_the_first_and_the_last_of_each_can_be_edited(translator: Translator, edit: HeadEdit) -> None:
     """Of five rows of the encoder and seven of the decoder; a row of the decoder sees itself."""
     assert compile_edits([edit], translator.config.shapes, num_source=5, num_target=7)
-
-
-def test_one_row_and_a_first_row_contradict_each_other() -> None:
-    with pytest.raises(EditError, match="row=2, since=3"):
-        SwitchOff("encoder.self", 0, 0, row=2, since=3)
 
 
 def test_a_file_with_an_edit_of_what_does_not_exist_is_refused(translator: Translator, tmp_path: Path) -> None:

@@ -43,22 +43,6 @@ def test_tokens_that_no_white_space_separates_are_no_word(run: tuple[str, ...]) 
     assert has_runs(run)
 
 
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        TOKENS,
-        ("▁G", "esch", "wind", "igkeit"),
-        ("▁the", "▁Ver", "sicher", "ungs", "ver", "trag", "s", "gesetz"),
-        ("▁", *"Die", "▁", *"Straßen", "▁", *"der", "▁", *"Stadt"),
-        ("▁", "<0xF0>", "<0x9F>", "<0xA6>", "<0x8A>"),
-    ],
-)
-def test_long_words_of_a_text_with_words_and_words_in_bytes_are_joined(tokens: tuple[str, ...]) -> None:
-    begins = sum(token.startswith("▁") for token in tokens)
-    assert len(whole_words(tokens).without_special_tokens().labels) == begins
-    assert not has_runs(tokens)
-
-
 def test_special_tokens_are_left_out_but_not_words_that_look_like_them() -> None:
     axis = Axis(("<s>", "</s>", "</s>"), ((0,), (1, 2, 3), (4,)))
     assert axis.without_special_tokens() == Axis(("</s>",), ((1, 2, 3),))

@@ -13,8 +13,7 @@ from model.__main__ import main
 from model.analysis.ablations.results import load_results
 from model.checkpoint import save_checkpoint
 from model.config import Norm, TransformerConfig
-from model.decoding.cost import count_parameters
-from model.errors import InputTextError, TraceError
+from model.errors import InputTextError
 from model.nn.encoder_decoder import SITES
 from model.nn.layers import Residual
 from model.nn.transformer import Transformer
@@ -68,12 +67,6 @@ def test_a_trace_comes_back_from_its_file(models: dict[str, Translator], name: s
         assert torch.equal(again.weights(site, 1), trace.weights(site, 1))
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_parameters_are_counted_as_they_are(name: str) -> None:
-    model = Transformer(SHAPES[name])
-    assert count_parameters(SHAPES[name]).total == sum(parameter.numel() for parameter in model.parameters())
-
-
 @every
 def test_a_checkpoint_of_it_holds_the_same_model(models: dict[str, Translator], name: str, tmp_path: Path) -> None:
     save_checkpoint(tmp_path / "saved", models[name].model, models[name].tokenizer)
@@ -94,16 +87,6 @@ def test_without_positions_an_encoder_cannot_tell_the_order(models: dict[str, Tr
         assert not torch.allclose(
             with_positions.encode(token_ids)[:, order], with_positions.encode(token_ids[:, order])
         )
-
-
-def test_what_a_model_without_positions_lacks_is_said(models: dict[str, Translator]) -> None:
-    abilities = models["no-positions"].abilities
-    assert abilities.positions == "none"
-    assert "no positional encodings" in abilities.lacks["positional encodings"]
-    with pytest.raises(TraceError, match="does not expose the positional"):
-        _ = models["no-positions"].trace(SENTENCES[0], SENTENCES[1]).positional
-    assert models["learned-positions"].abilities.positions == "learned"
-    assert not models["learned-positions"].abilities.lacks
 
 
 def test_learned_positions_are_what_is_added_and_end_where_the_matrix_does(models: dict[str, Translator]) -> None:

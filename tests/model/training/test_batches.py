@@ -28,12 +28,6 @@ def test_a_batch_is_as_full_as_its_tokens_allow(tokens: int, sizes: list[int]) -
     assert sorted(map(len, plan_epoch(examples, tokens, seed=3, epoch=0))) == sizes
 
 
-def test_a_pair_too_long_for_a_batch_has_one_of_its_own_and_short_ones_come_together() -> None:
-    examples = [Example([5] * length, [6]) for length in (30, 3, 9, 3, 3, 9)]
-    plan = plan_epoch(examples, 20, seed=3, epoch=0)
-    assert sorted(map(sorted, plan)) == [[0], [1, 3, 4], [2, 5]]
-
-
 def test_a_plan_depends_on_seed_and_epoch_alone() -> None:
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) == plan_epoch(EXAMPLES, 60, seed=3, epoch=1)
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) != plan_epoch(EXAMPLES, 60, seed=3, epoch=2)

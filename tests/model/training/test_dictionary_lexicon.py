@@ -31,19 +31,6 @@ def test_listed_nouns_enter_their_kinds_with_the_dictionarys_german_after_those_
     assert {kind for kind in NOUNS if widened[kind] != NOUNS[kind]} == {"animal", "clothing"}
 
 
-@pytest.mark.parametrize(
-    "noun",
-    [
-        DictionaryNoun("parka", "Rock", "m", "parkas", "Röcke", 9.0),
-        DictionaryNoun("parka", "Parka", "m", "parkas", "", 9.0),
-        DictionaryNoun("sea lion", "Seelöwe", "f", "sea lions", "Seelöwen", 9.0),
-    ],
-    ids=["German written by hand", "not counted", "other gender than its head"],
-)
-def test_doubtful_rows_stay_outside(noun: DictionaryNoun) -> None:
-    assert not entering(with_dictionary([noun]))
-
-
 def test_with_a_dictionary_pronoun_sentences_have_its_nouns(
     tmp_path: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

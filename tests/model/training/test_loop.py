@@ -145,15 +145,6 @@ def test_a_run_does_not_go_on_with_other_settings(
     assert new_run().step == 4
 
 
-def test_more_steps_may_be_asked_of_a_run_whose_learning_rate_does_not_depend_on_them(
-    new_run: NewRun, tokenizer: Tokenizer
-) -> None:
-    new_run(decay="paper").train(encode_pairs(PAIRS, tokenizer, 100), {})
-    longer = new_run(decay="paper", steps=16)
-    longer.train(encode_pairs(PAIRS, tokenizer, 100), {})
-    assert longer.step == 16
-
-
 @pytest.mark.parametrize("keep", [0, 100, -50])
 def test_a_damaged_state_is_said(tmp_path: Path, new_run: NewRun, examples: list[Example], keep: int) -> None:
     new_run(steps=4).train(examples, {})

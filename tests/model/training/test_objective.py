@@ -13,24 +13,8 @@ from model.errors import ConfigError
 from model.tokenizer import Tokenizer
 from model.training import objective as loss
 from model.training.batches import Example, Link, collate, link_in
-from model.training.objective import (
-    Objective,
-    TaughtHead,
-    article_pieces,
-    divergence,
-    pronoun_pieces,
-    smoothed_cross_entropy,
-    taught_head,
-)
+from model.training.objective import Objective, TaughtHead, divergence, smoothed_cross_entropy, taught_head
 from model.training.optimizer import Muon, TrainingOptimizer, learning_rate
-from tests.paths import ROOT
-
-
-def test_the_pieces_that_are_emphasised_are_pronouns() -> None:
-    tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-de" / "tokenizer.model")
-    pieces = set(tokenizer.tokens(sorted(pronoun_pieces(tokenizer))))
-    assert {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr", "▁Er", "▁Sie", "▁Es"} <= pieces
-    assert {piece.lower() for piece in pieces} <= {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr"}
 
 
 def test_a_taught_row_costs_what_the_head_withholds_from_the_antecedent(
@@ -83,11 +67,6 @@ def test_a_noun_costs_how_little_the_encoder_tells_its_article(translator: Trans
             added = float(told(*sides, batch.links, batch.genders) - plain(*sides, batch.links, batch.genders))
             assert float(told(*sides, batch.links, batch.genders[:0])) == float(plain(*sides))
             assert added == pytest.approx(1.5 * lost / int((batch.target_out != model.config.pad_id).sum()), rel=1e-4)
-
-
-def test_articles_stand_in_the_order_of_the_genders() -> None:
-    tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-de" / "tokenizer.model")
-    assert tokenizer.tokens(article_pieces(tokenizer)) == ("▁der", "▁die", "▁das")
 
 
 def test_consistency_adds_how_far_two_computations_are_apart(translator: Translator, tokenizer: Tokenizer) -> None:

@@ -6,13 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 
-from model import Transformer, Translator
 from model.adapters.folder_check import CONFIG
 from model.analysis.ablations import outputs
 from model.analysis.ablations.measure import release
-from model.analysis.ablations.outputs import Repetition, SharedWords
+from model.analysis.ablations.outputs import SharedWords
 from model.analysis.ablations.results import (
     AblationResults,
     RunResult,
@@ -25,10 +23,9 @@ from model.analysis.ablations.table import told_apart
 from model.checkpoint import verify
 from model.config import read_config
 from model.errors import DataError
-from model.trace.trace import Trace
 from model.training.ablations import ABLATIONS, FILM, RESULTS
 from model.training.film import load_film
-from model.training_record import LANGUAGES, read_metrics
+from model.training_record import read_metrics
 from tests.paths import ROOT
 
 SHIPPED = ROOT / "checkpoints" / "experiments"
@@ -126,20 +123,6 @@ def test_a_run_is_compared_with_the_full_model_of_its_seed_and_left_out_without_
     assert differences_from_full(AblationResults(runs, {}), "gru", "other") == {}
 
 
-TEXT = "The animal didn't cross the street."
-
-
-@pytest.fixture(scope="module")
-def trace(translator: Translator) -> Trace:
-    return translator.trace(TEXT)
-
-
-def without_positions(translator: Translator) -> Translator:
-    torch.manual_seed(5)
-    model = Transformer(replace(translator.config, positions="none"))
-    return Translator(model, translator.tokenizer, name="no-positions", languages=LANGUAGES)
-
-
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
@@ -155,19 +138,3 @@ def test_words_are_shared_as_often_as_both_have_them_and_counted_in_order(
     first: str, second: str, expected: SharedWords
 ) -> None:
     assert outputs.shared_words(first, second) == expected
-
-
-def test_without_positions_the_words_in_reverse_become_the_same(translator: Translator) -> None:
-    blind = without_positions(translator)
-    trace = blind.trace(TEXT)
-    assert outputs.try_backwards(blind, trace)
-    assert not outputs.try_backwards(blind, replace(trace, translation="Something else."))
-
-
-def test_the_longest_run_of_a_token_is_found_and_whether_the_model_ended(trace: Trace) -> None:
-    first = trace.steps[0]
-    written = [replace(first, token=token) for token in ("▁a", "▁b", "▁b", "▁b", "▁a")]
-    endless = replace(trace, steps=tuple(written))
-    assert outputs.longest_repetition(endless) == Repetition("▁b", 3)
-    assert not outputs.has_ended(endless)
-    assert outputs.has_ended(replace(trace, steps=(*written, replace(first, token="</s>"))))

@@ -4,16 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from model import Transformer, Translator
 from model.adapters.text_reader import TextReader
 from model.analysis.ablations.outputs import read_backwards, swap_earlier_tokens
-from model.analysis.positions import compare_rows, explained_share, position_schemes, products_at_distances, rotation
+from model.analysis.positions import position_schemes, products_at_distances, rotation
 from model.errors import TraceError
-from model.nn.layers import encode_positions, sinusoidal_encoding
+from model.nn.layers import encode_positions
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
 
@@ -44,15 +43,6 @@ def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model: in
             sine, cosine = rows[p][2 * pair : 2 * pair + 2]
             assert a * sine + b * cosine == pytest.approx(rows[p + shift][2 * pair], abs=1e-12)
             assert c * sine + d * cosine == pytest.approx(rows[p + shift][2 * pair + 1], abs=1e-12)
-
-
-def test_positions_explain_themselves_wholly_and_an_unrelated_side_not_at_all() -> None:
-    encoding = sinusoidal_encoding(9, 16).numpy()
-    assert compare_rows(encoding, encoding).explained == pytest.approx(1)
-    # Three pairs are enough, however small their numbers.
-    assert explained_share(1e-3 * np.arange(3.0), 1e-3 * np.arange(3.0)) == pytest.approx(1)
-    assert explained_share(np.array([1.0, -1.0, 1.0, -1.0]), np.array([1.0, 1.0, -1.0, -1.0])) == 0
-    assert explained_share(np.ones(4), np.arange(4.0)) is None
 
 
 #: Model → where its table is, and the row of its first position: some keep two rows for padding.

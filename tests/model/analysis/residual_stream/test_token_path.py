@@ -85,20 +85,6 @@ def test_the_path_ends_in_the_logits_of_the_model(runs: dict[str, CapturedRun], 
         assert list(path.logits) == sorted(path.logits, reverse=True)
 
 
-def test_embedding_and_position_make_the_begin(runs: dict[str, CapturedRun]) -> None:
-    path = follow(runs["pre-norm"], "encoder", 1)
-    assert path.embedding is not None
-    assert path.positional is not None
-    torch.testing.assert_close(path.embedding + path.positional, path.begin)
-    token = runs["pre-norm"].trace.source_ids[1]
-    weight = runs["pre-norm"].translator.model.encoder.embedding.tokens.weight[token].detach()
-    assert path.scale == pytest.approx(32**0.5)
-    torch.testing.assert_close(path.embedding, weight * 32**0.5)
-    alone = follow(runs["no positions"], "encoder", 1)
-    assert alone.positional is None
-    torch.testing.assert_close(alone.embedding, alone.begin)
-
-
 ROWS = torch.randn(17, 32, generator=torch.Generator().manual_seed(4)) * 3 + 1
 
 

@@ -57,11 +57,6 @@ def test_scores_without_the_division_spread_by_the_root_of_d_k_further(translato
     torch.testing.assert_close(ratio, torch.full_like(ratio, translator.config.d_k**0.5), rtol=1e-4, atol=0)
 
 
-def test_the_decoders_first_row_which_has_no_choice_is_left_out(translator: Translator) -> None:
-    trace = translator.trace("The dog sleeps.")
-    assert bool((head_saturation(trace, "decoder.self", 0)["scaled"].medians.gradient > 0).all())
-
-
 def test_each_head_is_told_by_the_middle_of_its_rows(translator: Translator) -> None:
     trace = translator.trace("The dog sleeps.", "Der Hund schläft.")
     found = head_saturation(trace, "decoder.self", 1)["scaled"]
