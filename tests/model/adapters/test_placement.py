@@ -1,7 +1,6 @@
 """A model larger than the memory: most of it on the disk, and all that is shown the same; far too large is refused."""
 
 import gc
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,9 +69,6 @@ def test_its_folder_of_weights_goes_with_it(tmp_path: Path, monkeypatch: pytest.
     del reader
     gc.collect()
     assert not list(tmp_path.glob(".headlight-offloaded-*"))
-
-
-Folder = Callable[[str], Path]
 
 
 def test_a_model_far_too_large_for_memory_is_refused_with_both_numbers(
