@@ -4,7 +4,18 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 from viz.selection.examples import BATCH_SENTENCES, EXAMPLES
-from viz.selection.fields import MAX_TEXT_IN_URL, MaxLength, OnlyWith, Param, Proposed, ResetBy, SessionOnly, ShownOn
+from viz.selection.fields import (
+    MAX_TEXT_IN_URL,
+    MaxLength,
+    OneOf,
+    OnlyWith,
+    Param,
+    Proposed,
+    ResetBy,
+    SessionOnly,
+    ShownOn,
+)
+from viz.text.metrics import OF_A_CORPUS, OF_FILMS, OF_SENTENCES
 from viz.text.written import CROSS, ENCODER, Site
 
 Measure = Literal["weights", "norms", "rollout"]
@@ -179,17 +190,13 @@ class LearnChoices:
 
 
 AttentionTab = Literal["All heads", "Why"]
-Metric = Literal[
-    "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation", "kept"
-]  # fmt: skip
 Order = Literal["layers", "highest", "lowest"]
 DrawnAs = Literal["Heatmap", "Lines", "bertviz"]
 BertvizView = Literal["Head view", "Model view"]
 
 #: The metric that is the weight between two words, or in the kept cell.
-KEPT: Final[Metric] = "kept"
+KEPT: Final = "kept"
 ALL_HEADS: Final[AttentionTab] = "All heads"
-METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 ORDERS: Final[tuple[Order, ...]] = get_args(Order)
 DRAWN_AS: Final[tuple[DrawnAs, ...]] = get_args(DrawnAs)
 BERTVIZ_VIEWS: Final[tuple[BertvizView, ...]] = get_args(BertvizView)
@@ -201,7 +208,7 @@ class AttentionChoices:
 
     attention_tab: Annotated[AttentionTab, Param("view")] = ALL_HEADS  #: the open tab
     #: the number that the tile of each head carries; "" for none.
-    metric: Annotated[Metric, Param("figure"), ResetBy("checkpoint", only=KEPT)] = ""
+    metric: Annotated[str, OneOf(("", *OF_SENTENCES, KEPT)), Param("figure"), ResetBy("checkpoint", only=KEPT)] = ""
     order: Order = "layers"  #: how tiles are sorted: layer by layer, or by the metric
     max_heads: Annotated[int, Param("keep")] = 0  #: how many heads stay, the first in that order; 0 for all
     drawn_as: Annotated[DrawnAs, Param("drawn")] = "Heatmap"  #: how the open head is drawn
@@ -349,14 +356,8 @@ class CoreferenceChoices:
 AtlasTab = Literal["Heads", "Scatter"]
 NamesShown = Literal["few", "all", "none"]
 Corpus = Literal["own", "file"]
-CorpusMetric = Literal[
-    "entropy", "distance", "confidence", "previous", "same", "next", "first", "last", "diagonal", "punctuation",
-    "induction", "antecedent", "aer_word_in", "aer_word_out", "prefix_matching", "duplicate", "repeat_previous",
-    "copying",
-]  # fmt: skip
 ReadOff = Literal["weights", "norms"]
 
-CORPUS_METRICS: Final[tuple[CorpusMetric, ...]] = get_args(CorpusMetric)
 READ_OFF: Final[tuple[ReadOff, ...]] = get_args(ReadOff)
 
 
@@ -367,21 +368,17 @@ class AtlasChoices:
     atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Heads"  #: the open tab
     corpus: Corpus = "own"  #: what was read: our own sentences, or a file
     #: the number of a head over the whole corpus that is looked at.
-    corpus_metric: Annotated[CorpusMetric, Param("corpus_figure"), Proposed("metric_chosen")] = "confidence"
+    corpus_metric: Annotated[str, OneOf(OF_A_CORPUS), Param("corpus_figure"), Proposed("metric_chosen")] = "confidence"
     metric_chosen: Annotated[bool, SessionOnly()] = False  #: whether a person chose that; else the page proposes it
     read_off: ReadOff = "weights"  #: what it is computed from
     #: scatter_x, scatter_y: the two metrics by which heads are points.
-    scatter_x: Annotated[CorpusMetric, Param("across"), Proposed("scatter_chosen")] = "confidence"
-    scatter_y: Annotated[CorpusMetric, Param("up"), Proposed("scatter_chosen")] = "distance"
+    scatter_x: Annotated[str, OneOf(OF_A_CORPUS), Param("across"), Proposed("scatter_chosen")] = "confidence"
+    scatter_y: Annotated[str, OneOf(OF_A_CORPUS), Param("up"), Proposed("scatter_chosen")] = "distance"
     scatter_chosen: Annotated[bool, SessionOnly()] = False  #: whether a person chose them; else the page proposes them
     scatter_names: Annotated[NamesShown, Param("names")] = "few"  #: which points are named
 
 
 ExperimentsTab = Literal["Ablations", "Through training"]
-#: What the lines of the film of a training can be.
-FilmMetric = Literal[
-    "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation", "word_in", "word_out"
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +411,7 @@ class ExperimentsChoices:
     film_head_chosen: Annotated[bool, SessionOnly(), ResetBy("film_site", "film_of")] = False
     film_step: Annotated[int, Proposed("film_step_chosen")] = 0
     film_step_chosen: Annotated[bool, SessionOnly(), ResetBy("film_of")] = False
-    film_metric: Annotated[FilmMetric, Proposed("film_metric_chosen")] = "word_out"
+    film_metric: Annotated[str, OneOf(OF_FILMS), Proposed("film_metric_chosen")] = "word_out"
     film_metric_chosen: Annotated[bool, SessionOnly(), ResetBy("film_site", "film_of")] = False
 
 

@@ -26,6 +26,13 @@ class MaxLength:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """The texts that the field can be, where a table says so and not its type."""
+
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SessionOnly:
     """The field is in no address and stays in the session."""
 
@@ -86,12 +93,8 @@ class Field:
     chosen_in: str = ""  #: the field that says whether a person has chosen it; "" where no page proposes its value
     #: the field, and its value, with which alone addresses carry this one; None for always.
     only_with: tuple[str, object] | None = None
+    options: tuple[str, ...] = ()  #: the values that it can have, where they can be listed
     shown_on: tuple[str, ...] = ()  #: of a choice that pages share, the sections of those that show it; none for all
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The values that it can have, where they can be listed."""
-        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
     def can_be(self, value: object) -> bool:
         """Whether it can have a value at all; a number that it can have may still name nothing that exists."""
@@ -125,6 +128,7 @@ def _is_plain(value: object, kind: object) -> bool:
 
 def _field(section: str, name: str, hint: object, default: object) -> Field:
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    options = get_args(kind) if get_origin(kind) is Literal else ()
     return Field(
         section=section,
         name=name,
@@ -136,6 +140,7 @@ def _field(section: str, name: str, hint: object, default: object) -> Field:
         reset_only=next((note.only for note in notes if isinstance(note, ResetBy)), None),
         reset_by=frozenset().union(*(note.fields for note in notes if isinstance(note, ResetBy))),
         only_with=next(((note.field, note.value) for note in notes if isinstance(note, OnlyWith)), None),
+        options=next((note.options for note in notes if isinstance(note, OneOf)), options),
         shown_on=next((note.pages for note in notes if isinstance(note, ShownOn)), ()),
         chosen_in=next((note.chosen for note in notes if isinstance(note, Proposed)), ""),
     )

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from viz.access import findings, models, texts
 from viz.selection import state
 from viz.text.messages import _
+from viz.text.metrics import METRICS
 from viz.text.written import NAMES, head_label
 from viz.ui import token_labels, words
-from viz.ui.head_metrics import TEXTS
 
 if TYPE_CHECKING:
     from model import Trace
@@ -69,7 +69,7 @@ def sentence(found: "Finding") -> str:
         return _(message, **words, **where)
     if found.surest is not None:
         job = found.surest.job
-        values = {"metric": _(TEXTS[job.metric].name).lower(), "value": job.value}
+        values = {"metric": _(METRICS[job.metric].name).lower(), "value": job.value}
         if found.has_job:
             message = "**{head}** of the {attention} does its job most clearly: {metric}, **{value:.2f}** on average."
             return _(message, **values, **where)

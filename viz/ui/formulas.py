@@ -1,13 +1,14 @@
 """Show the formulas of a page, which lie with their sources in the Markdown file beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-from viz.text.messages import _
+from viz.text.messages import _, shown, with_commas
+from viz.text.metrics import METRICS
 
 #: What the name of such a file ends with.
 NAME: Final = "formulas.md"
@@ -43,7 +44,21 @@ def in_a_row(*formulas: str) -> None:
 def show(file: Path) -> None:
     """Show each formula of a page's file: its title, its TeX, and what to know of it."""
     for formula in formulas_in(file.read_text(encoding="utf-8")):
-        if formula.title:
-            st.markdown(f"**{_(formula.title)}**")
-        st.latex(formula.tex)
-        st.caption(_(formula.text))
+        _show(_(formula.title), formula.tex, formula.text)
+
+
+def show_metrics(keys: Iterable[str]) -> None:
+    """Show the formulas of these metrics, each once, with the names of all that it defines."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for metric in map(METRICS.__getitem__, keys):
+        if metric.formula:
+            names.setdefault((metric.formula, metric.source), []).append(shown(metric.name))
+    for (tex, source), of_formula in names.items():
+        _show(with_commas(of_formula), tex, source)
+
+
+def _show(title: str, tex: str, text: str) -> None:
+    if title:
+        st.markdown(f"**{title}**")
+    st.latex(tex)
+    st.caption(_(text))

@@ -14,110 +14,33 @@ from viz.access.findings import HeadJobs
 from viz.pictures.head_grid.component import HeadChoice, Ranking, TileJobs, TileMetric
 from viz.selection import state
 from viz.text import written
-from viz.text.messages import Message, _, plural, said, shown
-from viz.text.written import CROSS, DECODER, NamedHead
-from viz.theme import HEAD_COLOURS
+from viz.text.messages import _, plural, said, shown
+from viz.text.metrics import JOBS, METRICS, OF_SENTENCES
+from viz.text.written import CROSS, NamedHead
 
 if TYPE_CHECKING:
     from model import Abilities, Trace
     from model.analysis.metrics.head_jobs import HeadJob
 
 
-@dataclass(frozen=True)
-class MetricText:
-    """Name of a metric, its meaning as the end of a sentence, its unit and decimals."""
-
-    name: str
-    meaning: str
-    unit: str = ""
-    decimals: int = 2
-
-
-TEXTS: Final[Mapping[str, MetricText]] = {
-    "entropy": MetricText(
-        said("Entropy"),
-        said("how widely a token spreads its weight: 0 bits for one key, 1 bit for two equal keys, 3 bits for eight"),
-        said("bits"),
-    ),
-    "distance": MetricText(
-        said("Mean distance"),
-        said("Σ weight · |key − query|, how many tokens away a head attends on average"),
-        said("tokens"),
-        1,
-    ),
-    "previous": MetricText(said("Previous token"), said("the weight on the previous token, between 0 and 1")),
-    "same": MetricText(said("Same token"), said("the weight of a token on itself, between 0 and 1")),
-    "next": MetricText(said("Next token"), said("the weight on the next token, between 0 and 1")),
-    "first": MetricText(said("First token"), said("the weight on the first key, between 0 and 1")),
-    "last": MetricText(said("Last token"), said("the weight on the last key, between 0 and 1")),
-    "diagonal": MetricText(
-        said("Diagonal"), said("the weight on a token itself and its two neighbours, between 0 and 1")
-    ),
-    "punctuation": MetricText(
-        said("Punctuation"), said("the weight on all punctuation marks together, between 0 and 1")
-    ),
-}
-
-#: Where a site gives a metric another meaning: queries and keys of cross-attention are two sentences.
-_MEANINGS: Final[Mapping[tuple[str, str], str]] = {
-    (CROSS, "distance"): said(
-        "Σ weight · |key − diagonal|, the mean distance in source tokens between the attended key and the diagonal, "
-        "the straight line from the first pair of tokens to the last, where a row counts by the token that it reads"
-    ),
-    (CROSS, "diagonal"): said(
-        "the weight on keys at most one token from the diagonal, the straight line from the first pair of tokens to "
-        "the last, where a row counts by the token that it reads, between 0 and 1"
-    ),
-    (DECODER, "distance"): said(
-        "Σ weight · |key − query|, how many tokens before the one that its row reads a head attends on average"
-    ),
-    (DECODER, "previous"): said("the weight on the token before the one that a row reads, between 0 and 1"),
-    (DECODER, "same"): said("the weight on the token that a row reads, between 0 and 1"),
-    (DECODER, "diagonal"): said("the weight on the token that a row reads and the one before it, between 0 and 1"),
-    (DECODER, "last"): said("the weight on the last key, between 0 and 1; only the last token may attend to it"),
-}
-_NEIGHBOURS: Final = frozenset({"previous", "same", "next"})
-
-
 def labels() -> dict[str, str]:
     """Metric → its name, and first that there is none."""
-    return {"": said("None"), **{key: text.name for key, text in TEXTS.items()}}
-
-
-def meaning(key: str, site: str) -> str:
-    """What a metric says at a site, as the end of a sentence."""
-    return _MEANINGS.get((site, key), TEXTS[key].meaning)
+    return {"": said("None"), **{key: METRICS[key].name for key in OF_SENTENCES}}
 
 
 def tile_metric(key: str, site: str, values: Float[np.ndarray, "layer head"]) -> TileMetric | None:
     """A metric as the tiles carry it; None where no head has it."""
     if np.isnan(values).all():
         return None
-    text = TEXTS[key]
+    metric = METRICS[key]
     note = _(
         "{name}: {meaning}. Mean over all tokens with several visible keys. The longest bar is the highest of all "
         "heads, {highest}.",
-        name=text.name,
-        meaning=meaning(key, site),
-        highest=f"{np.nanmax(values):.{text.decimals}f} {shown(text.unit)}".rstrip(),
+        name=metric.name,
+        meaning=metric.meaning_at(site),
+        highest=metric.written(np.nanmax(values)),
     )
-    return TileMetric(shown(text.name), values, text.decimals, shown(text.unit), note)
-
-
-def why_none(key: str, site: str) -> str:
-    """Why no head has a metric at a site."""
-    name = TEXTS[key].name
-    if site == CROSS and key in _NEIGHBOURS:
-        return _(
-            "“{name}” is undefined here: cross-attention leads from one sentence to another, where no key is the "
-            "previous token, the token itself or the next. “Diagonal” compares positions in the two sentences.",
-            name=name,
-        )
-    if site == DECODER and key == "next":
-        message = "“{name}” is undefined here: the decoder has not written the next token yet and cannot attend to it."
-        return _(message, name=name)
-    message = "“{name}” is undefined here: no token of this sentence has several visible keys of which this is one."
-    return _(message, name=name)
+    return TileMetric(shown(metric.name), values, metric.decimals, shown(metric.unit), note)
 
 
 def ranking(metric: TileMetric, order: str, keep: int) -> Ranking | None:
@@ -222,34 +145,6 @@ def offered(abilities: "Abilities") -> tuple[str, ...]:
     return tuple(name for name in MEASURES if name not in abilities.lacks)
 
 
-class JobName(NamedTuple):
-    """What a job is called, and the sign and colour that stand for it under a tile."""
-
-    name: Message
-    sign: str
-    colour: str
-
-
-#: Metric → its job.
-NAMES: Final[dict[str, JobName]] = {
-    metric: JobName(name, sign, HEAD_COLOURS[colour])
-    for metric, name, sign, colour in (
-        ("antecedent", said("follows antecedents"), "↪", 1),
-        ("aer_word_out", said("aligns token predicted"), "⇉", 2),
-        ("aer_word_in", said("aligns token read"), "⇇", 6),
-        ("previous", said("previous token"), "←", 0),
-        ("same", said("same token"), "=", 5),
-        ("next", said("next token"), "→", 3),
-        ("induction", said("induction"), "↻", 4),
-        ("prefix_matching", said("induction on repeated tokens"), "↻", 4),
-        ("duplicate", said("duplicate token"), "≡", 6),
-        ("first", said("first token"), "⇤", 7),
-        ("last", said("last token"), "⇥", 7),
-        ("punctuation", said("punctuation"), ".,", 5),
-    )
-}
-
-
 def title(site: str, layer: int, head: int | None) -> str:
     """A head's name, as of `sites.head_label`, and its surest job: "L5 H2 · follows antecedents 0.71"."""
     return " · ".join([written.head_label(layer, head), *_known(site).words(layer, head, _named)])
@@ -274,7 +169,7 @@ def titles(site: str, shape: tuple[int, int]) -> tuple[str, ...]:
 
 def row_name(site: str, layer: int, head: int | None) -> str:
     """The name of a head, and the sign of its surest job: "L4 H2 · ↪"."""
-    words = _known(site).words(layer, head, lambda job: NAMES[job.metric].sign)
+    words = _known(site).words(layer, head, lambda job: JOBS[job.metric].sign)
     return " · ".join([written.head_label(layer, head), *words])
 
 
@@ -329,7 +224,7 @@ def sentence(measured: HeadJobs, layer: int, head: int) -> str:
     where = _where(measured)
     if any(job.metric == "antecedent" for job in jobs):
         where = _("{where}; “follows antecedents” over the curated pronoun sentences", where=where)
-    listed = "; ".join(f"**{_(NAMES[job.metric].name)}** {job.value:.2f}{_interval(job)}" for job in jobs)
+    listed = "; ".join(f"**{_(JOBS[job.metric].name)}** {job.value:.2f}{_interval(job)}" for job in jobs)
     if any(job.low is not None for job in jobs):
         return _("Job, measured {where}: {jobs}, in brackets the 95% interval.", where=where, jobs=listed)
     return _("Job, measured {where}: {jobs}.", where=where, jobs=listed)
@@ -349,8 +244,8 @@ def on_tiles(measured: HeadJobs | None, shape: tuple[int, int]) -> TileJobs | No
     layers, heads = shape
     surest = [measured.of_heads.get(divmod(index, heads), ())[:1] for index in range(layers * heads)]
     return TileJobs(
-        tuple("".join(NAMES[job.metric].sign for job in jobs) for jobs in surest),
-        tuple("".join(NAMES[job.metric].colour for job in jobs) for jobs in surest),
+        tuple("".join(JOBS[job.metric].sign for job in jobs) for jobs in surest),
+        tuple("".join(JOBS[job.metric].colour for job in jobs) for jobs in surest),
         tuple("".join(_named(job) for job in jobs) for jobs in surest),
         tuple("".join(_interval(job) for job in jobs) for jobs in surest),
     )
@@ -359,12 +254,12 @@ def on_tiles(measured: HeadJobs | None, shape: tuple[int, int]) -> TileJobs | No
 def signs_said(measured: HeadJobs | None) -> str:
     """What the signs under the tiles of a site stand for, those that are there; "" where there are none."""
     surest = {} if measured is None else {jobs[0].metric: None for _head, jobs in sorted(measured.of_heads.items())}
-    listed = " · ".join(f"{NAMES[metric].sign} {_(NAMES[metric].name)}" for metric in surest)
+    listed = " · ".join(f"{JOBS[metric].sign} {_(JOBS[metric].name)}" for metric in surest)
     return _("The sign under a tile is the measured job of its head: {jobs}.", jobs=listed) if listed else ""
 
 
 def _named(job: "HeadJob") -> str:
-    return f"{_(NAMES[job.metric].name)} {job.value:.2f}"
+    return f"{_(JOBS[job.metric].name)} {job.value:.2f}"
 
 
 def _interval(job: "HeadJob") -> str:

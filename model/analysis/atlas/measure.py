@@ -26,7 +26,15 @@ from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, SiteRun, corpus_digest, read_corpus
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
-from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, Heads, RowMetric, has_choice, row_metrics
+from model.analysis.metrics.head_metrics import (
+    NORM,
+    ROW_METRICS,
+    AttentionRows,
+    Heads,
+    RowMetric,
+    has_choice,
+    row_metrics,
+)
 from model.analysis.metrics.measures import norm_shares, value_weighted_norms
 from model.checkpoint import model_digest
 from model.errors import DataError
@@ -97,9 +105,9 @@ class Atlas:
     texts: tuple[str, ...]
     translations: tuple[str, ...]
     skipped: Mapping[str, int]  #: reason → sentences left out
-    #: name → [site, layer, head], NaN where it means nothing; `head_metrics.METRICS`, the same with the prefix "norm_",
-    #: where gold alignments were given, `AER`, where pronoun cases were, `ANTECEDENT`, and of decoders alone those of
-    #: `repeated_tokens`, which are measured on random tokens.
+    #: name → [site, layer, head], NaN where it means nothing; `head_metrics.ROW_METRICS`, the same with the prefix
+    #: "norm_", where gold alignments were given, `AER`, where pronoun cases were, `ANTECEDENT`, and of decoders alone
+    #: those of `repeated_tokens`, which are measured on random tokens.
     metrics: Mapping[str, Float[Table, "site layer head"]]
     #: name → [site, layer, head, end], the ends of 95 % intervals; not of error rates.
     intervals: Mapping[str, Float[Table, "site layer head end"]]
@@ -220,7 +228,7 @@ class _Survey:
         self._outputs: dict[str, tuple[Tensor, int]] = {}
         self._projections = projections
         counts = {site: sum(of_layers) for site, of_layers in heads.items()}
-        names = [prefix + name for prefix in (("", NORM) if projections else ("",)) for name in METRICS]
+        names = [prefix + name for prefix in (("", NORM) if projections else ("",)) for name in ROW_METRICS]
         self._means = {name: {site: RatioInterval(count) for site, count in counts.items()} for name in names}
         self._best = {name: {site: Strongest(count, STRONGEST) for site, count in counts.items()} for name in names}
         self._divergences = {site: torch.zeros(count, count, dtype=torch.float64) for site, count in counts.items()}
@@ -244,7 +252,7 @@ class _Survey:
             for prefix, matrix in matrices.items():
                 for heads, mask in computed.masks:
                     rows = AttentionRows(matrix[heads], mask, site, keys, queries, end_token)
-                    for name, metric in row_metrics(rows, METRICS).items():
+                    for name, metric in row_metrics(rows, ROW_METRICS).items():
                         self._add_metric(prefix + name, site, number, metric, heads)
             chosen = torch.stack([has_choice(mask) for _, mask in computed.masks]).any(0)
             self._divergences[site] += divergence_sums(weights, chosen)

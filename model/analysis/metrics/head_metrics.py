@@ -1,13 +1,13 @@
-"""Every metric of a head: how sharply it looks, how far, at which keys; to add one, add to `METRICS`. Heads by name.
+"""Every metric of a head: how sharply it looks, how far, at which keys; an entry of `METRICS` each. Heads by name.
 
 Rows i are queries and columns j keys; α_ij is a weight, the model's own. Rows in which nothing else was possible, such
 as the decoder's first, which sees only itself, say nothing about a head and are left out of every mean. A metric for
 which no row is left is NaN.
 
-An entry of `METRICS` is computed for a sentence (`head_metrics`), for a long text in blocks of rows
+A metric of rows is computed for a sentence (`head_metrics`), for a long text in blocks of rows
 (`streamed_head_metrics`), over a film of a training (`film_metrics`) and over a corpus (`model.analysis.atlas`), there
-also with the shares of value-weighted norms for weights, as `NORM` + its name. Its name, unit and meaning on a page are
-an entry of `viz.ui.head_metrics`.
+also with the shares of value-weighted norms for weights, as `NORM` + its name. Others are measured on texts of their
+own. What a metric is called and means on a page is the entry of `viz.text.metrics` with its key.
 
 Sources: Vig & Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language Model" (entropy, mean
 distance); Clark et al. 2019, "What Does BERT Look At?", §3.1–3.3 (neighbours, separators and punctuation, entropy);
@@ -42,6 +42,10 @@ from model.training.film import Film, FilmSentence
 DIAGONAL_REACH: Final = 1.0
 NORM: Final = "norm_"
 """Prefix of a metric that is read off value-weighted norms."""
+#: At decoder.cross only: the share of a row's weight on the source words that a word renders, by links made by hand.
+#: The row is the one that reads the word, or the one before, that predicts it (`model.analysis.metrics.alignment`).
+WORD_IN: Final = "word_in"
+WORD_OUT: Final = "word_out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +106,7 @@ class WeightedSum:
     #: f. Of booleans the sum is the share of the weight on some keys, and rows count that may look at one of them and
     #: also at another; otherwise rows that may look at more than one key.
     factor: Factor
+    sites: Collection[str] = SITES  #: where it means something
     over_corpus_only: bool = False  #: whether it says too little about a single sentence
 
 
@@ -110,7 +115,18 @@ class RowFunction:
     """A metric that is any other function of the rows."""
 
     compute: Callable[[AttentionRows], RowMetric]
+    sites: Collection[str] = SITES
     over_corpus_only: bool = False
+
+
+@dataclass(frozen=True)
+class OwnTexts:
+    """A metric that is measured on texts of its own, by a module of its own."""
+
+    module: str  #: below `model.analysis`
+    sites: Collection[str]
+    of_films: bool = False  #: whether over a film of a training, else beside a corpus
+    reads_norms: bool = False  #: whether also with shares of norms
 
 
 def has_choice(mask: Bool[Tensor, "row key"]) -> Bool[Tensor, "row"]:
@@ -133,12 +149,8 @@ def confidence(rows: AttentionRows) -> RowMetric:
 
 
 def neighbour(shift: int) -> Factor:
-    """Whether j = i + shift; never where queries and keys are different tokens."""
-    return lambda rows: (
-        rows.columns == rows.positions[:, None] + shift
-        if rows.site.endswith(".self")
-        else torch.zeros(rows.mask.shape, dtype=torch.bool)
-    )
+    """Whether j = i + shift."""
+    return lambda rows: rows.columns == rows.positions[:, None] + shift
 
 
 def marks(rows: AttentionRows) -> Bool[Tensor, "row key"]:
@@ -147,36 +159,52 @@ def marks(rows: AttentionRows) -> Bool[Tensor, "row key"]:
 
 
 def after_earlier_copy(rows: AttentionRows) -> Bool[Tensor, "row key"]:
-    """Whether j < i comes right after an earlier copy of token i: token j − 1 is token i. In decoder.self only."""
+    """Whether j < i comes right after an earlier copy of token i: token j − 1 is token i."""
     numbers: dict[str, int] = {}
     ids: Int[Tensor, " token"] = torch.tensor([numbers.setdefault(token, len(numbers)) for token in rows.key_tokens])
     follows = torch.zeros(rows.mask.shape, dtype=torch.bool)
-    if rows.site == "decoder.self":
-        own = ids[rows.first_row : rows.first_row + len(follows)]
-        follows[:, 1:] = own[:, None] == ids[None, :-1]
+    follows[:, 1:] = ids[rows.first_row : rows.first_row + len(follows), None] == ids[None, :-1]
     return follows & (rows.columns < rows.positions[:, None])
 
 
-METRICS: Final[Mapping[str, WeightedSum | RowFunction]] = {
+ENCODER, DECODER, CROSS = SITES
+#: Where queries and keys are the same tokens.
+SELF: Final = (ENCODER, DECODER)
+
+METRICS: Final[Mapping[str, WeightedSum | RowFunction | OwnTexts]] = {
     "entropy": RowFunction(entropy),
     "distance": WeightedSum(lambda rows: rows.off_diagonal),
     "confidence": RowFunction(confidence, over_corpus_only=True),
-    "previous": WeightedSum(neighbour(-1)),
-    "same": WeightedSum(neighbour(0)),
-    "next": WeightedSum(neighbour(1)),
+    "previous": WeightedSum(neighbour(-1), SELF),
+    "same": WeightedSum(neighbour(0), SELF),
+    "next": WeightedSum(neighbour(1), SELF),
     "first": WeightedSum(lambda rows: rows.columns == 0),
     "last": WeightedSum(lambda rows: rows.columns == rows.mask.size(1) - 1),
     "diagonal": WeightedSum(lambda rows: rows.off_diagonal <= DIAGONAL_REACH),
     "punctuation": WeightedSum(marks),
-    "induction": WeightedSum(after_earlier_copy, over_corpus_only=True),
+    "induction": WeightedSum(after_earlier_copy, [DECODER], over_corpus_only=True),
+    "antecedent": OwnTexts("coreference.measure", SITES),
+    "aer_word_in": OwnTexts("metrics.alignment", [CROSS], reads_norms=True),
+    "aer_word_out": OwnTexts("metrics.alignment", [CROSS], reads_norms=True),
+    **dict.fromkeys(
+        ("prefix_matching", "duplicate", "repeat_previous", "copying"), OwnTexts("metrics.repeated_tokens", [DECODER])
+    ),
+    **dict.fromkeys((WORD_IN, WORD_OUT), OwnTexts("metrics.head_metrics", [CROSS], of_films=True)),
 }
-SENTENCE_METRICS: Final = tuple(name for name, metric in METRICS.items() if not metric.over_corpus_only)
+#: Those that every text tells.
+ROW_METRICS: Final = {name: metric for name, metric in METRICS.items() if not isinstance(metric, OwnTexts)}
+SENTENCE_METRICS: Final = tuple(name for name, metric in ROW_METRICS.items() if not metric.over_corpus_only)
 
 
 def row_metrics(rows: AttentionRows, names: Collection[str] = SENTENCE_METRICS) -> dict[str, RowMetric]:
     """Some metrics of every head in each row, by name; a metric that means nothing at this site counts no row."""
-    chosen = {name: METRICS[name] for name in names}
-    factors = {name: metric.factor(rows) for name, metric in chosen.items() if isinstance(metric, WeightedSum)}
+    chosen = {name: ROW_METRICS[name] for name in names}
+    nowhere = torch.zeros(rows.mask.shape, dtype=torch.bool)
+    factors = {
+        name: metric.factor(rows) if rows.site in metric.sites else nowhere
+        for name, metric in chosen.items()
+        if isinstance(metric, WeightedSum)
+    }
     # One product for all of them: the weights of a long text are read once.
     joined = torch.stack(list(factors.values()), dim=-1).to(rows.weights.dtype)
     sums = dict(zip(factors, torch.bmm(rows.weights.transpose(0, 1), joined).permute(2, 1, 0), strict=True))
@@ -221,13 +249,6 @@ def is_punctuation(token: str) -> bool:
     """Whether a piece holds punctuation (Unicode's categories P…) and nothing else but the "▁" of a new word."""
     signs = token.replace("▁", "")
     return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
-
-
-#: At decoder.cross only: the share of a row's weight on the source words that a word renders, by links made by hand.
-#: The row is the one that reads the word, or the one before, that predicts it (`model.analysis.metrics.alignment`).
-WORD_IN: Final = "word_in"
-WORD_OUT: Final = "word_out"
-CROSS: Final = "decoder.cross"
 
 
 def film_metrics(film: Film, site: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:

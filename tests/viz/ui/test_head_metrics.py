@@ -5,14 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from model.analysis.metrics.head_jobs import RULES as JOB_RULES
 from model.analysis.metrics.head_jobs import HeadJob
 from viz.access.findings import HeadJobs
 from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
-from viz.selection.choices import KEPT, METRICS
 from viz.text.messages import speaking
-from viz.text.written import SITES
-from viz.ui.head_metrics import NAMES, TEXTS, labels, on_tiles, ranking, sentence, signs_said, tile_metric, why_none
+from viz.text.written import CROSS, SITES
+from viz.ui.head_metrics import on_tiles, ranking, sentence, signs_said, tile_metric
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
 
@@ -33,13 +31,6 @@ def ranked(order: str, keep: int) -> Ranking:
     return heads
 
 
-def test_every_metric_and_job_has_a_name_and_cross_attention_measures_from_the_diagonal() -> None:
-    assert (*labels(), KEPT) == METRICS
-    assert {rule.metric for rule in JOB_RULES} == set(NAMES)
-    assert "diagonal" in drawn("distance", "decoder.cross", VALUES).note
-    assert "diagonal" not in drawn("distance", "encoder.self", VALUES).note
-
-
 def test_highest_first_and_of_equal_ones_the_first_by_layer_and_those_without_a_number_last() -> None:
     found = ranked("highest", 0)
     assert found.heads == heads((1, 0), (0, 0), (1, 1), (1, 2), (0, 1), (0, 2))
@@ -53,25 +44,11 @@ def test_highest_first_and_of_equal_ones_the_first_by_layer_and_those_without_a_
     assert ranking(drawn("first", SITES[0], VALUES), "layers", 4) is None
 
 
-@pytest.mark.parametrize("site", SITES)
-@pytest.mark.parametrize("key", TEXTS)
-def test_a_metric_says_what_it_means_and_what_the_longest_bar_is(key: str, site: str) -> None:
-    metric = drawn(key, site, VALUES * 2)
-    assert metric.note.startswith(f"{metric.name}: ")
-    assert metric.note.endswith(f"{1.8:.{metric.decimals}f} {metric.unit}".rstrip() + ".")
-
-
-@pytest.mark.parametrize(
-    ("key", "site", "words"),
-    [
-        ("previous", "decoder.cross", "one sentence to another"),
-        ("next", "decoder.self", "not written"),
-        ("punctuation", "encoder.self", "no token"),
-    ],
-)
-def test_a_metric_that_no_head_has_is_left_out_and_the_reason_told(key: str, site: str, words: str) -> None:
-    assert tile_metric(key, site, np.full((2, 2), np.nan)) is None
-    assert words in why_none(key, site)
+def test_a_metric_says_what_it_means_and_what_the_longest_bar_is_where_some_head_has_it() -> None:
+    metric = drawn("distance", CROSS, VALUES * 2)
+    assert metric.note.startswith("Mean distance: Σ weight · |key − diagonal|")
+    assert metric.note.endswith("1.8 tokens.")
+    assert tile_metric("distance", CROSS, np.full((2, 2), np.nan)) is None
 
 
 FOLLOWS = HeadJob("antecedent", 0.722, 0.651, 0.785)

@@ -20,6 +20,7 @@ from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_
 from model.analysis.coreference.case_files import cases_for
 from model.analysis.corpus import OWN_CORPUS, CorpusSentence, parse_json_row, read_text
 from model.analysis.metrics.alignment import AlignedPair
+from model.analysis.metrics.head_metrics import ROW_METRICS
 from model.errors import DataError, HeadlightError
 from viz.access import models, texts, traces
 from viz.access.models import MAX_MODELS
@@ -220,6 +221,11 @@ def distances(atlas: Atlas, site: str) -> Float[np.ndarray, "layer_head layer_he
     roots = np.full((math.prod(shape_of(atlas, site)),) * 2, np.nan)
     roots[np.ix_(places, places)] = np.sqrt(atlas.divergences[SITES.index(site)][np.ix_(own, own)])
     return roots
+
+
+def lacking(atlas: Atlas) -> list[str]:
+    """The metrics of every corpus that an atlas does not have, because a version from before them measured it."""
+    return [name for name in ROW_METRICS if name not in atlas.metrics]
 
 
 def shape_of(atlas: Atlas, site: str) -> tuple[int, int]:

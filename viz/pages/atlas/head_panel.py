@@ -8,7 +8,7 @@ import streamlit as st
 from jaxtyping import Float, Int
 
 from viz.access import models
-from viz.pages.atlas import data, metric_texts
+from viz.pages.atlas import data
 from viz.pages.atlas.data import Look
 from viz.pages.atlas.metric_texts import View
 from viz.selection import state
@@ -44,7 +44,7 @@ def show(atlas: "Atlas", view: View) -> None:
         for rank, (best_layer, best_head) in enumerate(view.best(BEST)):
             # A key by rank: with another metric the same button says another head.
             st.button(
-                f"{head_label(best_layer, best_head)} · {view.shown(view.values[best_layer, best_head])}",
+                f"{head_label(best_layer, best_head)} · {view.metric.written(view.values[best_layer, best_head])}",
                 key=f"atlas-best-{rank}", type="tertiary", on_click=state.change,
                 kwargs={"layer": best_layer, "head": best_head},
             )  # fmt: skip
@@ -79,28 +79,27 @@ def _nearest(atlas: "Atlas", site: str, at: int, heads: int) -> str:
 
 def _numbers(view: View, layer: int, head: int) -> str:
     value = view.values[layer, head]
-    name = metric_texts.TEXTS[view.key].name
+    name = view.metric.name
     if np.isnan(value):
         return _("**{name}**: not available", name=name)
     known = view.values[~np.isnan(view.values)]
-    if view.key in metric_texts.ERRORS:
+    if view.metric.is_error:
         message = "**{name} {value}**, rank {rank} of {count} heads (1 is the lowest)"
-        return _(message, name=name, value=view.shown(value), rank=int((known < value).sum()) + 1, count=known.size)
+        return _(
+            message, name=name, value=view.metric.written(value), rank=int((known < value).sum()) + 1, count=known.size
+        )
     message = "**{name} {value}**, rank {rank} of {count} heads (1 is the highest)"
-    return _(message, name=name, value=view.shown(value), rank=int((known > value).sum()) + 1, count=known.size)
+    return _(
+        message, name=name, value=view.metric.written(value), rank=int((known > value).sum()) + 1, count=known.size
+    )
 
 
 def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     """The sentences in which the metric of the head is highest, each a way to the attention page."""
     ranked = atlas.strongest.get(view.name)
-    name = metric_texts.TEXTS[view.key].name
+    name = view.metric.name
     if ranked is None:
-        message = "“{name}” is measured on separate sentences, so no sentence of the corpus is strongest in it."
-        st.caption(
-            _("“{name}” is measured on random tokens, so no sentence of the corpus is strongest in it.", name=name)
-            if view.key in metric_texts.ON_RANDOM_TOKENS
-            else _(message, name=name)
-        )
+        st.caption(_(view.metric.elsewhere, name=name))
         if view.key == "antecedent":
             st.button(_("Measured on the Compare page"), icon=":material/arrow_forward:", on_click=_open_measured)
         return

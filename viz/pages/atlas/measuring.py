@@ -13,7 +13,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models
-from viz.pages.atlas import data
+from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
 from viz.selection import state
 from viz.selection.catalogue import checkpoint_root
@@ -70,6 +70,8 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
             stored = _measured(reading) or stored
     if stored.atlas is not None:
         st.caption(_origin(stored.atlas, stored.path, reading))
+        if lacking := metric_texts.lacking(stored.atlas):
+            st.caption(plain(lacking))
     return stored.atlas
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from viz.access import models
 from viz.selection import state
 from viz.text.messages import _
+from viz.text.metrics import OF_A_CORPUS
 from viz.ui import downloads, formulas, frame
 
 frame.title(_("Atlas")).caption(
@@ -37,4 +38,5 @@ with frame.errors_shown():
                 tabs.show(measured)
             downloads.python("atlas_tab", export.VIEWS, measured)
 with st.expander(_("Formulas and sources"), key="atlas-formulas"):
+    formulas.show_metrics(OF_A_CORPUS)
     formulas.show(Path(__file__).with_name("formulas.md"))

@@ -15,9 +15,9 @@ from viz.pages.atlas.heads.tab import ELSE
 from viz.pages.atlas.metric_texts import HeadMap, maps_of, view_of
 from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.selection import state
-from viz.selection.choices import CORPUS_METRICS
 from viz.text import written
 from viz.text.messages import _, plural, said
+from viz.text.metrics import METRICS, OF_A_CORPUS
 from viz.text.written import NamedHead, file_name
 from viz.ui import controls, frame
 from viz.ui.frame import Head
@@ -35,7 +35,7 @@ def show(atlas: "Atlas") -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         read_off = metric_texts.read_off(atlas)
         maps = _maps_of_all(atlas, read_off)
-        labels = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS if key in maps}
+        labels = {key: METRICS[key].name for key in OF_A_CORPUS if key in maps}
         across, up = axes_worth_seeing(atlas, read_off)
         state.propose(scatter_x=across, scatter_y=up)
         # What a link, or the other reading, has chosen without a number is proposed anew.
@@ -82,7 +82,7 @@ def _maps_of_all(atlas: "Atlas", read_off: str) -> Mapping[str, Mapping[str, Hea
     for site in (site for site in written.SITES if site in atlas.heads):
         for head_map in maps_of(atlas, site, read_off):
             found.setdefault(head_map.key, {})[site] = head_map
-    return {key: found[key] for key in CORPUS_METRICS if key in found}
+    return {key: found[key] for key in OF_A_CORPUS if key in found}
 
 
 def _points(maps: Mapping[str, Mapping[str, HeadMap]], across: str, up: str) -> dict[str, Points]:

@@ -1,6 +1,7 @@
 """What the atlas is made of: the checkpoint's, measured now, a file, links made by hand; where it is kept."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -91,6 +92,16 @@ def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipp
     opened(app, site="decoder.cross", corpus_figure="aer_word_in")
     assert maps(app)["chosen"] == "aer_word_in"
     assert "no sentence of the corpus is strongest" in said(app)
+
+
+def test_an_atlas_from_before_a_metric_says_that_it_lacks_it(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+    older = {name: table for name, table in atlas.metrics.items() if name not in ("punctuation", "same")}
+    rows = {name: counts for name, counts in atlas.rows.items() if name in older}
+    save_atlas(replace(atlas, metrics=older, rows=rows), shipped)
+    opened(app, site="encoder.self", corpus_figure="punctuation")
+    assert "no numbers for Same token and Punctuation: an earlier version" in said(app)
+    assert "no numbers for Same token and Punctuation" in app.info[0].value
+    assert maps(app)["chosen"] != "punctuation"
 
 
 def test_a_cache_that_cannot_be_written_costs_no_result(

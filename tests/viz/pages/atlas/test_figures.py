@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from model.analysis.atlas.measure import Atlas
-from viz.pages.atlas import data, export, head_panel, metric_texts
+from viz.pages.atlas import data, export, head_panel
 from viz.pages.atlas.figures import Axis, Points, name_places, scatter
 from viz.pages.atlas.metric_texts import HeadMap, View
-from viz.selection.choices import CORPUS_METRICS, READ_OFF
-from viz.text.written import CROSS, DECODER, ENCODER, SITES
+from viz.text.written import CROSS, ENCODER, SITES
 
 VALUES = np.array([[0.5, np.nan], [0.75, 0.25]], np.float32)
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)
@@ -91,22 +90,6 @@ def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> Non
     rows = list(csv.reader(export.distances(apart, 4).decode("utf-8-sig").splitlines()))
     assert (rows[0][7], rows[2][0]) == ("L2 H3", "L1 H2")
     assert np.float32(rows[2][7]) == apart[1, 6]
-
-
-def test_every_figure_and_every_site_has_its_words() -> None:
-    for key in CORPUS_METRICS:
-        for site in SITES:
-            for read_off in READ_OFF:
-                assert metric_texts.meaning(key, site, read_off).endswith(".")
-            assert metric_texts.why_none(key, site)
-    assert "share of norms" in metric_texts.meaning("previous", "encoder.self", "norms")
-    for key, site, reason in (
-        ("aer_word_in", CROSS, "No manual word alignments"), ("aer_word_in", ENCODER, "for cross-attention only"),
-        ("antecedent", DECODER, "never sees the nouns"), ("antecedent", ENCODER, "only on weights"),
-        ("induction", ENCODER, "sees only earlier tokens"), ("previous", CROSS, "one sentence to another"),
-    ):  # fmt: skip
-        assert reason in metric_texts.why_none(key, site), (key, site)
-    assert "sees only earlier tokens" not in metric_texts.why_none("induction", DECODER)
 
 
 def ranked(key: str, values: list[list[float]]) -> View:

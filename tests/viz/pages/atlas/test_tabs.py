@@ -189,7 +189,7 @@ def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shippe
 @pytest.mark.parametrize(
     ("site", "figure", "reason"),
     [
-        ("decoder.cross", "previous", "cross-attention leads from one sentence to another"),
+        ("decoder.cross", "previous", "Cross-attention leads from one sentence to another"),
         ("decoder.self", "next", "has not written the next token"),
         ("encoder.self", "induction", "decoder's self-attention"),
         ("decoder.cross", "aer_word_in", "No manual word alignments"),

@@ -19,8 +19,8 @@ from viz.pages.attention.all_heads.linked_heads import MOST
 from viz.pictures.focus import FocusAxis
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.choices import METRICS
 from viz.selection.selection import Selection
+from viz.text.metrics import OF_SENTENCES
 from viz.text.written import CROSS, DECODER, ENCODER, SITES, head_label
 from viz.ui.words import KEY, NOTHING, Chosen, WordLine, Words, read_chosen, word_picker
 
@@ -45,7 +45,7 @@ def test_at_first_tiles_carry_nothing_and_every_figure_ranks_and_filters_heads_a
     assert question["asked"][1] == "animal"
     ((headline, _),) = sent_to(app, "headline")
     assert "“animal”" in "".join(headline["suggestion"])
-    for figure in METRICS[1:]:
+    for figure in OF_SENTENCES:
         header = grid_of(app.selectbox(key="metric").set_value(figure).run())
         assert len(header["metric"]["texts"]) == 8, figure
         assert header["ranked"] is None

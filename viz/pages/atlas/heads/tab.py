@@ -15,9 +15,9 @@ from viz.pictures.head_grid.component import HeadChoice, Pair, hear_head
 from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.pictures.payload import CHOSEN, hear
 from viz.selection import state
-from viz.selection.choices import CORPUS_METRICS
 from viz.text import written
 from viz.text.messages import _, said
+from viz.text.metrics import METRICS, OF_A_CORPUS
 from viz.text.written import NamedHead, file_name
 from viz.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
 from viz.ui import controls, frame
@@ -78,7 +78,8 @@ def show(atlas: "Atlas") -> None:
                 "colour scale, from 0 to its highest head. If the metric has a chance level, colours start "
                 "there: warm above it, cold below. Click a small map to enlarge it, or a cell to open its head."
             )
-            st.caption(controls.plain(metric_texts.meaning(view.key, view.site, view.read_off)))
+            says = view.metric.meaning_at(view.site, view.read_off)
+            st.caption(controls.plain(_("{name}: {meaning}.", name=view.metric.name, meaning=says)))
         with st.container():
             head_panel.show(atlas, view)
     _table(view)
@@ -103,11 +104,11 @@ def _chosen(atlas: "Atlas", found: "SurestHead | None") -> View:
         state.propose(corpus_metric=found.job.metric if found is not None and found.job.metric in known else ELSE)
         # A metric without a map is in the menu only where a link, or another attention, has it chosen.
         there = known | {state.current().atlas.corpus_metric}
-        names = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS if key in there}
+        names = {key: METRICS[key].name for key in OF_A_CORPUS if key in there}
         key = controls.dropdown("corpus_metric", _("Metric"), names, width=250)
         metric_texts.read_off_control(atlas)
     if key not in known:
-        why, instead = metric_texts.why_none(key, site), _(_INSTEAD)
+        why, instead = metric_texts.why_none(atlas, key, site), _(_INSTEAD)
         frame.note("{why} This shows {metric}.", why=why, metric=instead)
         key = ELSE
     return metric_texts.view_of(atlas, site, key, read_off)

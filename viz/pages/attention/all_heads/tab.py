@@ -21,6 +21,7 @@ from viz.selection.choices import DRAWN_AS, KEPT, ORDERS, Measure
 from viz.server.background_jobs import Job
 from viz.text import written
 from viz.text.messages import _, shown
+from viz.text.metrics import METRICS
 from viz.text.written import file_name
 from viz.ui import controls, finding, frame, head_metrics, long_work, present, trace_tables, words
 from viz.ui.head_metrics import MEASURES
@@ -181,7 +182,7 @@ def show(trace: "Trace") -> None:
     if metric is not None:
         ranking = head_metrics.ranking(metric, order, keep)
     elif values is not None:
-        frame.note(head_metrics.why_none(name, site))
+        frame.note(METRICS[name].why_none(site))
     measure = measure_of(trace, site)
     progress, pictures, keepers = st.container(), st.container(), st.container(gap=None)
     with keepers:

@@ -21,9 +21,8 @@ from viz.pictures.payload import LOCAL, read
 from viz.pictures.tiles.codes import CellCode, code
 from viz.text.html import visible
 from viz.text.messages import _, said, shown
+from viz.text.metrics import JOBS, METRICS
 from viz.text.written import ENCODER, display_tokens
-from viz.ui import head_metrics
-from viz.ui.head_metrics import MetricText
 
 if TYPE_CHECKING:
     from model.analysis.metrics.head_jobs import HeadJob
@@ -51,25 +50,6 @@ MOST_SET_NAME: Final = 14
 _CELLS: Final = code(np.arange(256, dtype=np.float32) / 255)
 #: The head, counted layer by layer; its surest job, a metric; the number of that.
 FilmJob = tuple[int, str, float]
-TEXTS: Final[Mapping[str, MetricText]] = {
-    "word_out": MetricText(
-        said("Target word being predicted"),
-        said(
-            "the weight on the source words that the word being predicted translates, by manual word alignments, "
-            "between 0 and 1"
-        ),
-    ),
-    "word_in": MetricText(
-        said("Target word just read"),
-        said(
-            "the weight on the source words that the word just read translates, by manual word alignments, between 0 "
-            "and 1"
-        ),
-    ),
-    **head_metrics.TEXTS,
-}
-#: Metrics that are no share of the weight.
-NO_SHARES: Final = frozenset({"entropy", "distance"})
 #: What a head has become, by the metric that says so, where no job is named after it.
 ALIGNS: Final = {
     "word_out": said("attends to the word being predicted"),
@@ -214,22 +194,17 @@ def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int)
 
 def _job(index: int, metric: str, value: float) -> tuple[int, str, str, str]:
     """Which head, the sign under its tile, that sign's colour, and all of the job."""
-    job = head_metrics.NAMES[metric]
+    job = JOBS[metric]
     return index, job.sign, job.colour, f"{shown(job.name)} {value:.2f}"
 
 
 def _metric(metric: str, site: str) -> dict[str, object]:
-    text = TEXTS[metric]
+    text = METRICS[metric]
     message = "{name}: {meaning}. Mean over all sentences of the film."
     return {
         "name": shown(text.name),
         "unit": shown(text.unit),
         "decimals": text.decimals,
-        "isShare": metric not in NO_SHARES,
-        "note": _(message, name=shown(text.name), meaning=meaning(metric, site)),
+        "isShare": text.is_share,
+        "note": _(message, name=shown(text.name), meaning=text.meaning_at(site)),
     }
-
-
-def meaning(metric: str, site: str) -> str:
-    """What a metric says at an attention, as the end of a sentence."""
-    return shown(TEXTS[metric].meaning if metric in ALIGNS else head_metrics.meaning(metric, site))

@@ -23,9 +23,10 @@ from viz.pages.experiments.through_training.data import ALIGNED, Arrival, Openin
 from viz.selection import catalogue, state
 from viz.text import html, messages
 from viz.text.messages import Message, _, said, shown
+from viz.text.metrics import JOBS, METRICS, OF_FILMS
 from viz.text.written import CROSS, NAMES, file_name, head_label
 from viz.text.written import label as site_label
-from viz.ui import controls, downloads, frame, head_metrics
+from viz.ui import controls, downloads, frame
 from viz.ui.controls import plain
 from viz.ui.trace_tables import table
 
@@ -142,7 +143,7 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
     chosen = controls.dropdown("film_site", _("Attention"), labels, width=155)
     sentence = controls.dropdown("film_sentence", _("Sentence"), sentences, width=270)
-    lines = {name: component.TEXTS[name].name for name in component.TEXTS if name in offered}
+    lines = {name: METRICS[name].name for name in OF_FILMS if name in offered}
     return chosen, sentence, controls.dropdown("film_metric", _("Lines"), lines, width=165) if lines else ""
 
 
@@ -183,13 +184,13 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
                     "{head} starts to attend to the {word} {when}: {after:.2f} of its weight at the end, {before:.2f} "
                     "at step {step:,}."
                 )
-                return _(message, **numbers, word=shown(component.TEXTS[arrival.metric].name).lower())
+                return _(message, **numbers, word=shown(METRICS[arrival.metric].name).lower())
             message = (
                 "{head} becomes “{job}” {when}: {after:.2f} of its weight at the end, {before:.2f} at step {step:,}."
             )
-            return _(message, **numbers, job=shown(head_metrics.NAMES[arrival.metric].name))
+            return _(message, **numbers, job=shown(JOBS[arrival.metric].name))
     message = "{head} changes most: {name} goes from {before:.2f} to {after:.2f}, fastest before step {step:,}."
-    return _(message, **numbers, name=shown(component.TEXTS[found.metric].name).lower(), step=steps[found.frame])
+    return _(message, **numbers, name=shown(METRICS[found.metric].name).lower(), step=steps[found.frame])
 
 
 def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
@@ -212,7 +213,7 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
     rows = [
         [
             head_label(one.layer, one.head),
-            component.ALIGNS.get(one.metric) or head_metrics.NAMES[one.metric].name,
+            component.ALIGNS.get(one.metric) or JOBS[one.metric].name,
             f"{one.value:.2f}",
             _when(one, steps),
         ]

@@ -11,8 +11,8 @@ from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
 from viz.text.messages import said
+from viz.text.metrics import JOBS
 from viz.text.written import NAMES, SITES, NamedHead, file_name, head_label, head_name, head_numbers, layer_labels
-from viz.ui.head_metrics import NAMES as JOBS
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -87,7 +87,7 @@ def jobs(shipped: "Shipped") -> View:
             for job in of_head:
                 if job.value > best.get(job.metric, (0.0, ""))[0]:
                     best[job.metric] = job.value, NamedHead(site, layer, head, with_site=True)
-        rows += [(JOBS[metric][0], name, f"{value:.2f}") for metric, (value, name) in best.items()]
+        rows += [(JOBS[metric].name, name, f"{value:.2f}") for metric, (value, name) in best.items()]
     found: dict[str, float | str] = {
         "heads": heads,
         "named": named,
