@@ -20,6 +20,7 @@ from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_
 from model.analysis.coreference.case_files import cases_for
 from model.analysis.corpus import OWN_CORPUS, CorpusSentence, parse_json_row, read_text
 from model.analysis.metrics.alignment import AlignedPair
+from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads
 from model.analysis.metrics.head_metrics import ROW_METRICS
 from model.errors import DataError, HeadlightError
 from viz.access import models, texts, traces
@@ -221,6 +222,13 @@ def distances(atlas: Atlas, site: str) -> Float[np.ndarray, "layer_head layer_he
     roots = np.full((math.prod(shape_of(atlas, site)),) * 2, np.nan)
     roots[np.ix_(places, places)] = np.sqrt(atlas.divergences[SITES.index(site)][np.ix_(own, own)])
     return roots
+
+
+def job_metrics(site: str, metrics: Metrics) -> dict[tuple[int, int], set[str]]:
+    """Head → the metrics for which it has a job; where heads rest that have nothing to do is none."""
+    resting = {rule.metric for rule in RULES if rule.is_rest}
+    found = jobs_of_heads(site, metrics, {})
+    return {head: {job.metric for job in jobs} - resting for head, jobs in found.items()}
 
 
 def lacking(atlas: Atlas) -> list[str]:

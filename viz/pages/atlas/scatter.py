@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from model import later
-from viz.pages.atlas import head_panel, metric_texts
+from viz.pages.atlas import data, head_panel, metric_texts
 from viz.pages.atlas.figures import Axis, Points, scatter
 from viz.pages.atlas.heads.tab import ELSE
 from viz.pages.atlas.metric_texts import HeadMap, maps_of, view_of
@@ -61,17 +60,16 @@ def axes_worth_seeing(atlas: "Atlas", read_off: str) -> tuple[str, str]:
     """
     maps = _maps_of_all(atlas, read_off)
     jobs = {
-        (site, *head): {job.metric for job in of_head}
+        (site, *head): of_head
         for site in atlas.heads
-        for head, of_head in later.head_jobs.jobs_of_heads(
-            site, {key: maps[key][site].values for key in maps if site in maps[key]}, {}
+        for head, of_head in data.job_metrics(
+            site, {key: maps[key][site].values for key in maps if site in maps[key]}
         ).items()
     }
-    resting = {rule.metric for rule in later.head_jobs.RULES if rule.is_rest}
 
     def worth(pair: tuple[str, str]) -> tuple[int, int]:
         both = list(_every_head(_points(maps, *pair)))
-        return sum(len(jobs.get(head, set()) & set(pair) - resting) for head in both), len(both)
+        return sum(len(jobs.get(head, set()) & set(pair)) for head in both), len(both)
 
     return max(combinations(maps, 2), key=worth, default=("confidence", "distance"))
 
