@@ -8,8 +8,8 @@ from viz.ui import downloads, finding, frame, sentence
 head = frame.title(
     _("Experiments"),
     _(
-        "What “Attention Is All You Need” claims, next to what this program measures on this machine: each tab is one "
-        "part of the paper. Random numbers are the same every time."
+        "Ablations translates the sentence with models that lack a part, and removes parts from the open translator. "
+        "Through training shows what each head attends to from step to step of a training."
     ),
 )
 with frame.errors_shown():

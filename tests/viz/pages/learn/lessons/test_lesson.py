@@ -103,7 +103,8 @@ def test_the_lessons_follow_the_paper_and_have_four_to_nine_steps() -> None:
 def test_an_exercise_names_pages_tabs_and_controls_that_there_are(language: str) -> None:
     ids = [message.id for message in template() if isinstance(message.id, str)]
     with messages.speaking(language):
-        known = {messages._(text) for text in ids}
+        # A label that names the open model is quoted with the name of the one that ships.
+        known = {messages._(text).replace("{name}", "en-de") for text in ids}
         exercises = [messages._(lesson.exercise) for lesson in lessons().values()]
     unquoted = r"(?:page|tab|choose|open) ([A-Z][^,:;“]*?)(?=[,:;.]| and )"
     named = {name for text in exercises for name in (*re.findall("“([^”]+)”", text), *re.findall(unquoted, text))}
