@@ -99,8 +99,10 @@ def test_repeated_tokens_are_measured_in_every_copy_but_the_first(
 def test_following_antecedents_is_measured_of_what_reads_the_sentence(readers: dict[str, Reader]) -> None:
     cases = PronounCases(curated_cases().cases[::5])
     atlas = build_atlas(readers["gpt2"], CORPUS[:1], cases=cases)
-    expected = measure_coreference(readers["gpt2"], cases).sites["decoder.self"].accuracy.value
-    np.testing.assert_array_equal(atlas.metrics[ANTECEDENT][1], expected)
+    scored = measure_coreference(readers["gpt2"], cases).sites["decoder.self"]
+    np.testing.assert_array_equal(atlas.metrics[ANTECEDENT][1], scored.accuracy.value)
+    np.testing.assert_array_equal(atlas.intervals[ANTECEDENT][1][..., 0], scored.accuracy.low)
+    assert atlas.rows[ANTECEDENT] == (0, len(scored.cases), 0)
     assert np.isnan(atlas.metrics[ANTECEDENT][[0, 2]]).all()
 
 

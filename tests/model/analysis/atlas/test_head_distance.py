@@ -1,7 +1,6 @@
 """Distances of heads, intervals of means over rows in sentences, and the strongest sentences."""
 
 import math
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -27,15 +26,11 @@ def test_rows_that_do_not_count_add_nothing() -> None:
 def test_rows_are_as_far_apart_as_their_divergence_in_bits(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # (¾, ¼, 0) lies between (1, 0, 0) and (½, ½, 0): its entropy is 0.8113 bits, theirs are 0 and 1.
     first, second, third = [[1.0, 0, 0], [1.0, 0, 0]], [[0.5, 0.5, 0], [1.0, 0, 0]], [[0, 0, 1.0], [0, 1.0, 0]]
-    spy = Mock(wraps=torch.special.entr)
-    monkeypatch.setattr(torch.special, "entr", spy)
     monkeypatch.setattr(head_distance, "WEIGHTS_AT_ONCE", at_once)
     found = divergence_sums(torch.tensor([first, second, third]), EVERY_ROW[:2])
     between = 0.811278 - 0.5
     expected = torch.tensor([[0, between, 2], [between, 0, 2], [2, 2, 0]], dtype=torch.float64)
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
-    # All heads' own entropies, and then no more than so many weights, or those of one pair.
-    assert max(call.args[0].numel() for call in spy.call_args_list[1:]) <= max(at_once, 6)
     assert divergence_sums(torch.tensor([first]), EVERY_ROW[:2]).tolist() == [[0.0]]
 
 
@@ -53,16 +48,6 @@ def test_the_interval_is_that_of_the_ratio_written_out_in_a_loop() -> None:
     np.testing.assert_allclose(interval.ends().numpy(), np.stack([mean - 1.96 * error, mean + 1.96 * error], -1))
 
 
-def test_sentences_that_are_alike_in_themselves_leave_a_wider_interval_than_as_many_rows() -> None:
-    together, apart = RatioInterval(1), RatioInterval(1)
-    for value in (0.0, 1.0) * 5:
-        together.add(torch.tensor([10 * value]), 10)
-        for _ in range(10):
-            apart.add(torch.tensor([value]), 1)
-    widths = [float(interval.ends()[0, 1] - interval.ends()[0, 0]) for interval in (together, apart)]
-    assert widths[0] > 3 * widths[1]
-
-
 def test_one_sentence_has_no_interval() -> None:
     interval = RatioInterval(2)
     interval.add(torch.ones(2), 4)
@@ -74,23 +59,13 @@ def test_one_sentence_has_no_interval() -> None:
     np.testing.assert_allclose(interval.ends(), [[0.5 - 1.96 * error, 0.5 + 1.96 * error]] * 2)
 
 
-def test_sentences_without_a_difference_have_an_interval_of_no_width() -> None:
-    means, interval = torch.linspace(0.1, 0.9, 50, dtype=torch.float64), RatioInterval(50)
-    for rows in (3, 7, 11):
-        interval.add(rows * means, rows)
-    torch.testing.assert_close(interval.ends(), means[:, None].expand(50, 2), atol=1e-6, rtol=0)
-
-
-def test_strongest_are_those_of_sorting_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strongest_are_those_of_sorting_everything() -> None:
     values = np.random.default_rng(1).integers(0, 40, size=(3, 150)).astype(float)
-    strongest, spy = Strongest(3, 4), Mock(wraps=np.lexsort)
-    monkeypatch.setattr(np, "lexsort", spy)
+    strongest = Strongest(3, 4)
     for number in np.random.default_rng(2).permutation(150):
         strongest.add(int(number), values[:, number])
     expected = [sorted(range(150), key=lambda n: (-row[n], n))[:4] for row in values]
     assert strongest.numbers().tolist() == expected
-    # Sorting takes long, so that 64 are sorted in at once.
-    assert [call.args[0][0].shape[1] for call in spy.call_args_list] == [4 + 64, 4 + 64, 4 + 22]
     few = Strongest(2, 3)
     few.add(7, np.array([0.5]), slice(1, 2))
     assert few.numbers().tolist() == [[-1, -1, -1], [7, -1, -1]]

@@ -10,13 +10,9 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.atlas.head_distance import divergence_sums
-from model.analysis.atlas.measure import Atlas, _Survey, build_atlas
-from model.analysis.coreference.case_files import PronounCases, curated_cases
-from model.analysis.coreference.measure import measure_coreference
+from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
-from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import ROW_METRICS, AttentionRows, after_earlier_copy
 from model.analysis.metrics.measures import value_weighted_norms
 from model.errors import DataError
@@ -40,18 +36,6 @@ ALIGNED = [
 @pytest.fixture(scope="module")
 def atlas(translator: Translator) -> Atlas:
     return build_atlas(translator, CORPUS)
-
-
-def test_following_antecedents_is_what_the_coreference_lab_measures(translator: Translator) -> None:
-    cases = PronounCases(curated_cases().cases[::5])
-    atlas = build_atlas(translator, CORPUS[:1], cases=cases)
-    scores = measure_coreference(translator, cases)
-    for name, scored in scores.sites.items():
-        site = SITES.index(name)
-        np.testing.assert_array_equal(atlas.metrics[ANTECEDENT][site], scored.accuracy.value)
-        np.testing.assert_array_equal(atlas.intervals[ANTECEDENT][site][..., 0], scored.accuracy.low)
-        assert atlas.rows[ANTECEDENT][site] == len(scored.cases)
-    assert np.isnan(atlas.metrics[ANTECEDENT][SITES.index("decoder.self")]).all()
 
 
 @pytest.fixture(scope="module")
@@ -150,26 +134,6 @@ def test_divergence_is_that_of_clark_et_al_row_by_row(atlas: Atlas, traces: list
             assert entry == pytest.approx(sum(found) / len(found), abs=1e-5)
         np.testing.assert_array_equal(atlas.divergences[index], atlas.divergences[index].T)
         np.testing.assert_array_equal(np.diag(atlas.divergences[index]), 0)
-
-
-def test_heads_are_compared_in_the_rows_that_have_a_choice(translator: Translator) -> None:
-    survey, heads = _Survey(translator.abilities.heads, {}), translator.abilities.heads
-    assert not survey.divergences().any()
-    # Of two rows of a decoder the first sees one key only.
-    trace = translator.trace_tokens("Tom told me.", [9, 10])
-    survey.add(0, trace)
-    site, weights = "decoder.self", torch.cat([trace.weights("decoder.self", layer)[:, 1:] for layer in range(2)])
-    expected = divergence_sums(weights, torch.ones(1, dtype=torch.bool))
-    np.testing.assert_allclose(survey.divergences()[SITES.index(site)], expected, atol=1e-6)
-    assert np.isnan(survey.mean_outputs()).all()
-    assert survey.mean_outputs().shape == (3, 2, 4, 1)
-    survey._outputs = {"encoder.self": (torch.full((8, 3), 6.0), 2), site: (torch.full((8, 5), 6.0), 3)}
-    outputs = survey.mean_outputs()
-    assert outputs.shape == (3, 2, 4, 5)
-    np.testing.assert_array_equal(outputs[0, 1, 3], [3, 3, 3, np.nan, np.nan])
-    np.testing.assert_array_equal(outputs[1, 1, 3], [2] * 5)
-    assert np.isnan(outputs[2]).all()
-    assert len(heads[site]) == 2
 
 
 def test_strongest_sentences_come_first(atlas: Atlas, traces: list[Trace]) -> None:

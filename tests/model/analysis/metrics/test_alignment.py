@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
+from torch.nn.functional import one_hot
 
 from model import Translator
 from model.analysis.metrics.alignment import (
@@ -23,36 +22,11 @@ from model.analysis.metrics.alignment import (
     score_alignment,
 )
 from model.errors import DataError
-from model.nn.attention import AttentionInputs
-from model.nn.masks import AttentionMask
 from model.trace.trace import Trace
 from model.words import find_words, pieces_of_spans, pieces_of_words
 
-Plan = Callable[[Trace], torch.Tensor]
-"""A trace with its real tokens → the key [layer, head, row] that each row looks at."""
-
-
-def inputs_that_look_at(keys: torch.Tensor, num_keys: int) -> AttentionInputs:
-    """Inputs of one layer whose weights are 1 at `keys` [head, row] and 0 elsewhere."""
-    heads, rows = keys.shape
-    query = 1000.0 * torch.nn.functional.one_hot(keys, num_keys).float()
-    key = torch.eye(num_keys).expand(heads, num_keys, num_keys)
-    mask = AttentionMask(num_queries=rows, num_keys=num_keys)
-    return AttentionInputs(query=query, key=key, value=key, mask=mask, scale=1.0)
-
-
-class PlantedTranslator(Translator):
-    """Traces of `translator`, with one site's heads replaced as planned."""
-
-    def __init__(self, translator: Translator, site: str, plan: Plan) -> None:
-        super().__init__(translator.model, translator.tokenizer, languages=translator.languages)
-        self.site, self.plan = site, plan
-
-    def trace(self, *args: Any, **kwargs: Any) -> Trace:
-        trace = super().trace(*args, **kwargs)
-        num_keys = len(trace.axis_tokens(self.site)[1])
-        planted = tuple(inputs_that_look_at(keys, num_keys) for keys in self.plan(trace))
-        return replace(trace, inputs={**trace.inputs, self.site: planted})
+Plan = Callable[[Trace, int], torch.Tensor]
+"""A trace and a layer → weights [head, row, key] instead of the model's."""
 
 
 WORDS = ("a", "man", "walks", "(", "🦊", ")", "tomorrow")
@@ -60,21 +34,20 @@ MIRRORED = AlignedPair(WORDS, WORDS[::-1], frozenset((i, len(WORDS) - 1 - i) for
 ROW = {"en": ["the", "dog"], "de": ["der", "hund"], "sure": [[0, 0], [1, 1]]}
 
 
-def planted(translator: Translator, shift: int) -> PlantedTranslator:
+def planted(translator: Translator, shift: int) -> Plan:
     """Head 1.2 looks at the mirrored word in the row `shift` after the one that predicts it; all others at </s>."""
 
-    def plan(trace: Trace) -> torch.Tensor:
-        last = len(trace.source_tokens) - 1
-        keys = torch.full((2, 4, len(trace.target_tokens)), last)
+    def weights(trace: Trace, layer: int) -> torch.Tensor:
+        keys = torch.full((4, len(trace.target_tokens)), len(trace.source_tokens) - 1)
         offsets = translator.tokenizer.offsets
         source = pieces_of_words(trace.text, offsets(trace.text))
         target_text = " ".join(trace.text.split()[::-1])
         for word, pieces in enumerate(pieces_of_words(target_text, offsets(target_text))):
-            for piece in pieces:
-                keys[1, 2, piece + shift] = source[-1 - word][-1]
-        return keys
+            for piece in pieces * layer:
+                keys[2, piece + shift] = source[-1 - word][-1]
+        return one_hot(keys, len(trace.source_tokens)).float()
 
-    return PlantedTranslator(translator, "decoder.cross", plan)
+    return weights
 
 
 def test_error_rate_by_hand() -> None:
@@ -100,7 +73,7 @@ def test_the_diagonal_stretches_to_both_lengths() -> None:
 def test_a_head_that_aligns_perfectly_has_error_rate_zero(
     translator: Translator, shift: int, right: str, wrong: str
 ) -> None:
-    scores = score_alignment(planted(translator, shift), [MIRRORED, MIRRORED])
+    scores = score_alignment(translator, [MIRRORED, MIRRORED], matrix=planted(translator, shift))
     assert scores.ways[right].best_head == (1, 2)
     assert scores.ways[right].best == scores.ways[right].cross_selected == 0
     assert scores.ways[right].head_averaged[1] == 0
@@ -110,9 +83,8 @@ def test_a_head_that_aligns_perfectly_has_error_rate_zero(
 
 
 def test_the_end_of_the_source_is_no_word(translator: Translator) -> None:
-    links = linked_words(
-        planted(translator, 1).trace("Tom told me", "me told Tom"), AlignedWords([[0], [1]], [[0], []]), "word_in"
-    )
+    trace, words = translator.trace("Tom told me", "me told Tom"), AlignedWords([[0], [1]], [[0], []])
+    links = linked_words(trace, words, "word_in", planted(translator, 1))
     assert links.shape == (2, 5, 2)
     assert links[0, 0].tolist() == [0, NO_LINK]
 
@@ -121,16 +93,16 @@ def test_words_are_those_of_the_file_also_where_a_text_would_be_cut_into_others(
     pair = AlignedPair(("我们", "在图书馆里"), ("wir", "dort"), frozenset({(0, 0), (1, 1)}))
     offsets = translator.tokenizer.offsets
 
-    def plan(trace: Trace) -> torch.Tensor:
-        keys = torch.full((2, 4, len(trace.target_tokens)), len(trace.source_tokens) - 1)
+    def weights(trace: Trace, layer: int) -> torch.Tensor:
+        keys = torch.full((4, len(trace.target_tokens)), len(trace.source_tokens) - 1)
         texts = ((trace.text, pair.source), (" ".join(pair.target), pair.target))
         source, target = (pieces_of_spans(offsets(text), find_words(text, of)) for text, of in texts)
         for pieces, looked_at in zip(target, source, strict=True):
-            for piece in pieces:
-                keys[1, 2, piece + 1] = looked_at[-1]
-        return keys
+            for piece in pieces * layer:
+                keys[2, piece + 1] = looked_at[-1]
+        return one_hot(keys, len(trace.source_tokens)).float()
 
-    scores = score_alignment(PlantedTranslator(translator, "decoder.cross", plan), [pair])
+    scores = score_alignment(translator, [pair], matrix=weights)
     assert scores.ways["word_in"].heads[1][2] == 0
 
 
@@ -145,7 +117,7 @@ def test_hits_and_totals_give_the_same_error_rate_as_the_links_themselves() -> N
 
 def test_pairs_that_the_model_refuses_are_counted(translator: Translator) -> None:
     long = AlignedPair(("word",) * 100, ("wort",), frozenset())
-    scores = score_alignment(planted(translator, 1), [long, MIRRORED])
+    scores = score_alignment(translator, [long, MIRRORED])
     assert (scores.rows, scores.skipped_rows) == (1, 1)
     assert scores.skipped == {"too long or blank for this model": 1}
     with pytest.raises(DataError, match="No row could be scored"):

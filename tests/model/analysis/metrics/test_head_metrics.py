@@ -1,13 +1,11 @@
 """Metrics, jobs, names and error rates of heads: against plain loops, by hand, and at the edges."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from model.analysis.metrics import estimates
 from model.analysis.metrics.estimates import HeadCounts, bootstrap_mean, score_heads
 from model.analysis.metrics.head_jobs import RULES, HeadJob, SurestHead, jobs_of_heads, surest_head
 from model.analysis.metrics.head_metrics import (
@@ -70,24 +68,19 @@ def test_metrics_are_those_of_plain_loops(site: str, queries: int, keys: int) ->
             assert float(values[head]) == pytest.approx(expected, rel=1e-5, abs=1e-6, nan_ok=True), name
 
 
-def test_a_sentence_of_one_token_has_no_metrics() -> None:
-    metrics = head_metrics(AttentionRows(torch.ones(2, 1, 1), full(1, 1), "encoder.self", ["</s>"]))
-    assert all(values.isnan().all() for values in metrics.values())
+@pytest.mark.parametrize(
+    ("tokens", "expected"), [((".", "▁,", "▁(", "…", "؟", "'", "「", "▁--"), True),
+    (("", "▁", "a.", "<s>", "</s>", "$", "7", "😀", "<0x2E>"), False)],
+)  # fmt: skip
+def test_punctuation_is_what_unicode_says(tokens: tuple[str, ...], expected: bool) -> None:
+    assert [is_punctuation(token) for token in tokens] == [expected] * len(tokens)
 
 
-def test_without_punctuation_there_is_no_metric_of_it() -> None:
-    metrics = head_metrics(AttentionRows(random_weights(2, full(3, 3)), full(3, 3), "encoder.self", list("abc")))
-    assert metrics["punctuation"].isnan().all()
-
-
-@pytest.mark.parametrize("token", [".", "▁,", "▁(", "…", "؟", "'", "「", "▁--"])
-def test_punctuation(token: str) -> None:
-    assert is_punctuation(token)
-
-
-@pytest.mark.parametrize("token", ["", "▁", "a.", "<s>", "</s>", "$", "7", "😀", "<0x2E>"])
-def test_no_punctuation(token: str) -> None:
-    assert not is_punctuation(token)
+def test_where_no_row_has_a_choice_there_is_no_metric() -> None:
+    alone = head_metrics(AttentionRows(torch.ones(2, 1, 1), full(1, 1), "encoder.self", ["</s>"]))
+    assert all(values.isnan().all() for values in alone.values())
+    without = head_metrics(AttentionRows(random_weights(2, full(3, 3)), full(3, 3), "encoder.self", list("abc")))
+    assert without["punctuation"].isnan().all()
 
 
 NONE = float("nan")
@@ -95,43 +88,41 @@ LOW = np.full((2, 3), 0.1)
 SHARES = [rule.metric for rule in RULES if rule.threshold == 0.4]
 
 
-def around(values: list[float], reach: float) -> np.ndarray:
-    """Intervals of a layer's heads, as far below as above."""
-    return np.array([[[value - reach, value + reach] for value in values]])
+NEXT, ERROR = HeadJob("next", 0.4), HeadJob("aer_word_out", 0.75)
 
 
-def test_a_head_has_a_job_only_where_the_interval_reaches_the_threshold_as_a_whole() -> None:
-    values = [0.45, 0.45, 0.2, NONE]
-    sure, unsure = around(values, 0.01), around(values, 0.1)
-    metrics = {"previous": np.array([values])}
-    assert list(jobs_of_heads("encoder.self", metrics, {"previous": sure})) == [(0, 0), (0, 1)]
-    assert jobs_of_heads("encoder.self", metrics, {"previous": unsure}) == {}
-    job = jobs_of_heads("encoder.self", metrics, {"previous": sure})[0, 0][0]
-    assert (job.value, job.low, job.high) == (0.45, sure[0, 0, 0], sure[0, 0, 1])
-
-
-def test_without_an_interval_the_number_itself_counts() -> None:
-    jobs = jobs_of_heads("encoder.self", {"next": np.array([[0.4, 0.39]])}, {})
-    assert jobs == {(0, 0): (HeadJob("next", 0.4),)}
-
-
-def test_of_several_jobs_the_clearest_is_named_first() -> None:
-    metrics = {"antecedent": np.array([[0.7]]), "same": np.array([[0.9]]), "entropy": np.array([[3.0]])}
-    assert [job.metric for job in jobs_of_heads("encoder.self", metrics, {})[0, 0]] == ["same", "antecedent"]
-
-
-def test_of_an_error_rate_what_is_right_counts() -> None:
-    jobs = jobs_of_heads("decoder.cross", {"aer_word_out": np.array([[0.25, 0.75]])}, {})
-    assert jobs == {(0, 0): (HeadJob("aer_word_out", 0.75),)}
-    ends = {"aer_word_out": np.array([[[0.125, 0.375]]])}
-    jobs = jobs_of_heads("decoder.cross", {"aer_word_out": np.array([[0.25]])}, ends)
-    assert jobs == {(0, 0): (HeadJob("aer_word_out", 0.75, 0.625, 0.875),)}
-
-
-def test_the_last_key_is_no_job_where_one_row_alone_may_look_at_it() -> None:
-    metrics = {"last": np.array([[0.98]])}
-    assert jobs_of_heads("decoder.self", metrics, {}) == {}
-    assert list(jobs_of_heads("decoder.cross", metrics, {})) == [(0, 0)]
+@pytest.mark.parametrize(
+    ("site", "values", "ends", "jobs"),
+    [
+        # The whole interval has to reach the threshold; without one, the number itself.
+        ("encoder.self", {"next": 0.45}, {"next": (0.44, 0.46)}, [HeadJob("next", 0.45, 0.44, 0.46)]),
+        ("encoder.self", {"next": 0.45}, {"next": (0.35, 0.55)}, []),
+        ("encoder.self", {"next": 0.4}, {}, [NEXT]),
+        ("encoder.self", {"next": 0.39}, {}, []),
+        ("encoder.self", {"next": NONE}, {}, []),
+        # The clearest comes first; entropy says nothing of a job.
+        (
+            "encoder.self", {"antecedent": 0.7, "same": 0.9, "entropy": 3.0}, {},
+            [HeadJob("same", 0.9), HeadJob("antecedent", 0.7)],
+        ),
+        # Of an error rate what is right counts.
+        ("decoder.cross", {"aer_word_out": 0.25}, {}, [ERROR]),
+        ("decoder.cross", {"aer_word_out": 0.75}, {}, []),
+        (
+            "decoder.cross", {"aer_word_out": 0.25}, {"aer_word_out": (0.125, 0.375)},
+            [HeadJob("aer_word_out", 0.75, 0.625, 0.875)],
+        ),
+        # One row alone may look at the decoder's last key.
+        ("decoder.self", {"last": 0.98}, {}, []),
+        ("decoder.cross", {"last": 0.98}, {}, [HeadJob("last", 0.98)]),
+    ],
+)  # fmt: skip
+def test_a_head_has_the_jobs_whose_thresholds_it_reaches_for_sure(
+    site: str, values: dict[str, float], ends: dict[str, tuple[float, float]], jobs: list[HeadJob]
+) -> None:
+    metrics = {name: np.array([[value]]) for name, value in values.items()}
+    found = jobs_of_heads(site, metrics, {name: np.array([[pair]]) for name, pair in ends.items()})
+    assert found == ({(0, 0): tuple(jobs)} if jobs else {})
 
 
 def tables(**values: np.ndarray) -> dict[str, np.ndarray]:
@@ -144,26 +135,16 @@ def raised(layer: int, head: int, value: float) -> np.ndarray:
     return changed
 
 
-def test_a_head_with_a_job_goes_before_one_that_rests() -> None:
-    metrics = {"encoder.self": tables(first=raised(0, 0, 0.99)), "decoder.self": tables(same=raised(1, 2, 0.5))}
-    assert surest_head(metrics) == SurestHead("decoder.self", 1, 2, HeadJob("same", 0.5))
-
-
-def test_without_another_job_the_surest_rest_is_named() -> None:
-    metrics = {"encoder.self": tables(last=raised(1, 1, 0.9), next=raised(0, 2, 0.39))}
-    assert surest_head(metrics) == SurestHead("encoder.self", 1, 1, HeadJob("last", 0.9))
-
-
-def test_of_different_jobs_the_one_that_exceeds_its_threshold_most_is_surest() -> None:
-    metrics = {"decoder.cross": {"antecedent": np.array([[0.7, 0.95]]), "same": np.array([[0.9, 0.5]])}}
-    assert surest_head(metrics) == SurestHead("decoder.cross", 0, 1, HeadJob("antecedent", 0.95))
-
-
-def test_a_metric_that_no_head_has_names_none() -> None:
-    nothing = dict.fromkeys(SHARES, np.full((2, 3), NONE))
-    assert surest_head({"decoder.cross": nothing}) is None
-    with_one = nothing | {"last": raised(0, 1, 0.2)}
-    assert surest_head({"decoder.cross": with_one}) == SurestHead("decoder.cross", 0, 1, HeadJob("last", 0.2))
+def test_the_surest_head_exceeds_its_threshold_most_and_one_that_rests_comes_last() -> None:
+    rest, other = tables(first=raised(0, 0, 0.99)), tables(same=raised(1, 2, 0.5))
+    assert surest_head({"encoder.self": rest, "decoder.self": other}) == SurestHead(
+        "decoder.self", 1, 2, HeadJob("same", 0.5)
+    )
+    nothing = tables(last=raised(1, 1, 0.9), next=raised(0, 2, 0.39))
+    assert surest_head({"encoder.self": nothing}) == SurestHead("encoder.self", 1, 1, HeadJob("last", 0.9))
+    jobs = {"antecedent": np.array([[0.7, 0.95]]), "same": np.array([[0.9, 0.5]])}
+    assert surest_head({"decoder.cross": jobs}) == SurestHead("decoder.cross", 0, 1, HeadJob("antecedent", 0.95))
+    assert surest_head({"decoder.cross": dict.fromkeys(SHARES, np.full((2, 3), NONE))}) is None
 
 
 HEADS = dict.fromkeys(("encoder.self", "decoder.self", "decoder.cross"), (4, 4))
@@ -198,51 +179,26 @@ def test_rank_correlation_by_hand() -> None:
     assert rank_correlation([10, 20, 30, 40, 50], [2, 1, 4, 3, 5]) == pytest.approx(0.8)
     # Ranks 1, 2½, 2½, 4 and 1, 3, 2, 4: deviations −1½ 0 0 1½ and −1½ ½ −½ 1½.
     assert rank_correlation([1, 7, 7, 9], [0, 5, 3, 8]) == pytest.approx(4.5 / math.sqrt(4.5 * 5))
-
-
-def test_rank_correlation_sees_the_order_only_and_skips_what_is_unknown() -> None:
-    first = np.array([[0.1, np.nan], [0.4, 2.0]])
-    assert rank_correlation(first, np.exp(first)) == pytest.approx(1.0)
-    assert rank_correlation(first, [[5.0, 9.0], [np.nan, -3.0]]) == pytest.approx(-1.0)
-
-
-@pytest.mark.parametrize(("first", "second"), [([], []), ([1.0], [2.0]), ([1.0, 2.0], [3.0, 3.0])])
-def test_where_nothing_can_be_ranked_there_is_no_correlation(first: list[float], second: list[float]) -> None:
-    assert math.isnan(rank_correlation(first, second))
+    # What is unknown on one side is left out; fewer than two, or all alike, have no order.
+    assert rank_correlation([[0.1, np.nan], [0.4, 2.0]], [[5.0, 9.0], [np.nan, -3.0]]) == pytest.approx(-1.0)
+    assert all(math.isnan(rank_correlation(*pair)) for pair in (([], []), ([1.0], [2.0]), ([1.0, 2.0], [3.0, 3.0])))
 
 
 # [row, head]: head 0 is right on the first half, head 1 on three of four rows, the last is the mean of the heads.
 HITS = torch.tensor([[1.0, 0.5, 0.0], [1.0, 0.5, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]])[:, None]
-COUNTS = HeadCounts(HITS, torch.ones(4), torch.tensor([0, 0, 1, 1]))
+FOLDS = torch.tensor([0, 0, 1, 1])
 
 
-def test_an_error_rate_is_what_hits_lack_of_totals() -> None:
-    scores = score_heads(COUNTS)
-    assert scores.heads == ((0.5, 0.25),)
-    assert scores.head_averaged == (0.5,)
-    assert scores.best_head == LayerHead(0, 1)
-    assert scores.best == 0.25
-
-
-def test_totals_weigh_the_rows() -> None:
-    counts = HeadCounts(HITS, torch.tensor([1.0, 1.0, 3.0, 3.0]), COUNTS.folds)
-    assert score_heads(counts).heads == ((0.75, 0.625),)
-
-
-def test_cross_selection_scores_each_half_with_the_head_chosen_on_the_other() -> None:
-    scores = score_heads(COUNTS)
+def test_an_error_rate_is_what_hits_lack_of_totals_and_each_half_is_scored_by_the_head_chosen_on_the_other() -> None:
+    scores = score_heads(HeadCounts(HITS, torch.ones(4), FOLDS))
+    assert (scores.heads, scores.head_averaged) == (((0.5, 0.25),), (0.5,))
+    # The mean of the heads is never the best head.
+    assert (scores.best_head, scores.best) == (LayerHead(0, 1), 0.25)
     assert scores.chosen == (LayerHead(0, 0), LayerHead(0, 1))
     assert scores.cross_selected == pytest.approx(1 - (0 + 0 + 0.5 + 0.5) / 4)
-
-
-def test_without_a_second_half_there_is_no_fair_error_rate() -> None:
-    scores = score_heads(HeadCounts(HITS[:1], torch.ones(1), torch.zeros(1, dtype=torch.long)))
-    assert scores.cross_selected is None
-
-
-def test_the_mean_of_the_heads_is_never_the_best_head() -> None:
-    hits = torch.tensor([[[0.0, 0.5, 1.0], [0.5, 0.0, 1.0]]])
-    assert score_heads(HeadCounts(hits, torch.ones(1), torch.tensor([0]))).best_head == LayerHead(0, 1)
+    assert score_heads(HeadCounts(HITS, torch.tensor([1.0, 1.0, 3.0, 3.0]), FOLDS)).heads == ((0.75, 0.625),)
+    # Without a second half there is no fair error rate.
+    assert score_heads(HeadCounts(HITS[:1], torch.ones(1), torch.zeros(1, dtype=torch.long))).cross_selected is None
 
 
 def test_intervals_agree_with_drawing_pairs_by_hand() -> None:
@@ -261,24 +217,6 @@ def test_twins_with_opposite_answers_leave_no_doubt_about_one_half() -> None:
     values = torch.tensor([0.0, 1.0] * 20)
     assert bootstrap_mean(values, [f"{i // 2}" for i in range(40)]).at() == (0.5, 0.5, 0.5)
     assert bootstrap_mean(values, [f"{i}" for i in range(40)]).at()[1] < 0.45
-
-
-def test_the_ends_of_an_interval_leave_as_much_out_below_as_above(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of two drawn of 0 and 1 the mean is 0 or 1 in a quarter each: three tenths on either side reach the half between.
-    monkeypatch.setattr(estimates, "LEVEL", 0.4)
-    assert bootstrap_mean(torch.tensor([0.0, 1.0]), ["a", "b"]).at() == (0.5, 0.5, 0.5)
-
-
-@pytest.mark.parametrize(("draws", "sizes"), [(30, [7, 7, 6]), (28, [7, 7, 6]), (3, [1] * 20), (1000, [20])])
-def test_as_many_samples_are_drawn_at_once_as_may_be_held_and_all_in_all_as_many_as_stated(
-    draws: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert 8 * estimates.DRAWS_AT_ONCE == 32 * 2**20  # bytes
-    monkeypatch.setattr(estimates, "SAMPLES", 20)
-    monkeypatch.setattr(estimates, "DRAWS_AT_ONCE", draws)
-    drawn = list(estimates._drawn_counts(4))
-    assert [len(counts) for counts in drawn] == sizes
-    assert all((counts.sum(1) == 4).all() for counts in drawn)
 
 
 def film_of(encoder: np.ndarray, cross: np.ndarray, links: Links = ((1, (0,)), (2, (1, 2)))) -> Film:
@@ -308,14 +246,6 @@ def test_a_head_becomes_a_previous_token_head_in_the_frame_in_which_it_does() ->
     np.testing.assert_allclose(metrics["previous"][:, 0, 0], [1 / 3, 1], atol=1e-6)
     np.testing.assert_allclose(metrics["entropy"][:, 0, 0], [np.log2(3), 0], atol=1e-6)
     assert np.isnan(metrics["punctuation"]).all()
-
-
-def test_a_decoder_s_head_is_measured_in_the_rows_that_have_a_choice_and_at_what_the_decoder_reads() -> None:
-    film = film_of(np.full((2, 3, 3), 85), np.full((2, 3, 3), 85))
-    metrics = film_metrics(replace(film, sentences=film.sentences * 2), "decoder.self")
-    # A third for each key: row 1 sees two of them, row 2 three; the key "." is one of them.
-    np.testing.assert_allclose(metrics["entropy"][:, 0, 0], [np.log2(3) * (2 / 3 + 1) / 2] * 2, atol=1e-6)
-    np.testing.assert_allclose(metrics["punctuation"][:, 0, 0], [1 / 3] * 2, atol=1e-6)
 
 
 def test_alignment_is_the_weight_on_the_words_that_a_word_renders() -> None:

@@ -27,7 +27,6 @@ from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.encoder_decoder import site_path
 from model.nn.masks import AttentionMask
 from model.trace import axes, row_blocks
-from model.trace.row_blocks import log_sum_exp
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
@@ -66,11 +65,6 @@ def test_heads_that_share_their_values_each_use_them() -> None:
     assert torch.equal(inputs.values([3]), value[[1]])
 
 
-@pytest.fixture(scope="module")
-def rolled(translator: Translator) -> Trace:
-    return translator.trace(SENTENCES[0], SENTENCES[1])
-
-
 def looped(layers: list[np.ndarray]) -> np.ndarray:
     """Rollout with one sum at a time, heads [head, query, key] averaged first."""
     n = layers[0].shape[1]
@@ -87,19 +81,19 @@ def looped(layers: list[np.ndarray]) -> np.ndarray:
 
 @pytest.mark.parametrize("layer", [0, 1])
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self"])
-def test_rollout_of_a_stack_equals_plain_loops(rolled: Trace, site: str, layer: int) -> None:
-    weights = [rolled.weights(site, below).double().numpy() for below in range(layer + 1)]
-    np.testing.assert_allclose(rollout_at(rolled, site, layer), looped(weights), atol=1e-6)
+def test_rollout_of_a_stack_equals_plain_loops(trace: Trace, site: str, layer: int) -> None:
+    weights = [trace.weights(site, below).double().numpy() for below in range(layer + 1)]
+    np.testing.assert_allclose(rollout_at(trace, site, layer), looped(weights), atol=1e-6)
 
 
-def test_rollout_of_cross_attention_reads_through_the_whole_encoder(rolled: Trace) -> None:
-    encoder = looped([rolled.weights("encoder.self", below).double().numpy() for below in (0, 1)])
+def test_rollout_of_cross_attention_reads_through_the_whole_encoder(trace: Trace) -> None:
+    encoder = looped([trace.weights("encoder.self", below).double().numpy() for below in (0, 1)])
     for layer in (0, 1):
-        cross = rolled.weights("decoder.cross", layer).double().numpy()
+        cross = trace.weights("decoder.cross", layer).double().numpy()
         expected = np.zeros(cross.shape[1:])
         for i, j in np.ndindex(expected.shape):
             expected[i, j] = sum(cross[:, i, k].mean() * encoder[k, j] for k in range(len(encoder)))
-        np.testing.assert_allclose(rollout_at(rolled, "decoder.cross", layer), expected, atol=1e-6)
+        np.testing.assert_allclose(rollout_at(trace, "decoder.cross", layer), expected, atol=1e-6)
 
 
 def test_a_row_that_attends_to_nothing_keeps_only_itself() -> None:
@@ -111,55 +105,11 @@ def test_norms_are_shares_of_their_row_and_none_where_all_are_nothing() -> None:
     assert measures.norm_shares(norms).tolist() == [[[0.25, 0.75, 0.0], [0.0, 0.0, 0.0]]]
 
 
-def test_maxima_are_computed_row_by_row_only_where_more_than_a_quarter_of_the_keys_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    values = torch.rand(6, 16)
-    asked: list[list[int]] = []
-    matrix = values_of(values)
-    maxima = type(matrix).maxima
-
-    def watched(matrix: Any, rows: list[int], columns: list[int]) -> torch.Tensor:
-        asked.append(columns)
-        return maxima(matrix, rows, columns)
-
-    monkeypatch.setattr(type(matrix), "maxima", watched)
-    whole = HeadMatrix(matrix, axes.single_tokens("abcdef"), axes.single_tokens("abcdefghijklmnop"))
-    for columns in (slice(7, 11), slice(7, 12)):
-        assert torch.equal(whole.pooled(slice(0, 6), columns, (6, 5)), values[:, columns].amax()[None, None])
-    assert asked == [[7, 12]]
-    # Rows of several tokens are none of those that can be computed one by one.
-    words = HeadMatrix(matrix, axes.Axis(("ab", "cdef"), ((0, 1), (2, 3, 4, 5))), whole.keys)
-    expected = torch.stack([values[:2].mean(0).amax(), values[2:].mean(0).amax()])
-    torch.testing.assert_close(words.pooled(slice(0, 2), slice(0, 16), (1, 16)), expected[:, None])
-
-
-def test_blocks_of_few_keys_are_made_of_as_many_rows_at_once_as_may_be_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 42)
-    values = torch.rand(20, 40)
-    asked: list[int] = []
-    matrix = values_of(values)
-    part = type(matrix).part
-
-    def watched(matrix: Any, rows: slice, columns: slice) -> torch.Tensor:
-        asked.append((rows.stop - rows.start) * (columns.stop - columns.start))
-        return part(matrix, rows, columns)
-
-    monkeypatch.setattr(type(matrix), "part", watched)
-    queries, keys = (axes.single_tokens([str(at) for at in range(count)]) for count in values.shape)
-    pooled = HeadMatrix(matrix, queries, keys).pooled(slice(3, 20), slice(5, 12), (3, 2))
-    for row, top in enumerate(range(3, 20, 3)):
-        for column, left in enumerate(range(5, 12, 2)):
-            assert pooled[row, column] == values[top : top + 3, left : min(12, left + 2)].amax()
-    # Two blocks of three rows at a time, each with seven keys, and at last those that are left.
-    assert asked == [42, 42, 35]
-
-
-def test_a_layer_or_site_that_does_not_exist_is_named(rolled: Trace) -> None:
+def test_a_layer_or_site_that_does_not_exist_is_named(trace: Trace) -> None:
     with pytest.raises(TraceError, match="Layers of"):
-        rollout_at(rolled, "encoder.self", 2)
+        rollout_at(trace, "encoder.self", 2)
     with pytest.raises(TraceError, match="no site"):
-        rollout_at(rolled, "encoder.cross", 0)
+        rollout_at(trace, "encoder.cross", 0)
 
 
 LONG = "Tom told me that he would be late again tomorrow morning, and she gave her sister the book."
@@ -204,29 +154,6 @@ def test_parts_and_maxima_of_blocks_are_those_of_the_whole(
     torch.testing.assert_close(pooled, expected, atol=1e-6, rtol=1e-5)
 
 
-def test_log_sums_are_computed_once_for_a_head(long_trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[object, ...]] = []
-
-    def counted(*given: Any) -> torch.Tensor:
-        calls.append(given)
-        return log_sum_exp(*given)
-
-    monkeypatch.setattr(measures, "log_sum_exp", counted)
-    values = weights_of(long_trace.attention("encoder.self", 0), 1)
-    values.part([0], [1])
-    values.part([3], [1])
-    assert len(calls) == 1
-    # The maxima of all rows tell them as well, those of some rows do not.
-    values, rows = weights_of(long_trace.attention("encoder.self", 0), 1), len(long_trace.source_tokens)
-    values.maxima([1, 3], [0, rows])
-    torch.testing.assert_close(values.part([5], [1]), long_trace.weights("encoder.self", 0, [1])[0, [5]][:, [1]])
-    assert len(calls) == 2
-    values = weights_of(long_trace.attention("encoder.self", 0), 1)
-    values.maxima([0, 2, rows], [0, rows])
-    values.part([5], [1])
-    assert len(calls) == 2
-
-
 def layers_of(*layers: tuple[int, AttentionMask], **changes: Any) -> tuple[AttentionInputs, ...]:
     """So many heads each, over five tokens."""
     drawn = (torch.randn(3, heads, 5, 6) for heads, _ in layers)
@@ -266,15 +193,6 @@ def test_layers_side_by_side_have_each_layer_s_weights_values_and_mask(
     of_heads = [layer.mask.rows()[0] for layer in layers for _ in range(layer.num_heads)]
     for heads, mask in run.masks:
         assert all(torch.equal(mask, own) for own in of_heads[heads])
-
-
-def test_layers_that_are_alike_are_computed_at_once(long_trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    layers = layers_of((3, CAUSAL), (2, ALSO_CAUSAL))
-    expected = torch.cat([layer.weights() for layer in layers])
-    monkeypatch.delattr(AttentionInputs, "weights")
-    run = SiteRun.of(replace(long_trace, inputs={"encoder.self": layers}), "encoder.self", with_values=False)
-    torch.testing.assert_close(run.weights, expected)
-    assert run.value is None
 
 
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
