@@ -8,10 +8,12 @@ import pytest
 
 from tests.paths import ROOT
 
+#: The last one begins with translations of small models, which chrF compares.
 PAGES = {
     "": "Attention", "learn": "Learn", "decode": "Decode", "compare": "Compare", "atlas": "Atlas",
-    "experiments": "Experiments", "model": "Model",
+    "model": "Model", "experiments": "Experiments",
 }  # fmt: skip
+NEEDED = {("Experiments", "sacrebleu")}
 UNNEEDED = {
     # What else a page can be asked for: each of these comes with the first model, measure or download that needs it.
     "transformers": "models of other people",
@@ -61,5 +63,10 @@ def test_an_opened_page_has_loaded_what_it_needs_alone() -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     pages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     assert [title for title, _ in pages] == list(PAGES.values())
-    unneeded = [(title, name, UNNEEDED[name]) for title, modules in pages for name in UNNEEDED.keys() & set(modules)]
+    unneeded = [
+        (title, name, UNNEEDED[name])
+        for title, modules in pages
+        for name in UNNEEDED.keys() & set(modules)
+        if (title, name) not in NEEDED
+    ]
     assert not unneeded, min(unneeded, key=lambda each: list(PAGES.values()).index(each[0]))
