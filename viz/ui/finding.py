@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from viz.access import findings, models, texts
 from viz.selection import state
+from viz.selection.selection import Selection
 from viz.text.messages import _
 from viz.text.metrics import METRICS
 from viz.text.written import NAMES, head_label
@@ -21,9 +22,9 @@ def open_on_finding(trace: "Trace") -> None:
     state.put(state.current().for_model(trace.shapes))
 
 
-def of(trace: "Trace") -> "Finding":
-    """What is most worth seeing of a trace of the chosen model."""
-    return findings.finding(trace, state.current().model)
+def of(trace: "Trace", selection: Selection | None = None) -> "Finding":
+    """What is most worth seeing of a trace of the model that is chosen, or that another selection names."""
+    return findings.finding(trace, (selection or state.current()).model)
 
 
 def kept(trace: "Trace") -> tuple[int | None, int | None]:
@@ -35,11 +36,14 @@ def kept(trace: "Trace") -> tuple[int | None, int | None]:
     return (None, None) if link is None else (link.row, link.key)
 
 
-def default_cell(trace: "Trace", site: str) -> tuple[int, int | None]:
+def default_cell(trace: "Trace", site: str, selection: Selection | None = None) -> tuple[int, int | None]:
     """The row to begin with where a page needs one, and the key if one is known: of the word that a person has chosen,
     else the finding's where its attention is open, else the row of the pronoun.
+
+    Another selection than the person's says what is chosen for a picture with a model of its own.
     """
-    selection, link, (looking, _looked_at) = state.current(), of(trace).link, words.chosen_in(trace)
+    (looking, _looked_at), selection = words.chosen_in(trace, selection), selection or state.current()
+    link = of(trace, selection).link
     if looking and (row := texts.cell_of_word(trace, site, looking[0])[0]) is not None:
         return row, None
     if selection.common.head_chosen or link is None or link.site != site:

@@ -12,6 +12,7 @@ from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis, Roles, Side
 from viz.pictures.payload import ANYTHING, CHOSEN, Text, read
 from viz.selection import state
+from viz.selection.selection import Selection
 from viz.text.messages import said
 from viz.text.written import display_word
 from viz.ui import sentence
@@ -130,9 +131,9 @@ def show(
     sentence.show_cautions(trace, head)
 
 
-def chosen_in(trace: "Trace") -> Chosen:
-    """The words that a person has chosen, of one side or both, if this text has them."""
-    chosen, known = state.current().attention, texts.words(trace)
+def chosen_in(trace: "Trace", selection: Selection | None = None) -> Chosen:
+    """The words that a person, or another selection, has chosen, of one side or both, if this text has them."""
+    chosen, known = (selection or state.current()).attention, texts.words(trace)
     sides = chosen.from_words, chosen.to_words
     exist = all(word < len(known.labels) for side in sides for word in side) and bool(sides[0])
     return sides if exist and all(len(set(map(known.is_source, side))) <= 1 for side in sides) else NOTHING

@@ -138,7 +138,7 @@ def place_in(trace: "Trace", reader: "Reader", selection: Selection | None = Non
     queries, keys = map(len, trace.axis_tokens(site))
     layers, heads = trace.shapes[site]
     layer, head = min(common.layer, layers - 1), min(common.head, heads - 1)
-    row, key = finding.default_cell(trace, site)
+    row, key = finding.default_cell(trace, site, selection)
     if common.token is not None and common.token < queries:
         row, key = common.token, None
     elif _shows_undivided(trace, selection, site, layer):
