@@ -20,12 +20,14 @@ from viz.selection.selection import FIELDS, PAGES
 #: What is counted outside tests.
 SUFFIXES: Final = (".py", ".js", ".css", ".html")
 OURS: Final = ("model", "viz", "app", "headlight")
-#: What a person sees and can operate, each once; of options of one choice, the group. Cells and words of pictures are
-#: none, nor what is folded or appears under the pointer alone.
+#: What a person sees and can operate, each once; of options of one choice, the group, and so of a toolbar in which Tab
+#: stops once and arrow keys lead on. Cells and words of pictures are none, nor what is folded or appears under the
+#: pointer alone.
 CONTROLS: Final = """() => {
   const operable = 'button, input:not([type=hidden]), textarea, select, summary, [role=slider], [role=combobox],'
     + '[role=switch], [role=radiogroup], [role=tablist]';
   const isIn = (node, within) => node.parentElement?.closest(within);
+  const stops = (bar) => [...bar.querySelectorAll(operable)].filter((part) => part.tabIndex >= 0).length;
   const found = new Set();
   const walk = (root) => {
     for (const node of root.querySelectorAll("*")) {
@@ -33,8 +35,9 @@ CONTROLS: Final = """() => {
       if (!node.matches(operable) || isIn(node, operable) || isIn(node, '[role=grid], .words')) continue;
       const isFolded = node.tagName !== "SUMMARY" && node.closest("details:not([open])");
       if (isFolded || node.closest('.modebar, [data-testid="stBaseButton-elementToolbar"]')) continue;
-      const around = node.closest('[data-testid="stSelectbox"], [data-testid="stNumberInput"],'
-        + '[data-testid="stCheckbox"]');
+      const bar = node.closest("[role=toolbar]");
+      const around = bar && stops(bar) === 1 ? bar : node.closest('[data-testid="stSelectbox"],'
+        + '[data-testid="stNumberInput"], [data-testid="stCheckbox"]');
       if ((around ?? node).getClientRects().length) found.add(around ?? node);
     }
   };

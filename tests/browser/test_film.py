@@ -236,6 +236,15 @@ def test_clicking_rows_chooses_heads_of_one_layer_and_python_hears_of_them(page:
     assert root.get_attribute("data-heads") == "4", "the last head stays"
     root.get_by_role("button", name="Head 7").click()
     assert root.get_attribute("data-heads") == "6 4"
+    # After a click arrows step on; by keyboard heads are one stop of Tab, with arrows from head to head.
+    page.keyboard.press("ArrowRight")
+    expect(root).to_have_attribute("data-step", "4")
+    root.get_by_role("combobox", name="Layer").focus()
+    for key in ("Tab", "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+    assert (root.get_attribute("data-heads"), root.get_attribute("data-step")) == ("5 6 4", "4")
+    page.keyboard.press("Tab")
+    expect(root.get_by_role("button", name="All layers")).to_be_focused()
 
 
 def test_the_source_is_tinted_by_the_heads_of_the_step_and_by_the_one_pointed_at(page: Page, serve: Serve) -> None:

@@ -98,6 +98,30 @@ export function reachByTab(items, reached) {
 }
 
 /**
+ * Let left and right lead from button to button of a row in which Tab stops once. After a click they stay what they are
+ * around it, as in a film.
+ * @param {HTMLElement} row
+ */
+export function walkSideways(row) {
+  let isByKeyboard = false;
+  row.addEventListener("focusin", (event) => {
+    const item = closest(event, "button");
+    if (!item) return;
+    reachByTab(row.querySelectorAll("button"), item);
+    isByKeyboard = item.matches(":focus-visible");
+  });
+  row.addEventListener("keydown", (event) => {
+    const item = closest(event, "button");
+    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!isByKeyboard || isCombination(event) || !move || !item) return;
+    /** @type {HTMLElement[]} */
+    const items = [...row.querySelectorAll("button")];
+    items[items.indexOf(item) + move]?.focus();
+    consume(event);
+  });
+}
+
+/**
  * Where a key leads from item `index` of `count` that stand in lines of `across`; a line's ends are ends, and beyond the
  * first and the last line there is nothing. Undefined: the key leads nowhere.
  * @param {string} key @param {number} index @param {number} across @param {number} count

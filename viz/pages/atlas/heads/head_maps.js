@@ -4,7 +4,7 @@
 import { colourAt } from "../../../pictures/shared/drawing.js";
 import { onTold, pointAtHead } from "../../../pictures/shared/focus.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";
-import { hearItems, reachByTab, targetOf } from "../../../pictures/shared/items.js";
+import { hearItems, reachByTab, targetOf, walkSideways } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { button, clamp, contextOf, element, Tooltip } from "../../../pictures/shared/picture.js";
@@ -47,12 +47,13 @@ class HeadMaps extends View {
   title = element("div", "large-title");
   board = element("div", { className: "large", role: "grid" });
   under = element("div", "under");
-  little = element("div", { className: "little", role: "group", ariaLabel: _("All maps") });
+  little = element("div", { className: "little", role: "toolbar", ariaLabel: _("All maps") });
   tooltip = new Tooltip(this.root);
 
   start() {
     this.root.replaceChildren(this.title, this.board, this.under, this.little, this.tooltip.box);
     hearItems(this.board, ".cell", this);
+    walkSideways(this.little);
     onTold("head", (head) => this.markPointed(head), this.ended.signal);
   }
 
@@ -83,6 +84,7 @@ class HeadMaps extends View {
   buildLittle() {
     this.buttons = this.data.maps.map((map) => this.littleMap(map));
     this.little.replaceChildren(...this.buttons);
+    reachByTab(this.buttons, this.buttons.find(({ dataset }) => dataset.key === this.data.chosen) ?? this.buttons[0]);
   }
 
   /** @param {HeadMap} map */

@@ -56,7 +56,7 @@ _LAST: Final = "atlas/last"
 
 
 def show(atlas: "Atlas") -> None:
-    """The choice of attention and metric, the maps beside the head that is open, and the table."""
+    """The choice of attention and metric, the maps beside the head that is open, and the table, unfolded."""
     found = findings.in_atlas(atlas)
     if found is not None:
         state.propose(site=found.site, layer=found.layer, head=found.head)
@@ -82,7 +82,7 @@ def show(atlas: "Atlas") -> None:
             st.caption(controls.plain(_("{name}: {meaning}.", name=view.metric.name, meaning=says)))
         with st.container():
             head_panel.show(atlas, view)
-    _table(view)
+    frame.unfolding(_("All metrics of all heads as a table"), "atlas-table-open", _table, view)
 
 
 def _open_best(view: View) -> None:

@@ -58,7 +58,7 @@ class CandidateRow {
       if (!this.isWritten && this.id !== null) force(this.id);
     };
     this.button = button({ className: "bar-button", dataset: { inPicture: "" } }, act, ...parts);
-    this.element = element("li", "bar-row", this.button);
+    this.element = element("li", { className: "bar-row", role: "presentation" }, this.button);
   }
 
   /**
@@ -112,7 +112,8 @@ export class FilmCandidates {
     this.rows = Array.from({ length: MOST_CANDIDATES + 1 }, () => new CandidateRow(act.force));
     this.buttons = this.rows.map((row) => row.button);
     const ariaLabel = _("Candidates. Up and down move, Enter writes one instead and continues decoding.");
-    const list = element("ol", { className: "bars", ariaLabel }, ...this.rows.map((row) => row.element));
+    const look = { className: "bars", role: "toolbar", ariaOrientation: "vertical", ariaLabel };
+    const list = element("ol", look, ...this.rows.map((row) => row.element));
     list.addEventListener("keydown", (event) => this.press(event));
     this.sums = [element("span"), element("span", "bar-value"), element("span", "bar-value bar-now")];
     this.lastColumn = element("span", "bar-value");

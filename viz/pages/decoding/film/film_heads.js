@@ -1,6 +1,7 @@
 // Everything about heads in a film: the choice of layer and heads; beside each other the strips of
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
 import { headLabel, rowName } from "../../../pictures/shared/head_label.js";
+import { reachByTab, walkSideways } from "../../../pictures/shared/items.js";
 import { _, said, sentenceParts } from "../../../pictures/shared/messages.js";
 import {
   button,
@@ -95,8 +96,12 @@ export class FilmHeads {
     const onchange = () => act.choose(Number(this.layer.value), this.heads());
     this.layer = element("select", { className: "layer-choice", ariaLabel: _("Layer"), onchange }, ...layers);
     this.headButtons = Array.from({ length: header.heads }, (_head, head) => this.buildHead(head));
+    const heads = this.buildGroup(_("Heads"), this.headButtons);
+    heads.role = "toolbar";
+    walkSideways(heads);
+    reachByTab(this.headButtons, this.headButtons[0]);
     /** @type {HTMLElement[]} */
-    const groups = [this.buildGroup(_("Layer"), [this.layer]), this.buildGroup(_("Heads"), this.headButtons)];
+    const groups = [this.buildGroup(_("Layer"), [this.layer]), heads];
     const all = button({ ...SMALL_BUTTON, className: "button small all-layers", ariaPressed: "false" }, () => {
       all.ariaPressed = String(this.pair.classList.toggle("all"));
     });
