@@ -158,7 +158,7 @@ def test_the_walk_opens_steps_and_zooms_as_in_the_app(
     tab.on("request", lambda request: asked.append(request.url))
     opened(tab, f"{root}/{page.name}")
     assert not any("walk" in address for address in asked)
-    tab.locator("summary").click()
+    tab.locator("details[data-scripts] > summary").click()
     walk = tab.locator(".walk[data-ready]")
     expect(walk.locator(".model-scene")).to_be_visible()
     assert any("walk" in address for address in asked)
@@ -191,7 +191,7 @@ def test_a_page_says_so_where_a_data_file_is_missing(
         if group == "walk":
             tab.locator("body[data-ready]").wait_for()
             expect(tab.get_by_role("alert")).to_have_count(0)
-            tab.locator("summary").click()
+            tab.locator("details[data-scripts] > summary").click()
         told = {"en": "a data file could not be loaded", "zh": "有数据文件未能加载"}[language]
         expect(tab.get_by_role("alert")).to_contain_text(told)
         place = tab.get_by_role("alert").evaluate("alert => alert.nextElementSibling.id")

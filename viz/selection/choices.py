@@ -28,6 +28,7 @@ PICTURE_FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
 
 
 _HEADS: Final = ShownOn("learn", "attention", "decoding", "coreference", "atlas", "experiments")
+_WORDS: Final = ShownOn("learn", "attention", "decoding", "coreference")
 _TEXTS: Final = ShownOn("learn", "attention", "decoding", "coreference", "experiments")
 
 
@@ -56,6 +57,14 @@ class Common:
     key_token: Annotated[
         int | None, _TEXTS, ResetBy("text", "picture_digest", "site", "checkpoint", "second_text", "chat")
     ] = None
+    #: from_words, to_words: the words that are chosen, those that look and those looked at, as `viz.access.texts`
+    #: counts them; none leave that to the cell that is kept.
+    from_words: Annotated[
+        tuple[int, ...], _WORDS, Param("from"), ResetBy("text", "picture_digest", "checkpoint", "second_text", "chat")
+    ] = ()
+    to_words: Annotated[
+        tuple[int, ...], _WORDS, Param("to"), ResetBy("text", "picture_digest", "checkpoint", "second_text", "chat")
+    ] = ()
     #: which token of what the model writes is looked at.
     step: Annotated[int, _TEXTS, Proposed("step_chosen"), ResetBy("text", "checkpoint", "chat")] = 0
     #: whether a person chose the step; else the page proposes the one most worth seeing.
@@ -219,14 +228,6 @@ class AttentionChoices:
     ] = None
     distance: int = 1  #: how many tokens before its query each key stands, where QK of rotary positions is shown
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"  #: which of bertviz's views
-    #: from_words, to_words: the words whose heads are looked for, those that look and those looked at, as
-    #: `viz.access.texts` counts them; none leave that to the cell that is kept.
-    from_words: Annotated[
-        tuple[int, ...], Param("from"), ResetBy("text", "picture_digest", "checkpoint", "second_text", "chat")
-    ] = ()
-    to_words: Annotated[
-        tuple[int, ...], Param("to"), ResetBy("text", "picture_digest", "checkpoint", "second_text", "chat")
-    ] = ()
     #: whether the atlas led to the sentence, so that a link leads back.
     from_atlas: Annotated[bool, ResetBy("text", "checkpoint", "second_text", "chat")] = False
 

@@ -133,7 +133,7 @@ def show(
 
 def chosen_in(trace: "Trace", selection: Selection | None = None) -> Chosen:
     """The words that a person, or another selection, has chosen, of one side or both, if this text has them."""
-    chosen, known = (selection or state.current()).attention, texts.words(trace)
+    chosen, known = (selection or state.current()).common, texts.words(trace)
     sides = chosen.from_words, chosen.to_words
     exist = all(word < len(known.labels) for side in sides for word in side) and bool(sides[0])
     return sides if exist and all(len(set(map(known.is_source, side))) <= 1 for side in sides) else NOTHING

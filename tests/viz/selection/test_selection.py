@@ -56,7 +56,7 @@ def test_what_belonged_to_a_choice_before_goes_with_it(chosen: dict[str, object]
 @pytest.mark.parametrize(("metric", "after"), [("kept", ""), ("entropy", "entropy")])
 def test_another_model_has_no_words_to_link_but_the_same_metrics(metric: str, after: str) -> None:
     chosen = Selection().chosen(metric=metric, from_words=(1,), to_words=(2,)).chosen(checkpoint="other")
-    assert (chosen.attention.metric, chosen.attention.from_words) == (after, ())
+    assert (chosen.attention.metric, chosen.common.from_words) == (after, ())
 
 
 def test_a_page_proposes_a_head_until_a_person_chooses_any_part_of_one() -> None:
@@ -162,7 +162,7 @@ def test_steps_that_follow_fast_are_one_choice_though_each_chooses_its_word() ->
     for step in range(1, 5):
         chosen = START.changed(step=step, from_words=(step + 9,), token=step)
         stepped = stepped.noted(chosen, "decode", 5 + step * SECONDS / 2)
-    assert stepped.now.selection.attention.from_words == (13,)
+    assert stepped.now.selection.common.from_words == (13,)
     assert stepped.moved(-1).now.selection == START
 
 

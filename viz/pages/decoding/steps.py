@@ -61,7 +61,7 @@ def follow(trace: "Trace") -> None:
 def chosen_in(trace: "Trace") -> Chosen:
     """The words of this translation that a person has chosen, as `viz.ui.words.chosen_in`."""
     own: _OwnWords | None = st.session_state.get(_OWN)
-    held = state.current().attention
+    held = state.current().common
     if own is not None and own.trace_key == trace.key and own.told == (held.from_words, held.to_words):
         return own.chosen
     known = words.chosen_in(trace)

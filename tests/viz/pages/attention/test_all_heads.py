@@ -316,7 +316,7 @@ def test_a_click_on_words_keeps_their_cell_and_the_open_head(held: Selection) ->
             linked_heads.choose(trace, (looking, looked_at))
             common, chosen = state.current().common, state.current().attention
             assert (common.site, common.layer, common.head, chosen.metric) == (site, 1, 3, "")
-            assert (chosen.from_words, chosen.to_words) == (looking, looked_at)
+            assert (common.from_words, common.to_words) == (looking, looked_at)
             link = texts.link(trace, looking, looked_at) if looked_at else None
             if link is not None and link.site == site:
                 assert kept_cell() == (link.rows[0], link.keys[0])

@@ -97,13 +97,13 @@ def test_a_step_chosen_here_is_the_word_on_the_other_pages_and_stays_so(opens: O
     trace = written(app)
     word = written_words(trace)[1]
     app = opens("decoding", step=step_of(trace, word))
-    assert selection(app).attention.from_words == (word,)
+    assert selection(app).common.from_words == (word,)
     assert marked(app) == [[word], []]
     address = dict(app.query_params)
     for page in ("attention", "decoding", "coreference", "decoding"):
         app = page_run.opened(app, page)
         assert selection(app).common.step == step_of(trace, word)
-        assert selection(app).attention.from_words == (word,)
+        assert selection(app).common.from_words == (word,)
     assert dict(app.query_params)["step"] == address["step"]
     assert marked(app) == [[word], []]
 
@@ -116,7 +116,7 @@ def test_a_word_chosen_after_a_step_leads_and_a_step_after_a_word(opens: Opens) 
     choose(app, from_words=(second,), token=None)
     assert selection(app).common.step == step_of(trace, second)
     choose(app, step=step_of(trace, first))
-    assert selection(app).attention.from_words == (first,)
+    assert selection(app).common.from_words == (first,)
     # Who lets go of the word keeps the step.
     choose(app, from_words=(), token=None)
     assert (selection(app).common.step, marked(app)) == (step_of(trace, first), [[], []])
@@ -170,7 +170,7 @@ def test_a_step_without_a_word_is_the_row_that_writes_it(opens: Opens) -> None:
         assert trace.steps[-1].token not in trace.special_tokens
     app = opens("decoding", step=last, site="decoder.cross" if is_translator(app) else "decoder.self", head="L1H1")
     chosen = selection(app)
-    assert chosen.attention.from_words == (() if word is None else (word,))
+    assert chosen.common.from_words == (() if word is None else (word,))
     # The row that writes the end. What follows the text of a decoder alone is on no other page.
     assert chosen.common.token == (trace.rows_before + last if is_translator(app) else None)
     app = page_run.opened(page_run.opened(app, "attention"), "decoding")
@@ -186,10 +186,10 @@ def test_a_step_of_a_branch_is_a_word_elsewhere_as_far_as_both_agree_and_else_a_
     branch = {"branches": f"0-{at}-t{other}", "branch": 1}
     apart = "is not in the translation that the Attention page shows"
     app = opens("decoding", **branch, step=before)
-    assert selection(app).attention.from_words == (words[1],)
+    assert selection(app).common.from_words == (words[1],)
     assert not any(apart in one.value for one in app.caption)
     choose(app, step=at)
-    assert selection(app).attention.from_words == ()
+    assert selection(app).common.from_words == ()
     assert selection(app).common.token is None
     if is_translator(app):
         assert any(apart in one.value for one in app.caption)
