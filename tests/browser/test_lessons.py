@@ -99,7 +99,7 @@ def test_explore_has_few_controls_and_fits_every_page(page: Page, app_as_shipped
     lesson, step = EXPLORED[topic]
     visit(page, f"{app_as_shipped}/learn?lesson={lesson}&step_of_lesson={step}&explore=1")
     explored = page.get_by_test_id("stExpander").filter(has_text="Explore: ")
-    expect(explored.locator(".js-plotly-plot").first).to_be_visible()
+    expect(explored.locator(".js-plotly-plot, .two-films").first).to_be_visible()
     settled(page)
     # Those of a chart appear while it is pointed at.
     of_charts = page.locator(".stPlotlyChart [data-testid=stElementToolbar] button, .stPlotlyChart .modebar-btn")
