@@ -70,7 +70,7 @@ const drawOrSay = async (group, act) => {
 /** @param {Draw} draw */
 // biome-ignore lint/correctness/noUnusedVariables: the file that this text is put into calls it
 const drawGallery = async (draw) => {
-  const walk = document.querySelector("details[data-scripts]");
+  const walk = /** @type {HTMLElement | null} */ (document.querySelector("details[data-scripts]"));
   const drawWalk = async () => {
     await Promise.all((walk?.dataset.scripts ?? "").split(" ").map(loaded));
     await drawGroup(draw, "walk");
