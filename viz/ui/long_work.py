@@ -26,7 +26,7 @@ LONGER_PATIENCE, SHORTER_INTERVAL = 0.7, 0.1
 
 def known(task: Task[Result]) -> Result | None:
     """The result of a task, if this session or another viewer has it."""
-    result: Result | None = _results().get(task.key)  # type: ignore[assignment]
+    result: Result | None = results().get(task.key)  # type: ignore[assignment]
     if result is not None:
         return result
     for value in st.session_state.values():
@@ -65,7 +65,7 @@ def outcome(
         _watch(job, key)
         return None
     try:
-        return _results().put(task.key, job.result())  # type: ignore[return-value]
+        return results().put(task.key, job.result())  # type: ignore[return-value]
     except CancelledError as stopped:
         st.info(plain(stopped.message), icon=":material/stop_circle:")
     except HeadlightError as error:
@@ -76,7 +76,7 @@ def outcome(
 
 def in_this_thread(task: Task[Result]) -> Result:
     """The result of a task outside of a page run, as where a file is made. Raises whatever the computation raises."""
-    result: Result | None = _results().get(task.key)  # type: ignore[assignment]
+    result: Result | None = results().get(task.key)  # type: ignore[assignment]
     if result is not None:
         return result
     with limits.limited():
@@ -177,5 +177,6 @@ def _watch(job: Job[Result], key: str) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def _results() -> BoundedCache[object, object]:
+def results() -> BoundedCache[object, object]:
+    """What long computations returned, by the keys of their tasks, for all viewers."""
     return BoundedCache(MAX_RESULTS)

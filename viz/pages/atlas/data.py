@@ -162,7 +162,7 @@ def find(reading: Reading, choice: ModelChoice) -> StoredAtlas:
     Our own sentences may have been measured with error rates; such a file holds all that is asked for, and more.
     """
     model = _model_digest(models.reader(choice))
-    known, key = _atlases(), (model, reading.digest)
+    known, key = atlases(), (model, reading.digest)
     if (kept := known.get(key)) is not None:
         return kept
     refused = ""
@@ -185,7 +185,7 @@ def measuring(reading: Reading, reader: Reader) -> Task[StoredAtlas]:
 
     Raises a HeadlightError if the checkpoint or the device will not do. The task raises one if nothing could be read.
     """
-    folder, known = cache_folder(), _atlases()
+    folder, known = cache_folder(), atlases()
 
     def compute(progress: Progress) -> StoredAtlas:
         cases = cases_for(reader)
@@ -281,7 +281,8 @@ def _is_of(atlas: Atlas, reading: Reading) -> bool:
 
 
 @st.cache_resource(show_spinner=False)
-def _atlases() -> "BoundedCache[tuple[str, str], StoredAtlas]":
+def atlases() -> "BoundedCache[tuple[str, str], StoredAtlas]":
+    """The atlases that were read or measured, by the digests of model and reading, for all viewers."""
     return BoundedCache(MAX_ATLASES)
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import product
 from typing import get_args
-from unittest.mock import Mock
 
 import pytest
 import torch
@@ -13,7 +12,6 @@ import torch
 from model import Transformer, Translator
 from model.analysis.coreference.case_files import GermanChoice, PronounCase, PronounCases, RejectedLine
 from model.analysis.coreference.measure import (
-    _asking,
     first_hit,
     half_of,
     held_out_heads,
@@ -210,12 +208,6 @@ def test_a_head_is_chosen_on_one_half_of_the_pairs_and_scored_on_the_other() -> 
     assert not second.beats_nearest
     assert len(held_out_heads(right[:5], nearest[:5], pairs[:5])) == 2
     assert held_out_heads(right[:4], nearest[:4], pairs[:4]) == held_out_heads(right[4:], nearest[4:], pairs[4:]) == ()
-
-
-def test_where_later_tokens_are_masked_only_the_pronoun_looks() -> None:
-    read = Mock(pieces=((5, 6), (1,), (3,)))
-    assert _asking(Mock(), Mock(), "encoder.self", read) == read.pieces
-    assert _asking(Mock(), Mock(), "decoder.self", read) == ((5, 6),)
 
 
 def test_controls_are_counted_apart() -> None:

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.coreference import pronoun_rows as pronoun_rows_module
 from model.analysis.coreference.case_files import GermanChoice, PronounCase, PronounCases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.coreference.pronoun_rows import (
@@ -171,9 +170,6 @@ def test_the_german_word_is_looked_from_at_the_row_that_predicts_it(translator: 
     assert (
         written_step(Translator(translator.model, translator.tokenizer, languages=("en", "fr")), trace, PRONOUN) is None
     )
-    rows = {site: (rows, word) for site, rows, word in pronoun_rows_module._rows(trace, [4, 5], (row, "es"))}
-    assert rows == {"encoder.self": ([4, 5], ""), "decoder.cross": ([row], "es")}
-    assert [site for site, *_ in pronoun_rows_module._rows(trace, [4, 5], None)] == ["encoder.self"]
     link = pronoun_link(translator, trace, PRONOUN, [ANIMAL])
     assert link is not None
     assert link.step == row
@@ -186,14 +182,6 @@ def test_a_pronoun_of_several_pieces_looks_from_its_last(translator: Translator,
     link = pronoun_link(translator, trace, phrase, [ANIMAL])
     assert link is not None
     assert (link.row, link.pronoun_row, link.step) == (pieces[-1], pieces[-1], None)
-
-
-@pytest.mark.parametrize("weight", [0.0, 0.001])
-def test_a_head_that_looks_at_no_candidate_at_all_is_no_link(
-    translator: Translator, trace: Trace, weight: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pronoun_rows_module, "_largest", lambda *_: (weight, 0, 0))
-    assert (pronoun_link(translator, trace, PRONOUN, [ANIMAL]) is None) == (weight == 0)
 
 
 def test_without_a_candidate_there_is_no_link(translator: Translator, trace: Trace) -> None:

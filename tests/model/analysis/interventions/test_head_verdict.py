@@ -1,7 +1,6 @@
 """Three interventions on one head: each is what its own analysis computes, also of a GRU and of ConvS2S."""
 
 from collections.abc import Mapping
-from unittest.mock import Mock
 
 import pytest
 import torch
@@ -9,25 +8,14 @@ import torch
 from model import Translator
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.methods import run_of
-from model.analysis.interventions import head_verdict as module
 from model.analysis.interventions.head_effects import measure_effects
-from model.analysis.interventions.head_verdict import (
-    Dependence,
-    HeadVerdict,
-    Intervention,
-    _pointed,
-    _under,
-    head_verdict,
-    point_heads,
-)
+from model.analysis.interventions.head_verdict import Dependence, HeadVerdict, Intervention, head_verdict, point_heads
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import EditError
 from model.nn.edits import PointAt
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit, first_row
-from model.nn.masks import AttentionMask
-from model.trace.trace import Trace
 from model.translator import EarlierTranslator
 from model.word_choice import NO_EDITS, Chooser, TokenPlace, WordChoice
 from tests.conftest import SENTENCES
@@ -146,33 +134,6 @@ def test_pointing_all_heads_says_of_each_what_its_verdict_says(name: str, transl
         assert verdict.pointed is not None
         assert float(found.changes[number]) == pytest.approx(verdict.pointed.change, abs=2e-4)
         assert int(found.keys[number]) == verdict.key
-
-
-@pytest.mark.parametrize(("site", "keys"), [("encoder.self", [0, 1, 2, 3]), ("decoder.self", [0, 1])])
-def test_a_head_is_pointed_at_the_keys_that_the_row_of_the_choice_sees(site: str, keys: list[int]) -> None:
-    """Also a head that puts out nothing; the run may have gone on."""
-    mask = AttentionMask(num_queries=4, num_keys=4, causal=site == "decoder.self")
-    inputs = Mock(values=lambda _: torch.zeros(1, 4, 2), weights=lambda _, rows: torch.eye(4)[None, rows], mask=mask)
-    own = torch.zeros(2 if site == "decoder.self" else 4, 2)
-    assert list(_pointed(Mock(spec=Trace, attention=lambda *_: inputs), HeadName(site, 0, 0), own, 1)) == keys
-
-
-@pytest.mark.parametrize(("limit", "most"), [(1, 1), (39, 1), (40, 2), (59, 2), (60, 3)])
-def test_no_more_tokens_are_read_side_by_side_than_the_limit(
-    limit: int, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copies: list[int] = []
-
-    def logits(_place: TokenPlace, count: int, _edits: Mapping[str, Edit]) -> torch.Tensor:
-        copies.append(count)
-        return torch.eye(count, 8)
-
-    monkeypatch.setattr(module, "TOKENS_AT_ONCE", limit)
-    choice = TokenChoice(TokenPlace((5,) * 16, (6,) * 4, 3), 7, 0)
-    found = _under(Mock(place_logits=logits), choice, HEADS[0], torch.zeros(6, 1, 1), 2.0)
-    assert max(copies) == most
-    # The first of each batch says the other token by 1 nat, which is 3 less than the 2 before.
-    assert [each.change for each in found] == pytest.approx([-3.0 if i % most == 0 else -2.0 for i in range(6)])
 
 
 def test_a_head_that_is_not_is_refused(translator: Translator) -> None:

@@ -19,8 +19,8 @@ GOLD = json.dumps({"en": ["tom", "told"], "de": ["tom", "sagte"], "sure": [[0, 0
 
 def forget() -> None:
     """Forget what was measured, as a server that begins."""
-    data._atlases.clear()
-    long_work._results.clear()
+    data.atlases.clear()
+    long_work.results.clear()
 
 
 def opened(app: AppTest, **params: int | str) -> AppTest:

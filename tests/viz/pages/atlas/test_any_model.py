@@ -28,7 +28,8 @@ OWN = (CorpusSentence("Tom told me."), CorpusSentence("She read it to him again.
 @pytest.fixture
 def app(any_model: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(data, "_own_sentences", lambda path: OWN)
+    (tmp_path / "own.txt").write_text("\n".join(sentence.text for sentence in OWN), encoding="utf-8")
+    monkeypatch.setattr(data, "OWN_CORPUS", tmp_path / "own.txt")
     forget()
     return any_model
 

@@ -3,8 +3,6 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -203,15 +201,3 @@ def test_a_line_may_have_a_translation() -> None:
 def test_a_model_reads_english_if_it_says_so_or_nothing() -> None:
     languages = ("en", "de"), ("", ""), ("de", "en"), ("zh", "en")
     assert [data.reads_english(pair) for pair in languages] == [True, True, False, False]
-
-
-def test_an_atlas_is_of_sentences_that_it_has_read_or_skipped_all() -> None:
-    reading = data.reading(tuple(CorpusSentence(text) for text in "abcd"), ())
-
-    def is_of(texts: str, skipped: int, metric: str = "aer_word_in", corpus: str = "") -> bool:
-        atlas: Any = SimpleNamespace(corpus=corpus, texts=tuple(texts), skipped={"long": skipped}, metrics={metric: 0})
-        return data._is_of(atlas, reading)
-
-    assert [is_of("abcd", 0), is_of("acd", 1), is_of("x", 9, "first", reading.digest)] == [True] * 3
-    for texts, skipped, metric in (("acd", 0, "aer_word_in"), ("abdc", 0, "aer_word_in"), ("acd", 1, "first")):
-        assert not is_of(texts, skipped, metric)

@@ -5,7 +5,6 @@ float64.
 """
 
 import random
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Trace
-from tests.model.adapters import zoo
 from tests.recomputed import head_weights, rows_of
 from tests.viz.page_run import app_of, healthy, opened, run_page, traced
 from tests.viz.sent import caught, charts, numbers, sent_to
@@ -31,26 +29,12 @@ from viz.text.written import CROSS, DECODER, ENCODER, SITES, display_token
 from viz.ui import finding
 
 TEXT, OTHER = "The animal was tired because it ran.", "The animal was loud because it ran."
-#: Ours, an encoder–decoder of the library, and a decoder alone.
-KINDS = {"en-de": "", "bart": "metaspace", "gpt2": "metaspace"}
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
-    root = tmp_path_factory.mktemp("kinds")
-    shutil.copytree(tiny_checkpoints / "en-de", root / "en-de")
-    for kind, tokenizer in KINDS.items():
-        if tokenizer:
-            # A random translation ends where its positions do.
-            changes = {"max_position_embeddings": 32} if kind == "bart" else {}
-            zoo.tiny(kind, changes=changes).save_pretrained(root / kind)
-            zoo.save_tokenizer(root / kind, tokenizer)
-    return root
-
-
-@pytest.fixture(params=KINDS)
-def chosen(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
-    monkeypatch.setenv(ROOT_VARIABLE, str(root))
+@pytest.fixture(params=("en-de", "bart", "gpt2"))
+def chosen(request: pytest.FixtureRequest, kinds: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
+    """Ours, an encoder–decoder of the library, and a decoder alone, in turn."""
+    monkeypatch.setenv(ROOT_VARIABLE, str(kinds))
     return Selection().changed(checkpoint=request.param, text=TEXT)
 
 

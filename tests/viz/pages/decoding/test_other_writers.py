@@ -15,7 +15,7 @@ from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.sent import charts, numbers
 from viz.access import models, traces
 from viz.pages.decoding.data import branches, searches
-from viz.pages.decoding.film.component import _cells
+from viz.pages.decoding.film.component import cells
 from viz.pages.decoding.film.data import film
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
@@ -124,8 +124,8 @@ def test_the_film_of_a_decoder_has_its_text_where_a_source_would_stand(app: AppT
     # As on Attention, a row stands for the token that it reads: the one that it writes has its own row a step later.
     assert [axis.ahead for axis in made.axes] == [before, 0, before]
     weights = np.stack([trace.weights("decoder.self", layer).numpy()[:, before:] for layer in range(made.layers)])
-    assert made.cross.tolist() == _cells(weights[..., :before]).tolist()
-    assert made.own.tolist() == _cells(weights[..., before:]).tolist()
+    assert made.cross.tolist() == cells(weights[..., :before]).tolist()
+    assert made.own.tolist() == cells(weights[..., before:]).tolist()
     # Of a text of one token there is nothing but what was written.
     alone = film(traces.written(writer, "a"), writer)
     assert alone.source_tokens == ("∅",)

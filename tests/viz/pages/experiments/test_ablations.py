@@ -10,12 +10,10 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.analysis.ablations import outputs
 from model.analysis.ablations.outputs import OTHERS, Repetition, SharedWords
-from model.analysis.ablations.results import AblationResults, RunResult
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.experiments.opening import at, said, until
 from tests.viz.sent import charts, sent_to
 from viz.access import models
-from viz.pages.experiments import ablations as page
 from viz.pages.experiments import wording
 from viz.pages.experiments.data import ablations
 from viz.pages.experiments.data.ablations import Measured, Output, Row, SetResult
@@ -37,7 +35,7 @@ TEXT = "The dog sleeps."
 @pytest.fixture
 def app(experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
-    long_work._results.clear()
+    long_work.results.clear()
     return app_of(checkpoint="en-de")
 
 
@@ -300,45 +298,6 @@ def test_each_seed_is_a_point_and_the_first_model_is_on_top() -> None:
 
 
 DEV = SetResult((20.04, 1.0), (40.0, 1.5), {0: -1.0}, (-1.0, 0.5))
-
-
-def test_a_row_of_the_table_has_three_cells_a_set_its_speed_and_the_paper_s_number() -> None:
-    known = Row("no-dropout", 2, {"dev": DEV}, 12_345.6, -1.2)
-    assert page._row(known, ("dev", "other")) == [
-        "no\u00a0dropout", "20.0 ± 1.0", "−1.0 ± 0.5", "40.0 ± 1.5", "–", "–", "–", "12,346", "−1.2"
-    ]  # fmt: skip
-    full = Row("full", 2, {"dev": replace(DEV, difference=None)}, None, None)
-    assert page._row(full, ("dev",)) == ["full", "20.0 ± 1.0", "", "40.0 ± 1.5", "–", page.PAPER_FULL]
-
-
-def results(*presets: str) -> AblationResults:
-    runs = [RunResult(preset, 0, "", 500_000 * (1 + at), 1.0, ()) for at, preset in enumerate(presets)]
-    return AblationResults(tuple(runs), {})
-
-
-def test_what_the_table_shows_is_said_with_its_seeds() -> None:
-    def of(preset: str, runs: int, bleu: float = 20.0, difference: float = -0.2) -> Row:
-        return Row(preset, runs, {"dev": replace(DEV, bleu=(bleu, 1.0), difference=(difference, 0.5))}, None, None)
-
-    one, two = results("full"), results("full", "gru")
-    for rows, seeds in (
-        ([of("full", 1)], "over 1 seed;"), ([of("full", 2), of("gru", 2)], "over 2 seeds;"),
-        ([of("full", 1), of("gru", 3)], "over 1 to 3 seeds;"),
-    ):  # fmt: skip
-        told = page._worth_in_words(two, rows, ("dev",))
-        assert seeds in told
-        assert "at most 1.00 M parameters" in told
-        assert "has 65 times as many parameters" in told
-        assert ("With a single seed" in told) == ("1 seed;" in seeds)
-    assert "**larger than the difference** on dev for full, gru; on other for no model." in page._noise(
-        [of("full", 1), of("gru", 2), of("relu", 2, difference=-0.9)], ("dev", "other")
-    )
-    assert page._unscaled([of("unscaled", 1, 19.0), of("single-head", 1, 20.5)], ("dev", "x")).endswith("−1.5 on dev.")
-    assert page._unscaled([of("unscaled", 1)], ("dev",)) == page._unscaled([of("single-head", 1)], ("dev",)) == ""
-    for rows, leads in (([of("full", 1, 21), of("gru", 1)], False), ([of("full", 1, 19), of("gru", 1)], True)):
-        concluded = page._conclusion(one, rows, ("dev",))
-        assert concluded.startswith("These models have at most 0.50 M parameters")
-        assert ("The GRU leads" in concluded) == leads
 
 
 def test_positions_are_added_before_the_first_layer_and_other_parts_are_of_one() -> None:

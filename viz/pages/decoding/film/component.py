@@ -192,8 +192,8 @@ class PlayerData(CellCode):
             num_bins=spread.counts.shape[1],
             titles=titles,
             axes=axes,
-            cross=_cells(cross),
-            own=_cells(self_),
+            cross=cells(cross),
+            own=cells(self_),
             numbers=_floats(spread),
         )
 
@@ -275,7 +275,7 @@ def _wish_key(key: str) -> str:
     return f"{key}/wish"
 
 
-def _cells(weights: Float[np.ndarray, "layer head row key"]) -> NDArray[np.uint8]:
+def cells(weights: Float[np.ndarray, "layer head row key"]) -> NDArray[np.uint8]:
     """Compress all low bytes, then all high bytes: similar bytes side by side compress better."""
     cells = code(weights)
     planes = np.stack([cells & 255, cells >> 8]).astype(np.uint8)

@@ -41,13 +41,13 @@ _TOLD: Final[Mapping[str, Message]] = {
     "d_model": said("d_model {value}"),
     "seed": said("seed {value}"),
 }
-_SLOT: Final = "training-film/own"
+SLOT: Final = "training-film/own"
 _FIELD: Final = "training-film-file"
 COMMAND: Final = "python -m model train --preset full --data DIR --film FILE.npz"
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class Loaded:
     """The film that is open, with its file's name, and what was wrong with a file that was chosen after it."""
 
     name: str = ""
@@ -256,19 +256,19 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
 
 def own_film() -> data.OpenFilm | None:
     """The film that this session has opened, if it has."""
-    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    loaded: Loaded | None = st.session_state.get(SLOT)
     return None if loaded is None else loaded.film
 
 
 def own_name() -> str:
     """The name of the file that this session has opened; "" if none."""
-    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    loaded: Loaded | None = st.session_state.get(SLOT)
     return "" if loaded is None or loaded.film is None else loaded.name
 
 
 def _show_own_film() -> None:
     """The field for a file, what is wrong with the one that was chosen, and how a film is made."""
-    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    loaded: Loaded | None = st.session_state.get(SLOT)
     if loaded is not None and loaded.error:
         st.error(plain(_("{error} The previous view is still shown.", error=loaded.error)), icon=":material/error:")
     with st.expander(_("Your own film"), key="training-film-own", icon=":material/movie:"):
@@ -290,14 +290,14 @@ def _take() -> None:
         _forget()
         return
     try:
-        st.session_state[_SLOT] = _Loaded(file.name, data.read(downloads.content(file), file.name))
+        st.session_state[SLOT] = Loaded(file.name, data.read(downloads.content(file), file.name))
         _open_anew()
     except HeadlightError as error:
-        st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=error.message)
+        st.session_state[SLOT] = replace(st.session_state.get(SLOT, Loaded()), error=error.message)
 
 
 def _forget() -> None:
-    st.session_state.pop(_SLOT, None)
+    st.session_state.pop(SLOT, None)
     _open_anew()
 
 

@@ -13,5 +13,5 @@ from viz.ui import long_work
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    long_work._results.clear()
+    long_work.results.clear()
     return app_of()
