@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import visit
+from tests.browser.conftest import settled, visit
 from tests.browser.saving import save_button
 from tests.browser.test_app import opened
 
@@ -22,6 +22,8 @@ def test_a_vector_figure_takes_three_clicks(page: Page, url: str, tmp_path: Path
     page.get_by_role("radio", name="White").click(force=True)
     expect(page).to_have_url(f"{url}/?paper=white")
     page.keyboard.press("Escape")
+    # What the page says last of how pictures are saved, the test changes.
+    settled(page)
     root = page.locator(".matrix-picture[data-exact='1']")
     with page.expect_download() as download:
         save_button(root, "SVG").click()

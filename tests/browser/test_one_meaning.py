@@ -111,7 +111,9 @@ def test_escape_gives_back_what_was_kept_also_after_another_page_and_a_third_wor
         expect(page).to_have_url(re.compile(address))
     for name in ("Decode", "Attention"):
         page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
         settled(page)
+    expect(headline).to_be_visible()
     expect(words.get_by_role("button", name="animal", exact=True)).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("Escape")
     page.mouse.move(2, 2)

@@ -94,8 +94,16 @@ _MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
 #: Tabs that are gone, as links for a class name them, and those that have what they showed.
 _TABS_SHOWN: Final = {
     "attention-qk-and-ov": "attention-why", "attention-bertviz": "attention-all-heads",
-    "decoding-cost": "learn-lessons", "learn-training": "learn-lessons", "learn-collection": "learn-lessons",
-    "experiments-live-switches": "experiments-ablations",
+    "atlas-maps": "atlas-heads", "atlas-table": "atlas-heads", "atlas-map-of-heads": "atlas-scatter",
+    "paper-ablations": "experiments-ablations", "paper-live-switches": "experiments-ablations",
+    "paper-through-training": "experiments-through-training",
+    **dict.fromkeys(
+        (
+            "decode-cost", "learn-training", "learn-collection", "paper-scores", "paper-positions", "paper-masks",
+            "paper-pooling", "paper-table-1",
+        ),
+        "learn-lessons",
+    ),
 }  # fmt: skip
 #: What the tab Training showed → the topic of Explore.
 _TRAINING: Final = {"": "smoothing", "Warm-up": "schedule", "Teacher forcing": "forcing"}

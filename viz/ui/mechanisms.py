@@ -24,16 +24,16 @@ _SCHEMES: Final = {
     "sinusoidal": said("A fixed table of sines and cosines: the row of a token's position is added to its embedding."),
     "learned": said("A learned table: the row of a token's position is added to its embedding."),
     "rotary": said(
-        "Rotary positions (Su et al. 2021): nothing is added. Each pair of dimensions of query and key is rotated by "
-        "an angle that grows with the position, so that a dot product depends on the distance of the two."
+        "Nothing is added to a token (Su et al. 2021). Each pair of dimensions of query and key is rotated by an angle "
+        "that grows with the position, so that a dot product depends on the distance of the two."
     ),
     "ALiBi": said(
-        "ALiBi (Press et al. 2022): nothing is added to a token. Each head lowers the score of a key in proportion "
-        "to its distance, with a slope for each head."
+        "Nothing is added to a token (Press et al. 2022). Each head lowers the score of a key in proportion to its "
+        "distance, with a slope for each head."
     ),
     "relative bias": said(
-        "A relative bias (Raffel et al. 2020): nothing is added to a token. Each head adds to each score a learned "
-        "number that depends on the distance between key and query."
+        "Nothing is added to a token (Raffel et al. 2020). Each head adds to each score a learned number that depends "
+        "on the distance between key and query."
     ),
     "none": said("This model has no positional encodings."),
     "unknown": said("How this model knows the position of a token was not found when it was opened."),

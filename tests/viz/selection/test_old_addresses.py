@@ -10,6 +10,7 @@ from tests.viz.page_run import app_of
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS, PAGES, Selection
 from viz.selection.url import parse, renamed, to_params, with_head
+from viz.ui import sidebar
 
 PAIR = (
     "text=The+trophy+doesn%27t+fit+into+the+suitcase+because+it+is+too+big."
@@ -233,3 +234,21 @@ def test_an_old_page_leads_to_the_one_that_has_what_it_showed(
     assert not app.exception
     assert app.title[0].value == title
     assert app.session_state["selection"] == app.session_state["selection"].changed(**choices)
+
+
+#: Names of tabs that links for a class had, now gone → the tabs that have what they showed.
+TABS_SHOWN = {
+    "attention-qk-and-ov": "attention-why", "attention-bertviz": "attention-all-heads", "decode-cost": "learn-lessons",
+    "atlas-maps": "atlas-heads", "atlas-map-of-heads": "atlas-scatter", "atlas-table": "atlas-heads",
+    "learn-training": "learn-lessons", "learn-collection": "learn-lessons", "paper-scores": "learn-lessons",
+    "paper-positions": "learn-lessons", "paper-masks": "learn-lessons", "paper-pooling": "learn-lessons",
+    "paper-table-1": "learn-lessons", "paper-ablations": "experiments-ablations",
+    "paper-through-training": "experiments-through-training", "paper-live-switches": "experiments-ablations",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("old", TABS_SHOWN)
+def test_a_link_for_a_class_shows_what_a_tab_that_is_gone_showed(old: str) -> None:
+    (shown,) = parse({"only": old}, Selection()).common.shown_tabs
+    assert shown == TABS_SHOWN[old]
+    assert shown in sidebar.codes()
