@@ -235,7 +235,8 @@ def test_the_film_and_the_lens_mark_the_word_that_is_pointed_at_and_a_click_goes
 
 @pytest.mark.long
 def test_a_chosen_word_and_the_step_of_the_film_go_along_with_each_other(page: Page, shipped_url: str) -> None:
-    visit(page, shipped_url)
+    # A tab of Decode that another test opened would stay open.
+    page.goto(shipped_url)
     picture, player = page.locator(".matrix-picture[data-exact='1']"), page.locator(".decode-player[data-ready='1']")
     expect(picture).to_be_visible()
     ready(page)

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import settled
 from tests.browser.test_app import opened, sentence, turned_to, typed
 
 
@@ -61,3 +62,23 @@ def test_a_sentence_of_the_session_is_a_click_away(page: Page, url: str) -> None
     page.get_by_role("button", name=first).click()
     expect(sentence(page, "en")).to_have_text(first)
     expect(page.get_by_role("button", name="She read the book.")).to_be_visible()
+
+
+@pytest.mark.parametrize(("name", "choice", "param"), [("Export", "White", "paper="), ("Weights", "Norms", "measure=")])
+def test_what_was_undone_is_not_chosen_again_by_a_button_of_settings_that_is_closed(
+    page: Page, url: str, name: str, choice: str, param: str
+) -> None:
+    opened(page, url)
+    page.get_by_role("button", name=name, exact=True).click()
+    page.get_by_role("radio", name=choice).click(force=True)
+    expect(page).to_have_url(re.compile(param))
+    page.keyboard.press("Escape")
+    # The list has closed for the server too.
+    page.wait_for_timeout(300)
+    settled(page)
+    page.keyboard.press("Control+z")
+    expect(page).not_to_have_url(re.compile(param))
+    page.get_by_role("gridcell").nth(5).click()
+    expect(page).to_have_url(re.compile("head=L2H2"))
+    settled(page)
+    expect(page).not_to_have_url(re.compile(param))

@@ -13,8 +13,10 @@ from viz.ui import long_work
 
 
 def app_of(**params: object) -> AppTest:
-    """The app, not run yet, with these parameters in its address."""
+    """The app, not run yet, with these parameters in its address; what is drawn behind a button of settings is open."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    for popover in ("settings", "open-head-more", "sampling-settings", "mark-words"):
+        app.session_state[popover] = True
     for name, value in params.items():
         app.query_params[name] = str(value)
     return app

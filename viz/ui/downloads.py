@@ -134,6 +134,8 @@ def menu() -> None:
     """Show the menu, in the head of a page."""
     opened = st.popover(_("Export"), icon=":material/download:", key="export", on_change="rerun")
     st.session_state[_MENU] = opened
+    if not opened.open:
+        return
     with opened.container(width=WIDTH):
         help_text = _(
             "PNG is pixels, twice the screen's. SVG and PDF are shapes that stay sharp at any size; PDF is made in the "

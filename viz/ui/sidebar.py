@@ -187,20 +187,31 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
         is_known = _about_model(about)
         add_model()
         _sentences()
-        with st.popover(messages.in_every_language(said("Settings")), icon=":material/settings:", key="settings"):
-            _app_language()
-            read = st.container()
-            if is_known:
-                _language(read)
-            _device()
-            choice()
+        read = _settings(is_known=is_known)
 
     def complete() -> None:
         if not is_known:
             _about_model(about)
-            _language(read)
+            if read is not None:
+                _language(read)
 
     return complete
+
+
+def _settings(*, is_known: bool) -> "DeltaGenerator | None":
+    """What a person sets once, behind a button; where the language that is read goes if that is not known yet."""
+    label = messages.in_every_language(said("Settings"))
+    opened = st.popover(label, icon=":material/settings:", key="settings", on_change="rerun")
+    if not opened.open:
+        return None
+    with opened:
+        _app_language()
+        read = st.container()
+        if is_known:
+            _language(read)
+        _device()
+        choice()
+    return read
 
 
 def _about_model(place: "DeltaGenerator") -> bool:

@@ -225,17 +225,23 @@ def _mark_both(texts: tuple[str, str], row: "DeltaGenerator", *, must_be_marked:
         key="mark-words",
         icon=":material/ads_click:",
         help=_("Which word is the pronoun, which its antecedent, and which the other candidate."),
+        on_change="rerun",
     )
-    with st.container() if must_be_marked and not is_complete else words:
-        with st.grid(2, min_column_width=360, gap="medium"):
-            for sentence, text, fields, (marks, _is_guess) in zip(
-                NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True
-            ):
-                _mark_words(sentence, text, fields, marks)
-        if is_guess and is_complete:
-            st.button(_("Confirm the guess"), key="marks-right", on_click=_keep_marks, args=(before,))
+    if must_be_marked and not is_complete:
+        _show_marks(texts, before)
+    elif words.open:
+        with words:
+            _show_marks(texts, before)
+            if is_guess and is_complete:
+                st.button(_("Confirm the guess"), key="marks-right", on_click=_keep_marks, args=(before,))
     if must_be_marked:
         _say_what_is_missing(texts)
+
+
+def _show_marks(texts: tuple[str, str], before: Sequence[tuple[Marks, bool]]) -> None:
+    with st.grid(2, min_column_width=360, gap="medium"):
+        for sentence, text, fields, (marks, _is_guess) in zip(NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True):
+            _mark_words(sentence, text, fields, marks)
 
 
 def _say_what_is_missing(texts: Sequence[str]) -> None:

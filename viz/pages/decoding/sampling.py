@@ -77,7 +77,7 @@ def show(trace: "Trace") -> None:
     greedy = traces.written(writer, trace.text)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _presets()
-        settings = st.popover(_("Settings"), key="sampling-settings", icon=":material/tune:")
+        settings = st.popover(_("Settings"), key="sampling-settings", icon=":material/tune:", on_change="rerun")
         st.button(
             _("Sample again"), icon=":material/casino:", on_click=_next_seed, help=_("Continues with the next seed.")
         )
@@ -175,6 +175,8 @@ def _settings(vocab_size: int, slot: DeltaGenerator) -> None:
     controls.settle("top_k", 0, vocab_size, _("Top-k"))
     controls.settle("top_p", LEAST_MASS, 100, _("Top-p"), hundredths)
     controls.settle("sampling_seed", 0, controls.MAX_SEED, _("Seed"))
+    if not slot.open:
+        return
     with slot:
         help_text = _("How many translations are sampled; the first ones stay the same when the number grows.")
         controls.whole_slider("num_samples", _("Samples"), 1, MAX_SAMPLES, help_text=help_text)

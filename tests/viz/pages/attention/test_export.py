@@ -102,6 +102,7 @@ def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads(
 
 def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppTest) -> None:
     app.query_params["pictures"] = "SVG"
+    app.session_state["export"] = True
     page_run.run_page(app, "model_card")
     chart = app.get("plotly_chart")[0]
     assert '"format": "svg"' in chart.proto.config

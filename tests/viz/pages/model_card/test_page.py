@@ -142,10 +142,10 @@ def test_twenty_sentences_are_translated_and_another_twenty_on_demand(
 @pytest.mark.parametrize(
     ("name", "positions", "keys"),
     [
-        ("gpt2", "A learned table", "no key after the query (causal)"),
-        ("bert", "A learned table", "every key"),
-        ("t5", "A relative bias", "every key"),
-        ("mpnet", "A learned table", "every key"),
+        ("gpt2", "Learned positions.", "no key after the query (causal)"),
+        ("bert", "Learned positions.", "every key"),
+        ("t5", "Relative bias positions.", "every key"),
+        ("mpnet", "Learned positions.", "every key"),
     ],
 )
 def test_the_masks_and_positions_of_a_model_from_elsewhere_are_its_own(

@@ -61,17 +61,24 @@ def _settings(trace: "Trace", site: str) -> None:
             key="open-head-more",
             icon=":material/tune:",
             help=_("Measure, layer, head and special tokens"),
+            on_change="rerun",
         )
         controls.whole_words(attention.has_words_of_several(trace, site), attention.has_runs(trace, site))
         if not state.current().common.whole_words:
             captions.show_sign(trace)
-    with more:
-        name = controls.measure(head_metrics.offered(models.abilities(state.current().model)))
+    offered = head_metrics.offered(models.abilities(state.current().model))
+    controls.fit_measure(offered)
+    name = state.current().common.measure
+    if more.open:
+        with more:
+            controls.measure(offered)
     if name != "weights" and attention.is_long(trace, site):
         frame.small_print(
             "{label} are shown only for the open head; for such a long text, the tiles show weights.",
             label=shown(MEASURES[name].label),
         )
+    if not more.open:
+        return
     with more, st.container(horizontal=True):
         controls.layer(trace.layers_of(site))
         controls.head(trace.heads_of(site), disabled=not MEASURES[name].is_per_head)
