@@ -81,7 +81,7 @@ def show(trace: "Trace") -> None:
         st.button(
             _("Sample again"), icon=":material/casino:", on_click=_next_seed, help=_("Continues with the next seed.")
         )
-    _settings(len(vocabulary), settings)
+    _settings(len(vocabulary), settings if settings.open else None)
     selection = state.current()
     task = searches.drawing(writer, trace.text, selection.decoding)
     drawn = long_work.outcome(task, _("Sample"), key="samples", start=True, patience=long_work.LONGER_PATIENCE)
@@ -167,7 +167,7 @@ def _take_preset() -> None:
             state.choose(**preset._asdict())
 
 
-def _settings(vocab_size: int, slot: DeltaGenerator) -> None:
+def _settings(vocab_size: int, slot: DeltaGenerator | None) -> None:
     """All that a sample depends on; a link's settings that cannot be are said on the page itself."""
     hundredths = controls.hundredths
     controls.settle("num_samples", 1, MAX_SAMPLES, _("Number of samples"))
@@ -175,7 +175,7 @@ def _settings(vocab_size: int, slot: DeltaGenerator) -> None:
     controls.settle("top_k", 0, vocab_size, _("Top-k"))
     controls.settle("top_p", LEAST_MASS, 100, _("Top-p"), hundredths)
     controls.settle("sampling_seed", 0, controls.MAX_SEED, _("Seed"))
-    if not slot.open:
+    if slot is None:
         return
     with slot:
         help_text = _("How many translations are sampled; the first ones stay the same when the number grows.")
