@@ -19,10 +19,11 @@ from model.decoding.logit_lens import LogitLens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
 from model.decoding.search import StepsDone
 from model.decoding.session import Session
-from model.errors import DeviceError
+from model.errors import DeviceError, TraceError
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import EncoderDecoder
+from model.parts.parts import Parts
 from model.tokenizer import Tokenizer
 from model.trace.steps import Spread, Vocabulary
 from model.trace.trace import Trace
@@ -52,6 +53,10 @@ class Reader(Protocol):
     @property
     def abilities(self) -> Abilities:
         """What the model has and lacks."""
+
+    @property
+    def parts(self) -> Parts:
+        """Its parts by their names. Raises a TraceError of a model that adds to no residual stream of tokens."""
 
     @property
     def offered(self) -> Offered:
@@ -159,6 +164,18 @@ class Loaded:
     def __init__(self, model: nn.Module, *, name: str, digest: str, languages: tuple[str, str] = ("", "")) -> None:
         self.model = model.eval()
         self.name, self.digest, self.languages = name, digest, languages
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the model has and lacks."""
+        raise NotImplementedError
+
+    @property
+    def parts(self) -> Parts:
+        """None: raises a TraceError that says why."""
+        if why := self.abilities.lacks.get("self-attention"):
+            raise TraceError("Not all of its layers add to one sum, the residual stream. {why}", why=why)
+        raise TraceError("It reads patches of a picture, not tokens; its heads are on the Attention page.")
 
     @property
     def is_english_german(self) -> bool:

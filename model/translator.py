@@ -1,6 +1,6 @@
 """Headlight's own encoder–decoders as translators: Transformers, which tell all of their insides, and those before."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -16,8 +16,10 @@ from model.decoding.search import EXTRA_LENGTH
 from model.decoding.side_by_side import BatchMasks, run_batch
 from model.errors import CheckpointError, InputTextError, TraceError, said
 from model.nn.earlier import RecurrentTranslator
+from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.transformer import Transformer
+from model.parts.ours import OwnParts
 from model.sequence_translator import SequenceTranslator, read_folder
 from model.trace.trace import Trace
 
@@ -83,6 +85,15 @@ class Translator(SequenceTranslator):
             max_target_length=self.config.max_length + EXTRA_LENGTH,
             lacks=lacks,
         )
+
+    @property
+    def parts(self) -> OwnParts:
+        """See `model.reader.Reader`."""
+        return OwnParts(self.model, self.abilities, self._rerun)
+
+    def _rerun(self, trace: Trace, extras: Set[str], edits: Edits) -> Trace:
+        written = [step.token_id for step in trace.steps]
+        return self.trace_tokens(trace.text, written, extras=extras, edits=edits)
 
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""

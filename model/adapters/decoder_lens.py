@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from threading import get_ident
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 import torch
 from jaxtyping import Float
@@ -19,8 +18,8 @@ from model.abilities import Abilities
 from model.adapters.capture import head_edits
 from model.adapters.layout import Layout
 from model.adapters.library import LINEAR
+from model.adapters.norms import NORM_UNKNOWN, final_norm
 from model.adapters.placement import device_of
-from model.adapters.stream_taps import Stack
 from model.adapters.text_reader import TextReader
 from model.decoding.cost import DecoderSizes
 from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_level
@@ -31,9 +30,6 @@ from model.trace.trace import Trace
 
 #: Largest difference, in nats or units of a logit, between what the last level says and the model.
 TOLERANCE: Final = 1e-2
-NORM_UNKNOWN: Final = said(
-    "The final norm and the output projection of this model were not found, so its layers cannot be read."
-)
 
 
 @torch.inference_mode()
@@ -68,64 +64,6 @@ def decoder_lens(
         for level, readout in zip(levels, readouts, strict=True)
     ]
     return join_levels(read, trace.steps, vocabulary)
-
-
-_NORMS: Final[WeakKeyDictionary[nn.Module, dict[Stack, nn.Module | None]]] = WeakKeyDictionary()
-
-
-def final_norm(model: nn.Module, stack: Stack = "decoder") -> nn.Module | None:
-    """The norm after the last layer of a stack; None where no module puts out what is read of the stack.
-
-    A run of two tokens finds it, once for each stack of a model.
-    """
-    found = _NORMS.setdefault(model, {})
-    if stack not in found:
-        found[stack] = _last_module(model, stack)
-    return found[stack]
-
-
-@torch.inference_mode()
-def _last_module(model: nn.Module, stack: Stack) -> nn.Module | None:
-    """The first module outside the lists of layers that puts out what the head of a decoder alone reads; in other
-    models, or without a head, what the stack returns."""
-    whole: Any = model
-    is_pair = whole.config.is_encoder_decoder
-    head = None if is_pair or stack == "encoder" else whole.get_output_embeddings()
-    put_out: list[tuple[nn.Module, Tensor]] = []
-    read: list[Tensor] = []
-
-    def note(module: nn.Module, _given: Any, output: Any) -> None:
-        if isinstance(output, Tensor):
-            put_out.append((module, output))
-
-    lists = [f"{name}." for name, module in model.named_modules() if isinstance(module, nn.ModuleList)]
-    ids = torch.tensor([[1, 2]], device=device_of(model))
-    given = {"input_ids": ids} | ({"decoder_input_ids": ids} if is_pair else {})
-    with ExitStack() as hooks:
-        for name, module in model.named_modules():
-            if module is not head and not name.startswith(tuple(lists)):
-                hooks.callback(module.register_forward_hook(note).remove)
-        if head is not None:
-            hooks.callback(head.register_forward_pre_hook(lambda _module, given: read.append(given[0])).remove)
-        else:
-            part: nn.Module = getattr(whole, f"get_{stack}")() if is_pair else whole.base_model
-            hooks.callback(part.register_forward_hook(lambda _module, _given, output: read.append(output[0])).remove)
-        whole(**given, **({"use_cache": False} if stack == "decoder" else {}))
-    return next((module for module, output in put_out if torch.equal(output, read[0])), None)
-
-
-@torch.inference_mode()
-def norm_of(norm: nn.Module, width: int, device: torch.device) -> tuple[Float[Tensor, "d_model"], bool]:
-    """What a norm multiplies each number by, and whether it takes off the mean: seen in what it makes of 1, −1, 1, ….
-
-    Some hold what they multiply by, some what is added to 1.
-    """
-    dtype = next((weight.dtype for weight in norm.parameters()), torch.float32)
-    signs = torch.ones(1, width, device=device, dtype=dtype)
-    signs[:, 1::2] = -1
-    plus, minus, moved = (norm(given)[0].float().cpu() for given in (signs, -signs, signs + 1))
-    scale = (plus - minus) / 2 * signs[0].float().cpu()
-    return scale, bool(torch.allclose(moved, plus, atol=0.05 * float(scale.abs().max())))
 
 
 def _readouts(model: nn.Module, head: nn.Module, levels: list[Tensor], logits: Tensor) -> list[Readout]:

@@ -13,13 +13,13 @@ from model.abilities import Abilities, View, Whole
 from model.adapters import capture, library
 from model.adapters.ability_proof import check_looks, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
-from model.adapters.decoder_lens import NORM_UNKNOWN, final_norm
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.inspect_folder import private_copy, try_once
 from model.adapters.layout import Layout, longest_text
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.model_class import class_of, with_type
+from model.adapters.norms import NORM_UNKNOWN, final_norm
 from model.adapters.other_weights import readable_folder
 from model.adapters.peft_adapter import merge
 from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle

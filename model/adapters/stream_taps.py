@@ -4,20 +4,19 @@ Hooks are set once for each model, when it is first asked, and stay: to take the
 the model would not be safe. Who listens is held in a `ContextVar`, so without a listener they do nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters.layout import Layout
-
-Stack = Literal["encoder", "decoder"]
+from model.parts.weights import Stack
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +29,12 @@ class ModuleCall:
 
 
 @dataclass(eq=False)
-class LayerCall:
-    """What one layer read and put out at the row, or the rows, and its modules in the order in which they were done."""
+class Called:
+    """A module and all that it was called with, so that it can be called again."""
 
     module: nn.Module
-    stack: Stack
-    #: args, kwargs: all that it was called with.
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    given: Float[Tensor, "*rows d_model"] | None = None
-    put_out: Float[Tensor, "*rows d_model"] | None = None
-    calls: list[ModuleCall] = field(default_factory=list)
 
     @property
     def hidden(self) -> Tensor | None:
@@ -48,11 +42,32 @@ class LayerCall:
         value = self.args[0] if self.args else self.kwargs.get("hidden_states")
         return value if isinstance(value, Tensor) else None
 
-    def again(self, hidden: Float[Tensor, "batch position d_model"]) -> Any:
-        """What the layer returns for other vectors, called as it was in all else."""
-        if self.args:
-            return self.module(hidden, *self.args[1:], **self.kwargs)
-        return self.module(**{**self.kwargs, "hidden_states": hidden})
+    def again(
+        self, hidden: Float[Tensor, "batch position d_model"], memory: Float[Tensor, "batch key d_model"] | None = None
+    ) -> Any:
+        """What the module returns for other vectors, and another memory, called as it was in all else."""
+        args, kwargs = list(self.args), dict(self.kwargs)
+        if memory is not None:
+            args, kwargs = (
+                [_or(memory, each) for each in args],
+                {name: _or(memory, each) for name, each in kwargs.items()},
+            )
+        if args:
+            args[0] = hidden
+        else:
+            kwargs["hidden_states"] = hidden
+        return self.module(*args, **kwargs)
+
+
+@dataclass(eq=False)
+class LayerCall(Called):
+    """What one layer read and put out at the row, or the rows, and its modules in the order in which they were done."""
+
+    stack: Stack
+    given: Float[Tensor, "*rows d_model"] | None = None
+    put_out: Float[Tensor, "*rows d_model"] | None = None
+    calls: list[ModuleCall] = field(default_factory=list)
+    attentions: list[Called] = field(default_factory=list)  #: with what its attentions were called
 
 
 @dataclass(eq=False)
@@ -60,6 +75,8 @@ class Taps:
     """What a run leaves, layer after layer: of each stack only the row at its position, or every row for None."""
 
     rows: Mapping[Stack, int | None]
+    has_modules: bool = True  #: whether what the modules of a layer do is kept too
+    skipped: Set[nn.Module] = frozenset()  #: put out what they read
     layers: list[LayerCall] = field(default_factory=list)
     is_open: bool = False
 
@@ -71,13 +88,23 @@ _REGISTERING: Final = Lock()
 
 
 @contextmanager
-def tapped(model: nn.Module, layout: Layout, rows: Mapping[Stack, int | None]) -> Iterator[list[LayerCall]]:
+def tapped(
+    model: nn.Module,
+    layout: Layout,
+    rows: Mapping[Stack, int | None],
+    *,
+    has_modules: bool = True,
+    skipped: Set[nn.Module] = frozenset(),
+) -> Iterator[list[LayerCall]]:
     """Yield what the layers of these stacks do while the block runs, in this thread only.
 
-    `rows`: stack → the position that is listened to; None for all.
+    Args:
+        rows: stack → the position that is listened to; None for all.
+        has_modules: whether the modules inside the layers are listened to.
+        skipped: modules inside layers that put out what they read.
     """
     _tap(model, layout)
-    taps = Taps(rows)
+    taps = Taps(rows, has_modules, skipped)
     token = _TAPS.set(taps)
     try:
         yield taps.layers
@@ -94,6 +121,8 @@ def _tap(model: nn.Module, layout: Layout) -> None:
             for module in layer.modules():
                 if module is not layer:
                     module.register_forward_hook(_note)
+                if module in layout.sites:
+                    module.register_forward_pre_hook(_attending, with_kwargs=True)
             layer.register_forward_hook(_closer(stack))
         setattr(model, _MARK, True)
 
@@ -121,7 +150,7 @@ def _opener(stack: Stack) -> Any:
         taps = _TAPS.get()
         if taps is None or stack not in taps.rows:
             return
-        call = LayerCall(module, stack, args, kwargs or {})
+        call = LayerCall(module, args, kwargs or {}, stack)
         call.given = _row(call.hidden, taps.rows[stack])
         taps.layers.append(call)
         taps.is_open = True
@@ -139,15 +168,30 @@ def _closer(stack: Stack) -> Any:
     return end
 
 
-def _note(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+def _attending(module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     taps = _TAPS.get()
-    if taps is None or not taps.is_open:
-        return
+    if taps is not None and taps.is_open:
+        taps.layers[-1].attentions.append(Called(module, args, kwargs))
+
+
+def _note(module: nn.Module, args: tuple[Any, ...], output: Any) -> Any:
+    taps = _TAPS.get()
+    if taps is not None and module in taps.skipped:
+        return args[0]
+    if taps is None or not taps.is_open or not taps.has_modules:
+        return None
     layer = taps.layers[-1]
     position = taps.rows[layer.stack]
     put_out = _row(output, position)
     if put_out is not None and layer.given is not None and put_out.shape == layer.given.shape:
         layer.calls.append(ModuleCall(module, _row(args[0] if args else None, position), put_out))
+    return None
+
+
+def _or(memory: Tensor, given: Any) -> Any:
+    """The memory in place of another of as many positions, else what was given."""
+    is_memory = isinstance(given, Tensor) and given.is_floating_point() and given.shape[:2] == memory.shape[:2]
+    return memory if is_memory and given.dim() == 3 else given
 
 
 def _row(value: Any, position: int | None) -> Tensor | None:

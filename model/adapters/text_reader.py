@@ -12,15 +12,15 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters import library
-from model.adapters.capture import check_edits, head_edits
-from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
-from model.adapters.stream_taps import LayerCall, Stack, layer_around, tapped
+from model.adapters.capture import check_edits
+from model.adapters.library_parts import LibraryParts
+from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.stream_taps import LayerCall, layer_around, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import InputTextError, TokenError, said
-from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit, listen
-from model.trace.trace import Trace
+from model.parts.weights import Stack
 from model.word_choice import MASK, NO_EDITS, Choice, TokenPlace, WordChoice, first_difference
 
 
@@ -64,6 +64,11 @@ class TextReader(TextTracer):
     """As `TextTracer`; it also says which word it would say at a place, and lets its attention be changed there."""
 
     pads = False
+
+    @property
+    def parts(self) -> LibraryParts:
+        """See `model.reader.Reader`."""
+        return LibraryParts(self)
 
     def labels(self, text: str) -> tuple[str, ...]:
         """None: it predicts words."""
@@ -132,16 +137,6 @@ class TextReader(TextTracer):
         logits = self.place_logits(choice.place, copies, edits)
         return (logits[:, choice.right] - logits[:, choice.wrong])[:, None]
 
-    def trace_place(self, place: TokenPlace, token: int, edits: Edits | None = None) -> Trace:
-        """A trace of what is read at a place where this token is said; with edits of heads, for this run alone."""
-        if self.abilities.kind == "encoder":
-            read = Encoded(place.source, self.pieces.tokens(place.source), token_inputs=place.token_inputs)
-            return self.trace_source("", read, False, edits)
-        if self.abilities.kind == "decoder":
-            return self.trace_rows("", place.target, (), edits=edits)
-        begin, *written = place.target
-        return self.trace_rows("", place.source, [*written, token], begin=begin, edits=edits)
-
     def tapped(self, rows: Mapping[Stack, int | None]) -> AbstractContextManager[list[LayerCall]]:
         """What the layers of these stacks do while the block runs; arguments of `stream_taps.tapped`."""
         return tapped(self.model, self.layout, rows)
@@ -160,16 +155,6 @@ class TextReader(TextTracer):
     def all_tokens(self) -> tuple[str, ...]:
         """Every token of the vocabulary, in the order of their ids, each spelled by itself."""
         return tuple(token for token_id in range(self.vocab_size) for token in self.pieces.tokens([token_id]))
-
-    def run_again(self, trace: Trace, *, edits: Edits | None = None) -> Any:
-        """What the library's model returns for what a trace read, under the trace's edits, or these named ones."""
-        source, target = trace.source_ids, trace.target_ids
-        wanted = trace.edits if edits is None else edits
-        hooks = head_edits(wanted, self.abilities, num_source=len(source), num_target=len(target))
-        with listen(edits=hooks):
-            return self.model.base_model(  # type: ignore[operator]
-                **self.arguments(source, target, token_inputs=trace.token_inputs)
-            )
 
 
 #: What a label is of: a text, a token of it, or (where an answer begins) every token of a text.

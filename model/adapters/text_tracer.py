@@ -27,6 +27,7 @@ from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
 from model.trace.steps import Vocabulary, describe_steps
 from model.trace.trace import SiteLayers, TokenInputs, Trace
+from model.word_choice import TokenPlace
 
 #: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
 LONGEST_PIECE: Final = 100
@@ -298,6 +299,26 @@ class TextTracer(BaseReader):
             roles=source.segments,
             token_inputs=source.token_inputs,
         )
+
+    def trace_place(self, place: TokenPlace, token: int, edits: Edits | None = None) -> Trace:
+        """A trace of what is read at a place where this token is said; with edits of heads, for this run alone."""
+        if self.abilities.kind == "encoder":
+            read = Encoded(place.source, self.pieces.tokens(place.source), token_inputs=place.token_inputs)
+            return self.trace_source("", read, False, edits)
+        if self.abilities.kind == "decoder":
+            return self.trace_rows("", place.target, (), edits=edits)
+        begin, *written = place.target
+        return self.trace_rows("", place.source, [*written, token], begin=begin, edits=edits)
+
+    def run_again(self, trace: Trace, *, edits: Edits | None = None) -> Any:
+        """What the library's model returns for what a trace read, under the trace's edits, or these named ones."""
+        source, target = trace.source_ids, trace.target_ids
+        wanted = trace.edits if edits is None else edits
+        hooks = head_edits(wanted, self.abilities, num_source=len(source), num_target=len(target))
+        with listen(edits=hooks):
+            return self.model.base_model(  # type: ignore[operator]
+                **self.arguments(source, target, token_inputs=trace.token_inputs)
+            )
 
     def arguments(
         self, source_ids: Sequence[int], target_ids: Sequence[int], copies: int = 1, token_inputs: TokenInputs = ()

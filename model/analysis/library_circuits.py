@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters.capture import Call, layers_counted
-from model.adapters.decoder_lens import NORM_UNKNOWN, final_norm, norm_of
+from model.adapters.norms import NORM_UNKNOWN, final_norm, norm_behind
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall
 from model.adapters.text_reader import TextReader
@@ -210,9 +210,9 @@ def read_off(reader: TextReader) -> Float[Tensor, "token d_model"] | None:
     matrix = None if norm is None or head is None else weight_of(head)
     if norm is None or matrix is None or any(len(own) != matrix.size(1) for own in norm.parameters()):
         return None
-    gain, centres = norm_of(norm, matrix.size(1), reader.device)
-    scaled = matrix[: reader.vocab_size] * gain
-    return scaled - scaled.mean(-1, keepdim=True) if centres else scaled
+    of = norm_behind(norm, matrix.size(1), reader.device)
+    scaled = matrix[: reader.vocab_size] * of.gain
+    return scaled - scaled.mean(-1, keepdim=True) if of.is_centred else scaled
 
 
 def _read_off(reader: TextReader) -> Float[Tensor, "token d_model"]:

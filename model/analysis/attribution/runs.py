@@ -9,14 +9,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.adapters.decoder_lens import norm_of
+from model.adapters.layer_sums import FoundPart, find_parts
+from model.adapters.norms import norm_behind
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall, word_vectors
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import AttentionSum, ChoiceRun, LayerRun, LayerSums, layer_run, with_residual
 from model.analysis.residual_stream.additions import Kind, Stack, deviation
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
-from model.analysis.residual_stream.library_path import NOT_FOUND, FoundPart, find_parts, tolerance_of
+from model.analysis.residual_stream.library_path import NOT_FOUND, tolerance_of
 from model.errors import TraceError
 from model.nn.encoder_decoder import DecoderInputs, site_path
 from model.nn.masks import AttentionMask
@@ -148,7 +149,8 @@ def through_norm(
     """
     assert norm.given is not None
     put_out, given = norm.put_out, norm.given
-    gain, centres = norm_of(norm.module, parts.size(-1), device)
+    of = norm_behind(norm.module, parts.size(-1), device)
+    gain, centres = of.gain, of.is_centred
     if centres:
         parts, given = parts - parts.mean(-1, keepdim=True), given - given.mean(-1, keepdim=True)
     if (bias := weight_of(norm.module, "bias")) is not None:

@@ -13,11 +13,10 @@ from torch import Tensor
 
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs
+from model.parts.weights import Kind as Kind
+from model.parts.weights import Stack as Stack
 from model.trace.steps import Candidate
 from model.trace.trace import Trace
-
-Kind = Literal["self", "cross", "feed_forward"]
-Stack = Literal["encoder", "decoder"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -4,8 +4,6 @@ What a module puts out is taken for an addition only where stream and addition t
 what the layer puts out. So nothing is assumed of names, and what does not add up is not told.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, cast
 
@@ -13,15 +11,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.adapters.decoder_lens import final_norm, norm_of
+from model.adapters.layer_sums import FoundPart, find_parts
 from model.adapters.library import LINEAR
+from model.adapters.norms import final_norm, is_norm, norm_behind
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
 from model.adapters.text_reader import TextReader
 from model.analysis.residual_stream.additions import (
     Addition,
     HeadParts,
-    Kind,
     NormStep,
     Stack,
     TokenPath,
@@ -32,83 +30,6 @@ from model.analysis.residual_stream.additions import (
 from model.analysis.residual_stream.capture import kinds
 from model.errors import TraceError, said
 from model.trace.trace import ROUNDING, Trace
-
-#: Largest difference of two sums that are the same, as a share of their largest number.
-CLOSE: Final = {torch.float32: 1e-4, torch.float64: 1e-4}
-HALF: Final = 3e-2
-
-
-@dataclass(frozen=True, eq=False)
-class FoundPart:
-    """One addition."""
-
-    kind: Kind
-    addition: ModuleCall  #: the module that put it out
-    #: before, after: the stream that comes in and that goes on.
-    before: Float[Tensor, "*rows d_model"]
-    after: Float[Tensor, "*rows d_model"]
-    #: the norm that the sub-layer reads through (pre-norm), or that reads the sum (post-norm), if any.
-    norm: ModuleCall | None
-    is_post: bool  #: which of the two
-
-
-def find_parts(layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype) -> list[FoundPart] | None:
-    """The additions of a layer, one for each of its sub-layers; None if no vectors add up to what it puts out."""
-    if layer.given is None or layer.put_out is None:
-        return None
-    return _search(layer, kinds, layer.given, 0, CLOSE.get(dtype, HALF))
-
-
-def _search(
-    layer: LayerCall, kinds: Sequence[Kind], stream: Float[Tensor, "*rows d_model"], start: int, close: float
-) -> list[FoundPart] | None:
-    out, calls, is_last = layer.put_out, layer.calls, len(kinds) == 1
-    assert out is not None
-    for index in range(start, len(calls)):
-        addition = calls[index]
-        total = stream + addition.put_out
-        readers = [call for call in calls[index + 1 :] if _same(call.given, total, close) and _is_norm(call)]
-        # Post-norm: the norm's output goes on. Pre-norm: the sum does, and the next sub-layer's norm reads it. In
-        # parallel: both sub-layers read the same, so that no norm reads the first sum.
-        ways = [(reader.put_out, reader) for reader in readers] + [(total, None)]
-        for after, norm in ways:
-            read_through = norm or _norm_before(calls[:index], stream, close)
-            part = FoundPart(kinds[0], addition, stream, after, read_through, is_post=norm is not None)
-            if is_last:
-                if _same(after, out, close):
-                    return [part]
-                continue
-            rest = _search(layer, kinds[1:], after, index + 1, close)
-            if rest is not None:
-                return [part, *rest]
-    return None
-
-
-def _norm_before(
-    calls: Sequence[ModuleCall], stream: Float[Tensor, "*rows d_model"], close: float
-) -> ModuleCall | None:
-    return next((call for call in reversed(calls) if _same(call.given, stream, close) and _is_norm(call)), None)
-
-
-@torch.inference_mode()
-def _is_norm(call: ModuleCall) -> bool:
-    """Whether a module with nothing but a gain and a bias puts out the same for a vector twice as long."""
-    module, given = call.module, call.given
-    own = list(module.parameters())
-    if given is None or any(True for _ in module.children()) or any(weights.dim() != 1 for weights in own):
-        return False
-    like = torch.empty(0) if not own or own[0].is_meta else own[0]
-    rows = given.reshape(-1, given.size(-1))
-    rows = (rows / rows.square().mean().sqrt()).to(like.device, own[0].dtype if own else torch.float32)
-    once, twice = (module(factor * rows).float() for factor in (4, 8))
-    return deviation(once, twice) < HALF
-
-
-def _same(one: Tensor | None, other: Tensor, close: float) -> bool:
-    if one is None or one.shape != other.shape:
-        return False
-    return float((one - other).abs().max()) <= close * float(other.abs().max())
-
 
 WEIGHTS_ONLY: Final = said("This model exposes only its attention weights, so what its sub-layers add is unknown.")
 NOT_FOUND: Final = said(
@@ -221,7 +142,7 @@ def _head_deviation(heads: HeadParts, added: Float[Tensor, "d_model"]) -> float:
 
 def _norm_step(reader: TextReader, call: ModuleCall) -> NormStep:
     assert call.given is not None
-    _, is_centred = norm_of(call.module, call.given.size(-1), reader.device)
+    is_centred = norm_behind(call.module, call.given.size(-1), reader.device).is_centred
     return NormStep(before=call.given, after=call.put_out, is_centred=is_centred)
 
 
@@ -233,4 +154,4 @@ def _final_norm(reader: TextReader, stack: Stack, last: Float[Tensor, "d_model"]
     dtype = next(reader.model.parameters()).dtype
     after: Tensor = norm(last.to(reader.device, dtype)[None, None])[0, 0].float().cpu()
     call = ModuleCall(norm, last, after)
-    return _norm_step(reader, call) if _is_norm(call) else None
+    return _norm_step(reader, call) if is_norm(norm, last) else None

@@ -6,7 +6,7 @@ from torch import nn
 from transformers.models.gemma.modeling_gemma import GemmaRMSNorm
 from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
-from model.adapters.decoder_lens import norm_of
+from model.adapters.norms import norm_behind
 from model.analysis.metrics import repeated_tokens as metrics
 from model.analysis.metrics.repeated_tokens import (
     COPIES,
@@ -61,9 +61,12 @@ def test_what_a_norm_multiplies_by_is_seen_in_what_it_does(norm: nn.Module, is_a
         weight.copy_(torch.randn(8, generator=torch.Generator().manual_seed(4)))
         if isinstance(norm, nn.LayerNorm):
             norm.bias.copy_(torch.arange(8.0))
-    found, is_centred = norm_of(norm, 8, torch.device("cpu"))
-    assert torch.allclose(found, weight + is_added, atol=1e-4)
-    assert is_centred is centres
+    found = norm_behind(norm, 8, torch.device("cpu"))
+    assert torch.allclose(found.gain, weight + is_added, atol=1e-4)
+    assert found.is_centred is centres
+    rows = torch.randn(5, 8, generator=torch.Generator().manual_seed(5)) * 3 + 1
+    with torch.no_grad():
+        torch.testing.assert_close(found(rows), norm(rows), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "llama", "mistral"])

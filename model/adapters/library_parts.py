@@ -1,0 +1,418 @@
+"""The parts of models of `transformers`, found by what their modules do, never by what they are called."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.abilities import Abilities
+from model.adapters.capture import Call, layers_counted
+from model.adapters.layer_sums import FoundPart, find_parts
+from model.adapters.library import LINEAR
+from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind
+from model.adapters.placement import weight_of
+from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
+from model.adapters.text_tracer import TextTracer
+from model.errors import TraceError, said
+from model.nn.attention import AttentionInputs
+from model.nn.edit_hooks import Edits
+from model.nn.hooks import CALL, listen
+from model.nn.masks import AttentionMask
+from model.parts.parts import Addition, NormStep, Parts, Run
+from model.parts.weights import (
+    AttentionWeights,
+    Embedding,
+    FeedForwardWeights,
+    Norm,
+    Norms,
+    Projection,
+    Stack,
+    Sublayer,
+)
+from model.trace.trace import ROUNDING, Recorded, Trace
+from model.word_choice import TokenPlace
+
+#: Vectors that a layer is given at once.
+ROWS_AT_ONCE: Final = 256
+#: How positions are known that are added to the embeddings.
+ADDED: Final = ("learned", "sinusoidal")
+NO_LAYER: Final = said("The layers of this model cannot be run alone, so their queries and keys are unknown.")
+NO_DISTANCE: Final = said("This model accepts no positions, so no distance can be chosen.")
+NOT_FOUND: Final = said(
+    "No module outputs of this model add up to the outputs of its layers, so what each sub-layer adds is unknown: "
+    "the model may scale what it adds."
+)
+WEIGHTS_ONLY: Final = said("This model exposes only its attention weights, so what its sub-layers add is unknown.")
+BETWEEN: Final = said(
+    "There are layers without attention between those that are shown, so a token cannot be followed from one to the "
+    "next."
+)
+NO_MATRICES: Final = said("The matrices of this model's feed-forward networks were not found.")
+_NORMS: Final[WeakKeyDictionary[nn.Module, Mapping[Sublayer, Norms]]] = WeakKeyDictionary()
+
+
+class _Called(Exception):
+    """An attention was called: what its layer would do with it is not wanted."""
+
+
+@dataclass(frozen=True, eq=False)
+class LibraryParts(Parts):
+    """The parts of a model that reads text."""
+
+    reader: TextTracer
+    _probes: dict[int, list[LayerCall]] = field(default_factory=dict)
+    _factors: dict[Stack, float | None] = field(default_factory=dict)
+
+    @property
+    def abilities(self) -> Abilities:  # type: ignore[override]
+        """See `Parts`."""
+        return self.reader.abilities
+
+    @property
+    def tolerance(self) -> float:
+        """How far recomputed sums may be from the model's, as a share, by rounding alone."""
+        return 10 * ROUNDING[self._weight.dtype]
+
+    @torch.inference_mode()
+    def embedding(self, stack: Stack) -> Embedding:
+        """See `Parts`. Where a norm follows, the scale counts up to that."""
+        table = self._table(stack)
+        matrix, one = weight_of(table), self._looked_up(stack, [1])[0]
+        assert matrix is not None
+        scale = float((one * matrix[1]).sum() / matrix[1].square().sum()) * (self._factor(stack) or 1.0)
+        return Embedding(matrix=matrix, scale=scale)
+
+    @torch.inference_mode()
+    def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
+        """See `Parts`. Where positions are added and a norm follows, it is what the table holds."""
+        if (factor := self._factor(stack)) is not None or self.abilities.positions in ADDED:
+            return self._looked_up(stack, ids) * (factor or 1.0)
+        with self._tapped({stack: None}) as layers, _until_attending(stack):
+            self._run(ids)
+        read = layers[-1].given
+        if read is None or read.shape != (len(ids), self._table(stack).weight.size(1)):
+            raise TraceError(NO_LAYER)
+        return read
+
+    def _looked_up(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
+        vectors: Tensor = self._table(stack)(torch.as_tensor(ids, device=self.reader.device))
+        return vectors.float().cpu()
+
+    def _factor(self, stack: Stack) -> float | None:
+        """By what the model multiplies what its table puts out, seen in two tokens at the same position; None where
+        that is not all that it does."""
+        if stack not in self._factors:
+            read = []
+            for token in (1, 2):
+                with self._tapped({stack: 0}) as layers, _until_attending(stack):
+                    self._run([token])
+                read.append(cast(Tensor, layers[-1].given))
+            one, other = self._looked_up(stack, [1, 2])
+            moved, turned = read[0] - read[1], one - other
+            factor = float((moved * turned).sum() / turned.square().sum())
+            whole = min((1.0, len(one) ** 0.5, factor), key=lambda known: abs(known - factor) > 1e-3 * factor)
+            self._factors[stack] = whole if is_same(turned * factor, moved, self.tolerance) else None
+        return self._factors[stack]
+
+    @torch.inference_mode()
+    def norms(self, sublayer: Sublayer) -> Norms:
+        """See `Parts`."""
+        if self.reader.model not in _NORMS:
+            run = LibraryRun(self, lambda: self._run([1, 2]), dict.fromkeys(self.stacks))
+            _NORMS[self.reader.model] = {
+                Sublayer(stack, number, part.kind): _norms_of(part)
+                for stack in self.stacks
+                for number, layer in enumerate(run.additions(stack))
+                for part in layer
+            }
+        return _NORMS[self.reader.model][sublayer]
+
+    def final_norm(self, stack: Stack) -> Norm | None:
+        """See `Parts`."""
+        norm = final_norm(self.reader.model, stack)
+        return None if norm is None else norm_behind(norm, self._width(stack), self.reader.device)
+
+    @torch.inference_mode()
+    def attention(self, site: str, layer: int) -> AttentionWeights:
+        """See `Parts`. Norms of queries and keys are left out."""
+        at = self._checked(site, layer)
+        called = self._calls(at.stack, 0)[layer].attentions[self.kinds(at.stack).index(at.kind)]
+        inside = {module for module in called.module.modules() if _is_norm_inside(module)}
+        width = self._width(at.stack)
+
+        def made(rows: Tensor) -> AttentionInputs:
+            with self._tapped({}, skipped=inside):
+                return self._attended(
+                    at.stack, rows, 0, lambda some: called.again(some, some if at.kind == "cross" else None)
+                )
+
+        zero, unit = made(torch.zeros(1, width)), made(torch.eye(width))
+        both = zip((zero.query, zero.key, zero.value), (unit.query, unit.key, unit.value), strict=True)
+        query, key, value = (
+            Projection(weight=rows - bias, bias=bias[:, 0] if bool(bias.any()) else None) for bias, rows in both
+        )
+        return AttentionWeights(query=query, key=key, value=value)
+
+    def output(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """See `Parts`."""
+        return self.reader.output_projection(site, layer)
+
+    def output_bias(self, site: str, layer: int) -> Float[Tensor, "d_model"] | None:
+        """See `Parts`."""
+        module = self.reader.layout.projections.get((site, layer))
+        return None if module is None else weight_of(module, "bias")
+
+    def feed_forward(self, stack: Stack, layer: int) -> FeedForwardWeights:
+        """See `Parts`."""
+        raise TraceError(NO_MATRICES)
+
+    def unembedding(self) -> Float[Tensor, "token d_model"]:
+        """See `Parts`."""
+        head: Any = self.reader.model.get_output_embeddings()  # type: ignore[operator]
+        matrix = None if head is None else weight_of(head)
+        if matrix is None:
+            raise TraceError(NORM_UNKNOWN)
+        return matrix[: self.reader.vocab_size]
+
+    @torch.inference_mode()
+    def logits(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row token"]:
+        """See `Parts`."""
+        head: Any = self.reader.model.get_output_embeddings()  # type: ignore[operator]
+        projected: Tensor = head(rows.to(self._weight)).float()
+        scaling, cap = (
+            getattr(self.reader.config, name, None) for name in ("logits_scaling", "final_logit_softcapping")
+        )
+        projected = projected / scaling if isinstance(scaling, float | int) else projected
+        return (projected / cap).tanh() * cap if isinstance(cap, float | int) else projected
+
+    @torch.inference_mode()
+    def layer_inputs(
+        self,
+        site: str,
+        layer: int,
+        rows: Float[Tensor, "row d_model"],
+        memory: Float[Tensor, "key d_model"] | None = None,
+        distance: int = 0,
+    ) -> AttentionInputs:
+        """See `Parts`."""
+        at = self._checked(site, layer)
+        if at.kind == "self":
+            return self._attended(at.stack, rows, distance, self._calls(at.stack, distance)[layer].again)
+        called = self._calls(at.stack, 0)[layer].attentions[self.kinds(at.stack).index(at.kind)]
+        norm = self.norms(at).before
+        read, keys = rows if norm is None else norm(rows), rows if memory is None else memory
+        queries = self._attended(at.stack, read, 0, lambda some: called.again(some, some))
+        seen = self._attended(at.stack, keys, 0, lambda some: called.again(some, some))
+        mask = AttentionMask(num_queries=len(read), num_keys=len(keys))
+        return replace(queries, key=seen.key, value=seen.value, mask=mask)
+
+    def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> "LibraryRun":
+        """See `Parts`."""
+        both: Mapping[Stack, Sequence[int]] = {"encoder": trace.source_ids, "decoder": trace.target_ids}
+        rows = {stack: None for stack, ids in both.items() if ids} if at is None else at
+        return LibraryRun(self, lambda: self.reader.run_again(trace, edits=edits), rows, trace, edits)
+
+    @property
+    def _weight(self) -> Tensor:
+        return next(self.reader.model.parameters())
+
+    def _width(self, stack: Stack) -> int:
+        return self.output(f"{stack}.self", 0).size(-1)
+
+    def _table(self, stack: Stack) -> nn.Embedding:
+        """The token embeddings of a stack."""
+        model: Any = self.reader.model
+        whole = getattr(model, f"get_{stack}")() if model.config.is_encoder_decoder else model
+        table: nn.Embedding = whole.get_input_embeddings()
+        if table.weight.size(1) != (width := self._width(stack)):
+            message = (
+                "The token embeddings of this model have {size} dimensions, but its layers read {width}, so the effect "
+                "of its heads on tokens alone is unknown."
+            )
+            raise TraceError(message, size=table.weight.size(1), width=width)
+        return table
+
+    def _checked(self, site: str, layer: int) -> Sublayer:
+        if not self.abilities.knows_inputs:
+            raise TraceError(self.abilities.lacks["scores"])
+        self.output(site, layer)
+        return Sublayer.of_site(site, layer)
+
+    def _tapped(self, rows: Mapping[Stack, int | None], **options: Any) -> AbstractContextManager[list[LayerCall]]:
+        return tapped(self.reader.model, self.reader.layout, rows, **options)
+
+    def _run(self, ids: Sequence[int], positions: Tensor | None = None) -> None:
+        """Run the model over any tokens, which both of its stacks read."""
+        model: Any = self.reader.model.base_model
+        source, target = (ids if stack in self.stacks else () for stack in ("encoder", "decoder"))
+        given = self.reader.arguments(source, target)
+        if positions is not None:
+            given["position_ids"] = positions[None].to(self.reader.device)
+        model(**given)
+
+    def _calls(self, stack: Stack, distance: int) -> list[LayerCall]:
+        """With what the layers of a stack are called, for the keys at position 0 and then the queries further on."""
+        if distance not in self._probes:
+            limits = (self.abilities.max_length, self.abilities.max_target_length)
+            length = min(ROWS_AT_ONCE, *(limit for limit in limits if limit)) // 2 * 2
+            model: Any = self.reader.model.base_model
+            takes_positions = "position_ids" in inspect.signature(model.forward).parameters
+            if distance and not takes_positions:
+                raise TraceError(NO_DISTANCE)
+            positions = torch.arange(length) // (length // 2) * distance if takes_positions else None
+            with self._tapped(dict.fromkeys(self.stacks, 0), has_modules=False) as layers:
+                self._run([row % self.reader.vocab_size for row in range(length)], positions)
+            self._probes[distance] = layers
+        found = [call for call in self._probes[distance] if call.stack == stack]
+        if len(found) != self.count(stack) or any(call.hidden is None or call.hidden.dim() != 3 for call in found):
+            raise TraceError(NO_LAYER)
+        return found
+
+    def _attended(
+        self, stack: Stack, rows: Float[Tensor, "row d_model"], distance: int, again: Callable[[Tensor], Any]
+    ) -> AttentionInputs:
+        """What the first attention that `again` calls computes of any vectors, as keys and as queries."""
+        hidden = self._calls(stack, distance)[0].hidden
+        assert hidden is not None
+        copies, length = 2 if distance else 1, hidden.size(1)
+        made = []
+        for some in torch.split(rows, length // copies):
+            padded = some.new_zeros(copies, length // copies, some.size(1))
+            padded[:, : len(some)] = some
+            with _until_attending(stack) as recorded:
+                again(padded.reshape(1, length, -1).to(self._weight))
+            if not recorded:
+                raise TraceError(NO_LAYER)
+            call: Call = next(iter(recorded.values()))[0]
+            inputs = call.of_sentence(0, torch.device("cpu"))
+            last = slice(length - length // copies, length - length // copies + len(some))
+            made.append((inputs.query[:, last], inputs.key[:, : len(some)], inputs.value[:, : len(some)]))
+        query, key, value = (torch.cat(parts, 1).float() for parts in zip(*made, strict=True))
+        mask = AttentionMask(num_queries=len(rows), num_keys=len(rows))
+        return replace(inputs, query=query, key=key, value=value, mask=mask)
+
+
+@dataclass(frozen=True, eq=False)
+class LibraryRun(Run):
+    """A run of a library model; `again` runs it, once more where what its layers do inside is asked for too."""
+
+    parts: LibraryParts
+    again: Callable[[], Any]
+    rows: Mapping[Stack, int | None]
+    before: Trace | None = None  #: of whose tokens it is
+    edits: Edits | None = None
+
+    @cached_property
+    def trace(self) -> Trace:
+        """See `Run`."""
+        before = self.before
+        assert before is not None
+        edits = before.edits if self.edits is None else self.edits
+        place = TokenPlace(before.source_ids, before.target_ids, 0, before.token_inputs)
+        return self.parts.reader.trace_place(place, (*before.source_ids, *before.target_ids)[-1], edits)
+
+    def levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
+        """See `Run`."""
+        calls = self._of(stack, self._inside if "_inside" in vars(self) else self._outside)
+        return torch.stack([cast(Tensor, calls[0].given), *(cast(Tensor, call.put_out) for call in calls)])
+
+    def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
+        """See `Run`."""
+        if not self.parts.abilities.knows_inputs:
+            raise TraceError(WEIGHTS_ONLY)
+        kinds, dtype = self.parts.kinds(stack), self.parts._weight.dtype
+        found = [find_parts(call, kinds, dtype) for call in self._of(stack, self._inside)]
+        if any(parts is None for parts in found):
+            raise TraceError(NOT_FOUND)
+        return tuple(tuple(self._addition(stack, part) for part in parts or ()) for parts in found)
+
+    @cached_property
+    def _outside(self) -> list[LayerCall]:
+        return self._listened(has_modules=False)
+
+    @cached_property
+    def _inside(self) -> list[LayerCall]:
+        return self._listened(has_modules=True)
+
+    @torch.inference_mode()
+    def _listened(self, *, has_modules: bool) -> list[LayerCall]:
+        with self.parts._tapped(self.rows, has_modules=has_modules) as layers:
+            self.again()
+        return layers
+
+    def _of(self, stack: Stack, calls: Sequence[LayerCall]) -> list[LayerCall]:
+        """The layers of a stack. Raises a TraceError where something else is between them, or they put out no rows."""
+        found = [call for call in calls if call.stack == stack]
+        if len(found) != self.parts.count(stack) or any(call.given is None or call.put_out is None for call in found):
+            raise TraceError(NOT_FOUND)
+        steps = [(cast(Tensor, one.put_out), cast(Tensor, other.given)) for one, other in pairwise(found)]
+        if not all(is_same(put_out, given, self.parts.tolerance) for put_out, given in steps):
+            raise TraceError(BETWEEN)
+        return found
+
+    def _addition(self, stack: Stack, part: FoundPart) -> Addition:
+        wrote, norm = part.addition, None if part.norm is None else self._step(stack, part.norm)
+        given = wrote.given
+        is_hidden = part.kind == "feed_forward" and given is not None and given.size(-1) != wrote.put_out.size(-1)
+        has_norm = given is not None and not is_hidden and is_norm(wrote.module, given)
+        return Addition(
+            kind=part.kind,
+            before=part.before,
+            read=part.before if norm is None or part.is_post else norm.after,
+            added=wrote.put_out,
+            summed=norm.before if norm is not None and part.is_post else part.before + wrote.put_out,
+            after=part.after,
+            norm=norm,
+            is_post=part.is_post,
+            output_norm=self._step(stack, wrote) if has_norm else None,
+            hidden=given if is_hidden else None,
+            is_gated=is_hidden and self._is_gated(wrote),
+        )
+
+    def _step(self, stack: Stack, call: ModuleCall) -> NormStep:
+        assert call.given is not None
+        norm = norm_behind(call.module, self.parts._width(stack), self.parts.reader.device)
+        return NormStep(norm=norm, before=call.given, after=call.put_out)
+
+    def _is_gated(self, wrote: ModuleCall) -> bool:
+        """Whether two matrices [d_model, d_ff], or one of both, stand before the output of a feed-forward network."""
+        assert wrote.given is not None
+        model, size = self.parts.reader.model, wrote.given.size(-1) * wrote.put_out.size(-1)
+        path = next(name for name, module in model.named_modules() if module is wrote.module)
+        network = model.get_submodule(path.rpartition(".")[0])
+        matrices = (each for each in network.modules() if isinstance(each, LINEAR) and each is not wrote.module)
+        sizes = [matrix.get_parameter("weight").numel() for matrix in matrices]
+        return sizes.count(size) == 2 or sizes.count(2 * size) == 1
+
+
+def _norms_of(part: Addition) -> Norms:
+    norm = None if part.norm is None else part.norm.norm
+    of_output = None if part.output_norm is None else part.output_norm.norm
+    return Norms(before=None if part.is_post else norm, of_output=of_output, after=norm if part.is_post else None)
+
+
+def _is_norm_inside(module: nn.Module) -> bool:
+    """Whether a module is a norm, of vectors of the width of what it has learned."""
+    learned = next((weight for weight in module.parameters() if weight.dim() == 1), None)
+    return learned is not None and is_norm(module, torch.randn(2, learned.numel()))
+
+
+@contextmanager
+def _until_attending(stack: Stack) -> Iterator[Recorded]:
+    """What the first attention of a stack in the block is called with; the block ends there."""
+    with listen(record={CALL}) as recorded, suppress(_Called):
+
+        def stop(done: int, total: int) -> None:
+            if any(name.startswith(f"{stack}.") for name in recorded):
+                raise _Called
+
+        with layers_counted(stop):
+            yield recorded

@@ -1,0 +1,208 @@
+"""The parts of Headlight's own Transformers."""
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Final, cast
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.abilities import Abilities
+from model.errors import TraceError
+from model.nn.attention import AttentionInputs, MultiHeadAttention
+from model.nn.edit_hooks import Edits
+from model.nn.hooks import STREAM
+from model.nn.layers import Embedding as EmbeddingModule
+from model.nn.layers import FeedForward, Residual
+from model.nn.masks import AttentionMask
+from model.nn.transformer import Transformer
+from model.parts.parts import Addition, NormStep, Parts, Run
+from model.parts.weights import (
+    AttentionWeights,
+    Embedding,
+    FeedForwardWeights,
+    Norm,
+    Norms,
+    Projection,
+    Stack,
+    Sublayer,
+)
+from model.trace.trace import Trace
+
+_MODULES: Final = {"self": "self_attention", "cross": "cross_attention", "feed_forward": "feed_forward"}
+
+#: A trace, extras to record and edits → the trace of another run over the same tokens.
+Rerun = Callable[[Trace, Set[str], Edits], Trace]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnParts(Parts):
+    """The parts of a Transformer of ours; `rerun` runs it."""
+
+    model: Transformer
+    abilities: Abilities
+    rerun: Rerun
+
+    def embedding(self, stack: Stack) -> Embedding:
+        """See `Parts`."""
+        module = self._embedding(stack)
+        return Embedding(matrix=_held(module.tokens.weight), scale=module.scale)
+
+    def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
+        """See `Parts`."""
+        embedding = self.embedding(stack)
+        return embedding.matrix[torch.as_tensor(ids)] * embedding.scale
+
+    def norms(self, sublayer: Sublayer) -> Norms:
+        """See `Parts`."""
+        residual = cast(Residual, self.model.get_submodule(f"{path_of(sublayer)}_residual"))
+        norm = _norm(residual.norm)
+        return Norms(before=norm) if residual.is_pre_norm else Norms(after=norm)
+
+    def final_norm(self, stack: Stack) -> Norm | None:
+        """See `Parts`."""
+        norm = self.model.get_submodule(stack).norm
+        return _norm(norm) if isinstance(norm, nn.LayerNorm) else None
+
+    def attention(self, site: str, layer: int) -> AttentionWeights:
+        """See `Parts`."""
+        module = self._attention(site, layer)
+        query, key, value = (_by_head(linear, module.num_heads) for linear in (module.query, module.key, module.value))
+        return AttentionWeights(query=query, key=key, value=value)
+
+    def output(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+        """See `Parts`."""
+        module = self._attention(site, layer)
+        return _held(module.output.weight).T.reshape(module.num_heads, module.d_v, -1)
+
+    def output_bias(self, site: str, layer: int) -> Float[Tensor, "d_model"] | None:
+        """See `Parts`."""
+        return _held(self._attention(site, layer).output.bias)
+
+    def feed_forward(self, stack: Stack, layer: int) -> FeedForwardWeights:
+        """See `Parts`."""
+        module = cast(FeedForward, self.model.get_submodule(path_of(Sublayer(stack, layer, "feed_forward"))))
+        return FeedForwardWeights(inner=_by_head(module.inner, 1), gate=None, outer=_by_head(module.outer, 1))
+
+    def unembedding(self) -> Float[Tensor, "token d_model"]:
+        """See `Parts`."""
+        return _held(self.model.projection.weight)
+
+    @torch.inference_mode()
+    def logits(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row token"]:
+        """See `Parts`."""
+        projected: Tensor = self.model.projection(rows.to(self.model.projection.weight))
+        return projected.float()
+
+    @torch.inference_mode()
+    def layer_inputs(
+        self,
+        site: str,
+        layer: int,
+        rows: Float[Tensor, "row d_model"],
+        memory: Float[Tensor, "key d_model"] | None = None,
+        distance: int = 0,
+    ) -> AttentionInputs:
+        """See `Parts`. No distance changes anything: positions are added to tokens."""
+        weights, norms = self.attention(site, layer), self.norms(Sublayer.of_site(site, layer))
+        read = rows if norms.before is None else norms.before(rows)
+        keys = read if memory is None else memory
+        module = self._attention(site, layer)
+        return AttentionInputs(
+            query=weights.query(read),
+            key=weights.key(keys),
+            value=weights.value(keys),
+            mask=AttentionMask(num_queries=len(rows), num_keys=len(keys)),
+            scale=module.scale,
+            score=self.model.score_of(site, layer),
+        )
+
+    def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> "OwnRun":
+        """See `Parts`. Raises an InputTextError or TokenError if the trace is of another model."""
+        again = self.rerun(trace, STREAM, trace.edits if edits is None else edits)
+        return OwnRun(self, again, dict.fromkeys(self.stacks) if at is None else at)
+
+    def _embedding(self, stack: Stack) -> EmbeddingModule:
+        return self.model.encoder.embedding if stack == "encoder" else self.model.decoder.embedding
+
+    def _attention(self, site: str, layer: int) -> MultiHeadAttention:
+        if not 0 <= layer < len(self.abilities.heads.get(site, ())):
+            message = "There is no layer {layer} of {site!r}; sites are {shapes}."
+            raise TraceError(message, layer=layer, site=site, shapes=", ".join(self.abilities.sites))
+        return cast(MultiHeadAttention, self.model.attention_site(site, layer))
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRun(Run):
+    """A run of a Transformer of ours: of each stack the rows that are kept, or None for all."""
+
+    parts: OwnParts
+    again: Trace
+    rows: Mapping[Stack, int | None]
+
+    @property
+    def trace(self) -> Trace:
+        """See `Run`."""
+        return self.again
+
+    def levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
+        """See `Run`."""
+        begin = [f"{stack}.embedding.hook_{part}" for part in ("embedding", "positional")]
+        read = torch.stack([self._of(stack, part) for part in begin if part in self.again.recorded]).sum(0)
+        layers = range(self.parts.count(stack))
+        return torch.stack([read, *(self._of(stack, f"{stack}.layers.{layer}.hook_output") for layer in layers)])
+
+    def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
+        """See `Run`."""
+        found, stream = [], self.levels(stack)[0]
+        for layer in range(self.parts.count(stack)):
+            of_layer = []
+            for kind in self.parts.kinds(stack):
+                addition = self._addition(Sublayer(stack, layer, kind), stream)
+                of_layer.append(addition)
+                stream = addition.after
+            found.append(tuple(of_layer))
+        return tuple(found)
+
+    def _addition(self, sublayer: Sublayer, before: Float[Tensor, "*rows d_model"]) -> Addition:
+        path, norms = path_of(sublayer), self.parts.norms(sublayer)
+        hooks = (f"{path}_residual.hook_{name}" for name in ("sublayer", "sum", "normed"))
+        added, summed, normed = (self._of(sublayer.stack, hook) for hook in hooks)
+        norm = norms.before or norms.after
+        assert norm is not None
+        is_post = norms.before is None
+        return Addition(
+            kind=sublayer.kind,
+            before=before,
+            read=before if is_post else normed,
+            added=added,
+            summed=summed,
+            after=normed if is_post else summed,
+            norm=NormStep(norm=norm, before=summed if is_post else before, after=normed),
+            is_post=is_post,
+            hidden=self._of(sublayer.stack, f"{path}.hook_hidden") if sublayer.kind == "feed_forward" else None,
+            has_skip=self.parts.model.config.residual,
+        )
+
+    def _of(self, stack: Stack, name: str) -> Float[Tensor, "*rows width"]:
+        recorded, row = self.again.recorded[name], self.rows[stack]
+        return (recorded if row is None else recorded[row]).float()
+
+
+def path_of(sublayer: Sublayer) -> str:
+    """The module path of a sub-layer; that of its residual connection has "_residual" behind."""
+    return f"{sublayer.stack}.layers.{sublayer.layer}.{_MODULES[sublayer.kind]}"
+
+
+def _norm(norm: nn.LayerNorm) -> Norm:
+    return Norm(gain=_held(norm.weight), bias=_held(norm.bias), epsilon=float(norm.eps), is_centred=True)
+
+
+def _by_head(linear: nn.Linear, num_heads: int) -> Projection:
+    weight = _held(linear.weight).T.reshape(linear.in_features, num_heads, -1).transpose(0, 1)
+    return Projection(weight=weight, bias=None if linear.bias is None else _held(linear.bias).view(num_heads, -1))
+
+
+def _held(values: Tensor) -> Tensor:
+    return values.detach().float().cpu()

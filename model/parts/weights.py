@@ -1,0 +1,113 @@
+"""What a model has learned, part by part, in one form for every model. Tensors are float32 on the CPU."""
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+Kind = Literal["self", "cross", "feed_forward"]
+Stack = Literal["encoder", "decoder"]
+
+
+@dataclass(frozen=True)
+class Sublayer:
+    """One sub-layer of a model; layers count from 0."""
+
+    stack: Stack
+    layer: int
+    kind: Kind
+
+    @property
+    def site(self) -> str | None:
+        """The attention site that it is; None of a feed-forward network."""
+        return None if self.kind == "feed_forward" else f"{self.stack}.{self.kind}"
+
+    @classmethod
+    def of_site(cls, site: str, layer: int) -> "Sublayer":
+        """The sub-layer that an attention site is in a layer."""
+        stack, kind = cast(tuple[Stack, Kind], site.split("."))
+        return cls(stack, layer, kind)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Norm:
+    """x ↦ (x − mean) / √(variance + ε) · gain + bias of each vector (Ba, Kiros & Hinton 2016, arXiv 1607.06450).
+
+    An RMS norm (Zhang & Sennrich 2019, arXiv 1910.07467) takes no mean off.
+    """
+
+    gain: Float[Tensor, "d_model"]
+    bias: Float[Tensor, "d_model"] | None
+    epsilon: float  #: added to the variance
+    is_centred: bool  #: whether the mean is taken off
+
+    def __call__(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
+        """The norm of vectors, in their own number type."""
+        normed = self.linear(x, x)
+        return normed if self.bias is None else normed + self.bias.to(x)
+
+    def linear(
+        self, x: Float[Tensor, "*rows d_model"], whole: Float[Tensor, "*rows d_model"] | None = None
+    ) -> Float[Tensor, "*rows d_model"]:
+        """What the norm makes of parts of a vector, but for its bias: a linear map with the divisor of the whole.
+
+        Without a whole nothing is divided: the mean is taken off, the gain multiplied.
+        """
+        scaled = self._centred(x) * self.gain.to(x)
+        if whole is None:
+            return scaled
+        return scaled / (self._centred(whole).square().mean(-1, keepdim=True) + self.epsilon).sqrt()
+
+    def _centred(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
+        return x - x.mean(-1, keepdim=True) if self.is_centred else x
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Norms:
+    """The norms of one sub-layer; None where there is none."""
+
+    before: Norm | None = None  #: pre-norm: of the stream, as the sub-layer reads it
+    of_output: Norm | None = None  #: of what it puts out, before that is added (Gemma 2, arXiv 2408.00118)
+    after: Norm | None = None  #: post-norm (§3.1): of the sum
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Embedding:
+    """The vectors of tokens: rows of a matrix, times a number (§3.4)."""
+
+    matrix: Float[Tensor, "token d_model"]
+    scale: float  #: √d_model in the paper
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Projection:
+    """x ↦ x W + b of each head: W_Q, W_K or W_V (§3.2.2)."""
+
+    weight: Float[Tensor, "head d_model width"]
+    bias: Float[Tensor, "head width"] | None
+
+    def __call__(self, x: Float[Tensor, "row d_model"]) -> Float[Tensor, "head row width"]:
+        """The vectors of each head."""
+        projected = torch.einsum("rd,hdw->hrw", x, self.weight.to(x))
+        return projected if self.bias is None else projected + self.bias[:, None].to(x)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AttentionWeights:
+    """W_Q, W_K and W_V of an attention by head; where heads share keys and values, the shared ones stand once."""
+
+    query: Projection  #: of each head
+    key: Projection  #: of each head that keys and values are computed for ("kv_head")
+    value: Projection
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FeedForwardWeights:
+    """FFN(x) = f(x W_1 + b_1) W_2 + b_2 (§3.3), or with gates (f(x W_g + b_g) ⊙ (x W_1 + b_1)) W_2 + b_2
+    (Shazeer 2020, arXiv 2002.05202)."""
+
+    inner: Projection  #: W_1, b_1, as of one head
+    gate: Projection | None  #: W_g, b_g
+    outer: Projection  #: W_2, b_2
