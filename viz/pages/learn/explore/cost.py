@@ -64,6 +64,8 @@ def show(trace: "Trace") -> None:
     except TraceError as error:
         st.info(plain(error.message), icon=":material/info:")
         return
+    # The last step reuses most; what a person chose in another text may not exist here.
+    state.propose(step=len(costs) - 1)
     if state.current().common.step >= len(costs):
         state.change(step=len(costs) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):

@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import TransformerConfig, decoder_sizes, step_cost
@@ -62,8 +63,9 @@ def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, 
     assert any("computes those of all" in element.value for element in app.caption)
 
 
-def test_a_step_that_does_not_exist_becomes_the_last_one(app: AppTest, chosen: Selection) -> None:
-    exploring(app, "cost", checkpoint="en-de", text=TEXT, step=5000)
+@pytest.mark.parametrize("asked", [{}, {"step": 5000}])
+def test_it_opens_at_the_last_step_which_reuses_most(app: AppTest, chosen: Selection, asked: dict[str, int]) -> None:
+    exploring(app, "cost", checkpoint="en-de", text=TEXT, **asked)
     assert app.selectbox(key="step").value == len(traced(TEXT, chosen).steps) - 1
 
 
