@@ -108,8 +108,7 @@ _PLAIN, MARKED, *_others = theme.HEAD_COLOURS
 
 def bars(picture: Bars) -> go.Figure:
     """Bars from the left, the first at the top, each with its number behind it."""
-    # Plotly reads a small HTML in labels.
-    labels = [escape(shown(label), quote=False) for label in picture.labels]
+    labels = [_text(label) for label in picture.labels]
     several = len(picture.series) > 1
     traces: list[go.Bar] = []
     for index, (name, values) in enumerate(_spoken(picture.series).items()):
@@ -142,7 +141,7 @@ def bars(picture: Bars) -> go.Figure:
     low = min(0.0, *(float(values.min()) for values in picture.series.values()))
     figure = go.Figure(drawn, theme.figure_layout(height))
     # Room for the number behind the longest bar.
-    figure.update_xaxes(axis(shown(picture.number)) | {"range": [low * 1.12, top * room], "showgrid": False})
+    figure.update_xaxes(axis(_text(picture.number)) | {"range": [low * 1.12, top * room], "showgrid": False})
     ticks = {
         "tickvals": list(range(len(labels))),
         "ticktext": labels,
@@ -178,7 +177,7 @@ def _with_spread(bar: go.Bar, spread: np.ndarray, digits: int) -> list[go.Bar | 
 
 def curves(picture: Curves) -> go.Figure:
     """Lines over one axis, points, and a dotted line upright where one is asked for."""
-    x_name = shown(picture.x_name)
+    x_name = _text(picture.x_name)
     hover, colours = f"<br>{x_name} %{{x:.4g}}<br>%{{y:.4g}}", iter(theme.HEAD_COLOURS)
     traces = [
         line(picture.x, values, next(colours), f"{name}{hover}", name=name)
@@ -193,7 +192,7 @@ def curves(picture: Curves) -> go.Figure:
     log: theme.PlotlySpec = {"type": "log", "tickvals": picture.x} if picture.log_x else {}
     figure.update_xaxes(axis(x_name) | log | {"showgrid": False})
     figure.update_yaxes(
-        axis(shown(picture.y_name)) | {"exponentformat": "power"} | ({"type": "log"} if picture.log_y else {})
+        axis(_text(picture.y_name)) | {"exponentformat": "power"} | ({"type": "log"} if picture.log_y else {})
     )
     if picture.upright is not None:
         figure.add_shape(upright(picture.upright))
@@ -202,4 +201,9 @@ def curves(picture: Curves) -> go.Figure:
 
 
 def _spoken(named: Mapping[str, Values]) -> dict[str, Values]:
-    return {shown(name): values for name, values in named.items()}
+    return {_text(name): values for name, values in named.items()}
+
+
+def _text(message: str) -> str:
+    """A message with a token in it as Plotly's labels show it, which read a small HTML."""
+    return escape(shown(message), quote=False)

@@ -23,7 +23,7 @@ from viz.pages.learn.lessons.lesson import (
     right_answer,
     unnamed,
 )
-from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View
+from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View, bars
 from viz.pictures.matrix_picture.component import MatrixData
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
@@ -106,6 +106,8 @@ def test_a_picture_has_a_name_for_each_of_its_numbers_and_room_for_it(view: View
                 values = np.stack(list(picture.series.values()))
                 assert values.shape[1] == len(picture.labels), place
                 assert picture.top is None or values.max() <= picture.top + 1e-6, place
+                # Plotly would read “</s>” as markup, and show nothing.
+                assert all("<" not in (trace.name or "") for trace in bars(picture).data), place
                 if picture.marked:
                     marked = str(picture.labels[picture.marked]).removeprefix("▁")
                     words = [str(value) for value in computed.found.values()]
