@@ -12,6 +12,7 @@ from typing import Literal
 from model.errors import Message, said, said_plural
 
 Kind = Literal["encoder", "decoder", "encoder-decoder", "image"]
+SourceKind = Literal["text", "picture"]
 PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative bias", "none", "unknown"]
 View = Literal[
     "scores", "head outputs", "norms", "edits", "decoding", "beam", "logit lens", "positional encodings", "embeddings",
@@ -65,6 +66,7 @@ class Abilities:
     """What a model offers."""
 
     kind: Kind  #: which stacks it has
+    reads: SourceKind = "text"  #: what it reads
     family: str  #: what kind of model it is, by its usual name, for example "BERT"
     heads: Mapping[str, tuple[int, ...]]  #: site → the number of heads of each of its layers
     generates: bool  #: whether it writes text

@@ -46,7 +46,7 @@ def _imports_of(name: str) -> dict[str, tuple[str, str]]:
 
 if TYPE_CHECKING:
     from model import evaluation, opening, reader, sequence_translator, translator
-    from model.adapters import capture, decoder_lens, image_reader, inspect_folder, library, probe, text_reader
+    from model.adapters import capture, decoder_lens, inspect_folder, library, probe, text_reader
     from model.analysis import head_circuits, library_circuits, positions, two_models, word_diff
     from model.analysis.ablations import outputs
     from model.analysis.ablations import results as ablation_results
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from model.analysis.metrics import derived_row, head_jobs, head_metrics, measures
     from model.analysis.residual_stream import streams
     from model.nn import edits, encoder_decoder
+    from model.sources import picture_file
     from model.trace import axes, row_blocks
     from model.trace import file as trace_file
     from model.training import ablations

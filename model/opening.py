@@ -21,7 +21,6 @@ from model.word_choice import Chooser
 
 if TYPE_CHECKING:
     from model.adapters.chat_template import ChatWriter
-    from model.adapters.image_reader import ImageReader
 
 
 def open_reader(
@@ -117,14 +116,6 @@ def as_pair(reader: Reader, second: str) -> Reader:
 def as_chooser(reader: Reader) -> Chooser:
     """The same model as one that predicts words. To be asked of readers that do not lack "word choice"."""
     assert isinstance(reader, Chooser)
-    return reader
-
-
-def as_image_reader(reader: Reader) -> "ImageReader":
-    """The same model as one that looks at pictures. To be asked of readers whose kind is "image"."""
-    from model.adapters.image_reader import ImageReader
-
-    assert isinstance(reader, ImageReader)
     return reader
 
 

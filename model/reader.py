@@ -6,7 +6,7 @@ Our own `Translator` is such, and the adapters of other models.
 import copy
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Final, Protocol, Self, runtime_checkable
+from typing import Any, Final, Protocol, Self, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -66,6 +66,11 @@ class Reader(Protocol):
         """The same model, with the same weights, in these of its languages; "" leaves the one that is chosen.
 
         Raises an InputTextError if a code is none of those offered.
+        """
+
+    def reading(self, name: str, content: Any) -> Self:
+        """The same model, which reads this content of a file of this name, whatever the text; as it is, if it reads
+        text (`Abilities.reads`).
         """
 
     def all_tokens(self) -> tuple[str, ...]:
@@ -196,6 +201,10 @@ class Loaded:
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """See `model.reader.Reader`."""
         self.offered.with_choice(reads, writes)
+        return self
+
+    def reading(self, name: str, content: Any) -> Self:
+        """See `model.reader.Reader`."""
         return self
 
     @property

@@ -122,7 +122,7 @@ COPIES: Final = {
 #: Files that a person names, in a command or a session, or that a run of theirs left.
 NAMED: Final = {
     "model/__main__.py": {"table.read_text"},
-    "model/adapters/image_reader.py": {"Image.open", "path.open"},
+    "model/sources/picture_file.py": {"Image.open", "path.open"},
     # Beside a film, the text of our own that it fills.
     "model/analysis/ablations/measure.py": {"Path(__file__).with_name(template).read_text", "film.read_bytes"},
     "model/analysis/coreference/case_files.py": {"path.open"},

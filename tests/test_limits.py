@@ -12,7 +12,7 @@ from PIL import Image
 
 from model import checked, input_text
 from model.abilities import Abilities, Kind
-from model.adapters import chat_template, config_limits, image_reader, inspect_folder
+from model.adapters import chat_template, config_limits, inspect_folder
 from model.adapters.generate_call import most_steps
 from model.analysis.coreference import case_files
 from model.analysis.measured_cost import sizes_up_to
@@ -30,6 +30,7 @@ from model.decoding.sampling import (
 )
 from model.errors import HeadlightError
 from model.reader import LARGEST_ALPHA
+from model.sources import picture_file
 from model.translator import Translator
 from viz.access import traces
 from viz.notebook import pictures
@@ -53,7 +54,7 @@ def is_refused(call: Callable[[], object], said: str) -> bool:
 def picture(width: int, height: int) -> None:
     file = BytesIO()
     Image.new("L", (width, height)).save(file, "PNG")
-    image_reader.picture_of(file.getvalue(), "a.png")
+    picture_file.picture_of(file.getvalue(), "a.png")
 
 
 def numbers(config: dict[str, Any], *, has_table: bool = True) -> None:
@@ -85,9 +86,9 @@ LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
     (config_limits, "LONGEST", lambda n: numbers({"n_positions": n}, has_table=False), "n_positions"),
     (config_limits, "LARGEST", lambda n: numbers({"vocab_size": n}), "vocab_size"),
     (config_limits, "LARGEST", lambda n: numbers({"bias": -n}), "bias"),
-    (image_reader, "LARGEST_SIDE", lambda n: picture(1, n), "can be read"),
-    (image_reader, "LARGEST_AREA", lambda n: picture(n, 1), "can be read"),
-    (image_reader, "LONGEST_RATIO", lambda n: picture(n, 1), "longer side"),
+    (picture_file, "LARGEST_SIDE", lambda n: picture(1, n), "can be read"),
+    (picture_file, "LARGEST_AREA", lambda n: picture(n, 1), "can be read"),
+    (picture_file, "LONGEST_RATIO", lambda n: picture(n, 1), "longer side"),
     (inspect_folder, "MAX_PATH", lambda n: inspect_folder.folder_with_model("x" * n), "too long"),
     (config_limits, "MAX_GROWTH", lambda n: replaced(type="Replace", content="x" * n), "one character into up to"),
     (config_limits, "MAX_AROUND", lambda n: replaced(type="Prepend", prepend="x" * n), "tokens to every text"),

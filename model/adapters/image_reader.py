@@ -1,16 +1,16 @@
 """Read pictures with vision transformers through the same `Trace`: patches are tokens."""
 
-import struct
+import copy
+import hashlib
 from collections.abc import Collection
-from io import BytesIO
-from itertools import chain, islice, pairwise, product, repeat
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Self
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image
 from torch import Tensor, nn
 
 from model.abilities import Abilities
@@ -21,16 +21,9 @@ from model.errors import CheckpointError, InputTextError
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
-from model.trace.axes import WORD_BEGIN
-from model.trace.trace import Picture, Trace
-
-LARGEST_FILE: Final = 64 << 20
-"""Bytes beyond which a file is refused."""
-LARGEST_SIDE: Final = 20_000
-LARGEST_AREA: Final = 50_000_000
-"""Pixels beyond which a picture is refused before it is unpacked."""
-LONGEST_RATIO: Final = 8
-"""Some models scale by the shorter side: a picture much longer than that would become huge."""
+from model.sources.picture import PictureSource
+from model.sources.picture_file import as_image, open_picture
+from model.trace.trace import Trace
 
 
 class ImageReader(BaseReader):
@@ -41,6 +34,22 @@ class ImageReader(BaseReader):
     ) -> None:
         super().__init__(model, layout, abilities, name=name, digest=digest)
         self.processor = processor
+        self._given: tuple[str, Image.Image] | None = None
+
+    @property
+    def key(self) -> str:
+        """Names this content, and the picture that is looked at whatever the text."""
+        if self._given is None:
+            return super().key
+        name, picture = self._given
+        seen = hashlib.sha256(picture.tobytes()).hexdigest()
+        return f"{super().key}/{name}/{picture.size}/{seen}"
+
+    def reading(self, name: str, content: Image.Image) -> Self:
+        """See `model.reader.Reader`."""
+        made = copy.copy(self)
+        made._given = name, as_image(content)
+        return made
 
     def all_tokens(self) -> tuple[str, ...]:
         """None: patches are of no vocabulary."""
@@ -59,12 +68,16 @@ class ImageReader(BaseReader):
     def trace(
         self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
-        """Look at the picture in the file `text`. Raises as `trace_picture`, or an InputTextError for a target."""
+        """Look at the picture that is given, or at that in the file `text`.
+
+        Raises as `trace_picture`, or an InputTextError for a target.
+        """
         if target is not None:
             message = "This model ({family}) only reads pictures: it has no decoder."
             raise InputTextError(message, family=self.abilities.family)
         self.checked_extras(extras)
-        return self.trace_picture(open_picture(Path(text)), name=Path(text).name, extras=extras, edits=edits)
+        name, picture = self._given or (Path(text).name, open_picture(Path(text)))
+        return self.trace_picture(picture, name=name, extras=extras, edits=edits)
 
     @torch.inference_mode()
     def trace_picture(
@@ -81,7 +94,7 @@ class ImageReader(BaseReader):
             InputTextError: it is not a picture of this form, or the model does not read one of this shape.
             EditError: an edit names what does not exist.
         """
-        image = _as_image(picture)
+        image = as_image(picture)
         dtype, most = next(self.model.parameters()).dtype, self.abilities.max_length or 0
         pixels = self.processor(image, return_tensors="pt")["pixel_values"].to(self.device, dtype)
         *_, height, width = pixels.shape
@@ -99,21 +112,13 @@ class ImageReader(BaseReader):
             raise InputTextError(message, width=width, height=height) from error
         inputs = self.layout.inputs(recorded) if not more else weights_of(output, self.abilities, self.model.config)
         ((_, length, _), *_) = (layer.shape for layer in inputs["encoder.self"])
-        first = length - rows * columns
-        special = tuple(islice(chain(("[CLS]", "[DIST]"), repeat("[REG]")), first))
-        tokens = (
-            *special,
-            *(f"{WORD_BEGIN}{row}·{column}" for row, column in product(range(1, rows + 1), range(1, columns + 1))),
-        )
+        source = PictureSource.of_patches(name, self._as_seen(pixels[0]), rows, columns, length - rows * columns)
         return Trace(
-            reader_key=self.key,
-            text=name,
-            source_ids=tuple(range(len(tokens))),
-            source_tokens=tokens,
+            reader_key=super().key,
+            source=source,
             inputs=inputs,
             recorded=self.layout.outputs(recorded),
-            special_tokens=frozenset(special),
-            picture=Picture(pixels=self._as_seen(pixels[0]), rows=rows, columns=columns, first_patch=first),
+            special_tokens=source.special_tokens,
         )
 
     @torch.inference_mode()
@@ -160,78 +165,3 @@ class ImageReader(BaseReader):
         if getattr(self.processor, "do_rescale", False):
             values = values / float(self.processor.rescale_factor)
         return values.round().clamp(0, 255).to(torch.uint8).permute(1, 2, 0).contiguous()
-
-
-def open_picture(path: str | Path) -> Image.Image:
-    """The picture in a file. Raises an InputTextError before unpacking it if there is none, or it is too large."""
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError as error:
-        message = "There is no file {path!r}. Give the path of a PNG or JPEG picture."
-        raise InputTextError(message, path=str(path)) from error
-    except OSError as error:
-        message = "{name} is not a picture that can be read; give a PNG or JPEG file."
-        raise InputTextError(message, name=path.name) from error
-    if len(content) > LARGEST_FILE:
-        message = "{name} has more than {most} MB; scale the picture down."
-        raise InputTextError(message, name=path.name, most=LARGEST_FILE >> 20)
-    return picture_of(content, path.name)
-
-
-def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Image.Image:
-    """The picture that the bytes of a file hold, upright, as `open_picture`; an error calls it `name`.
-
-    The longer side of a larger picture is shrunk to `largest_side` pixels, without unpacking all of a JPEG.
-    """
-    try:
-        # Only formats that hold nothing but pixels.
-        with Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP", "BMP", "GIF")) as image:
-            _check_size(image.size)
-            if largest_side is not None:
-                image.draft("RGB", (largest_side, largest_side))
-            picture = image.convert("RGB")
-            if largest_side is not None:
-                picture.thumbnail((largest_side, largest_side))
-            return _upright(picture)
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise InputTextError("{name} is not a picture that can be read; give a PNG or JPEG file.", name=name) from error
-
-
-def _upright(picture: Image.Image) -> Image.Image:
-    """A photograph as its camera was held; where what the camera noted (EXIF) is damaged, as it was stored."""
-    try:
-        return ImageOps.exif_transpose(picture)
-    except (ArithmeticError, AttributeError, LookupError, OSError, SyntaxError, TypeError, ValueError, struct.error):
-        return picture
-
-
-def _as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
-    if isinstance(picture, Image.Image):
-        _check_size(picture.size)
-        return picture.convert("RGB")
-    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
-        message = "A picture must be bytes [height, width, 3], got {dtype} {shape}."
-        raise InputTextError(message, dtype=picture.dtype, shape=list(picture.shape))
-    _check_size((picture.shape[1], picture.shape[0]))
-    return Image.fromarray(picture)
-
-
-def _check_size(size: tuple[int, int]) -> None:
-    width, height = size
-    if max(size) > LARGEST_SIDE or width * height > LARGEST_AREA:
-        message = "The picture has {width:,} × {height:,} pixels; at most {largest_area:,} can be read."
-        raise InputTextError(message, width=width, height=height, largest_area=LARGEST_AREA)
-    if max(size) > LONGEST_RATIO * min(size):
-        message = (
-            "The picture has {width:,} × {height:,} pixels; its longer side may be at most {longest_ratio} times the "
-            "shorter one. Crop it first."
-        )
-        raise InputTextError(message, width=width, height=height, longest_ratio=LONGEST_RATIO)
-
-
-def example_picture() -> Image.Image:
-    """A picture that we drew, 224 × 224: sky, moon, hills, a house with two lit windows, a tree, and their lake."""
-    with Image.open(Path(__file__).with_name("example_picture.png")) as picture:
-        return picture.convert("RGB")

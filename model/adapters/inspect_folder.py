@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 from urllib.request import url2pathname
 
-from model.abilities import Kind
+from model.abilities import Kind, SourceKind
 from model.adapters import folder_check
 from model.adapters.folder_check import CONFIG, TOKENIZER_FILES, TOKENIZER_SETTINGS, Folder
 from model.adapters.limited_process import answer_of
@@ -172,6 +172,12 @@ def kind_in(path: Path) -> Kind | None:
         return _kind_of(parsed(content.decode("utf-8")))
     except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
         return None
+
+
+def reads_in(path: Path) -> SourceKind | None:
+    """What the model in a folder seems to read; as `kind_in`."""
+    kind = kind_in(path)
+    return None if kind is None else "picture" if kind == "image" else "text"
 
 
 def _kind_of(config: Mapping[str, Any]) -> Kind | None:

@@ -16,7 +16,8 @@ from typing import Any, Final, Literal, Self
 
 from model.errors import HeadlightError, InputTextError, TokenError
 from model.languages import NOTHING_OFFERED, Offered, html_language
-from model.trace.axes import LINE_END, SEGMENTS, WORD_BEGIN
+from model.sources.source import WORD_BEGIN
+from model.trace.axes import LINE_END, SEGMENTS
 from model.trace.trace import TokenInputs
 from model.unspaced import BLANKS, spelled_byte
 

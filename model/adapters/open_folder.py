@@ -230,6 +230,7 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
         length = most if length is None else min(length, most)
     abilities = Abilities(
         kind=found.kind,
+        reads="text" if probe.pixels is None else "picture",
         family=name,
         heads=found.heads,
         generates=found.kind in ("decoder", "encoder-decoder")

@@ -25,6 +25,7 @@ from model.input_text import check_not_blank, nothing_seen, too_long
 from model.languages import Offered
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
+from model.sources.source import TextSource
 from model.trace.steps import Vocabulary, describe_steps
 from model.trace.trace import SiteLayers, TokenInputs, Trace
 from model.word_choice import TokenPlace
@@ -184,10 +185,8 @@ class TextTracer(BaseReader):
         steps = [] if done.logits is None else describe_steps(done.logits[: len(following)], following, 0, self.pieces)
         return Trace(
             reader_key=self.key,
-            text=text,
+            source=TextSource(text=text, token_ids=encoder_ids, tokens=self.pieces.source_tokens(encoder_ids)),
             translation=self.pieces.decode(emitted),
-            source_ids=encoder_ids,
-            source_tokens=self.pieces.source_tokens(encoder_ids),
             target_ids=tuple(rows),
             target_tokens=self.pieces.tokens(rows),
             predicted_ids=tuple(predicted),
@@ -289,10 +288,7 @@ class TextTracer(BaseReader):
         done = self._run(source.ids, (), keep_outputs, edits, source.token_inputs)
         return Trace(
             reader_key=self.key,
-            text=text,
-            source_ids=source.ids,
-            source_tokens=source.tokens,
-            source_names=source.names,
+            source=TextSource(text=text, token_ids=source.ids, tokens=source.tokens, own_names=source.names),
             inputs=done.inputs,
             recorded=done.recorded,
             special_tokens=self.pieces.special_tokens,

@@ -265,7 +265,7 @@ def _traces(
                 yield read + number - sum(before < number for before in refused), trace
             progress(1)
         read += len(chunk) - len(refused)
-    if not read and reader.abilities.kind == "image":
+    if not read and reader.abilities.reads != "text":
         raise DataError("This model ({name}) is a vision model: it reads no text.", name=reader.abilities.family)
     if not read:
         raise DataError("No sentence could be read: there is none, or all are blank or too long for this model.")

@@ -87,7 +87,7 @@ def _table(reader: Reader, trace: Trace) -> Float[Tensor, "position d_model"] | 
         is_learned = embedding.scheme == "learned"
         return embedding.learned.weight * embedding.scale if is_learned else embedding.positions
     if not isinstance(reader, later.text_reader.TextReader):
-        if trace.picture is not None:
+        if not trace.source.has_words:
             table: Tensor | None = later.probe.picture_table(model, len(trace.source_tokens))
             return table
         is_convolutional = isinstance(model, ConvolutionalTranslator)

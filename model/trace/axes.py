@@ -12,12 +12,11 @@ from typing import Final, Literal, get_args
 from jaxtyping import Float
 from torch import Tensor
 
+from model.sources.source import WORD_BEGIN
 from model.tokenizer import SPECIAL_TOKENS
 from model.unspaced import begins_word, bytes_of
 from model.words import attention_between_words
 
-#: SentencePiece's sign for the space before a word.
-WORD_BEGIN: Final = "▁"
 #: A line's end, as tokenizers that keep it show it, is a label of its own.
 LINE_END: Final = "⏎"
 _BEGINS: Final = (WORD_BEGIN, LINE_END)

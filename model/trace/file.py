@@ -1,9 +1,9 @@
 """Write a trace into one .npz file and read it again, without pickle.
 
-`trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
-hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` what an image model saw.
-For readers without Headlight, there are `source_tokens` and `target_tokens` as arrays of strings, and optionally
-the weights as `SITE/weights` [layer, head, query, key].
+`trace.json` (UTF-8 bytes) holds source, tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and
+`recorded/HOOK` hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, others what a source
+keeps: `picture`, its pixels. For readers without Headlight, there are `source_tokens` and
+`target_tokens` as arrays of strings, and optionally the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json
@@ -26,17 +26,21 @@ from model.nn.edit_hooks import check_edit
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import DOT_PRODUCT, DistanceBias, ScoreFunction, read_score_function
+from model.sources.picture import PictureSource
+from model.sources.source import Source, TextSource
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.steps import DecodingStep
-from model.trace.trace import Picture, Trace
+from model.trace.trace import Trace
 
-FORMAT = "headlight-trace-1"
+FORMAT = "headlight-trace-2"
+FIRST_FORMAT = "headlight-trace-1"
+"""Of files in which a picture was a part of the trace, and its source the text and the tokens beside it."""
 LARGEST = 2 * 1024**3
 """Bytes of unpacked content beyond which a file is refused."""
 
-TOKENS = ("source_ids", "source_tokens", "target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
+SOURCES: Mapping[str, type[Source]] = {kind.kind: kind for kind in (TextSource, PictureSource)}
+TOKENS = ("target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
 MASK = ("causal", "first_query", "window", "chunk")
-PICTURE = ("rows", "columns", "first_patch")
 
 
 def save_trace(trace: Trace, path: str | Path, extra: Mapping[str, Array] | None = None) -> None:
@@ -47,7 +51,9 @@ def save_trace(trace: Trace, path: str | Path, extra: Mapping[str, Array] | None
 
 def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None = None) -> None:
     """`save_trace` into an open file."""
-    header: dict[str, Any] = {"format": FORMAT, "reader_key": trace.reader_key, "text": trace.text}
+    source, (values, tensors) = trace.source, trace.source.stored
+    header: dict[str, Any] = {"format": FORMAT, "reader_key": trace.reader_key}
+    header["source"] = {"kind": source.kind, "text": source.text, "tokens": source.tokens, **values}
     header["translation"] = trace.translation
     header |= {name: getattr(trace, name) for name in TOKENS}
     header["steps"] = [step.as_fields() for step in trace.steps]
@@ -57,17 +63,15 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
     if trace.roles:
         header["roles"] = trace.roles
     arrays: dict[str, Array] = {
-        "source_tokens": np.array(trace.source_tokens),
+        "source_tokens": np.array(source.tokens),
         "target_tokens": np.array(trace.target_tokens),
+        **{name: _array(value) for name, value in tensors.items()},
         **{f"recorded/{name}": _array(value) for name, value in trace.recorded.items()},
         **(extra or {}),
     }
     for site, layers in trace.inputs.items():
         for number, inputs in enumerate(layers):
             arrays |= {f"{site}/{number}/{part}": _array(value) for part, value in _layer_tensors(inputs).items()}
-    if trace.picture is not None:
-        header["picture"] = {part: getattr(trace.picture, part) for part in PICTURE}
-        arrays["picture"] = _array(trace.picture.pixels)
     arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez(file, **arrays)  # type: ignore[arg-type]
 
@@ -134,7 +138,7 @@ def _array(tensor: Tensor) -> Array:
 
 def _read(arrays: Mapping[str, Array]) -> Trace:
     header = read_json(arrays, "trace.json")
-    if header["format"] != FORMAT:
+    if header["format"] not in (FORMAT, FIRST_FORMAT):
         raise ValueError(f"format {header['format']!r}, expected {FORMAT!r}")
     # A file written before there were edits has none.
     edits = [_read_edit(values) for values in header.get("edits", [])]
@@ -148,14 +152,13 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
     tokens: dict[str, Any] = {name: tuple(header[name]) for name in TOKENS}
     trace = Trace(
         reader_key=str(header.get("reader_key", "")),
-        text=str(header["text"]),
+        source=_read_source(arrays, header),
         translation=str(header["translation"]),
         **tokens,
         steps=steps,
         inputs=MappingProxyType(inputs),
         recorded=MappingProxyType(recorded),
         special_tokens=frozenset(map(str, header.get("special_tokens", SPECIAL_TOKENS))),
-        picture=_read_picture(arrays, header),
         # A file of a text that is not a chat has none.
         roles=tuple(header.get("roles", ())),
     )
@@ -186,11 +189,15 @@ def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
     return edit
 
 
-def _read_picture(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Picture | None:
-    if "picture" not in arrays:
-        return None
-    numbers = {part: int(header["picture"][part]) for part in PICTURE}
-    return Picture(pixels=_tensor(arrays, "picture", "u"), **numbers)
+def _read_source(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Source:
+    if header["format"] == FIRST_FORMAT:
+        named = {"text": header["text"], "tokens": header["source_tokens"], "ids": header["source_ids"]}
+        values = {"kind": "picture" if "picture" in header else "text", **named, **header.get("picture", {})}
+    else:
+        values = header["source"]
+    kind = SOURCES[values["kind"]]
+    tensors = {name: _tensor(arrays, name, numbers) for name, numbers in kind.arrays.items()}
+    return kind.restored(str(values["text"]), tuple(values["tokens"]), values, tensors)
 
 
 def _tensor(arrays: Mapping[str, Array], name: str, kind: str = "f") -> Tensor:

@@ -6,7 +6,7 @@ model that gives nothing but weights, these are held (`WeightsOnly`).
 | model | sites | tokens |
 |---|---|---|
 | encoder–decoder | encoder.self, decoder.self, decoder.cross | source and target |
-| encoder only, image | encoder.self | source |
+| encoder only | encoder.self | source: a text or a picture |
 | decoder only | decoder.self | target: the text, and what was written after it |
 """
 
@@ -19,7 +19,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 import torch
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.errors import TraceError
@@ -29,24 +29,12 @@ from model.nn.edits import HeadEdit
 from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import Edit
 from model.nn.masks import AttentionMask, Rows
+from model.sources.source import Source, TextSource
 from model.tokenizer import SPECIAL_TOKENS, Tokenizer
 from model.trace import axes
 from model.trace.axes import Axis, check_roles, single_tokens
 from model.trace.row_blocks import row_slices
 from model.trace.steps import DecodingStep, Spread
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Picture:
-    """What the model saw, and the grid of its patches."""
-
-    #: the picture as the model got it, resized, before its colours were normalised.
-    pixels: UInt8[Tensor, "height width 3"]
-    #: rows, columns: of patches.
-    rows: int
-    columns: int
-    first_patch: int  #: position of the first patch among the tokens; special tokens come before it
-
 
 SiteLayers = Mapping[str, tuple[AttentionInputs | WeightsOnly, ...]]
 """Site → per layer, what its weights are read from."""
@@ -78,14 +66,8 @@ class Trace:
     """
 
     reader_key: str  #: of the model that ran (`model.reader.Reader.key`)
-    text: str  #: the source as typed
+    source: Source  #: what was read; its positions are those of the encoder
     translation: str = ""  #: the target as text; of a decoder-only model, what follows the text
-    #: source_ids, source_tokens: what the encoder read; empty without one.
-    source_ids: tuple[int, ...] = ()
-    source_tokens: tuple[str, ...] = ()
-    #: the same tokens as their own tokenizer writes them, where that is not as above: BERT's pieces with "##" in front
-    #: go on with a word. A file does not hold them.
-    source_names: tuple[str, ...] = ()
     #: target_ids, target_tokens: what the decoder read; one per query row, empty without one.
     target_ids: tuple[int, ...] = ()
     target_tokens: tuple[str, ...] = ()
@@ -100,7 +82,6 @@ class Trace:
     #: gives them.
     recorded: Mapping[str, Tensor]
     special_tokens: frozenset[str] = frozenset(SPECIAL_TOKENS)  #: the tokens without text
-    picture: Picture | None = None  #: what an image model read, and the grid of its patches
     #: of a text that a decoder read as a chat, whose message each target token is of (`model.trace.axes`); "" for what
     #: the chat template wrote. Of a pair that an encoder read alone, which text each source token is of. Empty where
     #: there is neither, or where that is not known.
@@ -114,6 +95,21 @@ class Trace:
     def __post_init__(self) -> None:
         check_roles(self.roles, len(self.target_tokens or self.source_tokens))
 
+    @property
+    def text(self) -> str:
+        """The source as typed; of a file, its name."""
+        return self.source.text
+
+    @property
+    def source_ids(self) -> tuple[int, ...]:
+        """The ids of what the encoder read; empty without one."""
+        return self.source.ids
+
+    @property
+    def source_tokens(self) -> tuple[str, ...]:
+        """What the encoder read, a token a position; empty without one."""
+        return self.source.tokens
+
     @cached_property
     def key(self) -> str:
         """Names this trace: by the model, what it read and wrote, the edits of its heads, and what was recorded.
@@ -123,8 +119,7 @@ class Trace:
         tokens = self.source_ids, self.target_ids, tuple(step.token_id for step in self.steps)
         named = (self.reader_key, self.text, *tokens, self.edits, sorted(self.recorded))
         fingerprint = hashlib.blake2b(repr(named).encode(), digest_size=16)
-        if self.picture is not None:
-            fingerprint.update(self.picture.pixels.numpy().tobytes())
+        fingerprint.update(self.source.content)
         return fingerprint.hexdigest()
 
     @property
@@ -191,7 +186,7 @@ class Trace:
     def axis_names(self, site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What the tokens of `axis_tokens` are called: as their own tokenizer writes them."""
         queries, keys = self.axis_tokens(site)
-        own = self.source_names or self.source_tokens
+        own = self.source.names
         return own if queries is self.source_tokens else queries, own if keys is self.source_tokens else keys
 
     def rows_write(self, site: str) -> bool:
@@ -388,10 +383,8 @@ def build_trace(
         reader_key = f"{reader_key}/{uuid4().hex}"
     return Trace(
         reader_key=reader_key,
-        text=text,
+        source=TextSource(text=text, token_ids=tuple(source_ids), tokens=tokenizer.tokens(source_ids)),
         translation=tokenizer.decode(emitted),
-        source_ids=tuple(source_ids),
-        source_tokens=tokenizer.tokens(source_ids),
         target_ids=target_ids,
         target_tokens=tokenizer.tokens(target_ids),
         predicted_ids=tuple(predicted_ids),

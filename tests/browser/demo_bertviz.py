@@ -7,6 +7,7 @@ import streamlit as st
 import torch
 
 from model import Trace
+from model.sources.source import TextSource
 from viz.pages.attention.opened_head.bertviz_page import bertviz_height, bertviz_page
 from viz.selection.choices import PictureFormat
 
@@ -30,19 +31,25 @@ class Layer:
 class InventedTrace:
     """As much of a trace as the views need; every attention has layers and heads of its own number."""
 
-    source_tokens: tuple[str, ...] = ("▁The", "▁animal", *HOSTILE, "שלום", "\u202eabc", "</s>")
+    source: TextSource = field(
+        default_factory=lambda: TextSource(
+            text="The <b>animal</b>", tokens=("▁The", "▁animal", *HOSTILE, "שלום", "\u202eabc", "</s>")
+        )
+    )
     target_tokens: tuple[str, ...] = ("<s>", "▁Das", "▁Tier", "▁war", "▁müde", ".")
     inputs: dict[str, tuple[Layer, ...]] = field(
         default_factory=lambda: {site: (Layer(heads),) * layers for site, (layers, heads) in SHAPES.items()}
     )
-    source_names: tuple[str, ...] = ()
 
-    text: str = "The <b>animal</b>"
+    @property
+    def text(self) -> str:
+        """What was typed."""
+        return self.source.text
 
     def axis_tokens(self, site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Query tokens and key tokens."""
-        queries = self.source_tokens if site == "encoder.self" else self.target_tokens
-        return queries, self.source_tokens if site == "decoder.cross" else queries
+        queries = self.source.tokens if site == "encoder.self" else self.target_tokens
+        return queries, self.source.tokens if site == "decoder.cross" else queries
 
     def row_names(self, site: str) -> tuple[str, ...]:
         """The tokens of an encoder's rows; of a decoder's, what each reads and writes."""
@@ -71,7 +78,8 @@ if __name__ == "__main__":
     asked = st.query_params
     tokens = int(asked.get("tokens", "0"))
     words = tuple(f"▁word{i}" for i in range(tokens))
-    trace = as_trace(InventedTrace(words, words) if tokens else InventedTrace())
+    invented = InventedTrace(TextSource(text="words", tokens=words), words) if tokens else InventedTrace()
+    trace = as_trace(invented)
     choice = asked.get("site", "encoder.self"), asked.get("view", "Head view")
     layer, saved_as = int(asked.get("layer", "0")), cast(PictureFormat, asked.get("saved", "PNG"))
     page = bertviz_page(trace, *choice, layer=layer, dark="dark" in asked, saved_as=saved_as)

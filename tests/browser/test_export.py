@@ -140,7 +140,7 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
 ) -> None:
     trace = translator.trace("It is late.", "Es ist spät.")
     tokens = (HOSTILE, *trace.source_tokens[1:])
-    trace = replace(trace, text=HOSTILE, translation=HOSTILE, source_tokens=tokens)
+    trace = replace(trace, source=replace(trace.source, text=HOSTILE, tokens=tokens), translation=HOSTILE)
     file = tmp_path / "view.html"
     view = OpenView(
         "decoder.cross",

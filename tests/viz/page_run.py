@@ -49,8 +49,8 @@ def healthy(app: AppTest) -> AppTest:
 
 
 def traced(text: str, selection: Selection) -> Trace:
-    """The trace of a text by the model of a selection, with the selection's picture for a model of pictures."""
-    return traces.trace(models.reader(selection.model), text, selection.common.picture_digest)
+    """The trace of a text, or of a given file, by the model of a selection."""
+    return traces.trace(models.text_reader(selection.model), text)
 
 
 def tree_of(text: str, selection: Selection) -> BeamTree:

@@ -55,7 +55,7 @@ def finding(trace: "Trace", choice: ModelChoice) -> Finding:
     """
     reader, taught = models.reader(choice), models.taught_head(choice, ENCODER)
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
-    if trace.picture is None and pronoun is not None:
+    if trace.source.has_words and pronoun is not None:
         told = None if taught is None else later.head_metrics.HeadName(ENCODER, *taught)
         link = later.pronoun_rows.pronoun_link(reader, trace, pronoun, candidates, taught=told)
         if link is not None:

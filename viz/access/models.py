@@ -17,6 +17,7 @@ from model.marian import files as marian_files
 from model.thread_settings import share_heaps, sleep_while_waiting
 from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
+from viz.access.given_files import FILES, given
 from viz.selection import catalogue
 from viz.selection.choices import ModelChoice
 from viz.server import limits
@@ -26,7 +27,7 @@ from viz.text.messages import Message, language, said
 
 if TYPE_CHECKING:
     from model import Reader, Translator
-    from model.abilities import Abilities, Kind
+    from model.abilities import Abilities, Kind, SourceKind
     from model.analysis.ablations.results import AblationResults
     from model.reader import Writer
     from model.sequence_translator import SequenceTranslator
@@ -138,14 +139,16 @@ def bytes_to_load(choice: ModelChoice) -> int:
 
 
 def text_reader(choice: ModelChoice) -> "Reader":
-    """The chosen model as it reads a person's text: as a chat, or with a second text, where that is chosen.
+    """The chosen model as it reads what a person gives: a file, or a text, as a chat or with a second one if chosen.
 
     Raises as `reader`.
 
     What is measured over many sentences is read by `reader`, as it is. Raises an InputTextError if its chat template
-    cannot be used.
+    cannot be used, or the file is not kept any more.
     """
     loaded = reader(choice)
+    if (of_file := FILES.get(loaded.abilities.reads)) is not None:
+        return loaded.reading(*given(of_file, choice.given_file))
     return later.opening.as_chat(loaded) if reads_chat(choice) else later.opening.as_pair(loaded, choice.second_text)
 
 
@@ -213,6 +216,14 @@ def kind(choice: ModelChoice) -> "Kind | None":
     """Which kind of model is chosen, before anything is loaded; None where its folder does not say."""
     try:
         return later.inspect_folder.kind_in(folder(choice))
+    except CheckpointError:
+        return None
+
+
+def reads(choice: ModelChoice) -> "SourceKind | None":
+    """What the chosen model reads; as `kind`."""
+    try:
+        return later.inspect_folder.reads_in(folder(choice))
     except CheckpointError:
         return None
 

@@ -71,9 +71,9 @@ class Link:
 
 @cached(max_entries=MAX_TRACES)
 def words(trace: "Trace") -> Words:
-    """The words of a trace; of a picture only those written of it."""
+    """The words of a trace; only those written where the source has none."""
     own = trace.special_tokens
-    sides = [() if trace.picture is not None else trace.source_tokens, trace.target_tokens]
+    sides = [trace.source_tokens if trace.source.has_words else (), trace.target_tokens]
     source, target = (later.axes.whole_words(tokens, own).without_special_tokens(own) for tokens in sides)
     return Words(source.labels + target.labels, source.groups + target.groups, len(source.labels))
 

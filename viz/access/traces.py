@@ -1,4 +1,4 @@
-"""Run a model on a text or picture; keep traces, decoding sessions and pictures for all viewers; a trace as a file.
+"""Run a model on what a person gives; keep traces and decoding sessions for all viewers; a trace as a file.
 
 What is kept is bounded by count and by bytes, and keyed by what was read and the key of the model.
 """
@@ -10,56 +10,16 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model import later
-from model.errors import InputTextError
-from viz.pictures.payload import fingerprint
 from viz.server import memory
 from viz.server.caches import BoundedCache, share_of_memory
-from viz.text.messages import said
 
 if TYPE_CHECKING:
-    from PIL import Image
-
     from model import Candidate, Reader, Trace
     from model.decoding.session import Session
     from model.reader import Writer
 
-MAX_PICTURES: Final = 32
-MAX_PICTURE_BYTES: Final = 64 * 1024**2
-#: Pixels of a side to which a larger picture is shrunk when it arrives: models look at a few hundred.
-LARGEST_SIDE: Final = 1_024
-
-
-def keep(content: bytes, name: str) -> str:
-    """Keep a picture that a person gives, for all runs of theirs, and return what it is asked for by.
-
-    Whoever gives the same bytes under another name has another picture, so nobody sees what others call theirs. Raises
-    an InputTextError if there is no picture in it, or it is too large.
-    """
-    digest = fingerprint(name.encode("utf-8", errors="replace").hex(), content.hex())
-    if _kept_pictures().get(digest) is None:
-        picture = later.image_reader.picture_of(content, name, LARGEST_SIDE)
-        _kept_pictures().put(digest, (name, picture), picture.width * picture.height * 3)
-    return digest
-
-
-def given(digest: str) -> tuple[str, "Image.Image"]:
-    """A given picture and its name; by default the one we draw. Raises an InputTextError if it is not kept."""
-    if not digest:
-        return said("example picture"), later.image_reader.example_picture()
-    kept = _kept_pictures().get(digest)
-    if kept is None:
-        raise InputTextError("This picture is no longer available. Choose its file again on the left.")
-    name, picture = kept
-    return f"{name} · {digest[:6]}", picture
-
-
-@st.cache_resource(show_spinner=False)
-def _kept_pictures() -> BoundedCache[str, tuple[str, "Image.Image"]]:
-    return BoundedCache(MAX_PICTURES, MAX_PICTURE_BYTES)
-
-
 Progress = Callable[[int, int], None]
-#: What was done, with which text or picture, the key of the model.
+#: What was done, with which text, the key of the model.
 CacheKey = tuple[str, str, str]
 MAX_TRACES, MAX_SESSIONS = 64, 16
 #: The share of the machine's memory that all traces may take, and all sessions.
@@ -76,22 +36,19 @@ def no_progress(done: int, most: int) -> None:
     """For who wants to be told nothing."""
 
 
-def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progress = no_progress) -> "Trace":
+def trace(reader: "Reader", text: str, progress: Progress = no_progress) -> "Trace":
     """What a model did with a text, computed once for all viewers.
 
-    An encoder–decoder writes a translation along; a decoder alone only reads. A model of pictures looks at a picture,
-    whatever the text. Raises an InputTextError if the text is blank or too long, or the picture is not kept any more.
+    An encoder–decoder writes a translation along; a decoder alone only reads. What reads a file (`models.text_reader`)
+    reads it whatever the text. Raises an InputTextError if the text is blank or too long.
 
     Args:
-        picture_digest: of the picture that a person gave; "" for the one that we draw.
         progress: called after every token with the number of tokens written and the most there can be; of a model that
             only reads, after every layer.
     """
-    kind = reader.abilities.kind
-    if kind == "encoder-decoder":
+    text = text if reader.abilities.reads == "text" else ""
+    if reader.abilities.kind == "encoder-decoder":
         return written(later.opening.as_writer(reader), text, progress)
-    if kind == "image":
-        return _kept(("looked", picture_digest, reader.key), lambda: _look(reader, picture_digest, progress))
     return _kept(("read", text, reader.key), lambda: _read(reader, text, progress))
 
 
@@ -156,12 +113,6 @@ def _read(reader: "Reader", text: str, progress: Progress) -> "Trace":
 
     with later.capture.layers_counted(layer_done):
         return reader.trace(text, extras=extras(reader, text))
-
-
-def _look(reader: "Reader", picture_digest: str, progress: Progress) -> "Trace":
-    name, picture = given(picture_digest)
-    with later.capture.layers_counted(progress):
-        return later.opening.as_image_reader(reader).trace_picture(picture, name=name, extras=extras(reader))
 
 
 def _kept(key: CacheKey, make: "Callable[[], Trace]") -> "Trace":

@@ -37,8 +37,6 @@ class Common:
     """What several pages share."""
 
     text: str = EXAMPLES[0].text  #: what the model reads
-    #: the picture that a person gave to a model of pictures; "" for the one we draw.
-    picture_digest: Annotated[str, SessionOnly()] = ""
     site: Annotated[Site, _HEADS, Proposed("head_chosen")] = ENCODER  #: which of the three attentions
     #: layer, head: which head of it.
     layer: Annotated[int, _HEADS, Proposed("head_chosen")] = 0
@@ -51,19 +49,19 @@ class Common:
     token: Annotated[
         int | None,
         _TEXTS,
-        ResetBy("text", "picture_digest", "site", "checkpoint", "second_text", "chat", "pair", "pronoun"),
+        ResetBy("text", "given_file", "site", "checkpoint", "second_text", "chat", "pair", "pronoun"),
     ] = None
     #: the key that is looked at; None leaves that to the page.
     key_token: Annotated[
-        int | None, _TEXTS, ResetBy("text", "picture_digest", "site", "checkpoint", "second_text", "chat")
+        int | None, _TEXTS, ResetBy("text", "given_file", "site", "checkpoint", "second_text", "chat")
     ] = None
     #: from_words, to_words: the words that are chosen, those that look and those looked at, as `viz.access.texts`
     #: counts them; none leave that to the cell that is kept.
     from_words: Annotated[
-        tuple[int, ...], _WORDS, Param("from"), ResetBy("text", "picture_digest", "checkpoint", "second_text", "chat")
+        tuple[int, ...], _WORDS, Param("from"), ResetBy("text", "given_file", "checkpoint", "second_text", "chat")
     ] = ()
     to_words: Annotated[
-        tuple[int, ...], _WORDS, Param("to"), ResetBy("text", "picture_digest", "checkpoint", "second_text", "chat")
+        tuple[int, ...], _WORDS, Param("to"), ResetBy("text", "given_file", "checkpoint", "second_text", "chat")
     ] = ()
     #: which token of what the model writes is looked at.
     step: Annotated[int, _TEXTS, Proposed("step_chosen"), ResetBy("text", "checkpoint", "chat")] = 0
@@ -115,6 +113,8 @@ class ModelChoice:
     chat: bool = True  #: whether a model that has a chat template reads the text as a chat
     #: what an encoder alone reads after every text, as the second of a pair; "" for none.
     second_text: Annotated[str, Param("second"), MaxLength(MAX_TEXT_IN_URL)] = ""
+    #: the file that a person gave, where it reads none but files (`viz.access.given_files`); "" for the example.
+    given_file: Annotated[str, SessionOnly()] = ""
 
 
 LearnTab = Literal["Lessons", "The Transformer"]

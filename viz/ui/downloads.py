@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import DataError, HeadlightError
 from viz.access import models
+from viz.access.given_files import FILES
 from viz.selection import state, url
 from viz.selection.choices import PICTURE_FORMATS
 from viz.selection.fields import MAX_TEXT_IN_URL
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 _MIMES: Final = {".csv": "text/csv", ".html": "text/html", ".json": "application/json"}
 _TOO_LONG: Final = said("The sentence is too long for the URL and is not part of it: send it separately.")
-_OWN_PICTURE: Final = said("Your picture is not part of the URL: send it separately.")
 
 
 class Offer(NamedTuple):
@@ -81,8 +81,9 @@ def link(selection: Selection, page: Section) -> str:
 def link_needs(selection: Selection) -> tuple[dict[str, str], str]:
     """The parameters that a link has even with their usual values, for others may be usual elsewhere; what it lacks."""
     always = {"checkpoint": models.name_of(selection.model)}
-    if selection.common.picture_digest and models.kind(selection.model) == "image":
-        return always, _OWN_PICTURE
+    kind = FILES.get(models.reads(selection.model))
+    if selection.model.given_file and kind is not None:
+        return always, kind.not_in_link
     if len(selection.common.text) > MAX_TEXT_IN_URL:
         return always, _TOO_LONG
     return always | {"text": selection.common.text}, ""

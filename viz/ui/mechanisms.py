@@ -155,8 +155,8 @@ def _draw_scheme(scheme: "PositionScheme", trace: "Trace") -> None:
         bound = float(np.abs(values).max(initial=0.0)) or 1.0
     else:
         tokens = trace.source_tokens or trace.target_tokens
-        is_text = trace.picture is None
-        row_tokens = [f"{row}·{tokens[row]}" if is_text and row < len(tokens) else str(row) for row in range(rows)]
+        has_words = trace.source.has_words
+        row_tokens = [f"{row}·{tokens[row]}" if has_words and row < len(tokens) else str(row) for row in range(rows)]
         column_tokens = [str(column) for column in range(columns)]
         bound = 1.0 if scheme.what == "angles" else float(np.quantile(np.abs(values), 0.99)) or 1.0
     matrix_picture(

@@ -109,11 +109,8 @@ def cautions(source: Line) -> list[str]:
 
 def lines_of(trace: "Trace") -> list[Line]:
     """What the model read, and what it wrote if it wrote anything, each called what it is."""
-    if trace.picture is not None:
-        height, width = trace.picture.pixels.shape[:2]
-        message = "{width} × {height} pixels as the model reads it, {rows} × {columns} patches"
-        patches = _(message, width=width, height=height, rows=trace.picture.rows, columns=trace.picture.columns)
-        return [Line(_("PICTURE"), "", shown(trace.text)), Line("", "", patches)]
+    if (caption := trace.source.caption) is not None:
+        return [Line(shown(caption[0]), "", shown(trace.text)), Line("", "", shown(caption[1]))]
     if CROSS in trace.sites:
         model = state.current().model
         (source, target), byte_ids = models.languages(model), models.reader(model).byte_ids
@@ -138,10 +135,9 @@ def read(text: str, key: str = "trace") -> "Trace":
     The key is another one for each text of a page.
     """
     selection = state.current()
-    picture = selection.common.picture_digest
 
     def compute(progress: traces.Progress) -> "Trace":
-        return traces.trace(models.text_reader(selection.model), text, picture, progress)
+        return traces.trace(models.text_reader(selection.model), text, progress)
 
     writes = models.kind(selection.model) == "encoder-decoder"
     return computed(("read", text), compute, key, WRITING if writes else READING)
@@ -156,9 +152,8 @@ def computed(
     `key` from others that the page waits for. `progress_text` is `WRITING` or `READING`.
     """
     selection = state.current()
-    identity = (what, selection.model, selection.common.picture_digest)
     unit = said("tokens") if progress_text == WRITING else said("layers")
-    task = Task(identity, 0, unit, lambda progress: compute(progress.reached), progress_text)
+    task = Task((what, selection.model), 0, unit, lambda progress: compute(progress.reached), progress_text)
     above = st.container()
     with frame.loading(_("Reading …")), st.skeleton(height=frame.SKELETON_HEIGHT), above:
         return long_work.awaited(task, key=key)

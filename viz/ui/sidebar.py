@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import models, traces
+from viz.access import models
+from viz.access.given_files import FILES, FileKind, keep
 from viz.selection import catalogue, state
 from viz.selection.choices import DEVICES, ModelChoice
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
@@ -266,7 +267,7 @@ def _app_language() -> None:
 def _language(place: "DeltaGenerator") -> None:
     """Which language is read, where the model's files do not say."""
     chosen = state.current().model
-    if models.kind(chosen) in (None, "image") or models.languages_of_files(chosen)[0] or models.offered(chosen).reads:
+    if models.reads(chosen) != "text" or models.languages_of_files(chosen)[0] or models.offered(chosen).reads:
         return
     names = ((code, _(name)) for code, name in NAMES.items())
     labels = {"": _("Not given")} | dict(sorted(names, key=lambda named: named[1]))
@@ -285,11 +286,11 @@ def _device() -> None:
 
 
 def _given() -> None:
-    """What the model reads: a text or a picture."""
-    kind = models.kind(state.current().model)
-    if kind == "image":
-        _picture()
+    """What the model reads: a text or a file."""
+    if (of_file := FILES.get(models.reads(state.current().model))) is not None:
+        _file(of_file)
         return
+    kind = models.kind(state.current().model)
     label, placeholder, button = _fields()
     examples = _examples()
     has_template = models.has_chat_template(state.current().model)
@@ -367,7 +368,7 @@ def _examples() -> tuple[Example, ...]:
 def _sentences() -> None:
     """What this session read before, each a click away."""
     before = [text for text in state.sentences() if text != state.current().common.text]
-    if not before or models.kind(state.current().model) == "image":
+    if not before or models.reads(state.current().model) in FILES:
         return
     st.markdown(_("Sentences of this session"))
     with st.container(key="past-sentences", gap=None, height=180 if len(before) > _SENTENCES_SHOWN else "content"):
@@ -383,30 +384,19 @@ def _sentences() -> None:
             )
 
 
-def _picture() -> None:
-    help_text = _(
-        "PNG or JPEG, at most {most} MB. It stays on this machine. Without a file, the model reads a picture that "
-        "Headlight draws.",
-        most=downloads.most(),
-    )
-    file = downloads.field(_("Picture, PNG or JPEG"), key="picture-file", help_text=help_text)
+def _file(kind: FileKind) -> None:
+    help_text = _(kind.help_text, most=downloads.most())
+    file = downloads.field(_(kind.label), key="given-file", help_text=help_text)
+    digest = ""
     if file is None:
-        _look_at("")
-        st.caption(_("No file chosen: the model reads a picture that Headlight draws."))
-        return
-    try:
-        _look_at(traces.keep(downloads.content(file), file.name))
-    except HeadlightError as error:
-        _look_at("")
-        st.error(
-            controls.plain(_("{error} The model reads a picture that Headlight draws.", error=error)),
-            icon=":material/error:",
-        )
-
-
-def _look_at(digest: str) -> None:
-    if state.current().common.picture_digest != digest:
-        state.choose(picture_digest=digest)
+        st.caption(_(kind.without))
+    else:
+        try:
+            digest = keep(kind, downloads.content(file), file.name)
+        except HeadlightError as error:
+            st.error(controls.plain(_(kind.instead, error=error)), icon=":material/error:")
+    if state.current().model.given_file != digest:
+        state.choose(given_file=digest)
 
 
 def _example_label(example: Example) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from viz.access import models, traces
-from viz.access.traces import LARGEST_SIDE
+from viz.access.given_files import FILES
 from viz.selection import catalogue, state
 from viz.selection.choices import ModelChoice
 from viz.server import limits
@@ -63,13 +63,10 @@ def open_head(trace: "Trace") -> tuple[str, int, int]:
 
 
 def of_text(trace: "Trace", imports: Imports, *lines: str) -> Snippet:
-    """Lines about `trace`, what the chosen model did with the text or the picture; `reader` is the model."""
-    if trace.picture is not None:
-        own = state.current().common.picture_digest
-        imports = {**imports, "adapters.image_reader": "picture_of" if own else "example_picture"}
-        given = line("picture_of(open({0}, 'rb').read(), {0}, {1})", "picture.png", LARGEST_SIDE)
-        picture = given if own else "example_picture()"
-        return of_model(imports, f"trace = reader.trace_picture({picture})", *lines)
+    """Lines about `trace`, what the chosen model did with what it read; `reader` is the model."""
+    if (kind := FILES.get(trace.source.kind)) is not None:
+        name, traced = kind.of_file if state.current().model.given_file else kind.of_example
+        return of_model({**imports, kind.module: name}, traced, *lines)
     return of_reader(imports, line("trace = reader.trace({})", trace.text), *lines)
 
 

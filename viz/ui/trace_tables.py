@@ -164,10 +164,7 @@ def _named_by(trace: "Trace", site: str) -> Sequence[str]:
 
 def tokens(trace: "Trace") -> bytes:
     """What the encoder and the decoder read, one token a row."""
-    sides = (
-        ("source", trace.source_ids, trace.source_names or trace.source_tokens),
-        ("target", trace.target_ids, trace.target_tokens),
-    )
+    sides = (("source", trace.source_ids, trace.source.names), ("target", trace.target_ids, trace.target_tokens))
     rows = (
         (side, position, number, cell(token))
         for side, ids, pieces in sides

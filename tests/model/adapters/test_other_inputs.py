@@ -10,7 +10,6 @@ import transformers
 from PIL import Image
 
 from model import Trace
-from model.adapters import image_reader
 from model.adapters.image_reader import ImageReader
 from model.adapters.text_reader import LabelReader
 from model.analysis.attribution.choice import TokenChoice
@@ -20,8 +19,9 @@ from model.analysis.interventions.patching import patch_heads
 from model.analysis.interventions.word_pairs import gift_pairs, own_pair
 from model.errors import CheckpointError, InputTextError
 from model.opening import open_reader
+from model.sources import picture_file
+from model.sources.source import Grid
 from model.trace.file import load_trace, save_trace
-from model.trace.trace import Picture
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import CONFIGS, tiny
 
@@ -34,9 +34,9 @@ def read_folder(folder: Path) -> ImageReader:
     return reader
 
 
-def picture_of(trace: Trace) -> Picture:
-    assert trace.picture is not None
-    return trace.picture
+def grid_of(trace: Trace) -> Grid:
+    assert trace.source.grid is not None
+    return trace.source.grid
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +64,8 @@ def test_patches_are_tokens_after_the_class_token(reader: ImageReader, trace: Tr
     assert trace.sites == ("encoder.self",)
     assert trace.source_tokens == ("[CLS]", *(f"▁{row}·{column}" for row in (1, 2, 3) for column in (1, 2, 3)))
     assert trace.special_tokens == {"[CLS]"}
-    picture = picture_of(trace)
-    assert (picture.rows, picture.columns, picture.first_patch) == (3, 3, 1)
+    grid = grid_of(trace)
+    assert (grid.rows, grid.columns, grid.first) == (3, 3, 1)
 
 
 def test_weights_are_those_of_the_eager_model(reader: ImageReader, trace: Trace) -> None:
@@ -80,7 +80,7 @@ def test_weights_are_those_of_the_eager_model(reader: ImageReader, trace: Trace)
 
 def test_the_picture_is_kept_as_the_model_saw_it(trace: Trace) -> None:
     seen = np.asarray(Image.fromarray(PIXELS).resize((24, 24), Image.Resampling.BILINEAR), dtype=int)
-    pixels = picture_of(trace).pixels
+    pixels = grid_of(trace).pixels
     assert pixels.shape == (24, 24, 3)
     assert np.abs(pixels.numpy().astype(int) - seen).max() <= 1
 
@@ -95,8 +95,8 @@ def test_a_file_an_image_and_bytes_give_the_same_trace(reader: ImageReader, trac
 def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) -> None:
     save_trace(trace, tmp_path / "trace.npz")
     again = load_trace(tmp_path / "trace.npz")
-    assert torch.equal(picture_of(again).pixels, picture_of(trace).pixels)
-    assert picture_of(again).first_patch == 1
+    assert torch.equal(grid_of(again).pixels, grid_of(trace).pixels)
+    assert grid_of(again).first == 1
     assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
 
 
@@ -112,12 +112,12 @@ def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest
     with (tmp_path / "huge.png").open("wb") as file:
         file.truncate((64 << 20) + 1)
     with pytest.raises(InputTextError, match="more than 64 MB"):
-        image_reader.open_picture(tmp_path / "huge.png")
-    monkeypatch.setattr(image_reader, "LARGEST_FILE", size)
-    assert image_reader.open_picture(tmp_path / "cat.png").size == (70, 50)
-    monkeypatch.setattr(image_reader, "LARGEST_FILE", size - 1)
+        picture_file.open_picture(tmp_path / "huge.png")
+    monkeypatch.setattr(picture_file, "LARGEST_FILE", size)
+    assert picture_file.open_picture(tmp_path / "cat.png").size == (70, 50)
+    monkeypatch.setattr(picture_file, "LARGEST_FILE", size - 1)
     with pytest.raises(InputTextError, match="more than"):
-        image_reader.open_picture(tmp_path / "cat.png")
+        picture_file.open_picture(tmp_path / "cat.png")
 
 
 def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,8 +133,8 @@ def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monk
         reader.trace("a.png", "a cat")
     with pytest.raises(InputTextError, match=r"65 × 8 pixels.*8 times"):
         reader.trace_picture(np.zeros((8, 65, 3), dtype=np.uint8))
-    assert reader.trace_picture(np.zeros((8, 64, 3), dtype=np.uint8)).picture is not None
-    monkeypatch.setattr(image_reader, "LARGEST_AREA", 100)
+    assert reader.trace_picture(np.zeros((8, 64, 3), dtype=np.uint8)).sites
+    monkeypatch.setattr(picture_file, "LARGEST_AREA", 100)
     with pytest.raises(InputTextError, match="at most 100"):
         reader.trace_picture(PIXELS)
 
@@ -166,8 +166,8 @@ def test_pictures_need_not_be_square_and_other_tokens_may_come_first(
     assert reader.abilities.max_length == len(special) + rows * columns
     patches = (f"▁{row}·{column}" for row in range(1, rows + 1) for column in range(1, columns + 1))
     assert trace.source_tokens == (*special, *patches)
-    picture = picture_of(trace)
-    assert (picture.rows, picture.columns, picture.first_patch) == (rows, columns, len(special))
+    grid = grid_of(trace)
+    assert (grid.rows, grid.columns, grid.first) == (rows, columns, len(special))
 
 
 @pytest.mark.parametrize(

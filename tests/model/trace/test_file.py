@@ -36,6 +36,22 @@ def test_a_trace_survives_saving_and_loading(translator: Translator, tmp_path: P
     assert torch.equal(again.positional["source"], trace.positional["source"])
 
 
+def test_files_of_the_first_format_still_open(translator: Translator) -> None:
+    """Both were written by the program of version 1 of the format."""
+    text, picture = (
+        load_trace(Path(__file__).with_name("first_format") / f"{kind}.npz") for kind in ("text", "picture")
+    )
+    trace = translator.trace("Tom.", "Er.", edits=[SwitchOff("decoder.cross", 0, 3)])
+    for name in ("text", "source_ids", "source_tokens", "target_ids", "edits"):
+        assert getattr(text, name) == getattr(trace, name)
+    torch.testing.assert_close(text.weights("decoder.cross", 1), trace.weights("decoder.cross", 1), atol=1e-5, rtol=0)
+    grid = picture.source.grid
+    assert grid is not None
+    assert (picture.text, picture.source_tokens[:2], picture.source_ids[:2]) == ("cat.png", ("[CLS]", "▁1·1"), (0, 1))
+    assert (grid.rows, grid.columns, grid.first, grid.pixels.shape) == (3, 3, 1, (24, 24, 3))
+    assert picture.weights("encoder.self", 1).shape == (4, 10, 10)
+
+
 def test_edits_survive_saving_and_loading(translator: Translator, tmp_path: Path) -> None:
     edits = [
         MakeUniform("encoder.self", 0, 1, row=2),
@@ -118,7 +134,9 @@ def with_header(arrays: dict[str, np.ndarray], change: Callable[[dict[str, Any]]
         lambda header: header["sites"]["encoder.self"][0].update(first_query=10**40),
         lambda header: header["sites"].update({"encoder.self": []}),
         lambda header: header.update(steps=[[]]),
-        lambda header: header.update(source_tokens=7),
+        lambda header: header["source"].update(tokens=7),
+        lambda header: header["source"].update(kind="smell"),
+        lambda header: header["source"].update(kind="picture", rows=1, columns=1, first_patch=0),
         lambda header: header.update(format="\ud800" * 1_000),
         lambda header: header.update(translation="\ud800"),
         lambda header: header.update(roles=["user"]),
@@ -127,7 +145,17 @@ def with_header(arrays: dict[str, np.ndarray], change: Callable[[dict[str, Any]]
         lambda header: header.update(roles=7),
     ],
     ids=[
-        *("infinite", "huge", "no layers", "no step", "no tokens", "no format", "half a character"),
+        *(
+            "infinite",
+            "huge",
+            "no layers",
+            "no step",
+            "no tokens",
+            "no kind",
+            "no pixels",
+            "no format",
+            "half a character",
+        ),
         *("too few roles", "no role", "a list for a role", "no roles"),
     ],
 )

@@ -21,6 +21,7 @@ from model.languages import Offered
 from tests.model.adapters import zoo
 from tests.paths import ROOT
 from viz.access import attention, findings, models, traces
+from viz.access.given_files import FILES, LARGEST_SIDE, given, keep
 from viz.pages.model_card import data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
@@ -206,10 +207,13 @@ def test_an_atlas_lies_in_the_folder_of_the_model_and_not_in_one_that_has_its_na
     assert findings.of_model(choice, "decoder.cross") is not None
 
 
+PICTURE = FILES["picture"]
+
+
 @pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
 def test_a_file_that_is_no_picture_is_refused(content: bytes) -> None:
     with pytest.raises(InputTextError, match="not a picture that can be read"):
-        traces.keep(content, "x.png")
+        keep(PICTURE, content, "x.png")
 
 
 def a_file(size: tuple[int, int], kind: str) -> bytes:
@@ -220,17 +224,17 @@ def a_file(size: tuple[int, int], kind: str) -> bytes:
 
 def test_the_same_picture_is_asked_for_by_the_same_name() -> None:
     content = a_file((30, 20), "PNG")
-    assert traces.keep(content, "a.png") == traces.keep(content, "a.png")
+    assert keep(PICTURE, content, "a.png") == keep(PICTURE, content, "a.png")
     content = a_file((40, 30), "PNG")
-    first, second = traces.keep(content, "secret.png"), traces.keep(content, "mine.png")
-    assert traces.given(first)[0].startswith("secret.png")
-    assert "secret" not in traces.given(second)[0]
+    first, second = keep(PICTURE, content, "secret.png"), keep(PICTURE, content, "mine.png")
+    assert given(PICTURE, first)[0].startswith("secret.png")
+    assert "secret" not in given(PICTURE, second)[0]
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 def test_a_photograph_of_24_megapixels_is_shrunk_and_kept(kind: str) -> None:
-    _, picture = traces.given(traces.keep(a_file((6_000, 4_000), kind), f"{kind}.photo"))
-    assert max(picture.size) <= traces.LARGEST_SIDE
+    _, picture = given(PICTURE, keep(PICTURE, a_file((6_000, 4_000), kind), f"{kind}.photo"))
+    assert max(picture.size) <= LARGEST_SIDE
     assert picture.width / picture.height == pytest.approx(1.5, rel=0.01)
     # A gradient from black above to white below is still one.
     column = np.asarray(picture.convert("L"))[:, picture.width // 2]
@@ -244,7 +248,7 @@ def test_a_photograph_taken_sideways_stands_upright(size: tuple[int, int]) -> No
     # The camera was turned: its file has to be turned clockwise (EXIF orientation 6).
     noted[0x0112] = 6
     upright.transpose(Image.Transpose.ROTATE_90).save(file, "JPEG", exif=noted)
-    _, picture = traces.given(traces.keep(file.getvalue(), f"{size}.jpg"))
+    _, picture = given(PICTURE, keep(PICTURE, file.getvalue(), f"{size}.jpg"))
     assert picture.width > picture.height
     column = np.asarray(picture.convert("L"))[:, picture.width // 2]
     assert column[0] < 20 < 235 < column[-1]
@@ -253,7 +257,7 @@ def test_a_photograph_taken_sideways_stands_upright(size: tuple[int, int]) -> No
 def test_a_photograph_with_a_damaged_note_of_its_camera_is_kept_as_it_is_stored() -> None:
     file = BytesIO()
     Image.new("RGB", (30, 20)).save(file, "JPEG", exif=b"Exif\x00\x00no TIFF header")
-    _, picture = traces.given(traces.keep(file.getvalue(), "damaged.jpg"))
+    _, picture = given(PICTURE, keep(PICTURE, file.getvalue(), "damaged.jpg"))
     assert picture.size == (30, 20)
 
 

@@ -155,9 +155,9 @@ def test_words_are_those_of_both_sentences_without_special_tokens(trace: Trace) 
 
 def test_words_are_as_typed_where_the_model_has_as_many(trace: Trace) -> None:
     known = texts.words(trace)
-    typed = texts.as_typed(replace(trace, text="Ein  Hund war da!"))
+    typed = texts.as_typed(replace(trace, source=replace(trace.source, text="Ein  Hund war da!")))
     assert typed.labels == ("Ein", "Hund", "war", "da!", *known.labels[4:])
-    assert texts.as_typed(replace(trace, text="Ein Hund!")) == known
+    assert texts.as_typed(replace(trace, source=replace(trace.source, text="Ein Hund!"))) == known
 
 
 def test_a_written_word_has_the_rows_that_write_it_in_every_attention_of_the_decoder(trace: Trace) -> None:

@@ -101,13 +101,13 @@ def test_tiles_by_another_measure_are_parts_of_its_largest_number(
 
 def test_rows_and_columns_of_a_bert_are_called_as_bert_writes_its_pieces(tmp_path: Path) -> None:
     trace = open_reader(zoo.save_model(tmp_path / "bert", "bert")).trace("The streetcars.")
-    for is_joined, expected in ((False, trace.source_names), (True, ("[CLS]", "the", "streetcars.", "[SEP]"))):
+    for is_joined, expected in ((False, trace.source.names), (True, ("[CLS]", "the", "streetcars.", "[SEP]"))):
         view = attention.MatrixView("weights", whole_words=is_joined, special_tokens=True)
         queries, keys = attention.shown_axes(trace, "encoder.self", view)
         assert queries.labels == keys.labels == expected
-    assert trace.row_names("encoder.self") == trace.source_names
-    assert any(name.startswith("##") for name in trace.source_names)
-    assert not any("▁" in name for name in trace.source_names)
+    assert trace.row_names("encoder.self") == trace.source.names
+    assert any(name.startswith("##") for name in trace.source.names)
+    assert not any("▁" in name for name in trace.source.names)
 
 
 def test_its_progress_rises_to_the_end(translator: Translator) -> None:

@@ -34,7 +34,7 @@ class Field:
 
 
 FIELDS: Final = (
-    Field("picture-file", "attention", {"checkpoint": "vit"}),
+    Field("given-file", "attention", {"checkpoint": "vit"}),
     Field("atlas/sentences-file", "atlas", {"corpus": "file"}),
     Field("atlas/pairs-file", "atlas", {"corpus": "file", "checkpoint": "en-de"}),
     Field("training-film-file", "experiments", {"claim": "Through training"}),

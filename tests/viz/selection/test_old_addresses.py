@@ -109,6 +109,7 @@ CORRECTED: dict[str, tuple[dict[str, object], str]] = {
         {"layer": 7, "further_heads": (4, 2), "branches": ("0-2-t40",), "step": 0},
         "site=encoder.self&head=L8H1&also=4.2&branches=0-2-t40&step=0",
     ),
+    "given_file=abc": ({}, ""),
     "studio=Film&step=5&whose=in": ({"step": 5}, "step=5"),
     "folder=%2Fetc&picture=abc&picture_digest=abc&beam_size=9&decoding_tab=Inside&metric=entropy": ({}, ""),
 }  # fmt: skip

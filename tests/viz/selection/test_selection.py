@@ -42,7 +42,7 @@ def test_a_change_goes_to_the_section_that_holds_the_choice_and_nowhere_else() -
         ({"pair": "it-04"}, "token other_token"),
         ({"pronoun": 2}, "token"),
         ({"other_pronoun": 2}, "other_token"),
-        ({"picture_digest": "abc"}, "token key_token"),
+        ({"given_file": "abc"}, "token key_token"),
         ({"beam_size": 6}, "beam_node"),
         ({"length_penalty": 0}, "beam_node"),
         ({"layer": 1, "head": 2, "branch": 0}, ""),

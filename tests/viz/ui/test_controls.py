@@ -156,7 +156,7 @@ def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: 
 
 
 def test_a_link_says_what_of_the_view_it_cannot_carry(chosen: Selection) -> None:
-    given = chosen.changed(text="She read.", picture_digest="0123")
+    given = chosen.changed(text="She read.", given_file="0123")
     # A picture that another model was given is not seen.
     assert downloads.link_needs(given) == ({"checkpoint": "en-de", "text": "She read."}, "")
     assert downloads.link_needs(given.changed(text="x" * MAX_TEXT_IN_URL))[1] == ""

@@ -47,7 +47,7 @@ def test_every_table_guards_its_tokens(trace: Trace) -> None:
         for step in trace.steps
     )
     source, target = (hostile,) * len(trace.source_tokens), (hostile,) * len(trace.steps)
-    changed = replace(trace, source_tokens=source, target_tokens=target, steps=steps)
+    changed = replace(trace, source=replace(trace.source, tokens=source), target_tokens=target, steps=steps)
     files = (
         trace_tables.open_head(changed, "decoder.cross", 0, 0),
         trace_tables.all_heads(changed, "decoder.cross"),

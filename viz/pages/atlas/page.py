@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from viz.access import models
+from viz.access.given_files import FILES
 from viz.selection import state
 from viz.text.messages import _
 from viz.text.metrics import OF_A_CORPUS
@@ -18,14 +19,8 @@ frame.title(_("Atlas")).caption(
     )
 )
 with frame.errors_shown():
-    if models.kind(state.current().model) == "image":
-        st.info(
-            _(
-                "The atlas reads sentences, but the chosen model reads pictures. The Attention page shows the "
-                "metrics of its heads for one picture, under each tile and as an order of heads."
-            ),
-            icon=":material/info:",
-        )
+    if (of_file := FILES.get(models.reads(state.current().model))) is not None:
+        st.info(_(of_file.no_atlas), icon=":material/info:")
     else:
         # After the title, which waits for no library.
         from viz.pages.atlas import export, measuring, tabs

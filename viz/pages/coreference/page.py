@@ -3,6 +3,7 @@
 import streamlit as st
 
 from viz.access import models
+from viz.access.given_files import FILES
 from viz.selection import state
 from viz.selection.choices import CoreferenceTab
 from viz.text.messages import _
@@ -15,11 +16,8 @@ frame.title(_("Compare")).caption(
     )
 )
 with frame.errors_shown():
-    if models.kind(state.current().model) == "image":
-        st.info(
-            _("This page compares sentences, but the chosen model reads pictures. The Attention page shows its heads."),
-            icon=":material/info:",
-        )
+    if (of_file := FILES.get(models.reads(state.current().model))) is not None:
+        st.info(_(of_file.no_pairs), icon=":material/info:")
     else:
         # After the title, which waits for no library.
         from viz.pages.coreference import cause, python, side_by_side, two_models

@@ -79,7 +79,7 @@ def offered_models() -> dict[str, str]:
     own = state.current().model.checkpoint or next(iter(catalogue.models()), "")
     others = [name for name in catalogue.models() if name != own]
     kinds = {name: models.kind(choice_of(name)) for name in others}
-    readable = [name for name in others if kinds[name] not in (None, "image")]
+    readable = [name for name in others if models.reads(choice_of(name)) == "text"]
     # One of the same kind has the same attentions to compare.
     kind = models.kind(state.current().model)
     readable.sort(key=lambda name: kinds[name] != kind)

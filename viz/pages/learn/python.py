@@ -20,7 +20,7 @@ def _trace() -> "Trace":
     """What the chosen model did with the text."""
     selection = state.current()
     reader = models.text_reader(selection.model)
-    return traces.trace(reader, selection.common.text, selection.common.picture_digest)
+    return traces.trace(reader, selection.common.text)
 
 
 def _lessons() -> Snippet:

@@ -60,7 +60,7 @@ def _cost(trace: "Trace", selection: Selection) -> None:
         frame.lacking(abilities, "scores")
         return
     asked = lengths(abilities.max_length)
-    if abilities.kind == "image":
+    if abilities.reads != "text":
         asked = asked[-1:]
     rows = []
     for length in asked:
@@ -79,7 +79,7 @@ def _cost(trace: "Trace", selection: Selection) -> None:
 def python() -> Snippet:
     """The masks and the position scheme, and the multiply-adds at one length."""
     selection = state.current()
-    trace = traces.trace(models.text_reader(selection.model), TEXT, selection.common.picture_digest)
+    trace = traces.trace(models.text_reader(selection.model), TEXT)
     return of_text(
         trace,
         {"analysis.positions": "position_schemes", "decoding.cost": "attention_cost"},

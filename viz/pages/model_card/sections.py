@@ -279,7 +279,7 @@ def whole_card(selection: Selection) -> None:
 def overview(selection: Selection) -> None:
     """What the model is made of, and its vocabulary."""
     _architecture(selection)
-    if models.kind(selection.model) in (None, "image"):
+    if models.reads(selection.model) != "text":
         return
     frame.unfolding(_("Vocabulary: all tokens, with a search"), "card-vocabulary", _vocabulary, selection)
 

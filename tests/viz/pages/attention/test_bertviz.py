@@ -35,7 +35,8 @@ VIEWS = [(site, view) for site in SITES for view in BERTVIZ_VIEWS]
 @pytest.fixture(scope="module")
 def trace(translator: Translator) -> Trace:
     own = translator.trace("It is late.")
-    return replace(own, source_tokens=(own.source_tokens[0], HOSTILE, "\u2028\u202e", *own.source_tokens[3:]))
+    tokens = own.source_tokens[0], HOSTILE, "\u2028\u202e", *own.source_tokens[3:]
+    return replace(own, source=replace(own.source, tokens=tokens))
 
 
 def drawn(trace: Trace, site: str = "encoder.self", view: str = "Head view", **how: Any) -> str:

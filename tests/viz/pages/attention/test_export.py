@@ -208,9 +208,8 @@ def test_the_page_holds_sentence_head_grid_decoding_and_origin(page: str, trace:
 def test_no_text_of_people_leaves_its_place(trace: Trace, page: str) -> None:
     hostile = replace(
         trace,
-        text=HOSTILE,
+        source=replace(trace.source, text=HOSTILE, tokens=(HOSTILE,) * len(trace.source_tokens)),
         translation=HOSTILE,
-        source_tokens=(HOSTILE,) * len(trace.source_tokens),
         target_tokens=(HOSTILE,) * len(trace.target_tokens),
         steps=tuple(
             replace(s, token=HOSTILE, candidates=tuple(replace(c, token=HOSTILE) for c in s.candidates))

@@ -75,7 +75,7 @@ def test_the_open_head_has_a_cell_for_every_two_words_with_the_same_weight(chose
 def test_the_table_of_all_heads_names_each_row_by_the_token_that_it_stands_for(chosen: Selection) -> None:
     trace = traced(TEXT, chosen)
     known = texts.words(trace)
-    names = trace.source_names or trace.source_tokens, trace.target_tokens
+    names = trace.source.names, trace.target_tokens
     for site in trace.sites:
         table = csv.DictReader(io.StringIO(trace_tables.all_heads(trace, site).decode("utf-8-sig")))
         counted = [f"{of} (from 1)" for of in ("layer", "head", "query_position", "key_position")]

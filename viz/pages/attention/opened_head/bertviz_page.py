@@ -234,7 +234,7 @@ def _drawn_by_bertviz(trace: "Trace", site: str, view: str) -> str:
     draw = head_view if view == "Head view" else model_view
     drawn = draw(
         **{f"{_BERTVIZ_NAMES[site]}_attention": [trace.weights(site, i)[None] for i in range(len(trace.inputs[site]))]},
-        encoder_tokens=display_tokens(trace.source_names or trace.source_tokens),
+        encoder_tokens=display_tokens(trace.source.names),
         decoder_tokens=display_tokens(trace.target_tokens),
         prettify_tokens=False,
         html_action="return",

@@ -53,11 +53,12 @@ class Headline:
 
 def show_sign(trace: "Trace") -> None:
     """The sign that tells tokens that begin a word from others, where those of a text have it."""
-    if trace.picture is not None:
+    source = trace.source
+    if not source.has_words:
         return
-    if any(name.startswith("##") for name in trace.source_names):
+    if any(name.startswith("##") for name in source.names):
         st.caption(_("\\#\\# continues a word"), width="content")
-    elif not trace.source_names and any("▁" in token for token in (*trace.source_tokens, *trace.target_tokens)):
+    elif source.names == source.tokens and any("▁" in token for token in (*source.tokens, *trace.target_tokens)):
         st.caption(_("▁ begins a word"), width="content")
 
 

@@ -386,9 +386,9 @@ class PictureData:
 
 
 def show_picture(trace: "Trace", site: str) -> None:
-    """The picture, and over it the open head's row of the chosen patch; nothing for a model of text."""
-    picture = trace.picture
-    if picture is None:
+    """The source as a picture, and over it the open head's row of the chosen patch; nothing of a text."""
+    grid = trace.source.grid
+    if grid is None:
         return
     selection = state.current()
     common = selection.common
@@ -399,7 +399,7 @@ def show_picture(trace: "Trace", site: str) -> None:
     if is_long and not measure.is_per_head and len(tokens) > attention.MAX_ROLLOUT:
         # The matrix below says why there is none.
         return
-    query = state.position("token", len(tokens), 0 if picture.first_patch else len(tokens) // 2)
+    query = state.position("token", len(tokens), 0 if grid.first else len(tokens) // 2)
     # Patches have places in the picture: they are neither joined to words nor left out.
     view = MatrixView(selection.common.measure, whole_words=False, special_tokens=True)
     reader, layer = models.reader(selection.model), selection.common.layer
@@ -409,10 +409,10 @@ def show_picture(trace: "Trace", site: str) -> None:
         values = attention.opened_layer(trace, reader, site, layer, view).values[head]
     picture_attention(
         PictureData(
-            pixels=picture.pixels.numpy(),
-            rows=picture.rows,
-            columns=picture.columns,
-            first_patch=picture.first_patch,
+            pixels=grid.pixels.numpy(),
+            rows=grid.rows,
+            columns=grid.columns,
+            first_patch=grid.first,
             tokens=tokens,
             values=values,
             number=shown(measure.number),

@@ -19,7 +19,7 @@ from model.analysis.residual_stream.token_path import NormedBatch, follow
 from model.analysis.residual_stream.token_path import normed_batch as model_normed_batch
 from model.errors import TraceError
 from model.sequence_translator import SequenceTranslator
-from model.trace.trace import Picture
+from model.sources.source import Grid
 from model.translator import Translator
 from viz.access import traces
 from viz.pages.learn.explore.data.training import OtherTranslation, forced_trace
@@ -40,7 +40,7 @@ MOST_NUMBERS: Final = 1_200_000
 
 def tokens_of(trace: Trace, stack: Stack) -> tuple[str, ...]:
     """What a stack reads."""
-    return (trace.source_names or trace.source_tokens) if stack == "encoder" else trace.target_tokens
+    return trace.source.names if stack == "encoder" else trace.target_tokens
 
 
 def layers_of(trace: Trace, stack: Stack) -> int:
@@ -48,12 +48,12 @@ def layers_of(trace: Trace, stack: Stack) -> int:
     return max((layers for site, (layers, _heads) in trace.shapes.items() if site.startswith(stack)), default=1)
 
 
-def picture_address(picture: Picture) -> str:
+def picture_address(grid: Grid) -> str:
     """A picture as the model saw it, as a PNG in an address."""
     from PIL import Image
 
     saved = BytesIO()
-    Image.fromarray(picture.pixels.numpy()).save(saved, "PNG")
+    Image.fromarray(grid.pixels.numpy()).save(saved, "PNG")
     return f"data:image/png;base64,{b64encode(saved.getvalue()).decode('ascii')}"
 
 

@@ -140,7 +140,7 @@ class WalkPicture:
     #: all weights [site: layer, head, query, key], then the lengths, as compressed float32.
     numbers: UInt8[np.ndarray, "byte"]
     colours: Mapping[str, str]
-    patches: Patches | None  #: of a model that reads pictures
+    patches: Patches | None  #: of a source that is drawn as a picture
     signed: Inks = DIVERGING_INKS
     sequential: Inks = SEQUENTIAL_INKS
     real_colour: str = BLUE
@@ -181,10 +181,8 @@ class WalkPicture:
 
 
 def _patches(trace: "Trace") -> Patches | None:
-    seen = trace.picture
-    if seen is None:
-        return None
-    return Patches(data.picture_address(seen), seen.rows, seen.columns, seen.first_patch)
+    grid = trace.source.grid
+    return None if grid is None else Patches(data.picture_address(grid), grid.rows, grid.columns, grid.first)
 
 
 def lacks_scores(reader: "Reader") -> str:

@@ -17,8 +17,8 @@ from model import Trace, Transformer, TransformerConfig, Translator
 from model.adapters.text_tracer import TextTracer
 from model.checkpoint import save_checkpoint
 from model.nn.edits import PointAt, SwitchOff
+from model.sources.source import Grid
 from model.tokenizer import Tokenizer
-from model.trace.trace import Picture
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened, run_page
 from tests.viz.pages.any_model import MODELS
@@ -61,9 +61,9 @@ def trace_of(app: AppTest) -> Trace:
     return trace
 
 
-def trace_of_picture(app: AppTest) -> Picture:
+def trace_of_picture(app: AppTest) -> Grid:
     selection = app.session_state["selection"]
-    seen = traces.trace(models.text_reader(selection.model), "", selection.common.picture_digest).picture
+    seen = traces.trace(models.text_reader(selection.model), "").source.grid
     assert seen is not None
     return seen
 
@@ -502,5 +502,5 @@ def test_the_file_of_sixteen_tokens_has_at_most_3_mb_and_longer_texts_have_none(
     assert size <= 3_000_000
     assert size == pytest.approx(walk_file.page_bytes(trace), rel=0.1)
     for source, target, is_refused in ((24, 24, False), (25, 3, True), (3, 25, True)):
-        long = replace(trace, source_tokens=("a",) * source, target_tokens=("b",) * target)
+        long = replace(trace, source=replace(trace.source, tokens=("a",) * source), target_tokens=("b",) * target)
         assert ("up to 24 tokens" in walk_file.why_not(long, reader)) == is_refused

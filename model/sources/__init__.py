@@ -1,0 +1,4 @@
+"""What a model read: a text or a picture, the positions that its encoder sees of it, and what of it a file keeps.
+
+Whoever shows a trace asks its `Source`, never which kind it is. Nothing here knows how a model reads.
+"""

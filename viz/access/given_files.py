@@ -1,0 +1,107 @@
+"""Files that a person gives to be read in place of a text: an entry a kind of source; kept for all viewers, bounded."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import streamlit as st
+
+from model import later
+from model.abilities import SourceKind
+from model.errors import InputTextError
+from viz.pictures.payload import fingerprint
+from viz.server.caches import BoundedCache
+from viz.text.messages import Message, said
+
+MAX_FILES: Final = 32
+MAX_BYTES: Final = 64 * 1024**2
+#: Pixels of a side to which a larger picture is shrunk when it arrives: models look at a few hundred.
+LARGEST_SIDE: Final = 1_024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileKind:
+    """A kind of source that comes as a file: what is said where it is given, and how it is read."""
+
+    #: label, help_text: of its field in the sidebar; `most` is in megabytes.
+    label: Message
+    help_text: Message
+    #: without, instead: that the example is read, where no file is chosen, and where one cannot be read.
+    without: Message
+    instead: Message
+    gone: Message  #: that a file is not kept any more
+    not_in_link: Message  #: that an address does not hold it
+    #: no_pairs, no_atlas: on pages that read sentences.
+    no_pairs: Message
+    no_atlas: Message
+    example_name: Message
+    #: The content of a file of this name, or an InputTextError; the example; the bytes that a content takes.
+    unpacked: Callable[[bytes, str], Any]
+    example: Callable[[], Any]
+    num_bytes: Callable[[Any], int]
+    #: of_file, of_example: what is imported from which module, and the line that traces it with `reader`.
+    module: str
+    of_file: tuple[str, str]
+    of_example: tuple[str, str]
+
+
+FILES: Final[Mapping[SourceKind | None, FileKind]] = {
+    "picture": FileKind(
+        label=said("Picture, PNG or JPEG"),
+        help_text=said(
+            "PNG or JPEG, at most {most} MB. It stays on this machine. Without a file, the model reads a picture that "
+            "Headlight draws."
+        ),
+        without=said("No file chosen: the model reads a picture that Headlight draws."),
+        instead=said("{error} The model reads a picture that Headlight draws."),
+        gone=said("This picture is no longer available. Choose its file again on the left."),
+        not_in_link=said("Your picture is not part of the URL: send it separately."),
+        no_pairs=said(
+            "This page compares sentences, but the chosen model reads pictures. The Attention page shows its heads."
+        ),
+        no_atlas=said(
+            "The atlas reads sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
+            "its heads for one picture, under each tile and as an order of heads."
+        ),
+        example_name=said("example picture"),
+        unpacked=lambda content, name: later.picture_file.picture_of(content, name, LARGEST_SIDE),
+        example=lambda: later.picture_file.example_picture(),
+        num_bytes=lambda picture: 3 * picture.width * picture.height,
+        module="sources.picture_file",
+        of_file=(
+            "picture_of",
+            "trace = reader.trace_picture("
+            f"picture_of(open('picture.png', 'rb').read(), 'picture.png', {LARGEST_SIDE}))",
+        ),
+        of_example=("example_picture", "trace = reader.trace_picture(example_picture())"),
+    )
+}
+
+
+def keep(kind: FileKind, content: bytes, name: str) -> str:
+    """Keep a file that a person gives, for all runs of theirs, and return what it is asked for by.
+
+    Whoever gives the same bytes under another name has another file, so nobody sees what others call theirs. Raises
+    an InputTextError if it cannot be read, or is too large.
+    """
+    digest = fingerprint(name.encode("utf-8", errors="replace").hex(), content.hex())
+    if _kept().get(digest) is None:
+        unpacked = kind.unpacked(content, name)
+        _kept().put(digest, (name, unpacked), kind.num_bytes(unpacked))
+    return digest
+
+
+def given(kind: FileKind, digest: str) -> tuple[str, Any]:
+    """A given file's name and content; by default the example. Raises an InputTextError if it is not kept."""
+    if not digest:
+        return kind.example_name, kind.example()
+    kept = _kept().get(digest)
+    if kept is None:
+        raise InputTextError(kind.gone)
+    name, unpacked = kept
+    return f"{name} · {digest[:6]}", unpacked
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> BoundedCache[str, tuple[str, Any]]:
+    return BoundedCache(MAX_FILES, MAX_BYTES)
