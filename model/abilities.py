@@ -7,7 +7,7 @@ sentence that says why.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal
 
 from model.errors import Message, said, said_plural
 
@@ -17,13 +17,21 @@ PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative b
 View = Literal[
     "scores", "head outputs", "norms", "edits", "decoding", "beam", "logit lens", "positional encodings", "embeddings",
     "batch masks", "self-attention", "rollout", "output projection", "word choice", "circuits", "cost",
+    "teacher forcing", "switches", "alignment links", "hyperparameters",
 ]  # fmt: skip
 """What a page may want to show: scores and where a weight comes from · real head outputs to check the derived ones
 against · weights times the length of the values · heads switched off or pointed elsewhere · writing step by step · beam
 search · what each layer would say · the encodings as added · the embeddings before them · masks of a padded batch ·
 attention within the source and within the target · weights followed through its layers · what a head's output is
 multiplied by · how much more probable one word is than another, and what each head does to that · what a head would
-look at and write by tokens alone · the multiply-adds of a step."""
+look at and write by tokens alone · the multiply-adds of a step · a reference that the decoder is made to read · parts
+removed while it writes · links of words made by hand, held against its attention · the paper's hyperparameters."""
+
+NO_SWITCHES: Final = said("Parts can be removed only from Headlight's own models and MarianMT (OPUS-MT).")
+NO_LINKS: Final = said("Manual word alignments can be given only for Headlight's own models and MarianMT (OPUS-MT).")
+NOT_AS_THE_PAPER: Final = said(
+    "Only models that are built as the paper's are can be compared with its base and big models."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +82,7 @@ class Abilities:
     positions: PositionScheme  #: how it knows where a token stands
     max_length: int | None  #: tokens that it reads at most, special ones included; None if nothing limits it but memory
     max_target_length: int | None = None  #: the same for what it writes; None as well where it writes nothing
-    #: whether Headlight's own `Transformer` computes it, all of whose insides can be reached: a checkpoint of
-    #: Headlight's own, or a MarianMT model.
-    is_headlight: bool = False
+    is_headlight: bool = False  #: whether Headlight's own `Transformer` computes it
     #: what cannot be shown of it → one sentence that says why.
     lacks: Mapping[View, str] = field(default_factory=lambda: MappingProxyType({}))
     proof: Proof | None = None  #: of a model of the library, how exactly it is shown

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from model.abilities import Abilities
 from model.config import ModelConfig
 from model.decoding.beam import BeamTree, Penalty
+from model.decoding.cost import DecoderSizes
 from model.decoding.logit_lens import LogitLens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
 from model.decoding.search import StepsDone
@@ -156,6 +157,9 @@ class Writer(Reader, Protocol):
 
     def spread(self, trace: Trace) -> Spread:
         """How the probability of each step is spread over the vocabulary."""
+
+    def decoder_sizes(self, trace: Trace) -> DecoderSizes:
+        """What a row of the decoder costs; `trace` is one of it. Raises a TraceError where that is not known."""
 
 
 class Loaded:

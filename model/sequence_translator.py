@@ -12,12 +12,13 @@ from torch import Tensor
 from model.abilities import Abilities
 from model.checkpoint import load_checkpoint
 from model.decoding.beam import LARGEST_WIDTH, BeamTree, grow_tree
+from model.decoding.cost import DecoderSizes
 from model.decoding.logit_lens import LogitLens, log_probs_of, logits_of, spread
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, sample
 from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, search_beams
 from model.decoding.session import DecodingSession
 from model.decoding.side_by_side import Tokenized, trace_side_by_side
-from model.errors import ConfigError, InputTextError, TokenError, said
+from model.errors import ConfigError, InputTextError, TokenError, TraceError, said
 from model.folder_files import named_folder
 from model.input_text import checked_ids
 from model.interruption import no_progress
@@ -197,6 +198,10 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def spread(self, trace: Trace) -> Spread:
         """How each step's probability is spread. Raises a TraceError if the trace was made by another model."""
         return spread(trace, self.model)
+
+    def decoder_sizes(self, trace: Trace) -> DecoderSizes:
+        """See `model.reader.Writer`."""
+        raise TraceError(self.abilities.lacks["cost"])
 
     def labels(self, text: str) -> tuple[str, ...]:
         """None: it predicts words."""

@@ -9,8 +9,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.abilities import Abilities, PositionScheme, View
+from model.abilities import NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, PositionScheme, View
 from model.config import TransformerConfig
+from model.decoding.cost import DecoderSizes, decoder_sizes
 from model.decoding.logit_lens import LogitLens, logit_lens
 from model.decoding.search import EXTRA_LENGTH
 from model.decoding.side_by_side import BatchMasks, run_batch
@@ -104,6 +105,10 @@ class Translator(SequenceTranslator):
         """What each decoder layer would have said, with `top` tokens. Raises as `logit_lens` of `model.decoding`."""
         return logit_lens(trace, self.model, self.tokenizer, top)
 
+    def decoder_sizes(self, trace: Trace) -> DecoderSizes:
+        """See `model.reader.Writer`; of every trace the same."""
+        return decoder_sizes(self.config)
+
     def masks(self, texts: Sequence[str]) -> BatchMasks:
         """Translate several sentences, then read all of them in one padded batch and report the masks used.
 
@@ -126,8 +131,12 @@ _NO_CIRCUITS: Final = said(
     "What a head attends to by tokens alone can be computed only where the inputs are embeddings; the queries of "
     "this model are states that depend on everything read before."
 )
+_EARLIER: Final[Mapping[View, str]] = MappingProxyType(
+    {"switches": NO_SWITCHES, "alignment links": NO_LINKS, "hyperparameters": NOT_AS_THE_PAPER}
+)
 _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
     {
+        **_EARLIER,
         "self-attention": said(
             "A GRU has no self-attention: encoder and decoder pass a state from token to token. The only attention "
             "is the decoder's single alignment head."
@@ -147,6 +156,7 @@ _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
 )
 _CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(
     {
+        **_EARLIER,
         "self-attention": said(
             "ConvS2S has no self-attention: each layer mixes neighbouring tokens by a convolution. The only "
             "attention is one head in every decoder layer."

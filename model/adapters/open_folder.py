@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import torch
 from torch import nn
 
-from model.abilities import Abilities, View, Whole
+from model.abilities import NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, View, Whole
 from model.adapters import capture, library
 from model.adapters.ability_proof import check_looks, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
@@ -277,8 +277,13 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         ),
         "embeddings": said("This model ({name}) does not expose its embeddings; Headlight's own models do.", name=name),
         "batch masks": said("Masks of a padded batch are available only for Headlight's own models."),
+        "switches": NO_SWITCHES,
+        "hyperparameters": NOT_AS_THE_PAPER,
+        "alignment links": NO_LINKS,
     }
     says_words = library.has_words(model)
+    if kind != "encoder-decoder" or not says_words:
+        lacks["teacher forcing"] = said("A target and a reference need a model that writes translations.")
     says_labels = library.is_for(model, "labels") and kind in ("encoder", "decoder")
     has_norm = kind == "decoder" and says_words and final_norm(model) is not None
     if not has_norm or not found.proof.is_exact:

@@ -125,8 +125,7 @@ class TextReader(TextTracer):
 
     def logits_at(self, output: Any, row: int) -> Float[Tensor, "copy vocab"]:
         """What the model puts out at a row."""
-        logits: Tensor = output.logits[:, row]
-        return logits
+        return self.allowed(output.logits[:, row])
 
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS

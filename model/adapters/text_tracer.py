@@ -225,6 +225,16 @@ class TextTracer(BaseReader):
         again = {} if self._stated("forced_bos_token_id") is None else {"forced_bos_token_id": language}
         return {"decoder_start_token_id": language, **again}
 
+    def allowed(self, logits: Float[Tensor, "*row vocab"]) -> Float[Tensor, "*row vocab"]:
+        """The same, −∞ for the tokens that generation_config.json never lets a model write, as Marian's padding."""
+        settings = getattr(self.model, "generation_config", None)
+        words, tokens = (getattr(settings, name, None) for name in ("bad_words_ids", "suppress_tokens"))
+        words = words if isinstance(words, list) else []
+        alone = [word[0] for word in words if isinstance(word, list) and len(word) == 1]
+        never = [*alone, *tokens] if isinstance(tokens, list) else alone
+        ids = [token_id for token_id in never if isinstance(token_id, int) and 0 <= token_id < logits.size(-1)]
+        return logits.index_fill(-1, torch.tensor(ids, device=logits.device), -torch.inf) if ids else logits
+
     @property
     def vocabulary(self) -> Vocabulary:
         """The tokenizer, which spells ids as tokens."""
@@ -362,7 +372,7 @@ class TextTracer(BaseReader):
         wants_logits = has_logits and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
         with listen(record={CALL, OUTPUTS} if keep_outputs else {CALL}, edits=functions) as recorded:
             output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
-        logits = output.logits[0].float().cpu() if wants_logits else None
+        logits = self.allowed(output.logits[0]).float().cpu() if wants_logits else None
         if not self.abilities.knows_inputs:
             return _Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
         return _Pass(self.layout.inputs(recorded), self.layout.outputs(recorded), logits)

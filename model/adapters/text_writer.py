@@ -6,11 +6,12 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from model.adapters.decoder_lens import decoder_lens
+from model.adapters.decoder_lens import decoder_lens, library_sizes
 from model.adapters.generate_call import GenerationRows, most_steps
 from model.adapters.generation import GenerationSession, beginning_of, check_writes
 from model.adapters.text_reader import TextReader
 from model.decoding.beam import LARGEST_WIDTH, BeamRule, BeamTree, Penalty, SentenceBeam, Stop, grow_tree
+from model.decoding.cost import DecoderSizes
 from model.decoding.logit_lens import LogitLens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, draw_samples, draws_of
 from model.decoding.search import StepsDone, run_searches
@@ -135,6 +136,10 @@ class TextWriter(TextReader):
         if trace.spread is None:
             raise TraceError("Probabilities of alternatives exist only for generated text; decode the text.")
         return trace.spread
+
+    def decoder_sizes(self, trace: Trace) -> DecoderSizes:
+        """See `model.reader.Writer`."""
+        return library_sizes(self, trace)
 
     def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
         """What each layer would have said; arguments and errors are those of `decoder_lens`."""

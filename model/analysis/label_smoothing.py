@@ -1,13 +1,13 @@
 """Compare what a model says at one step with the targets it could be trained towards: one-hot, and smoothed (§5.4)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.sequence_translator import SequenceTranslator
+from model.word_choice import Chooser
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,10 @@ def step_loss(log_probs: Float[Tensor, "vocab"], token_id: int, smoothing: float
 
 
 @torch.inference_mode()
-def step_log_probs(translator: SequenceTranslator, text: str, read: Sequence[int]) -> Float[Tensor, "vocab"]:
+def step_log_probs(translator: Chooser, text: str, read: Sequence[int]) -> Float[Tensor, "vocab"]:
     """log p of every token after those that the decoder has read, <s> first, in nats, float32.
 
     Raises an InputTextError if the text is blank or too long.
     """
-    source = torch.tensor([translator.source_ids(text)], device=translator.device)
-    logits = translator.model(source, torch.tensor([list(read)], device=translator.device))
-    log_probs: Tensor = logits[0, -1].float().log_softmax(-1).cpu()
-    return log_probs
+    place = replace(translator.place(text), target=tuple(read), row=len(read) - 1)
+    return translator.place_logits(place)[0].log_softmax(-1).cpu()

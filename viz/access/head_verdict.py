@@ -246,6 +246,6 @@ def _preferred(reader: "Chooser", asked: Question) -> "TokenChoice":
 
 def _trace(reader: "Chooser", text: str, choice: "TokenChoice") -> "Trace":
     """A run of the model in which the choice is made."""
-    if isinstance(reader, later.sequence_translator.SequenceTranslator):
-        return reader.trace_tokens(text, [*choice.prefix[1:], choice.token])
+    if reader.abilities.kind == "encoder-decoder":
+        return later.opening.as_writer(reader).trace_tokens(text, [*choice.prefix[1:], choice.token])
     return later.attribution_methods.run_of(reader, choice, text).trace

@@ -268,18 +268,6 @@ def loading(otherwise: str = said("Loading the model …")) -> AbstractContextMa
     return st.spinner(text, show_time=True)
 
 
-def for_translators(why: str, instead: str = "") -> bool:
-    """Whether a translator is needed and the chosen model is none; then it is said why, and what there is instead."""
-    with loading():
-        if models.abilities(state.current().model).is_headlight:
-            return False
-        family = models.abilities(state.current().model).family
-    name = models.name_of(state.current().model)
-    message = "{why} This is available only for Headlight and OPUS-MT models, not for {name} ({family}). {instead}"
-    st.info(plain(_(message, why=why, name=name, family=family, instead=instead)), icon=":material/info:")
-    return True
-
-
 def lacking(abilities: "Abilities", view: str, instead: str = "") -> bool:
     """Whether the model lacks what a page is about to show; then a sentence says so, and what there is instead."""
     if view not in abilities.lacks:

@@ -231,11 +231,9 @@ def set_language(source: str) -> str:
 def cases_for(reader: Reader) -> PronounCases | None:
     """The set that ships in the language that a model reads; in English where that is not known.
 
-    None where there is none in it, and for a translator of Headlight's kind that reads English and writes no German.
+    None where there is none in it.
     """
     source = reader.languages[0]
-    if reader.abilities.is_headlight and set_language(source) == LANGUAGES[0] and reader.languages != LANGUAGES:
-        return None
     return curated_cases(set_language(source)) if not source or source.partition("-")[0] in CURATED else None
 
 

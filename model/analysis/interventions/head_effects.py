@@ -21,7 +21,7 @@ from torch import Tensor
 from model.analysis.metrics.head_metrics import HeadName, all_heads, check_heads
 from model.interruption import Progress, no_progress
 from model.nn.hooks import Edit, first_row, listen
-from model.sequence_translator import SequenceTranslator
+from model.reader import Writer
 from model.word_choice import (
     NO_EDITS,
     Choice,
@@ -172,11 +172,9 @@ def remove_heads(
 
 
 @contextmanager
-def heads_off(
-    translator: SequenceTranslator, heads: Collection[HeadName], replacement: Replacement | None = None
-) -> Iterator[None]:
-    """Our translators run without these heads in this block and thread. Raises an EditError if one does not exist."""
-    check_heads(translator.abilities.heads, heads)
+def heads_off(writer: Writer, heads: Collection[HeadName], replacement: Replacement | None = None) -> Iterator[None]:
+    """Models write without these heads in this block and thread. Raises an EditError if one does not exist."""
+    check_heads(writer.abilities.heads, heads)
     with listen(edits=off_edits(heads, replacement)):
         yield
 

@@ -12,6 +12,8 @@ import torch
 from model import Draws, PointAt, Sampling, SwitchOff
 from model.adapters.generation import GenerationSession
 from model.adapters.text_writer import TextWriter
+from model.analysis.interventions.head_effects import heads_off
+from model.analysis.metrics.head_metrics import HeadName
 from model.errors import ConfigError, EditError, InputTextError, SessionError, TraceError
 from model.nn.edits import HeadEdit
 from tests.model.adapters.zoo import BOTH, DECODERS, writer
@@ -94,6 +96,16 @@ def test_a_tree_holds_nothing_that_the_rules_forbid(model_type: str) -> None:
     assert [node.token_id for node in tree.nodes if node.step == 0] == [5]
     assert {node.token_id for node in tree.nodes if node.step == tree.limit - 1} <= {2}
     assert json.loads(export.beam(tree, TEXT, checkpoint="bart", digest="d"))["nodes"][1]["total"] == 0.0
+
+
+def test_heads_that_are_off_around_a_text_are_off_in_it(writers: dict[str, TextWriter]) -> None:
+    reader, head = writers["marian"], HeadName("decoder.cross", 0, 1)
+    with heads_off(reader, {head}):
+        within = finished(reader)
+    edited = reader.decode(TEXT, edits=[SwitchOff(*head)])
+    edited.run()
+    assert torch.equal(within.log_probs, edited.log_probs)
+    assert not torch.equal(within.log_probs[0], finished(reader).log_probs[0])
 
 
 def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, TextWriter]) -> None:

@@ -267,8 +267,9 @@ def measured(names: dict[str, Any]) -> Pairs:
 
 
 def caused(names: dict[str, Any]) -> Pairs:
-    chosen, is_ours = state.current().coreference, reader().abilities.is_headlight
-    questions = causes.pronoun_questions(reader()) if is_ours else causes.gift_questions(reader())
+    chosen = state.current().coreference
+    is_german = models.is_english_german(state.current().model)
+    questions = causes.pronoun_questions(reader()) if is_german else causes.gift_questions(reader())
     asked = next((each for each in questions if each.name == chosen.pair), None)
     if asked is None:
         text, step = state.current().common.text, state.current().common.step

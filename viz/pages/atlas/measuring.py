@@ -95,7 +95,7 @@ def _reading() -> Reading | None:
         frame.small_print("200 everyday sentences written by us; the model reads them with its own translations.")
     else:
         frame.small_print("200 everyday sentences written by us.")
-    return _with_pairs(sentences, is_file=is_file, with_links=abilities.is_headlight)
+    return _with_pairs(sentences, is_file=is_file, with_links=abilities.has("alignment links"))
 
 
 def _of_sentences(*, writes: bool) -> tuple[str, str]:

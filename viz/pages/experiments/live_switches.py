@@ -35,7 +35,7 @@ PATIENCE: Final = 1.5
 
 def show(trace: "Trace") -> None:
     """The layer and the head, the translations without each part, and BLEU over the corpus."""
-    if frame.for_translators(_("Parts are removed while the model translates.")):
+    if frame.lacking(models.abilities(state.current().model), "switches"):
         return
     translator = models.translator(state.current().model)
     layer, kept = _widgets(translator)

@@ -68,7 +68,7 @@ def _through_training(trace: object) -> Snippet:
 def _live_switches(trace: "Trace") -> Snippet:
     """The sentence translated without each part."""
     abilities = models.abilities(state.current().model)
-    if not abilities.is_headlight:
+    if not abilities.has("switches"):
         return ""
     choices = state.current().experiments
     layer, kept = (choices.off_layer - 1 if choices.off_layer else None), choices.kept_head

@@ -286,7 +286,7 @@ def overview(selection: Selection) -> None:
 
 def _architecture(selection: Selection) -> None:
     """A table and bars beside it; of a model from elsewhere two tables."""
-    if not models.abilities(selection.model).is_headlight:
+    if not models.abilities(selection.model).has("hyperparameters"):
         _show_other(selection)
         return
     shapes = data.shapes(selection.model)
@@ -371,7 +371,7 @@ def draw(seed: int) -> list[str]:
 
 def _overview() -> Snippet:
     """What the model is made of, beside the paper's two."""
-    if not models.abilities(state.current().model).is_headlight:
+    if not models.abilities(state.current().model).has("hyperparameters"):
         return of_model({"description": "describe"}, "described = describe(reader)")
     imports = {"config": "PRESETS", "decoding.cost": "count_parameters"}
     configs = "configs = [reader.config, PRESETS['base'], PRESETS['big']]"

@@ -124,11 +124,12 @@ def removal(
         written, likely, edits = [], [], later.head_effects.off_edits(off, replacement)
         for choice in asked_for if len(asked) == 1 else ():
             likely.append((_likeliest(reader, choice.place, {}), _likeliest(reader, choice.place, edits)))
-        if len(asked) == 1 and isinstance(reader, later.sequence_translator.SequenceTranslator):
+        if len(asked) == 1 and reader.abilities.kind == "encoder-decoder":
+            writer = later.opening.as_writer(reader)
             for text in filter(None, asked[0].texts):
-                whole = reader.translate(text)
-                with later.head_effects.heads_off(reader, off, replacement):
-                    written.append(later.word_diff.word_diff(whole, reader.translate(text)))
+                whole = writer.translate(text)
+                with later.head_effects.heads_off(writer, off, replacement):
+                    written.append(later.word_diff.word_diff(whole, writer.translate(text)))
         return Removal(effect, tuple(written), tuple(likely))
 
     return Task(("removal", reader.key, asked_for, off, instead), len(asked_for), said("sentences"), compute)

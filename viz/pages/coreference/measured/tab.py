@@ -187,8 +187,8 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
 
 
 def _translates() -> bool:
-    """Whether the chosen model is a translator of Headlight's kind, to whichever language."""
-    return models.abilities(state.current().model).is_headlight
+    """Whether the chosen model is a translator, to whichever language."""
+    return models.abilities(state.current().model).kind == "encoder-decoder"
 
 
 def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> None:

@@ -17,7 +17,7 @@ from viz.text.messages import _, plural, said
 from viz.text.written import display_token, file_name
 from viz.ui import controls, frame, sentence
 from viz.ui.controls import plain
-from viz.ui.snippets import Imports, Snippet, line, of_model, of_written
+from viz.ui.snippets import Snippet, line, of_written
 from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def show(trace: "Trace") -> None:
     name = file_name("cost", f"step{step}", sentence=trace.text)
     _cache(trace, costs[step], step, name)
     _work(trace, costs, step, name)
-    _formula(is_papers=abilities.is_headlight)
+    _formula(is_papers=abilities.has("hyperparameters"))
     controls.table_button(_("All steps (CSV)"), partial(costs_csv, costs), file_name("cost", sentence=trace.text))
 
 
@@ -97,11 +97,7 @@ def python(trace: "Trace") -> Snippet:
     trace = _written(trace)
     numbers = len(trace.source_ids), len(trace.target_tokens) - len(trace.steps) + 1, len(trace.steps)
     costs = line("costs = [step_cost(sizes, {}, step, {}) for step in range({})]", *numbers)
-    imports: Imports = {"decoding.cost": "decoder_sizes, step_cost"}
-    if abilities.is_headlight:
-        return of_model(imports, "sizes = decoder_sizes(reader.config)", costs)
-    imports = {"adapters.decoder_lens": "library_sizes", "decoding.cost": "step_cost"}
-    return of_written(trace, imports, "sizes = library_sizes(reader, trace)", costs)
+    return of_written(trace, {"decoding.cost": "step_cost"}, "sizes = reader.decoder_sizes(trace)", costs)
 
 
 def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:

@@ -22,7 +22,7 @@ from viz.ui.snippets import Snippet, line, of_text
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.sequence_translator import SequenceTranslator
+    from model.reader import Writer
 
 _FOLDER: Final = "pages/learn/explore"
 _COMPONENT: Final = Component(f"{_FOLDER}/two_films.js", f"{_FOLDER}/two_films.css")
@@ -67,9 +67,9 @@ def two_films(runs: TwoRuns, asked: FilmsState, *, key: str, name: str) -> Films
 @frame.fragment
 def show(trace: "Trace") -> None:
     """Show the reference, and both runs as films at the same position."""
-    if frame.for_translators(_("A target and a reference need a model that writes translations.")):
+    if frame.lacking(models.abilities(state.current().model), "teacher forcing"):
         return
-    translator = models.any_translator(state.current().model)
+    translator = models.writer(state.current().model)
     proposed = _proposed(translator, trace)
     st.text_input(
         _("Reference translation, which the decoder reads"),
@@ -98,9 +98,9 @@ def show(trace: "Trace") -> None:
 
 def python(trace: "Trace") -> Snippet:
     """The reference read along, and the probabilities of its tokens."""
-    if not models.abilities(state.current().model).is_headlight:
+    if not models.abilities(state.current().model).has("teacher forcing"):
         return ""
-    reference = asked_reference(models.any_translator(state.current().model), trace)
+    reference = asked_reference(models.writer(state.current().model), trace)
     if isinstance(reference, str):
         forced = line("forced = reader.trace({}, {})", trace.text, reference)
     else:
@@ -109,14 +109,14 @@ def python(trace: "Trace") -> Snippet:
     return of_text(trace, {}, forced, log_probs)
 
 
-def _proposed(translator: "SequenceTranslator", trace: "Trace") -> data.OtherTranslation:
+def _proposed(translator: "Writer", trace: "Trace") -> data.OtherTranslation:
     """The reference that the page proposes: where the finding's word is written, the second-best one is taken."""
     link = finding.of(trace).link
     step = None if link is None or link.step is None or link.step >= len(trace.steps) else link.step
     return data.other_translation(translator, trace, step)
 
 
-def asked_reference(translator: "SequenceTranslator", trace: "Trace") -> str | data.OtherTranslation:
+def asked_reference(translator: "Writer", trace: "Trace") -> str | data.OtherTranslation:
     """The reference that the decoder is made to read: a person's, or the page's, with its tokens."""
     typed, proposed = state.current().learn.forced_reference, _proposed(translator, trace)
     return typed if typed not in ("", proposed.text) else proposed

@@ -60,7 +60,7 @@ class SiteMask:
 def show(trace: "Trace") -> None:
     """The masks of the text, and of a model of ours those of a batch that it shares with others."""
     abilities = models.abilities(state.current().model)
-    if abilities.is_headlight:
+    if abilities.has("batch masks"):
         _of_ours(trace)
     else:
         mechanisms.masks(trace)
@@ -99,7 +99,7 @@ def _of_ours(trace: "Trace") -> None:
 def python(trace: "Trace") -> Snippet:
     """The masks of the sentence alone, and in its batch."""
     single = line("single = {{site: trace.mask(site, 0) for site in {}}}  # True where allowed", trace.sites)
-    if not models.abilities(state.current().model).is_headlight:
+    if not models.abilities(state.current().model).has("batch masks"):
         return of_text(trace, {}, single)
     texts = [trace.text, *companions(state.current().learn.batch_sentences)]
     return of_text(trace, {}, single, line("batch = reader.masks({})", texts))

@@ -49,7 +49,7 @@ def show(trace: "Trace") -> None:
 def is_sinusoidal() -> bool:
     """Whether the chosen model adds the sinusoids of the paper, and says so to each part of the formula."""
     abilities = models.abilities(state.current().model)
-    return abilities.is_headlight and abilities.positions == "sinusoidal"
+    return abilities.has("positional encodings") and abilities.positions == "sinusoidal"
 
 
 def python(trace: "Trace") -> Snippet:

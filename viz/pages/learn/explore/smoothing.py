@@ -44,13 +44,14 @@ _NOT_SURE: Final = said(
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The step and ε, the model beside both targets, and in which direction a step of training would go."""
-    if frame.for_translators(_("A target and a reference need a model that writes translations.")):
+    abilities = models.abilities(state.current().model)
+    if frame.lacking(abilities, "teacher forcing") or frame.lacking(abilities, "word choice"):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         labels = token_labels.step_labels(trace)
         step = controls.position("smoothed_step", _("Step"), labels, default=data.least_probable_step(trace))
         hundredths = controls.slider("smoothing", _("ε, in hundredths"), 0, 40)
-    translator = models.any_translator(state.current().model)
+    translator = models.chooser(state.current().model)
     found = data.smoothed_step(translator, trace, step, hundredths)
     frame.chart(
         target_dots(found),
@@ -68,7 +69,8 @@ def show(trace: "Trace") -> None:
 
 def python(trace: "Trace") -> Snippet:
     """The loss of the step against its smoothed target."""
-    if not models.abilities(state.current().model).is_headlight:
+    abilities = models.abilities(state.current().model)
+    if not (abilities.has("teacher forcing") and abilities.has("word choice")):
         return ""
     step = state.position("smoothed_step", len(token_labels.step_labels(trace)), data.least_probable_step(trace))
     log_probs = line("log_probs = step_log_probs(reader, trace.text, trace.target_ids[:{}])", step + 1)

@@ -8,6 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
+from model.opening import as_chooser
+from model.reader import Writer
+from tests.model.adapters import zoo
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.learn.explore.opening import explored, exploring
 from tests.viz.sent import sent_to
@@ -77,8 +80,18 @@ def test_the_schedule_is_highest_where_the_warm_up_ends() -> None:
     assert np.allclose(rates[rising] / steps[rising], 512**-0.5 * 4_000**-1.5)
 
 
-def test_the_model_s_own_words_as_reference_never_part_from_it(translator: Translator) -> None:
-    trace = traces.trace(translator, TEXT)
+@pytest.fixture(params=["ours", "marian", "mbart"], scope="module")
+def any_writer(request: pytest.FixtureRequest) -> Writer:
+    """A translator of ours, one of the library that never writes its padding, and one that begins with a language."""
+    if request.param == "ours":
+        return request.getfixturevalue("translator")
+    settings = {"bad_words_ids": [[0]], "eos_token_id": 2} if request.param == "marian" else {}
+    return zoo.writer(request.param, **settings)
+
+
+def test_the_model_s_own_words_as_reference_never_part_from_it(any_writer: Writer) -> None:
+    translator = any_writer
+    trace = traces.written(translator, TEXT)
     own = data.OtherTranslation(trace.translation, tuple(step.token_id for step in trace.steps))
     runs = data.two_runs(translator, trace, own)
     assert not runs.differ
@@ -108,12 +121,14 @@ def test_forced_reads_the_reference_shifted_right(translator: Translator) -> Non
     assert runs.forced[-1].asked == "</s>"
 
 
-def test_all_tokens_of_a_step_are_accounted_for(translator: Translator) -> None:
-    trace = traces.trace(translator, TEXT)
+def test_all_tokens_of_a_step_are_accounted_for(any_writer: Writer) -> None:
+    translator = as_chooser(any_writer)
+    trace = traces.written(any_writer, TEXT)
     found = data.smoothed_step(translator, trace, 0, 10)
     assert found.tokens[0] == trace.steps[0].token
     assert float(found.probabilities.sum()) + found.others * found.rest == pytest.approx(1, abs=1e-5)
-    assert found.others + len(found.tokens) == len(translator.all_tokens())
+    never = int(translator.place_logits(translator.place(TEXT))[0].isneginf().sum())
+    assert found.others + len(found.tokens) == translator.vocab_size - never
     assert found.loss.target + (found.others + len(found.tokens) - 1) * found.asked == pytest.approx(1)
     assert len(found.tokens) == len(set(found.tokens)) == data.TOP
     # A later step reads what was written before it; a token that is not among the likeliest stands first.

@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from model import Trace, later
-from model.decoding.cost import DecoderSizes, StepCost, decoder_sizes, step_cost
-from model.reader import Reader
-from model.translator import Translator
+from model import Trace
+from model.decoding.cost import StepCost, step_cost
+from model.reader import Writer
 from viz.server.caches import cached
 
 #: Traces whose costs are kept.
@@ -13,15 +12,8 @@ MAX_KEPT: Final = 8
 
 
 @cached(max_entries=MAX_KEPT)
-def step_costs(trace: Trace, reader: Reader) -> tuple[StepCost, ...]:
+def step_costs(trace: Trace, writer: Writer) -> tuple[StepCost, ...]:
     """The cost of each step, with the key/value cache and without. Raises a TraceError if the model does not tell."""
-    sizes = _sizes(trace, reader)
+    sizes = writer.decoder_sizes(trace)
     prompt = len(trace.target_tokens) - len(trace.steps) + 1
     return tuple(step_cost(sizes, len(trace.source_ids), step, prompt) for step in range(len(trace.steps)))
-
-
-def _sizes(trace: Trace, reader: Reader) -> DecoderSizes:
-    if isinstance(reader, Translator):
-        return decoder_sizes(reader.config)
-    assert isinstance(reader, later.text_reader.TextReader)
-    return later.decoder_lens.library_sizes(reader, trace)

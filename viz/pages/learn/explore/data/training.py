@@ -10,9 +10,10 @@ from jaxtyping import Float
 from model import Trace
 from model.analysis.label_smoothing import StepLoss, step_log_probs, step_loss
 from model.errors import HeadlightError
-from model.sequence_translator import SequenceTranslator
+from model.reader import Writer
 from model.training.optimizer import learning_rate
 from model.training_record import Curve, read_log
+from model.word_choice import Chooser
 from viz.access import models, traces
 from viz.selection.choices import ModelChoice
 from viz.server.caches import cached
@@ -36,7 +37,7 @@ class SmoothedStep:
 
 
 @cached(max_entries=200)
-def smoothed_step(translator: SequenceTranslator, trace: Trace, step: int, hundredths: int) -> SmoothedStep:
+def smoothed_step(translator: Chooser, trace: Trace, step: int, hundredths: int) -> SmoothedStep:
     """A step of a translation that is its own reference: the right token is the one that was written."""
     right, smoothing = trace.steps[step].token_id, hundredths / 100
     log_probs = step_log_probs(translator, trace.text, trace.target_ids[: step + 1])
@@ -128,7 +129,7 @@ class OtherTranslation:
 
 
 @cached(max_entries=50)
-def other_translation(translator: SequenceTranslator, trace: Trace, step: int | None) -> OtherTranslation:
+def other_translation(translator: Writer, trace: Trace, step: int | None) -> OtherTranslation:
     """Return the translation after taking the second-best token once; the model's own if there is none.
 
     It is taken at `step`; None for the step where the second choice comes closest to the first.
@@ -146,7 +147,7 @@ def other_translation(translator: SequenceTranslator, trace: Trace, step: int | 
     return OtherTranslation(session.translation, tuple(step.token_id for step in session.steps))
 
 
-def forced_trace(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> Trace:
+def forced_trace(translator: Writer, trace: Trace, reference: str | OtherTranslation) -> Trace:
     """The decoder's run over a reference, typed or written. Raises an InputTextError if it is blank or too long."""
     if isinstance(reference, str):
         return translator.trace(trace.text, reference)
@@ -154,7 +155,7 @@ def forced_trace(translator: SequenceTranslator, trace: Trace, reference: str | 
 
 
 @cached(max_entries=50)
-def two_runs(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> TwoRuns:
+def two_runs(translator: Writer, trace: Trace, reference: str | OtherTranslation) -> TwoRuns:
     """The decoder over a reference, and over its own words. Raises as `forced_trace`."""
     forced = forced_trace(translator, trace, reference)
     steps = tuple(
