@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from model.adapters.folder_check import gguf_file, pickled_files
 from model.adapters.other_weights import write_safetensors
@@ -115,8 +115,7 @@ def as_pair(reader: Reader, second: str) -> Reader:
 
 def as_chooser(reader: Reader) -> Chooser:
     """The same model as one that predicts words. To be asked of readers that do not lack "word choice"."""
-    assert isinstance(reader, Chooser)
-    return reader
+    return cast(Chooser, reader)
 
 
 def as_sequence_translator(reader: Reader, name: str = "") -> SequenceTranslator:

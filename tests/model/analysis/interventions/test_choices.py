@@ -22,8 +22,8 @@ from model.analysis.interventions.patching import ChoicePair, Patching, patch_he
 from model.analysis.interventions.word_pairs import AskedPair, asked_pair, gift_pairs, indirect_object_pairs, own_pair
 from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import EditError, InputTextError
-from model.opening import open_reader
-from model.word_choice import Chooser, TokenPlace, WordChoice, tokens_read
+from model.opening import as_chooser, open_reader
+from model.word_choice import TokenPlace, WordChoice, tokens_read
 from tests.conftest import SENTENCES
 from tests.model.adapters import zoo
 
@@ -353,8 +353,7 @@ def test_the_words_of_a_decoder_begin_where_its_tokens_differ() -> None:
 
 
 def test_an_encoder_keeps_the_layer_that_predicts_words_and_says_so_where_it_has_none(tmp_path: Path) -> None:
-    reader = open_reader(zoo.save_model(tmp_path / "masked", "bert", head="masked"))
-    assert isinstance(reader, Chooser)
+    reader = as_chooser(open_reader(zoo.save_model(tmp_path / "masked", "bert", head="masked")))
     assert reader.abilities.has("word choice")
     (plain, masked_one) = (zoo.tiny("bert"), zoo.tiny("bert", head="masked"))
     assert type(plain).__name__ == "BertModel"
