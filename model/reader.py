@@ -20,7 +20,7 @@ from model.decoding.logit_lens import LogitLens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
 from model.decoding.search import StepsDone
 from model.decoding.session import Session
-from model.errors import DeviceError, TraceError
+from model.errors import DeviceError, said
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import EncoderDecoder
@@ -56,7 +56,7 @@ class Reader(Protocol):
 
     @property
     def parts(self) -> Parts:
-        """Its parts by their names. Raises a TraceError of a model that adds to no residual stream of tokens."""
+        """Its parts by their names; what it does not have raises a TraceError."""
 
     @property
     def offered(self) -> Offered:
@@ -161,6 +161,10 @@ class Writer(Reader, Protocol):
         """What a row of the decoder costs; `trace` is one of it. Raises a TraceError where that is not known."""
 
 
+NO_STREAM: Final = said("Not all of its layers add to one sum, the residual stream. {why}")
+NO_TOKENS: Final = said("It reads patches of a picture, not tokens; its heads are on the Attention page.")
+
+
 class Loaded:
     """A model in memory, in evaluation mode from now on; name and digest are those of its folder.
 
@@ -180,10 +184,10 @@ class Loaded:
 
     @property
     def parts(self) -> Parts:
-        """None: raises a TraceError that says why."""
+        """See `Reader`: none, of a model that does not read tokens, or adds to no residual stream."""
         if why := self.abilities.lacks.get("self-attention"):
-            raise TraceError("Not all of its layers add to one sum, the residual stream. {why}", why=why)
-        raise TraceError("It reads patches of a picture, not tokens; its heads are on the Attention page.")
+            return Parts.none(self.abilities, said(NO_STREAM, why=why))
+        return Parts.none(self.abilities, NO_TOKENS)
 
     @property
     def is_english_german(self) -> bool:

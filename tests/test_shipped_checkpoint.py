@@ -18,11 +18,10 @@ from model.analysis.interventions.head_effects import measure_effects
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.analysis.metrics.head_jobs import jobs_of_heads
 from model.analysis.metrics.repeated_tokens import SITE, repeated_tokens
-from model.analysis.residual_stream.additions import Stack
-from model.analysis.residual_stream.capture import capture
 from model.analysis.residual_stream.token_path import follow
 from model.evaluation import translate_all
 from model.opening import open_reader
+from model.parts.weights import Stack
 from model.training.copying import held_out_copying
 from model.training.pronouns import pronouns_in
 from model.training_record import read_log, read_metrics, read_training
@@ -39,12 +38,11 @@ def shipped() -> Translator:
 
 
 def test_the_parts_of_every_token_add_up_to_what_the_model_computed(shipped: Translator) -> None:
-    run = capture(shipped, shipped.trace(PAIR[0]))
-    sides: tuple[tuple[Stack, int], ...] = (
-        ("encoder", len(run.trace.source_tokens)),
-        ("decoder", len(run.trace.target_tokens)),
-    )
-    largest = max(follow(run, stack, position).deviation for stack, count in sides for position in range(count))
+    trace = shipped.trace(PAIR[0])
+    sides: tuple[tuple[Stack, int], ...] = (("encoder", len(trace.source_ids)), ("decoder", len(trace.target_ids)))
+    paths = [follow(shipped, trace, stack, position) for stack, count in sides for position in range(count)]
+    largest = max(path.deviation for path in paths)
+    assert all(path.logits for path in paths if path.candidates)
     assert largest < 1e-5
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,8 +17,8 @@ from model.abilities import Abilities
 from model.adapters.capture import Call, layers_counted
 from model.adapters.layer_sums import FoundPart, find_parts
 from model.adapters.library import LINEAR
-from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind
-from model.adapters.placement import weight_of
+from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind, outside_layers
+from model.adapters.placement import present, weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import TraceError, said
@@ -26,17 +26,9 @@ from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
 from model.nn.masks import AttentionMask
-from model.parts.parts import Addition, NormStep, Parts, Run
-from model.parts.weights import (
-    AttentionWeights,
-    Embedding,
-    FeedForwardWeights,
-    Norm,
-    Norms,
-    Projection,
-    Stack,
-    Sublayer,
-)
+from model.parts.parts import Parts
+from model.parts.run import Addition, NormStep, Run
+from model.parts.weights import AttentionWeights, Embedding, Norm, Norms, Projection, Stack, Sublayer
 from model.trace.trace import ROUNDING, Recorded, Trace
 from model.word_choice import TokenPlace
 
@@ -50,12 +42,15 @@ NOT_FOUND: Final = said(
     "No module outputs of this model add up to the outputs of its layers, so what each sub-layer adds is unknown: "
     "the model may scale what it adds."
 )
-WEIGHTS_ONLY: Final = said("This model exposes only its attention weights, so what its sub-layers add is unknown.")
+WEIGHTS_ONLY: Final = said("It exposes only its attention weights, so what its sub-layers add is unknown.")
 BETWEEN: Final = said(
     "There are layers without attention between those that are shown, so a token cannot be followed from one to the "
     "next."
 )
-NO_MATRICES: Final = said("The matrices of this model's feed-forward networks were not found.")
+EMBEDDINGS_UNKNOWN: Final = said("This model does more to its token embeddings than to scale and norm them.")
+#: By what a token's row is multiplied, None where that is not all, and the norm after that.
+_Begins = tuple[float | None, Norm | None]
+_BEGINS: Final[WeakKeyDictionary[nn.Module, dict[Stack, _Begins]]] = WeakKeyDictionary()
 _NORMS: Final[WeakKeyDictionary[nn.Module, Mapping[Sublayer, Norms]]] = WeakKeyDictionary()
 
 
@@ -69,12 +64,16 @@ class LibraryParts(Parts):
 
     reader: TextTracer
     _probes: dict[int, list[LayerCall]] = field(default_factory=dict)
-    _factors: dict[Stack, float | None] = field(default_factory=dict)
 
     @property
     def abilities(self) -> Abilities:  # type: ignore[override]
         """See `Parts`."""
         return self.reader.abilities
+
+    @property
+    def why(self) -> str:  # type: ignore[override]
+        """See `Parts`."""
+        return "" if self.abilities.knows_inputs else WEIGHTS_ONLY
 
     @property
     def tolerance(self) -> float:
@@ -83,18 +82,22 @@ class LibraryParts(Parts):
 
     @torch.inference_mode()
     def embedding(self, stack: Stack) -> Embedding:
-        """See `Parts`. Where a norm follows, the scale counts up to that."""
-        table = self._table(stack)
-        matrix, one = weight_of(table), self._looked_up(stack, [1])[0]
-        assert matrix is not None
-        scale = float((one * matrix[1]).sum() / matrix[1].square().sum()) * (self._factor(stack) or 1.0)
-        return Embedding(matrix=matrix, scale=scale)
+        """See `Parts`."""
+        table, (factor, norm) = self._table(stack), self._begins(stack)
+        if factor is None:
+            raise TraceError(EMBEDDINGS_UNKNOWN)
+        with present(table):
+            row = table.weight[1].float().cpu()
+        scale = factor * float((self._looked_up(stack, [1])[0] * row).sum() / row.square().sum())
+        return Embedding(table=lambda: cast(Tensor, weight_of(table)), scale=scale, norm=norm)
 
     @torch.inference_mode()
     def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
-        """See `Parts`. Where positions are added and a norm follows, it is what the table holds."""
-        if (factor := self._factor(stack)) is not None or self.abilities.positions in ADDED:
-            return self._looked_up(stack, ids) * (factor or 1.0)
+        """See `Parts`. Where more than positions is added to tokens, it is what their table holds."""
+        factor, norm = self._begins(stack)
+        if factor is not None or self.abilities.positions in ADDED:
+            vectors = self._looked_up(stack, ids) * (factor or 1.0)
+            return vectors if norm is None else norm(vectors)
         with self._tapped({stack: None}) as layers, _until_attending(stack):
             self._run(ids)
         read = layers[-1].given
@@ -106,21 +109,47 @@ class LibraryParts(Parts):
         vectors: Tensor = self._table(stack)(torch.as_tensor(ids, device=self.reader.device))
         return vectors.float().cpu()
 
-    def _factor(self, stack: Stack) -> float | None:
-        """By what the model multiplies what its table puts out, seen in two tokens at the same position; None where
-        that is not all that it does."""
-        if stack not in self._factors:
-            read = []
-            for token in (1, 2):
-                with self._tapped({stack: 0}) as layers, _until_attending(stack):
-                    self._run([token])
-                read.append(cast(Tensor, layers[-1].given))
-            one, other = self._looked_up(stack, [1, 2])
+    def _begins(self, stack: Stack) -> _Begins:
+        """What is done to a token's row of the table, seen in two tokens, each alone."""
+        known = _BEGINS.setdefault(self.reader.model, {})
+        if stack not in known:
+            plain = (token for token in range(self.reader.vocab_size) if token not in self.reader.special_ids)
+            tokens = [next(plain), next(plain)]
+            read, modules = zip(*(self._begin(stack, token) for token in tokens), strict=True)
+            one, other = self._looked_up(stack, tokens)
             moved, turned = read[0] - read[1], one - other
             factor = float((moved * turned).sum() / turned.square().sum())
-            whole = min((1.0, len(one) ** 0.5, factor), key=lambda known: abs(known - factor) > 1e-3 * factor)
-            self._factors[stack] = whole if is_same(turned * factor, moved, self.tolerance) else None
-        return self._factors[stack]
+            factor = next((whole for whole in (1.0, len(one) ** 0.5) if abs(whole - factor) < 1e-3 * whole), factor)
+            is_all = is_same(turned * factor, moved, self.tolerance)
+            norm = None if modules[0] is None else norm_behind(modules[0], len(one), self.reader.device)
+            known[stack] = (factor, norm) if is_all else (None, None)
+        return known[stack]
+
+    def _begin(self, stack: Stack, token: int) -> tuple[Float[Tensor, "d_model"], nn.Module | None]:
+        """What the first layer reads of a token, or what the norm before it does; and that norm."""
+        put_out: list[ModuleCall] = []
+
+        def note(module: nn.Module, given: Any, output: Any) -> None:
+            if given and all(isinstance(each, Tensor) and each.dim() == 3 for each in (given[0], output)):
+                put_out.append(ModuleCall(module, given[0][0].float().cpu(), output[0].float().cpu()))
+
+        with ExitStack() as hooks:
+            for module in outside_layers(self.reader.model):
+                hooks.callback(module.register_forward_hook(note).remove)
+            layers = hooks.enter_context(self._tapped({stack: None}))
+            hooks.enter_context(_until_attending(stack))
+            self._run([token])
+        read = layers[-1].given
+        if read is None or read.shape != (1, self._width(stack)):
+            raise TraceError(NO_LAYER)
+        for call in put_out:
+            if (
+                call.given is not None
+                and is_same(call.put_out, read, self.tolerance)
+                and is_norm(call.module, call.given)
+            ):
+                return call.given[0], call.module
+        return read[0], None
 
     @torch.inference_mode()
     def norms(self, sublayer: Sublayer) -> Norms:
@@ -170,10 +199,6 @@ class LibraryParts(Parts):
         module = self.reader.layout.projections.get((site, layer))
         return None if module is None else weight_of(module, "bias")
 
-    def feed_forward(self, stack: Stack, layer: int) -> FeedForwardWeights:
-        """See `Parts`."""
-        raise TraceError(NO_MATRICES)
-
     def unembedding(self) -> Float[Tensor, "token d_model"]:
         """See `Parts`."""
         head: Any = self.reader.model.get_output_embeddings()  # type: ignore[operator]
@@ -220,6 +245,10 @@ class LibraryParts(Parts):
         rows = {stack: None for stack, ids in both.items() if ids} if at is None else at
         return LibraryRun(self, lambda: self.reader.run_again(trace, edits=edits), rows, trace, edits)
 
+    def _check(self) -> None:
+        if self.why:
+            raise TraceError(self.why)
+
     @property
     def _weight(self) -> Tensor:
         return next(self.reader.model.parameters())
@@ -241,8 +270,7 @@ class LibraryParts(Parts):
         return table
 
     def _checked(self, site: str, layer: int) -> Sublayer:
-        if not self.abilities.knows_inputs:
-            raise TraceError(self.abilities.lacks["scores"])
+        self._check()
         self.output(site, layer)
         return Sublayer.of_site(site, layer)
 
@@ -326,8 +354,7 @@ class LibraryRun(Run):
 
     def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
         """See `Run`."""
-        if not self.parts.abilities.knows_inputs:
-            raise TraceError(WEIGHTS_ONLY)
+        self.parts._check()
         kinds, dtype = self.parts.kinds(stack), self.parts._weight.dtype
         found = [find_parts(call, kinds, dtype) for call in self._of(stack, self._inside)]
         if any(parts is None for parts in found):

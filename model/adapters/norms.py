@@ -46,12 +46,11 @@ def _last_module(model: nn.Module, stack: Stack) -> nn.Module | None:
         if isinstance(output, Tensor):
             put_out.append((module, output))
 
-    lists = [f"{name}." for name, module in model.named_modules() if isinstance(module, nn.ModuleList)]
     ids = torch.tensor([[1, 2]], device=device_of(model))
     given = {"input_ids": ids} | ({"decoder_input_ids": ids} if is_pair else {})
     with ExitStack() as hooks:
-        for name, module in model.named_modules():
-            if module is not head and not name.startswith(tuple(lists)):
+        for module in outside_layers(model):
+            if module is not head:
                 hooks.callback(module.register_forward_hook(note).remove)
         if head is not None:
             hooks.callback(head.register_forward_pre_hook(lambda _module, given: read.append(given[0])).remove)
@@ -60,6 +59,12 @@ def _last_module(model: nn.Module, stack: Stack) -> nn.Module | None:
             hooks.callback(part.register_forward_hook(lambda _module, _given, output: read.append(output[0])).remove)
         whole(**given, **({"use_cache": False} if stack == "decoder" else {}))
     return next((module for module, output in put_out if torch.equal(output, read[0])), None)
+
+
+def outside_layers(model: nn.Module) -> list[nn.Module]:
+    """The modules of a model that are in no list of modules."""
+    lists = tuple(f"{name}." for name, module in model.named_modules() if isinstance(module, nn.ModuleList))
+    return [module for name, module in model.named_modules() if not name.startswith(lists)]
 
 
 @torch.inference_mode()

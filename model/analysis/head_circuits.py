@@ -17,13 +17,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from model.analysis.residual_stream.additions import Kind, Stack
 from model.analysis.residual_stream.capture import Sublayer, kinds
 from model.errors import DataError
 from model.interruption import Progress, no_progress
 from model.nn.attention import MultiHeadAttention, softmax_over_keys
 from model.nn.score_functions import DotProduct
 from model.nn.transformer import Transformer
+from model.parts.weights import Kind, Stack
 from model.trace.trace import Trace
 
 #: Scores that are held at once: few enough for a core's own cache.

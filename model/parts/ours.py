@@ -17,7 +17,8 @@ from model.nn.layers import Embedding as EmbeddingModule
 from model.nn.layers import FeedForward, Residual
 from model.nn.masks import AttentionMask
 from model.nn.transformer import Transformer
-from model.parts.parts import Addition, NormStep, Parts, Run
+from model.parts.parts import Parts
+from model.parts.run import Addition, NormStep, Run
 from model.parts.weights import (
     AttentionWeights,
     Embedding,
@@ -28,7 +29,7 @@ from model.parts.weights import (
     Stack,
     Sublayer,
 )
-from model.trace.trace import Trace
+from model.trace.trace import ROUNDING, Trace
 
 _MODULES: Final = {"self": "self_attention", "cross": "cross_attention", "feed_forward": "feed_forward"}
 
@@ -44,10 +45,15 @@ class OwnParts(Parts):
     abilities: Abilities
     rerun: Rerun
 
+    @property
+    def tolerance(self) -> float:
+        """See `Parts`."""
+        return ROUNDING[self.model.projection.weight.dtype]
+
     def embedding(self, stack: Stack) -> Embedding:
         """See `Parts`."""
         module = self._embedding(stack)
-        return Embedding(matrix=_held(module.tokens.weight), scale=module.scale)
+        return Embedding(table=lambda: _held(module.tokens.weight), scale=module.scale)
 
     def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
         """See `Parts`."""

@@ -4,71 +4,35 @@ Two modules alone know whose model it is: `model.parts.ours`, and `model.adapter
 `transformers`. What a model does not have, or does not tell, raises a TraceError with one sentence.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Final
 
 from jaxtyping import Float
 from torch import Tensor
 
 from model.abilities import Abilities
+from model.errors import TraceError, said
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
+from model.parts.run import Run
 from model.parts.weights import AttentionWeights, Embedding, FeedForwardWeights, Kind, Norm, Norms, Stack, Sublayer
 from model.trace.trace import Trace
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NormStep:
-    """Vectors before and after a norm."""
-
-    norm: Norm
-    before: Float[Tensor, "*rows d_model"]
-    after: Float[Tensor, "*rows d_model"]
+NOT_TOLD: Final = said("This model does not tell this part.")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Addition:
-    """What one sub-layer read and added in a run, at every row of its stack, or at the one that was asked for."""
-
-    kind: Kind
-    before: Float[Tensor, "*rows d_model"]  #: the residual stream that comes in
-    read: Float[Tensor, "*rows d_model"]  #: what the sub-layer reads of it: normed in a pre-norm model
-    added: Float[Tensor, "*rows d_model"]  #: what the sub-layer adds
-    #: stream and addition together; the addition alone in a model without residual connections.
-    summed: Float[Tensor, "*rows d_model"]
-    after: Float[Tensor, "*rows d_model"]  #: the residual stream that goes on: normed in a post-norm model
-    norm: NormStep | None  #: the norm before the sub-layer (pre-norm) or after the sum (post-norm), if there is one
-    is_post: bool = False  #: which of the two
-    output_norm: NormStep | None = None  #: a norm of what it puts out, before that is added
-    #: the units of a feed-forward network after its activation, as far as the model tells.
-    hidden: Float[Tensor, "*rows d_ff"] | None = None
-    #: whether each hidden unit is a product: activation(x W_gate) ⊙ x W_up (Shazeer 2020, arXiv 2002.05202).
-    is_gated: bool = False
-    has_skip: bool = True  #: whether what came in is added
-
-
-class Run(ABC):
-    """What a run added up. Tensors are float32 on the CPU, with every row of a stack, or the one that was asked for."""
-
-    @property
-    @abstractmethod
-    def trace(self) -> Trace:
-        """A trace of this run."""
-
-    @abstractmethod
-    def levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
-        """The residual stream: what the first layer reads (level 0), what each puts out, before any final norm."""
-
-    @abstractmethod
-    def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
-        """Of each layer, what its sub-layers add, in order."""
-
-
-class Parts(ABC):
-    """The parts of one model."""
+class Parts:
+    """The parts of one model: none, with a sentence that says why; a builder overrides what its models have."""
 
     abilities: Abilities
+    why = ""  #: why nothing of the stream of tokens is known, as a sentence; "" where it is
+
+    @classmethod
+    def none(cls, abilities: Abilities, why: str) -> "Parts":
+        """The parts of a model that has none of these."""
+        parts = cls()
+        parts.abilities, parts.why = abilities, why
+        return parts
 
     @property
     def stacks(self) -> tuple[Stack, ...]:
@@ -89,47 +53,51 @@ class Parts(ABC):
         """All sub-layers of a stack, in the order in which they add to its stream."""
         return tuple(Sublayer(stack, layer, kind) for layer in range(self.count(stack)) for kind in self.kinds(stack))
 
-    @abstractmethod
+    @property
+    def tolerance(self) -> float:
+        """How far recomputed sums may be from the model's, as a share, by rounding alone."""
+        raise TraceError(self.why or NOT_TOLD)
+
     def embedding(self, stack: Stack) -> Embedding:
         """The token embeddings of a stack and what they are multiplied by."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
         """What a stack's first layer would read of tokens, but for what is added for their positions."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def norms(self, sublayer: Sublayer) -> Norms:
         """The norms of a sub-layer."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def final_norm(self, stack: Stack) -> Norm | None:
         """The norm after the last layer of a stack, where there is one."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def attention(self, site: str, layer: int) -> AttentionWeights:
         """W_Q, W_K and W_V of an attention, by head."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def output(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention, cut into each head's own rows (§3.2.2)."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def output_bias(self, site: str, layer: int) -> Float[Tensor, "d_model"] | None:
         """What an attention adds whatever its heads put out; None for nothing."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def feed_forward(self, stack: Stack, layer: int) -> FeedForwardWeights:
         """The matrices of a feed-forward network."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def unembedding(self) -> Float[Tensor, "token d_model"]:
         """By which the decoder's last vectors are multiplied: a row for each token."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def logits(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row token"]:
         """The logits of vectors that have gone through the final norm, where the model computes, in float32."""
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def layer_inputs(
         self,
         site: str,
@@ -147,10 +115,11 @@ class Parts(ABC):
             memory: of cross-attention, the vectors that the encoder would put out, as keys.
             distance: where positions turn queries and keys (Su et al. 2021), how far keys stand before queries.
         """
+        raise TraceError(self.why or NOT_TOLD)
 
-    @abstractmethod
     def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> Run:
         """Run a trace again, under its own edits or these, and keep what adds up.
 
         `at`: of each stack to keep, the row; by default all rows of all stacks that the trace has tokens of.
         """
+        raise TraceError(self.why or NOT_TOLD)

@@ -1,6 +1,8 @@
 """What a model has learned, part by part, in one form for every model. Tensors are float32 on the CPU."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, cast
 
 import torch
@@ -31,9 +33,18 @@ class Sublayer:
         return cls(stack, layer, kind)
 
 
+def layer_norm(x: Float[Tensor, "*rows d_model"], *, epsilon: float = 1e-5) -> Float[Tensor, "*rows d_model"]:
+    """(x − mean) / √(variance + ε), mean and variance of each row over its own d_model numbers.
+
+    Ba, Kiros & Hinton 2016 (arXiv 1607.06450), the paper's LayerNorm (§3.1), without what it learns.
+    """
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / (centred.square().mean(-1, keepdim=True) + epsilon).sqrt()
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Norm:
-    """x ↦ (x − mean) / √(variance + ε) · gain + bias of each vector (Ba, Kiros & Hinton 2016, arXiv 1607.06450).
+    """x ↦ (x − mean) / √(variance + ε) · gain + bias of each vector; `layer_norm`, and what it has learned.
 
     An RMS norm (Zhang & Sennrich 2019, arXiv 1910.07467) takes no mean off.
     """
@@ -77,8 +88,14 @@ class Norms:
 class Embedding:
     """The vectors of tokens: rows of a matrix, times a number (§3.4)."""
 
-    matrix: Float[Tensor, "token d_model"]
+    table: Callable[[], Float[Tensor, "token d_model"]]  #: the matrix, which may have to be copied to the CPU
     scale: float  #: √d_model in the paper
+    norm: Norm | None = None  #: a norm of what is embedded and added for positions, before the first layer
+
+    @cached_property
+    def matrix(self) -> Float[Tensor, "token d_model"]:
+        """A row for each token."""
+        return self.table()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

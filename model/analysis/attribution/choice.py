@@ -10,11 +10,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.analysis.residual_stream.additions import Stack
 from model.errors import DataError
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import listen
 from model.nn.masks import AttentionMask
+from model.parts.weights import Stack
 from model.trace.trace import Trace
 from model.word_choice import Chooser, TokenPlace
 

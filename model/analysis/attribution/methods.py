@@ -37,9 +37,9 @@ from model.analysis.attribution.choice import (
 )
 from model.analysis.attribution.runs import LibraryRun, TranslatorRun
 from model.analysis.metrics.measures import rollout_at
-from model.analysis.residual_stream.additions import Stack
 from model.errors import DataError
 from model.interruption import Progress, no_progress
+from model.parts.weights import Stack
 from model.reader import Reader
 from model.trace.row_blocks import mean_over_heads
 from model.translator import Translator

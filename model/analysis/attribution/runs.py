@@ -10,17 +10,18 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.adapters.layer_sums import FoundPart, find_parts
+from model.adapters.library_parts import NOT_FOUND
 from model.adapters.norms import norm_behind
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall, word_vectors
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import AttentionSum, ChoiceRun, LayerRun, LayerSums, layer_run, with_residual
-from model.analysis.residual_stream.additions import Kind, Stack, deviation
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
-from model.analysis.residual_stream.library_path import NOT_FOUND, tolerance_of
+from model.analysis.residual_stream.token_path import deviation
 from model.errors import TraceError
 from model.nn.encoder_decoder import DecoderInputs, site_path
 from model.nn.masks import AttentionMask
+from model.parts.weights import Kind, Stack
 from model.trace.trace import Trace
 from model.translator import Translator
 
@@ -111,7 +112,7 @@ class LibraryRun(ChoiceRun):
         if (bias := weight_of(module, "bias")) is not None:
             total = total + bias
         wrote = part.addition
-        is_normed = deviation(total, wrote.put_out) > (close := tolerance_of(self.reader))
+        is_normed = deviation(total, wrote.put_out) > (close := self.reader.parts.tolerance)
         if is_normed and (wrote.given is None or deviation(total, wrote.given) > close):
             raise TraceError(NOT_FOUND)
         if is_normed:  # Some put a norm between an attention and the sum.

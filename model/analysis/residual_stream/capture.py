@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.analysis.residual_stream.additions import Kind, Stack
 from model.nn.hooks import STREAM
+from model.parts.weights import Kind, Stack
 from model.trace.trace import Trace
 from model.translator import Translator
 

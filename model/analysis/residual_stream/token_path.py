@@ -1,26 +1,159 @@
-"""Follow one position through all layers of one of our Transformers, from its embedding to the logits (figure 1)."""
+"""Follow one position through all layers of a model, from its embedding to the logits (figure 1)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import cast
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from model.analysis.residual_stream.additions import (
-    Addition,
-    HeadParts,
-    NormStep,
-    Stack,
-    TokenPath,
-    deviation,
-    head_parts,
-    token_at,
-)
-from model.analysis.residual_stream.capture import CapturedRun, Sublayer, kinds
-from model.nn.layers import Embedding, FeedForward
-from model.trace.trace import ROUNDING
+from model.errors import TraceError
+from model.parts.parts import Parts
+from model.parts.run import Addition, HeadParts, NormStep
+from model.parts.weights import Stack, Sublayer, layer_norm
+from model.reader import Reader
+from model.trace.steps import Candidate
+from model.trace.trace import Trace
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TokenPath:
+    """One position from its embedding to the last layer."""
+
+    stack: Stack
+    position: int  #: of the token in what the stack reads
+    token: str  #: as its model spells it
+    #: what the embedding was multiplied by, √d_model (§3.4); None where the model does not tell.
+    scale: float | None = None
+    embedding: Float[Tensor, "d_model"] | None = None  #: of the token, scaled; None where the model does not tell
+    #: what was added for its position (§3.5); None where there is nothing or the model does not tell.
+    positional: Float[Tensor, "d_model"] | None = None
+    begin: Float[Tensor, "d_model"]  #: what the first layer reads
+    layers: tuple[tuple[Addition, ...], ...]  #: of each layer, its sub-layers
+    final_norm: NormStep | None  #: after the last layer, of a pre-norm model
+    candidates: tuple[Candidate, ...]  #: of a decoder, the most probable next tokens, best first; none in an encoder
+    logits: tuple[float, ...] = ()  #: of these; none where they do not give the candidates' probabilities
+    #: how far the sums of the parts are from what the model computed, at most: as a share of the largest number of what
+    #: is compared, or of 1 if that is smaller.
+    deviation: float
+    tolerance: float  #: how far rounding can take them in the numbers that the model computes in
+
+
+@torch.inference_mode()
+def follow(reader: Reader, trace: Trace, stack: Stack, position: int) -> TokenPath:
+    """Every part that a position's residual stream is the sum of, and how far the sums are from what the model said.
+
+    Raises a TraceError if the stack reads no token at this position, or the model does not tell its parts.
+    """
+    tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
+    if not 0 <= position < len(tokens):
+        message = "The {stack} reads {num_tokens} tokens, numbered from 0; there is none at {position}."
+        raise TraceError(message, stack=stack, num_tokens=len(tokens), position=position)
+    parts = reader.parts
+    run = parts.run(trace, at={stack: position})
+    layers = tuple(
+        tuple(_with_heads(parts, trace, Sublayer(stack, number, one.kind), one, position) for one in layer)
+        for number, layer in enumerate(run.additions(stack))
+    )
+    begin, *ends = run.levels(stack)
+    scale, embedding, positional = _beginning(parts, trace, stack, position, begin)
+    *_, (*_, last) = layers
+    norm = parts.final_norm(stack)
+    final = None if norm is None else NormStep(norm=norm, before=last.after, after=norm(last.after))
+    step = position - trace.rows_before if stack == "decoder" else -1
+    candidates = tuple(trace.steps[step].candidates) if 0 <= step < len(trace.steps) else ()
+    return TokenPath(
+        stack=stack,
+        position=position,
+        token=tokens[position],
+        scale=scale,
+        embedding=embedding,
+        positional=positional,
+        begin=begin,
+        layers=layers,
+        final_norm=final,
+        candidates=candidates,
+        logits=_logits(parts, last.after if final is None else final.after, candidates),
+        deviation=max(_deviations(layers, ends)),
+        tolerance=parts.tolerance,
+    )
+
+
+def _beginning(
+    parts: Parts, trace: Trace, stack: Stack, position: int, begin: Float[Tensor, "d_model"]
+) -> tuple[float | None, Float[Tensor, "d_model"] | None, Float[Tensor, "d_model"] | None]:
+    """The scale of the embedding, the embedding and what is added to it, where the stream begins as their sum."""
+    with suppress(TraceError):
+        known = parts.embedding(stack)
+        if known.norm is None:
+            ids = trace.source_ids if stack == "encoder" else trace.target_ids
+            (embedding,) = parts.embed(stack, ids[position : position + 1])
+            is_all = deviation(embedding, begin) <= parts.tolerance
+            return known.scale, embedding, None if is_all else begin - embedding
+    return None, None, None
+
+
+def _with_heads(parts: Parts, trace: Trace, sublayer: Sublayer, addition: Addition, position: int) -> Addition:
+    """An addition with what each head of its attention computed: Concat(head_1 … head_h) W_O is a sum over heads
+    (§3.2.2); without, where that is not what the attention adds."""
+    site = sublayer.site
+    if site is None or site not in trace.sites:
+        return addition
+    inputs, is_own = trace.attention(site, sublayer.layer), sublayer.kind == "self"
+    output = inputs.head_output(rows=slice(position, position + 1))[:, 0].cpu()
+    with suppress(TraceError):
+        of_heads = torch.einsum("hv,hvd->hd", output, parts.output(site, sublayer.layer))
+        bias = parts.output_bias(site, sublayer.layer)
+        if (through := addition.output_norm) is not None:
+            of_heads = through.norm.linear(of_heads, through.before)
+            bias = through.norm.linear(torch.zeros_like(addition.added) if bias is None else bias, through.before)
+            bias = bias if through.norm.bias is None else bias + through.norm.bias
+        found = HeadParts(
+            query=inputs.query[:, position].float().cpu(),
+            key=inputs.key[:, position].float().cpu() if is_own else None,
+            value=inputs.value[:, position].float().cpu() if is_own else None,
+            output=output,
+            parts=of_heads,
+            bias=bias,
+        )
+        if deviation(_sum_of(found), addition.added) <= parts.tolerance:
+            return replace(addition, heads=found)
+    return addition
+
+
+def _sum_of(heads: HeadParts) -> Float[Tensor, "d_model"]:
+    total = heads.parts.sum(0)
+    return total if heads.bias is None else total + heads.bias
+
+
+def _logits(parts: Parts, state: Float[Tensor, "d_model"], candidates: Sequence[Candidate]) -> tuple[float, ...]:
+    """The logits of the candidates, where they give their probabilities."""
+    if not candidates:
+        return ()
+    logits = parts.logits(state[None])[0].cpu()
+    ids = [candidate.token_id for candidate in candidates]
+    said = torch.tensor([candidate.log_prob for candidate in candidates])
+    is_same = deviation(logits.log_softmax(-1)[ids], said) <= parts.tolerance
+    return tuple(logits[ids].tolist()) if is_same else ()
+
+
+def _deviations(layers: Sequence[Sequence[Addition]], ends: Sequence[Float[Tensor, "d_model"]]) -> Iterator[float]:
+    """How far what the parts make is from what the model computed: sums, heads, norms, hidden units, layer outputs."""
+    for layer, end in zip(layers, ends, strict=True):
+        for addition in layer:
+            yield deviation(addition.before * addition.has_skip + addition.added, addition.summed)
+            for step in (addition.norm, addition.output_norm):
+                if step is not None:
+                    yield deviation(step.norm(step.before), step.after)
+            if addition.heads is not None:
+                yield deviation(_sum_of(addition.heads), addition.added)
+        yield deviation(layer[-1].after, end)
+
+
+def deviation(recomputed: Tensor, real: Tensor) -> float:
+    """The largest difference, as a share of the largest number of what is real, or of 1 if that is smaller."""
+    return float((recomputed - real).abs().max() / real.abs().max().clamp_min(1.0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,23 +168,6 @@ class NormedBatch:
     batch_normed: Float[Tensor, "row d_model"]
 
 
-def layer_norm(
-    x: Float[Tensor, "*rows d_model"],
-    gain: Float[Tensor, "d_model"] | None = None,
-    bias: Float[Tensor, "d_model"] | None = None,
-    *,
-    epsilon: float = 1e-5,
-) -> Float[Tensor, "*rows d_model"]:
-    """(x − mean) / √(variance + ε) · gain + bias, mean and variance of each row over its own d_model numbers.
-
-    Ba, Kiros & Hinton 2016 (arXiv 1607.06450), the paper's LayerNorm (§3.1).
-    """
-    centred = x - x.mean(-1, keepdim=True)
-    normed = centred / (centred.square().mean(-1, keepdim=True) + epsilon).sqrt()
-    scaled = normed if gain is None else normed * gain
-    return scaled if bias is None else scaled + bias
-
-
 def batch_norm(x: Float[Tensor, "row d_model"], *, epsilon: float = 1e-5) -> Float[Tensor, "row d_model"]:
     """(x − mean) / √(variance + ε), mean and variance of each column over all rows of the batch, as in training.
 
@@ -60,14 +176,14 @@ def batch_norm(x: Float[Tensor, "row d_model"], *, epsilon: float = 1e-5) -> Flo
     return layer_norm(x.T, epsilon=epsilon).T
 
 
-def normed_batch(runs: Sequence[CapturedRun], sublayer: Sublayer, position: int) -> NormedBatch:
-    """What the norm of a sub-layer reads of every token of these sentences, and what both norms make of it.
+def normed_batch(steps: Sequence[tuple[Trace, NormStep]], stack: Stack, position: int) -> NormedBatch:
+    """What the norm of a sub-layer reads of every token of several sentences, and what both norms make of it.
 
-    `runs` are of the sentence with the token that is followed, and of further ones, by the same model.
+    `steps` are traces, first that of the sentence with the token that is followed, with what the norm did in each.
     """
-    sides = [run.trace.source_tokens if sublayer.stack == "encoder" else run.trace.target_tokens for run in runs]
-    before = torch.cat([run.norm_input(sublayer) for run in runs])
-    epsilon = runs[0].norm_of(sublayer).eps
+    sides = [trace.source_tokens if stack == "encoder" else trace.target_tokens for trace, _ in steps]
+    before = torch.cat([step.before for _, step in steps])
+    epsilon = steps[0][1].norm.epsilon
     return NormedBatch(
         tokens=tuple(token for side in sides for token in side),
         sentences=tuple(number for number, side in enumerate(sides) for _ in side),
@@ -76,123 +192,3 @@ def normed_batch(runs: Sequence[CapturedRun], sublayer: Sublayer, position: int)
         layer_normed=layer_norm(before, epsilon=epsilon),
         batch_normed=batch_norm(before, epsilon=epsilon),
     )
-
-
-@torch.inference_mode()
-def follow(run: CapturedRun, stack: Stack, position: int) -> TokenPath:
-    """Every part that a position's residual stream is the sum of, and how far the sums are from what the model said.
-
-    Raises a TraceError if the stack reads no token at this position.
-    """
-    trace = run.trace
-    token = token_at(trace, stack, position)
-    sublayers = [[Sublayer(stack, layer, kind) for kind in kinds(stack)] for layer in range(run.count(stack))]
-    layers = tuple(tuple(_addition(run, sublayer, position) for sublayer in layer) for layer in sublayers)
-    parts = [trace.recorded.get(f"{stack}.embedding.hook_{part}") for part in ("embedding", "positional")]
-    embedding, positional = (None if part is None else part[position].float() for part in parts)
-    home = run.translator.model.get_submodule(stack)
-    *_, (*_, last) = layers
-    final = _norm_step(cast(nn.Module, home.norm), last.after)
-    candidates = tuple(trace.steps[position].candidates) if stack == "decoder" else ()
-    logits = _logits(run, last.after if final is None else final.after) if candidates else None
-    off = [*_deviations(run, sublayers, layers, position)]
-    if logits is not None:
-        said = torch.tensor([candidate.log_prob for candidate in candidates])
-        off.append(deviation(logits.log_softmax(-1)[[candidate.token_id for candidate in candidates]], said))
-    return TokenPath(
-        stack=stack,
-        position=position,
-        token=token,
-        scale=cast(Embedding, home.embedding).scale,
-        embedding=embedding,
-        positional=positional,
-        begin=run.begin(stack)[position],
-        layers=layers,
-        final_norm=final,
-        candidates=candidates,
-        logits=() if logits is None else tuple(float(logits[candidate.token_id]) for candidate in candidates),
-        deviation=max(off),
-        tolerance=ROUNDING[next(home.parameters()).dtype],
-    )
-
-
-def _addition(run: CapturedRun, sublayer: Sublayer, position: int) -> Addition:
-    before, normed = run.before(sublayer)[position], run.normed(sublayer)[position]
-    hidden = None
-    if sublayer.kind == "feed_forward":
-        hidden = run.recorded(f"{sublayer.path}.hook_hidden")[position]
-    return Addition(
-        kind=sublayer.kind,
-        before=before,
-        read=normed if run.is_pre_norm else before,
-        added=run.added(sublayer)[position],
-        summed=run.summed(sublayer)[position],
-        after=run.after(sublayer)[position],
-        norm=_with_learned(run.norm_of(sublayer), run.norm_input(sublayer)[position], normed),
-        heads=_heads(run, sublayer, position),
-        hidden=hidden,
-        has_skip=run.translator.config.residual,
-    )
-
-
-def _heads(run: CapturedRun, sublayer: Sublayer, position: int) -> HeadParts | None:
-    site = sublayer.site
-    if site is None:
-        return None
-    inputs = run.trace.attention(site, sublayer.layer)
-    output = run.recorded(f"{sublayer.path}.hook_head_output")[:, position]
-    projection = run.translator.output_projection(site, sublayer.layer)
-    bias = run.translator.model.get_submodule(f"{sublayer.path}.output").get_parameter("bias")
-    return head_parts(inputs, sublayer.kind, position, output, projection, _on_cpu(bias))
-
-
-def _norm_step(norm: nn.Module, before: Float[Tensor, "d_model"]) -> NormStep | None:
-    """What a norm after the last layer makes of the stream; None of a stack without one."""
-    if not isinstance(norm, nn.LayerNorm):
-        return None
-    after = norm(before.to(norm.weight.device, norm.weight.dtype))
-    return _with_learned(norm, before, _on_cpu(after))
-
-
-def _with_learned(norm: nn.LayerNorm, before: Float[Tensor, "d_model"], after: Float[Tensor, "d_model"]) -> NormStep:
-    return NormStep(
-        before=before, after=after, gain=_on_cpu(norm.weight), bias=_on_cpu(norm.bias), epsilon=float(norm.eps)
-    )
-
-
-def _logits(run: CapturedRun, state: Float[Tensor, "d_model"]) -> Float[Tensor, "vocab"]:
-    projection = run.translator.model.projection
-    return _on_cpu(projection(state.to(projection.weight.device, projection.weight.dtype)))
-
-
-def _deviations(
-    run: CapturedRun, sublayers: Sequence[Sequence[Sublayer]], layers: Sequence[Sequence[Addition]], position: int
-) -> Iterator[float]:
-    """How far what the parts make is from what the model computed: sums, heads, norms, hidden units, layer outputs."""
-    for group, additions in zip(sublayers, layers, strict=True):
-        for sublayer, addition in zip(group, additions, strict=True):
-            yield deviation(addition.before * addition.has_skip + addition.added, addition.summed)
-            if (norm := addition.norm) is not None:
-                again = layer_norm(norm.before, norm.gain, norm.bias, epsilon=norm.epsilon or 0.0)
-                yield deviation(again, norm.after)
-            if (heads := addition.heads) is not None and heads.bias is not None:
-                yield deviation(heads.parts.sum(0) + heads.bias, addition.added)
-            if addition.hidden is not None and addition.read is not None:
-                yield from _feed_forward_deviations(run, sublayer, addition.read, addition.hidden, addition.added)
-        output = run.recorded(f"{group[0].stack}.layers.{group[0].layer}.hook_output")[position]
-        yield deviation(additions[-1].after, output)
-
-
-def _feed_forward_deviations(
-    run: CapturedRun, sublayer: Sublayer, read: Tensor, hidden: Tensor, added: Tensor
-) -> Iterator[float]:
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (§3.3), once more from its weights."""
-    network = cast(FeedForward, run.translator.model.get_submodule(sublayer.path))
-    inner, outer = network.inner, network.outer
-    again = network.activation(_on_cpu(inner.weight) @ read + _on_cpu(inner.bias))
-    yield deviation(again, hidden)
-    yield deviation(_on_cpu(outer.weight) @ hidden + _on_cpu(outer.bias), added)
-
-
-def _on_cpu(values: Tensor) -> Tensor:
-    return values.detach().float().cpu()

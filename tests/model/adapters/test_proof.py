@@ -20,7 +20,7 @@ from model.adapters.folder_check import check_folder
 from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.analysis.residual_stream.library_path import follow_in_library
+from model.analysis.residual_stream.token_path import follow
 from model.description import describe
 from model.errors import CheckpointError, TraceError
 from model.opening import open_reader
@@ -100,7 +100,7 @@ def test_layers_that_do_not_attend_are_named_and_the_others_are_exact(tmp_path: 
     rows = dict(describe(reader).rows)
     assert rows["Layers that attend"].startswith("2, 4 of 4; the others (JambaMambaMixer)")
     with pytest.raises(TraceError, match="layers without attention between"):
-        follow_in_library(reader, reader.trace(TEXT), "decoder", 3)
+        follow(reader, reader.trace(TEXT), "decoder", 3)
     # Its state cannot be cut back, so each step reads all again.
     session = reader.decode(TEXT)
     for _ in range(6):

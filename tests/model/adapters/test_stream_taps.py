@@ -11,12 +11,12 @@ from torch.utils.flop_counter import FlopCounterMode
 from model.adapters.decoder_lens import library_sizes
 from model.adapters.library import new_cache
 from model.adapters.text_reader import TextReader
-from model.analysis.residual_stream.additions import Stack
-from model.analysis.residual_stream.library_path import follow_in_library
 from model.analysis.residual_stream.streams import streams
+from model.analysis.residual_stream.token_path import follow
 from model.decoding.cost import step_cost
 from model.errors import TraceError
 from model.opening import open_reader
+from model.parts.weights import Stack
 from model.trace.trace import Trace
 from tests.model.adapters.zoo import KINDS, random_reader, save_model, tiny, writer
 
@@ -49,7 +49,7 @@ def test_stream_and_sub_layers_are_the_next_stream_and_the_final_norm_comes_afte
     assert found is not None
     assert set(found) == {site.split(".")[0] for site in trace.sites}
     for stack, levels in found.items():
-        states, path = states_of(own, trace, stack), follow_in_library(own, trace, stack, 2)
+        states, path = states_of(own, trace, stack), follow(own, trace, stack, 2)
         assert path.deviation < 1e-4 <= path.tolerance
         torch.testing.assert_close(levels[:-1], torch.stack(states[:-1]), atol=1e-4, rtol=1e-4)
         for layer, before, after in zip(path.layers, levels, levels[1:], strict=False):
@@ -68,7 +68,7 @@ def test_stream_and_sub_layers_are_the_next_stream_and_the_final_norm_comes_afte
 @pytest.mark.parametrize("model_type", ["gpt2", "llama", "t5", "bart"])
 def test_the_heads_of_a_library_model_add_up_to_its_attention(model_type: str) -> None:
     reader = writer(model_type)
-    path = follow_in_library(reader, reader.trace(TEXT, "It was old."), "decoder", 1)
+    path = follow(reader, reader.trace(TEXT, "It was old."), "decoder", 1)
     for layer in path.layers:
         heads = layer[0].heads
         assert heads is not None
@@ -86,7 +86,7 @@ def test_the_heads_of_a_library_model_add_up_to_its_attention(model_type: str) -
 def test_a_feed_forward_network_is_gated_where_its_units_are_products(model_type: str, is_gated: bool) -> None:
     own, trace = read_with(model_type)
     stack: Stack = "encoder" if trace.source_tokens else "decoder"
-    for layer in follow_in_library(own, trace, stack, 2).layers:
+    for layer in follow(own, trace, stack, 2).layers:
         assert layer[-1].hidden is not None
         assert layer[-1].is_gated == is_gated
     if model_type == "llama":
@@ -101,7 +101,7 @@ def test_a_model_that_scales_what_it_adds_is_said_to_be_unknown() -> None:
     for layer in reader.model.base_model.layers:  # type: ignore[union-attr]
         layer.residual_multiplier = 0.3
     with pytest.raises(TraceError, match="is unknown"):
-        follow_in_library(reader, reader.trace(TEXT), "decoder", 1)
+        follow(reader, reader.trace(TEXT), "decoder", 1)
 
 
 SOURCE, PROMPT, WRITTEN = [5, 9, 17, 4, 33, 8, 3], [7, 11, 12, 50], [6, 13]

@@ -55,12 +55,8 @@ def _the_transformer() -> Snippet:
     if data.why_not(reader):
         return ""
     parts = "parts = [[(part.kind, part.share) for part in layer] for layer in path.layers]"
-    if not reader.abilities.is_headlight:
-        path = line("path = follow_in_library(reader, trace, {}, {})", place.stack, place.row)
-        return of_text(trace, {"analysis.residual_stream.library_path": "follow_in_library"}, path, parts)
-    path = line("path = follow(capture(reader, trace), {}, {})", place.stack, place.row)
-    imports = {"analysis.residual_stream.capture": "capture", "analysis.residual_stream.token_path": "follow"}
-    return of_text(trace, imports, path, parts)
+    path = line("path = follow(reader, trace, {}, {})", place.stack, place.row)
+    return of_text(trace, {"analysis.residual_stream.token_path": "follow"}, path, parts)
 
 
 def _change(trace: "Trace", reader: "Reader", place: WalkState) -> tuple[dict[str, str], list[str]]:

@@ -7,14 +7,15 @@ import torch
 from torch import nn
 
 from model import Transformer, TransformerConfig, Translator
-from model.analysis.residual_stream.additions import Stack
-from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
 from model.analysis.residual_stream.token_path import batch_norm, follow, normed_batch
 from model.config import Norm
+from model.parts.weights import Stack
 from model.tokenizer import Tokenizer
+from model.trace.trace import Trace
 from model.training_record import LANGUAGES
 from tests.model.nn.test_transformer import torchs_own
 
+Read = tuple[Translator, Trace]
 TEXT = "The animal didn't cross the street."
 CHANGES = {
     "pre-norm": {},
@@ -27,8 +28,8 @@ CHANGES = {
 
 
 @pytest.fixture(scope="session")
-def runs(config: TransformerConfig, tokenizer: Tokenizer) -> dict[str, CapturedRun]:
-    """What is changed in a tiny model → a captured run of it, of six target tokens."""
+def runs(config: TransformerConfig, tokenizer: Tokenizer) -> dict[str, Read]:
+    """What is changed in a tiny model → that model, and a trace of six target tokens."""
     made = {}
     for name, changes in CHANGES.items():
         torch.manual_seed(3)
@@ -39,7 +40,7 @@ def runs(config: TransformerConfig, tokenizer: Tokenizer) -> dict[str, CapturedR
                     # What is learned of norms and biases must be seen to be used.
                     parameter.add_(torch.randn_like(parameter), alpha=0.3)
         translator = Translator(model, tokenizer, name=name, digest=name, languages=LANGUAGES)
-        made[name] = capture(translator, translator.trace(TEXT, "Das Tier war"))
+        made[name] = translator, translator.trace(TEXT, "Das Tier war")
     return made
 
 
@@ -48,8 +49,8 @@ STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize("name", CHANGES)
-def test_stream_and_addition_make_the_next_stream(runs: dict[str, CapturedRun], name: str, stack: Stack) -> None:
-    path = follow(runs[name], stack, 2)
+def test_stream_and_addition_make_the_next_stream(runs: dict[str, Read], name: str, stack: Stack) -> None:
+    path = follow(*runs[name], stack, 2)
     stream = path.begin
     for layer in path.layers:
         for addition in layer:
@@ -63,9 +64,9 @@ def test_stream_and_addition_make_the_next_stream(runs: dict[str, CapturedRun], 
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize("name", ["pre-norm", "post-norm", "no residual"])
 def test_the_parts_of_the_heads_add_up_to_what_the_attention_puts_out(
-    runs: dict[str, CapturedRun], name: str, stack: Stack
+    runs: dict[str, Read], name: str, stack: Stack
 ) -> None:
-    for layer in follow(runs[name], stack, 3).layers:
+    for layer in follow(*runs[name], stack, 3).layers:
         for addition in layer:
             if addition.heads is not None:
                 assert addition.heads.bias is not None
@@ -73,13 +74,13 @@ def test_the_parts_of_the_heads_add_up_to_what_the_attention_puts_out(
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_the_path_ends_in_the_logits_of_the_model(runs: dict[str, CapturedRun], name: str) -> None:
-    run = runs[name]
-    model, trace = run.translator.model, run.trace
+def test_the_path_ends_in_the_logits_of_the_model(runs: dict[str, Read], name: str) -> None:
+    translator, trace = runs[name]
+    model = translator.model
     with torch.inference_mode():
         real = model(torch.tensor([trace.source_ids]), torch.tensor([trace.target_ids]))[0]
     for position in range(len(trace.target_ids)):
-        path = follow(run, "decoder", position)
+        path = follow(translator, trace, "decoder", position)
         ids = [candidate.token_id for candidate in path.candidates]
         torch.testing.assert_close(torch.tensor(path.logits), real[position, ids], atol=1e-5, rtol=1e-5)
         assert list(path.logits) == sorted(path.logits, reverse=True)
@@ -94,17 +95,18 @@ def test_batch_norm_is_that_of_torch_in_training() -> None:
 
 
 @pytest.mark.parametrize("name", ["pre-norm", "post-norm"])
-def test_both_norms_read_what_the_norm_of_the_model_reads(runs: dict[str, CapturedRun], name: str) -> None:
-    sublayer = Sublayer("decoder", 1, "cross")
-    batch = normed_batch([runs[name], runs[name]], sublayer, 2)
-    alone = normed_batch([runs[name]], sublayer, 2)
+def test_both_norms_read_what_the_norm_of_the_model_reads(runs: dict[str, Read], name: str) -> None:
+    translator, trace = runs[name]
+    step = translator.parts.run(trace).additions("decoder")[1][1].norm
+    assert step is not None
+    batch, alone = (normed_batch([(trace, step)] * count, "decoder", 2) for count in (2, 1))
     torch.testing.assert_close(alone.layer_normed, batch.layer_normed[: len(alone.tokens)])
-    length = len(runs[name].trace.target_tokens)
+    length = len(trace.target_tokens)
     assert batch.sentences == (0,) * length + (1,) * length
-    norm = runs[name].norm_of(sublayer)
+    norm = translator.model.get_submodule("decoder.layers.1.cross_attention_residual.norm")
     with torch.inference_mode():
         scaled = batch.layer_normed * norm.weight + norm.bias
-    torch.testing.assert_close(scaled[:length], runs[name].normed(sublayer), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(scaled[:length], step.after, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(batch.batch_normed.mean(0), torch.zeros(32), atol=1e-5, rtol=0)
     torch.testing.assert_close(batch.layer_normed.mean(1), torch.zeros(2 * length), atol=1e-5, rtol=0)
 
@@ -117,11 +119,11 @@ def test_a_layer_followed_is_the_layer_of_torch_with_the_same_weights(
     model = Transformer(replace(config, norm=norm))
     layers = torchs_own(model).encoder.layers
     translator = Translator(model, tokenizer, name=norm, digest=norm, languages=LANGUAGES)
-    run = capture(translator, translator.trace(TEXT, "Das Tier"))
-    state = run.begin("encoder")[None]
+    trace = translator.trace(TEXT, "Das Tier")
+    state = translator.parts.run(trace).levels("encoder")[:1]
     for number, layer in enumerate(layers):
         with torch.inference_mode():
             state = layer(state)
         for position, expected in enumerate(state[0]):
-            after = follow(run, "encoder", position).layers[number][-1].after
+            after = follow(translator, trace, "encoder", position).layers[number][-1].after
             torch.testing.assert_close(after, expected, atol=1e-5, rtol=1e-5)

@@ -13,14 +13,13 @@ from model.analysis.embedding_space import EmbeddingSpace, SeenIn
 from model.analysis.embedding_space import embedding_space as model_embedding_space
 from model.analysis.embedding_space import is_shared as model_is_shared
 from model.analysis.embedding_space import seen_in as model_seen_in
-from model.analysis.residual_stream.additions import Kind, Stack, TokenPath
-from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
-from model.analysis.residual_stream.token_path import NormedBatch, follow
+from model.analysis.residual_stream.token_path import NormedBatch, TokenPath, follow
 from model.analysis.residual_stream.token_path import normed_batch as model_normed_batch
-from model.errors import TraceError
+from model.parts.run import Addition
+from model.parts.weights import Stack
+from model.reader import Writer
 from model.sequence_translator import SequenceTranslator
 from model.sources.source import Grid
-from model.translator import Translator
 from viz.access import traces
 from viz.pages.learn.explore.data.training import OtherTranslation, forced_trace
 from viz.pictures import payload
@@ -29,7 +28,6 @@ from viz.text.messages import _, said
 from viz.text.written import CROSS, DECODER, ENCODER, SITES
 
 if TYPE_CHECKING:
-    from model.adapters.text_reader import TextReader
     from model.analysis.residual_stream.streams import Moved, Streams
     from model.nn.edits import HeadEdit
 MAX_RUNS, MAX_PATHS, MAX_SPACES, MAX_PICTURES = 8, 8, 4, 8
@@ -120,19 +118,20 @@ def edit_of(site: str, layer: int, head: int, key: int | None, since: int) -> "H
 
 
 @cached(max_entries=MAX_PICTURES)
-def forced(trace: Trace, translator: Translator, reference: str | OtherTranslation) -> "Moved | None":
+def forced(trace: Trace, writer: Writer, reference: str | OtherTranslation) -> "Moved | None":
     """What the model computes where it is made to read a reference (teacher forcing), beside its own run.
 
     Raises an InputTextError if the reference is blank or too long.
     """
-    before = own_streams(trace, translator)
-    other = forced_trace(translator, trace, reference)
-    return None if before is None else later.streams.moved_to(translator, other, before)
+    before = own_streams(trace, writer)
+    other = forced_trace(writer, trace, reference)
+    return None if before is None else later.streams.moved_to(writer, other, before)
 
 
-def may_be_forced(reader: Reader, trace: Trace) -> TypeGuard[Translator]:
+def may_be_forced(reader: Reader, trace: Trace) -> TypeGuard[Writer]:
     """Whether the model wrote this trace and can be made to read a reference."""
-    return isinstance(reader, Translator) and bool(trace.steps) and not why_not(reader)
+    has_decoder = reader.abilities.kind == "encoder-decoder" and reader.abilities.generates
+    return has_decoder and bool(trace.steps) and not why_not(reader)
 
 
 @cached(max_entries=MAX_PICTURES)
@@ -156,9 +155,9 @@ def numbers_between(
 
 
 @cached(max_entries=MAX_RUNS)
-def captured_run(trace: Trace, translator: Translator) -> CapturedRun:
-    """A trace with the residual stream at every sub-layer."""
-    return capture(translator, trace)
+def additions(trace: Trace, reader: Reader, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
+    """What every sub-layer of a stack adds to its residual stream, layer by layer. Raises as `token_path`."""
+    return reader.parts.run(trace).additions(stack)
 
 
 @cached(max_entries=MAX_PATHS)
@@ -167,44 +166,34 @@ def token_path(trace: Trace, reader: Reader, stack: Stack, position: int) -> Tok
 
     Raises a TraceError if the model does not tell its parts; the message says why.
     """
-    from model.analysis.residual_stream.library_path import follow_in_library
-
-    if isinstance(reader, Translator):
-        return follow(captured_run(trace, reader), stack, position)
-    return follow_in_library(_library_reader(reader), trace, stack, position)
+    return follow(reader, trace, stack, position)
 
 
 def why_not(reader: Reader) -> str:
     """Why no token of a model can be followed, as a sentence; "" where one may be."""
-    abilities = reader.abilities
-    if "self-attention" in abilities.lacks:
-        message = "Not all of its layers add to one sum, the residual stream. {why}"
-        return said(message, why=abilities.lacks["self-attention"])
-    if abilities.kind == "image":
-        return said("It reads patches of a picture, not tokens; its heads are on the Attention page.")
-    return (
-        ""
-        if abilities.knows_inputs
-        else said("It exposes only its attention weights, so what its sub-layers add is unknown.")
-    )
+    return reader.parts.why
 
 
-def _library_reader(reader: Reader) -> "TextReader":
-    from model.adapters.text_reader import TextReader
-
-    if not isinstance(reader, TextReader):
-        raise TraceError(why_not(reader))
-    return reader
+def has_layer_norm(path: TokenPath, layer: int) -> bool:
+    """Whether the stream of a token that is followed goes through a layer norm at the self-attention of a layer."""
+    norm = path.layers[layer][0].norm if layer < len(path.layers) else None
+    return norm is not None and norm.norm.is_centred
 
 
 @cached(max_entries=MAX_PATHS)
 def normed_batch(
-    trace: Trace, translator: Translator, texts: tuple[str, ...], stack: Stack, layer: int, kind: Kind, at: int
+    trace: Trace, reader: Reader, texts: tuple[str, ...], stack: Stack, layer: int, at: int
 ) -> NormedBatch:
-    """What the norm of a sub-layer reads of this and further sentences, and what both norms make of it."""
-    others = [traces.written_alone(translator, text) for text in texts]
-    runs = [captured_run(each, translator) for each in (trace, *others)]
-    return model_normed_batch(runs, Sublayer(stack, layer, kind), at)
+    """What the norm of self-attention reads of this and further sentences, and what both norms make of it, where
+    `has_layer_norm`."""
+    read = [trace, *(_read(reader, text) for text in texts)]
+    norms = (additions(each, reader, stack)[layer][0].norm for each in read)
+    return model_normed_batch([(each, norm) for each, norm in zip(read, norms, strict=True) if norm], stack, at)
+
+
+def _read(reader: Reader, text: str) -> Trace:
+    is_pair = reader.abilities.kind == "encoder-decoder"
+    return traces.written_alone(later.opening.as_writer(reader), text) if is_pair else traces.trace(reader, text)
 
 
 @cached(max_entries=MAX_SPACES)

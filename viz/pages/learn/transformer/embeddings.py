@@ -25,9 +25,10 @@ from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, table
 
 if TYPE_CHECKING:
-    from model import Reader, Trace, Translator
+    from model import Reader, Trace
     from model.analysis.embedding_space import Neighbour
-    from model.analysis.residual_stream.additions import Stack, TokenPath
+    from model.analysis.residual_stream.token_path import TokenPath
+    from model.parts.weights import Stack
 
 ROW, REST = 13, 92
 #: Normed numbers are coloured up to so many deviations; few lie beyond.
@@ -106,15 +107,17 @@ NEIGHBOURS: Final = 10
 _SEEN: Final = {"English": said("English"), "German": said("German"), "both": said("both"), "": "–"}
 
 
-def offer(trace: "Trace", reader: "Reader", stack: "Stack", position: int, layer: int) -> None:
+def offer(
+    trace: "Trace", reader: "Reader", path: "TokenPath | None", stack: "Stack", position: int, layer: int
+) -> None:
     """What norms do to a token, and its place among all embeddings, each where a person unfolds it."""
     if data.why_not(reader):
         return
-    if reader.abilities.is_headlight:
+    if path is not None and data.has_layer_norm(path, layer):
         label = _("Norms: in which direction layer norm and batch norm work")
         with st.expander(label, on_change="rerun", key="walk-norms") as unfolded:
             if unfolded.open:
-                show_norms(trace, models.translator(state.current().model), stack, position, layer)
+                show_norms(trace, reader, stack, position, layer)
     label = _("Embeddings: the neighbours of this token")
     with st.expander(label, on_change="rerun", key="walk-embeddings") as unfolded:
         if unfolded.open:
@@ -172,13 +175,13 @@ def _languages() -> tuple[str, ...]:
     return data.seen_in(models.any_translator(choice)) if models.is_english_german(choice) else ()
 
 
-def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", position: int, layer: int) -> None:
+def show_norms(trace: "Trace", reader: "Reader", stack: "Stack", position: int, layer: int) -> None:
     """Three heatmaps of the norm before self-attention of a layer, or after it in a post-norm model."""
     if any(attention.is_long(trace, site) for site in trace.sites):
         frame.note("The batch is shown for sentences of at most {short} tokens.", short=attention.SHORT)
         return
     others = tuple(text for text in BATCH_SENTENCES.split("\n") if text != trace.text)
-    batch = data.normed_batch(trace, translator, others, stack, layer, "self", position)
+    batch = data.normed_batch(trace, reader, others, stack, layer, position)
     token = plain(display_token(batch.tokens[batch.row]))
     own, first = batch.before[batch.row].numpy(), batch.before[:, 0].numpy()
     frame.small_print(

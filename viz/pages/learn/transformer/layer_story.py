@@ -13,7 +13,8 @@ from viz.text.messages import _, said
 from viz.text.written import decimal, display_token, percent
 
 if TYPE_CHECKING:
-    from model.analysis.residual_stream.additions import Addition, NormStep, TokenPath
+    from model.analysis.residual_stream.token_path import TokenPath
+    from model.parts.run import Addition, NormStep
 
 #: So many hidden units, and so many candidates, are named.
 MOST_NAMED: Final = 8
@@ -167,7 +168,7 @@ def _sublayer_rows(addition: "Addition") -> Iterator[Row]:
 def _norm_row(norm: "NormStep", read: str, title: str) -> Row:
     before, after = norm.before.numpy(), norm.after.numpy()
     lengths = {"before": decimal(norm_of(before), 1), "after": decimal(norm_of(after), 1)}
-    if not norm.is_centred:
+    if not norm.norm.is_centred:
         message = (
             "Divided by the root mean square of its {count} numbers, then scaled. Norm {before} before, {after} after."
         )

@@ -14,7 +14,7 @@ from viz.text.written import decimal, display_token, percent
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.analysis.residual_stream.additions import TokenPath
+    from model.analysis.residual_stream.token_path import TokenPath
     from viz.pages.learn.transformer.head_story import Origin
 
 #: The steps of a head's row, as `row_steps.js` draws them.

@@ -47,7 +47,7 @@ _FIRST_MARK, _MARKS = 0xE000, re.compile("[\ue000-\ue0ff]")
 _MOST_NUMBERS: Final = 256
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 #: Bytes of the scripts, and of a number: a float32, and a code of a strip, as base64 of what remains when compressed.
-_REST, _EXACT, _CODE = 300_000, 4.9, 1.1
+_REST, _EXACT, _CODE = 40_000, 4.9, 1.1
 _STYLE: Final = ".note { font-size: 0.9rem; opacity: 0.8; max-width: 90ch; }"
 
 
@@ -101,7 +101,7 @@ def page_bytes(trace: "Trace") -> int:
     heads = sum(each.num_heads * each.query.size(1) for each in layers)
     first, *_others = layers
     width = first.query.size(2) * first.num_heads
-    return _REST + round(_EXACT * exact + _CODE * 2.3 * heads * width)
+    return _REST + round(_EXACT * exact + _CODE * 2.2 * heads * width)
 
 
 def projections_are_smaller(traces: Sequence["Trace"]) -> bool:

@@ -27,8 +27,9 @@ from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Reader, Trace
-    from model.analysis.residual_stream.additions import Stack, TokenPath
     from model.analysis.residual_stream.streams import Moved
+    from model.analysis.residual_stream.token_path import TokenPath
+    from model.parts.weights import Stack
 
 _FOLDER: Final = "pages/learn/transformer"
 COMPONENT: Final = Component(f"{_FOLDER}/walk.js", f"{_FOLDER}/walk.css")

@@ -84,8 +84,7 @@ def test_the_picture_holds_the_traces_weights_lengths_and_candidates_and_a_way_o
     weights = [trace.weights(site, layer).numpy() for site in trace.sites for layer in range(trace.shapes[site][0])]
     count = sum(each.size for each in weights)
     np.testing.assert_allclose(numbers[:count], np.concatenate([each.ravel() for each in weights]), atol=1e-6)
-    run = data.captured_run(trace, models.translator(app.session_state["selection"].model))
-    ends = [run.recorded(f"{stack}.layers.1.hook_output").norm(dim=-1).numpy() for stack in ("encoder", "decoder")]
+    ends = [trace.recorded[f"{stack}.layers.1.hook_output"].norm(dim=-1).numpy() for stack in ("encoder", "decoder")]
     lengths = numbers[count:]
     sizes = [3 * len(trace.source_tokens), 3 * len(trace.target_tokens)]
     assert len(lengths) == sum(sizes)

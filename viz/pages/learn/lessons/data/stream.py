@@ -6,15 +6,15 @@ import numpy as np
 
 from model import Reader
 from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared
-from model.analysis.residual_stream.additions import TokenPath
-from model.analysis.residual_stream.capture import Sublayer
-from model.analysis.residual_stream.token_path import follow, layer_norm
+from model.analysis.residual_stream.token_path import TokenPath
 from model.decoding.cost import count_parameters
 from model.errors import TokenError
+from model.parts.weights import layer_norm
 from viz.access import texts
 from viz.pages.learn.lessons.data.shipped import is_most
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
-from viz.pages.learn.transformer.data import captured_run
+from viz.pages.learn.transformer.data import additions as additions_of
+from viz.pages.learn.transformer.data import token_path
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caches import cached
 from viz.text.html import Column
@@ -52,9 +52,9 @@ def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
     trace = shipped.trace(text)
     at = shipped.row(trace, ENCODER, word)
     layer = min(layer, trace.layers_of(ENCODER) - 1)
-    hidden = (
-        captured_run(trace, shipped.translator).recorded(f"encoder.layers.{layer}.feed_forward.hook_hidden").numpy()
-    )
+    units = additions_of(trace, shipped.translator, "encoder")[layer][-1].hidden
+    assert units is not None, "our models tell their hidden units"
+    hidden = units.numpy()
     strongest = np.argsort(-hidden[at])[:UNITS]
     values, number = hidden[:, strongest], layer + 1
     together = (hidden > 0)[:, hidden[at] > 0]
@@ -120,9 +120,9 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
     """The spread of each token's numbers before and after a layer norm, without what the norm has learned."""
     trace = shipped.trace(text)
     layer = min(layer, trace.layers_of(ENCODER) - 1)
-    run = captured_run(trace, shipped.translator)
-    before = run.norm_input(Sublayer("encoder", layer, "feed_forward"))
-    after = layer_norm(before)
+    norm = additions_of(trace, shipped.translator, "encoder")[layer][-1].norm
+    assert norm is not None, "every sub-layer of ours has a norm"
+    after = layer_norm(before := norm.before)
     wide, even = (values.std(-1, unbiased=False).numpy() for values in (before, after))
     found: dict[str, float | str] = {
         "layer": layer + 1, "d_model": shipped.translator.config.d_model, "widest": float(wide.max()),
@@ -169,7 +169,7 @@ def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
 def _path(shipped: "Shipped", text: str, word: str) -> TokenPath:
     """A word's last token through the encoder."""
     trace = shipped.trace(text)
-    return follow(captured_run(trace, shipped.translator), "encoder", shipped.row(trace, ENCODER, word))
+    return token_path(trace, shipped.translator, "encoder", shipped.row(trace, ENCODER, word))
 
 
 def _follow(shipped: "Shipped", text: str, word: str) -> FullPage:
@@ -267,7 +267,7 @@ def logits(shipped: "Shipped", *, text: str, word: str) -> View:
     """The candidates where a word is written: the dot product of the decoder's last state with their rows."""
     trace, translator = shipped.trace(text), shipped.translator
     step = shipped.row(trace, "decoder.self", word)
-    path = follow(captured_run(trace, translator), "decoder", step)
+    path = token_path(trace, translator, "decoder", step)
     space = _space(translator)
     state = path.layers[-1][-1].after if path.final_norm is None else path.final_norm.after
     shown = list(zip(path.candidates, path.logits, strict=True))[:NEIGHBOURS]

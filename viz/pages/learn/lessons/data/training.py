@@ -15,7 +15,7 @@ from viz.access import models, traces
 from viz.pages.learn.lessons.data.search import differing, shortened
 from viz.pages.learn.lessons.data.shipped import PRESETS
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
-from viz.pages.learn.transformer.data import captured_run
+from viz.pages.learn.transformer.data import additions
 from viz.text.html import Column, Marked
 from viz.text.messages import Message, said
 from viz.text.written import DECODER, ENCODER, display_token, signed
@@ -283,7 +283,7 @@ def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) 
 def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
     """What a feed-forward network adds at a word, and the same with some numbers dropped and the rest scaled up."""
     trace = shipped.trace(text)
-    added = captured_run(trace, shipped.translator).recorded("encoder.layers.0.feed_forward_residual.hook_sublayer")
+    added = additions(trace, shipped.translator, "encoder")[0][-1].added
     values = added[shipped.row(trace, ENCODER, word)].numpy()
     share = percent / 100
     kept = np.random.default_rng(0).random(len(values)) >= share

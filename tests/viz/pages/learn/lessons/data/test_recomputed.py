@@ -12,7 +12,6 @@ from model.analysis.residual_stream.token_path import follow
 from viz.pages.learn.lessons.data import claims, heads, layer_kinds, positions, rows, search, stream
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
-from viz.pages.learn.transformer.data import captured_run
 from viz.pictures.matrix_picture.component import MatrixData
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -405,7 +404,7 @@ def test_the_tokens_of_the_words_make_up_the_sentence(shipped: Shipped) -> None:
 
 
 def test_additions_are_measured_against_what_came_in(shipped: Shipped) -> None:
-    path = follow(captured_run(shipped.trace(TEXT), shipped.translator), "encoder", token_at(shipped, "it"))
+    path = follow(shipped.translator, shipped.trace(TEXT), "encoder", token_at(shipped, "it"))
     parts = [part for layer in path.layers for part in layer]
     before, added = [float(part.before.norm()) for part in parts], [float(part.added.norm()) for part in parts]
     ratios = [new / old for new, old in zip(added, before, strict=True)]

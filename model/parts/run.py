@@ -1,0 +1,100 @@
+"""What a run of a model adds up to the residual stream, sub-layer by sub-layer.
+
+The stream is the vector that goes through all layers (§3.1: x + Sublayer(x)); Elhage et al. 2021, "A Mathematical
+Framework for Transformer Circuits", for reading it as a sum. All tensors are float32 on the CPU.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.parts.weights import Kind, Norm, Stack
+from model.trace.trace import Trace
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NormStep:
+    """Vectors before and after a norm."""
+
+    norm: Norm
+    before: Float[Tensor, "*rows d_model"]
+    after: Float[Tensor, "*rows d_model"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadParts:
+    """What each head of an attention computed for one position."""
+
+    query: Float[Tensor, "head d_k"]  #: of this position
+    #: key, value: of this position, which others look at; None in cross-attention, where they come from the source.
+    key: Float[Tensor, "kv_head d_k"] | None
+    value: Float[Tensor, "kv_head d_v"] | None
+    output: Float[Tensor, "head d_v"]  #: weights · value, before W_O
+    #: the same times the head's rows of W_O; with `bias` they add up to what the attention adds.
+    parts: Float[Tensor, "head d_model"]
+    bias: Float[Tensor, "d_model"] | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Addition:
+    """What one sub-layer read and added in a run, at every row of its stack, or at the one that was asked for."""
+
+    kind: Kind
+    before: Float[Tensor, "*rows d_model"]  #: the residual stream that comes in
+    read: Float[Tensor, "*rows d_model"]  #: what the sub-layer reads of it: normed in a pre-norm model
+    added: Float[Tensor, "*rows d_model"]  #: what the sub-layer adds
+    #: stream and addition together; the addition alone in a model without residual connections.
+    summed: Float[Tensor, "*rows d_model"]
+    after: Float[Tensor, "*rows d_model"]  #: the residual stream that goes on: normed in a post-norm model
+    norm: NormStep | None  #: the norm before the sub-layer (pre-norm) or after the sum (post-norm), if there is one
+    is_post: bool = False  #: which of the two
+    output_norm: NormStep | None = None  #: a norm of what it puts out, before that is added
+    #: the units of a feed-forward network after its activation, as far as the model tells.
+    hidden: Float[Tensor, "*rows d_ff"] | None = None
+    #: whether each hidden unit is a product: activation(x W_gate) ⊙ x W_up (Shazeer 2020, arXiv 2002.05202).
+    is_gated: bool = False
+    has_skip: bool = True  #: whether what came in is added
+    heads: HeadParts | None = None  #: of an attention at one position that is followed, as far as the model tells
+
+    @property
+    def norm_place(self) -> Literal["pre", "post", ""]:
+        """Whether its norm stands before the sub-layer or after the sum; "" without a norm that is known."""
+        if self.norm is None:
+            return ""
+        return "post" if self.is_post else "pre"
+
+    @property
+    def share(self) -> float:
+        """How much of the sum is what was added: that of what came in is 1 minus it (`share_of_sum`)."""
+        return share_of_sum(self.added, self.summed)
+
+    @property
+    def cosine(self) -> float:
+        """The cosine of the angle between what was added and the sum; 0 where one has no length."""
+        return float(torch.cosine_similarity(self.added, self.summed, dim=0))
+
+
+def share_of_sum(part: Float[Tensor, "*shape d_model"], total: Float[Tensor, "*shape d_model"]) -> float:
+    """part · total / ‖total‖²: the projection of a part on the sum, as a share; those of all parts add up to 1."""
+    return float((part * total).sum() / (total * total).sum().clamp_min(torch.finfo(total.dtype).tiny))
+
+
+class Run(ABC):
+    """What a run added up. Tensors are float32 on the CPU, with every row of a stack, or the one that was asked for."""
+
+    @property
+    @abstractmethod
+    def trace(self) -> Trace:
+        """A trace of this run."""
+
+    @abstractmethod
+    def levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
+        """The residual stream: what the first layer reads (level 0), what each puts out, before any final norm."""
+
+    @abstractmethod
+    def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
+        """Of each layer, what its sub-layers add, in order."""
