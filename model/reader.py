@@ -6,7 +6,7 @@ Our own `Translator` is such, and the adapters of other models.
 import copy
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol, Self, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -31,6 +31,7 @@ from model.trace.trace import Trace
 from model.training_record import LANGUAGES
 
 
+@runtime_checkable
 class Reader(Protocol):
     """A loaded model. Safe to share between threads: nothing of a run is kept on it."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor
@@ -91,6 +91,7 @@ def tokens_read(choice: Choice) -> int:
     return len(places[0].source) + len(places) * max(len(place.target) for place in places)
 
 
+@runtime_checkable
 class Chooser(Reader, Protocol):
     """A `Reader` that says tokens, or labels, unless its abilities lack "word choice"."""
 
