@@ -126,7 +126,7 @@ def test_the_record_of_its_training_is_whole() -> None:
 
 def test_the_head_that_finds_the_antecedent_writes_its_gender(shipped: Translator) -> None:
     link, tokens = link_of(), shipped.all_tokens()
-    circuits = head_circuits(shipped.model, link.site, link.layer, link.head)
+    circuits = head_circuits(shipped, link.site, link.layer, link.head)
     words = {"es": ("es", "das", "dieses"), "sie": ("sie", "die", "diese"), "er": ("er", "der", "dieser")}
     for noun, pronoun in (("animal", "es"), ("street", "sie")):
         written = circuits.writes(torch.tensor([tokens.index(f"▁{noun}")]))[0]

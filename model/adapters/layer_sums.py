@@ -1,11 +1,11 @@
 """Find what each sub-layer of a library model's layer adds to the residual stream.
 
-What a module puts out is taken for an addition only where stream and addition together are what a norm then reads, or
-what the layer puts out. So nothing is assumed of names, and what does not add up is not told.
+What a module puts out, or a multiple of that, is taken for an addition only where stream and addition together are what
+a norm then reads, or what the layer puts out. So nothing is assumed of names, and what does not add up is not told.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import torch
@@ -25,7 +25,7 @@ class FoundPart:
     """One addition."""
 
     kind: Kind
-    addition: ModuleCall  #: the module that put it out
+    addition: ModuleCall  #: the module that put it out; where the model multiplies that, what it adds
     #: before, after: the stream that comes in and that goes on.
     before: Float[Tensor, "*rows d_model"]
     after: Float[Tensor, "*rows d_model"]
@@ -38,18 +38,28 @@ def find_parts(layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype) -> l
     """The additions of a layer, one for each of its sub-layers; None if no vectors add up to what it puts out."""
     if layer.given is None or layer.put_out is None:
         return None
-    return _search(layer, kinds, layer.given, 0, CLOSE.get(dtype, HALF))
+    close = CLOSE.get(dtype, HALF)
+    plain = _search(layer, kinds, layer.given, 0, close)
+    return _search(layer, kinds, layer.given, 0, close, is_scaled=True) if plain is None else plain
 
 
 def _search(
-    layer: LayerCall, kinds: Sequence[Kind], stream: Float[Tensor, "*rows d_model"], start: int, close: float
+    layer: LayerCall,
+    kinds: Sequence[Kind],
+    stream: Float[Tensor, "*rows d_model"],
+    start: int,
+    close: float,
+    *,
+    is_scaled: bool = False,
 ) -> list[FoundPart] | None:
     out, calls, is_last = layer.put_out, layer.calls, len(kinds) == 1
     assert out is not None
     for index in range(start, len(calls)):
-        addition = calls[index]
+        later = [call for call in calls[index + 1 :] if call.given is not None]
+        sums = [out, *(call.given for call in later if call.given is not None)]
+        addition = _multiple(calls[index], stream, sums, close) if is_scaled else calls[index]
         total = stream + addition.put_out
-        readers = [call for call in calls[index + 1 :] if _is_norm_of(call, total, close)]
+        readers = [call for call in later if _is_norm_of(call, total, close)]
         # Post-norm: the norm's output goes on. Pre-norm: the sum does, and the next sub-layer's norm reads it. In
         # parallel: both sub-layers read the same, so that no norm reads the first sum.
         ways = [(reader.put_out, reader) for reader in readers] + [(total, None)]
@@ -60,10 +70,23 @@ def _search(
                 if is_same(after, out, close):
                     return [part]
                 continue
-            rest = _search(layer, kinds[1:], after, index + 1, close)
+            rest = _search(layer, kinds[1:], after, index + 1, close, is_scaled=is_scaled)
             if rest is not None:
                 return [part, *rest]
     return None
+
+
+def _multiple(
+    call: ModuleCall, stream: Float[Tensor, "*rows d_model"], sums: Sequence[Float[Tensor, "*rows width"]], close: float
+) -> ModuleCall:
+    """The call, its output multiplied so that stream and output are one of these sums, if there is such a number."""
+    put_out = call.put_out
+    for total in sums:
+        if total.shape == stream.shape and float(put_out.abs().max()) > 0:
+            added = put_out * float(((total - stream) * put_out).sum() / put_out.square().sum())
+            if is_same(stream + added, total, close) and not is_same(stream, total, close):
+                return replace(call, put_out=added)
+    return call
 
 
 def _norm_before(

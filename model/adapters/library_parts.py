@@ -166,8 +166,10 @@ class LibraryParts(Parts):
 
     def final_norm(self, stack: Stack) -> Norm | None:
         """See `Parts`."""
-        norm = final_norm(self.reader.model, stack)
-        return None if norm is None else norm_behind(norm, self._width(stack), self.reader.device)
+        norm, width = final_norm(self.reader.model, stack), self._width(stack)
+        if norm is None or not is_norm(norm, torch.randn(2, width)):
+            return None
+        return norm_behind(norm, width, self.reader.device)
 
     @torch.inference_mode()
     def attention(self, site: str, layer: int) -> AttentionWeights:
@@ -203,9 +205,23 @@ class LibraryParts(Parts):
         """See `Parts`."""
         head: Any = self.reader.model.get_output_embeddings()  # type: ignore[operator]
         matrix = None if head is None else weight_of(head)
-        if matrix is None:
+        if matrix is None or not self._is_read_by(head):
             raise TraceError(NORM_UNKNOWN)
         return matrix[: self.reader.vocab_size]
+
+    @torch.inference_mode()
+    def _is_read_by(self, head: nn.Module) -> bool:
+        """Whether a module reads a multiple of what the decoder's last layer puts out, behind the final norm if any."""
+        read: list[Tensor] = []
+        hook = head.register_forward_pre_hook(lambda _module, given: read.append(given[0][0].float().cpu()))
+        with self._tapped({"decoder": None}, has_modules=False) as layers, hook:
+            self._run([1, 2], whole=True)
+        norm, last = self.final_norm("decoder"), layers[-1].put_out
+        if last is None or not read or last.shape != read[0].shape:
+            return False
+        normed = last if norm is None else norm(last)
+        factor = float((normed * read[0]).sum() / normed.square().sum())
+        return is_same(normed * factor, read[0], self.tolerance)
 
     @torch.inference_mode()
     def logits(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row token"]:
@@ -235,7 +251,7 @@ class LibraryParts(Parts):
         norm = self.norms(at).before
         read, keys = rows if norm is None else norm(rows), rows if memory is None else memory
         queries = self._attended(at.stack, read, 0, lambda some: called.again(some, some))
-        seen = self._attended(at.stack, keys, 0, lambda some: called.again(some, some))
+        seen = self._attended(at.stack, keys, 0, lambda some: called.again(cast(Tensor, called.hidden), some))
         mask = AttentionMask(num_queries=len(read), num_keys=len(keys))
         return replace(queries, key=seen.key, value=seen.value, mask=mask)
 
@@ -277,9 +293,9 @@ class LibraryParts(Parts):
     def _tapped(self, rows: Mapping[Stack, int | None], **options: Any) -> AbstractContextManager[list[LayerCall]]:
         return tapped(self.reader.model, self.reader.layout, rows, **options)
 
-    def _run(self, ids: Sequence[int], positions: Tensor | None = None) -> None:
-        """Run the model over any tokens, which both of its stacks read."""
-        model: Any = self.reader.model.base_model
+    def _run(self, ids: Sequence[int], positions: Tensor | None = None, *, whole: bool = False) -> None:
+        """Run the model over any tokens, which both of its stacks read; without its head but for the whole of it."""
+        model: Any = self.reader.model if whole else self.reader.model.base_model
         source, target = (ids if stack in self.stacks else () for stack in ("encoder", "decoder"))
         given = self.reader.arguments(source, target)
         if positions is not None:

@@ -113,6 +113,10 @@ def _proven(
     check_run(model, whole, probe, folder.name)
     layout, abilities = explore(model, probe, digest)
     abilities = replace(abilities, whole=whole)
+    is_pair = abilities.kind == "encoder-decoder"
+    if is_pair and (pieces.has_two_vocabularies or library.vocab_size(model) != library.words(model)):
+        why = said("QK and OV need one vocabulary; this model reads one and writes another.")
+        abilities = replace(abilities, lacks={**abilities.lacks, "circuits": why})
     if library.is_for(model, "labels") and abilities.has("word choice"):
         from model.adapters.text_reader import LabelReader
 
@@ -290,17 +294,15 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         lacks["logit lens"] = said(
             "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
         )
-    if kind != "decoder":
-        lacks["circuits"] = said(
-            "QK and OV are available for Headlight's own models, MarianMT and decoder-only models."
-        )
+    if kind == "image":
+        lacks["circuits"] = said("This model reads patches of a picture; QK and OV are computed for tokens.")
     elif found.positions == "unknown":
         lacks["circuits"] = said(
             "It is unknown how this model ({name}) encodes positions, and so whether the score of two tokens "
             "depends on the distance between them.",
             name=name,
         )
-    elif not has_norm:
+    elif kind == "decoder" and not has_norm:
         lacks["circuits"] = NORM_UNKNOWN
     if kind == "decoder" and not says_words:
         no_head = said("This model ({name}) was saved without its output layer, so it only reads.", name=name)

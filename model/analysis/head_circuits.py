@@ -3,32 +3,40 @@
 Elhage et al. 2021 ("A Mathematical Framework for Transformer Circuits"): the scores of a head are a bilinear form of
 two tokens, xᵀ W_Q W_Kᵀ y, and what it writes of a token it looks at is linear in it, y W_V W_O. Here tokens come as
 they are embedded, without positions, as if no layer before had added anything; so for the first layer it is what the
-head does but for positions, and for a later one the direct path alone.
+head does but for positions, and for a later one the direct path alone. Where positions rotate queries and keys (Su et
+al. 2021), a score depends on how far the two are apart, and this distance is chosen.
 
 Norms are not linear. Where a token goes in, its norm is computed; where the head's output goes on, the norm counts as
 what it is up to its divisor, which does not change the order of tokens: the mean is taken off, the gain multiplied.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
-from model.analysis.residual_stream.capture import Sublayer, kinds
+from model.abilities import Abilities
 from model.errors import DataError
 from model.interruption import Progress, no_progress
-from model.nn.attention import MultiHeadAttention, softmax_over_keys
+from model.nn.attention import AttentionInputs, softmax_over_keys
 from model.nn.score_functions import DotProduct
-from model.nn.transformer import Transformer
-from model.parts.weights import Kind, Stack
+from model.parts.parts import Parts
+from model.parts.weights import Norm, Sublayer
+from model.reader import Reader
 from model.trace.trace import Trace
 
 #: Scores that are held at once: few enough for a core's own cache.
 QUERIES_AT_ONCE: Final = 256
 KEYS_AT_ONCE: Final = 1024
+#: Tokens whose queries, keys and values are computed at once.
+TOKENS_AT_ONCE: Final = 2048
+#: Positions that add to scores, and so are no part of what a head does with tokens alone.
+BIASES: Final = ("ALiBi", "relative bias")
+#: The largest distance in a model that reads texts of any length.
+LONGEST_DISTANCE: Final = 4_095
 
 
 class Written(NamedTuple):
@@ -129,60 +137,59 @@ class HeadCircuits:
         return copying_score(self.written @ self.values)
 
 
-@dataclass(frozen=True, eq=False)
-class _Layer:
-    """What an attention of a layer would read of every token, and by what its output is read off."""
-
-    attention: MultiHeadAttention
-    #: own, looked_at: every token, as it looks and as it is looked at.
-    own: Float[Tensor, "token d_model"]
-    looked_at: Float[Tensor, "token d_model"]
-    #: what is looked at of every token alike: the bias of the norm before the attention.
-    always: Float[Tensor, "1 d_model"]
-    read_off: Float[Tensor, "token d_model"]  #: every token's vector, with which what a head puts out is multiplied
-    gains: list[Float[Tensor, "d_model"]]  #: of the norms through which it goes before, in order
-
-    def rows(self, head: int) -> slice:
-        """The columns of W_Q, W_K, W_V and the rows of W_O that are a head's own."""
-        return slice(head * self.attention.d_k, (head + 1) * self.attention.d_k)
-
-    def output(self, head: int) -> Float[Tensor, "d_k d_model"]:
-        """The head's rows of W_O, through the norms that follow but for their divisors."""
-        output = self.attention.output.weight.float()[:, self.rows(head)].T
-        for gain in self.gains:
-            output = (output - output.mean(-1, keepdim=True)) * gain
-        return output
+def largest_distance(abilities: Abilities, site: str) -> int:
+    """How far a key may stand before its query; 0 where no score depends on this alone."""
+    if abilities.positions != "rotary" or site == "decoder.cross":
+        return 0
+    return abilities.max_length - 1 if abilities.max_length else LONGEST_DISTANCE
 
 
 @torch.inference_mode()
-def head_circuits(model: Transformer, site: str, layer: int, head: int) -> HeadCircuits:
-    """QK and OV of a head, from 0. Raises a DataError if there is no such head, or its scores are no dot products."""
-    layers, heads = model.config.shapes[site]
-    if not (0 <= layer < layers and 0 <= head < heads):
-        message = "{site} has {layers} layers of {heads} heads; there is no layer {layer}, head {head} (from 0)."
-        raise DataError(message, site=site, layers=layers, heads=heads, layer=layer, head=head)
-    of = _layer(model, site, layer)
-    rows, attention = of.rows(head), of.attention
-    return HeadCircuits(
-        queries=_projected(attention.query, rows, of.own, with_bias=True).cpu(),
-        keys=_projected(attention.key, rows, of.looked_at, with_bias=True).cpu(),
-        values=_projected(attention.value, rows, of.looked_at - of.always, with_bias=False).cpu(),
-        written=(of.output(head) @ of.read_off.T).cpu(),
-        scale=attention.scale,
-    )
+def head_circuits(
+    reader: Reader, site: str, layer: int, head: int, *, distance: int = 0, progress: Progress = no_progress
+) -> HeadCircuits:
+    """QK and OV of a head, from 0; keys stand `distance` tokens before their query, which counts in rotary models.
+
+    Raises a DataError if there is no such head or distance, or if scores are no products of queries and keys, and a
+    TraceError if the model's parts are not known. `progress` counts the tokens done since the last call.
+    """
+    heads = _heads(reader, site)
+    if not (0 <= layer < len(heads) and 0 <= head < heads[layer]):
+        message = "{site} has {num_heads} layers; there is no layer {layer}, head {head} (from 0)."
+        raise DataError(message, site=site, num_heads=len(heads), layer=layer, head=head)
+    if not 0 <= distance <= (most := largest_distance(reader.abilities, site)):
+        raise DataError("Expected a distance from 0 to {most:,}, got {distance:,}.", most=most, distance=distance)
+    of = _Attention(reader.parts, site, layer, distance)
+    tokens, common = read_off(reader.parts, site), of.common_values()[head]
+    found: list[tuple[Tensor, Tensor, Tensor]] = []
+    for inputs in of.every_token(len(tokens)):
+        shared = head // (inputs.num_heads // len(inputs.key))
+        found.append((inputs.query[head], inputs.key[shared], inputs.value[shared] - common))
+        progress(len(inputs.query[head]))
+    queries, keys, values = (torch.cat(each).float() for each in zip(*found, strict=True))
+    sink = None if inputs.sinks is None else inputs.sinks[head].float()[None, None]
+    written = direct_output(reader.parts, site, layer)[head] @ tokens.T
+    return HeadCircuits(queries, keys, values, written, inputs.scale, softcap=inputs.softcap, sink=sink)
 
 
 @torch.inference_mode()
-def copying_scores(model: Transformer, site: str, progress: Progress = no_progress) -> Float[Tensor, "layer head"]:
-    """The copying score of every head; `progress` is called with 1 for each layer. Raises as `head_circuits`."""
-    layers, heads = model.config.shapes[site]
-    scores = torch.empty(layers, heads)
-    for layer in range(layers):
-        of = _layer(model, site, layer)
-        between = of.read_off.T @ (of.looked_at - of.always)
-        for head in range(heads):
-            value = of.attention.value.weight.float()[of.rows(head)]
-            scores[layer, head] = copying_score(of.output(head) @ between @ value.T)
+def copying_scores(reader: Reader, site: str, progress: Progress = no_progress) -> Float[Tensor, "layer head"]:
+    """The copying score of every head; NaN of heads that a layer does not have.
+
+    `progress` is called with 1 for each layer. Raises as `head_circuits`.
+    """
+    heads = _heads(reader, site)
+    scores = torch.full((len(heads), max(heads)), torch.nan)
+    vectors = read_off(reader.parts, site)
+    for layer, count in enumerate(heads):
+        of = _Attention(reader.parts, site, layer)
+        common, output = of.common_values(), direct_output(reader.parts, site, layer)
+        # Σ over tokens of what is read off and of values: neither values of all tokens nor OV are held.
+        between = torch.zeros(count, output.size(2), output.size(1))
+        for tokens, inputs in zip(torch.split(vectors, TOKENS_AT_ONCE), of.every_token(len(vectors)), strict=True):
+            between += torch.einsum("td,htv->hdv", tokens, inputs.values() - common)
+        for head in range(count):
+            scores[layer, head] = copying_score(output[head] @ between[head])
         progress(1)
     return scores
 
@@ -194,51 +201,72 @@ def copying_score(matrix: Float[Tensor, "d_k d_k"]) -> float:
     return float(eigenvalues.real.sum() / total) if total > 0 else 0.0
 
 
-def _layer(model: Transformer, site: str, layer: int) -> _Layer:
-    stack, kind = cast(tuple[Stack, Kind], site.split("."))
-    sublayer = Sublayer(stack, layer, kind)
-    attention = cast(MultiHeadAttention, model.get_submodule(sublayer.path))
-    if not isinstance(attention.score, DotProduct):
-        raise DataError("The scores of this model's heads are not dot products, so there is no W_Q W_Kᵀ.")
-    embedding = model.encoder.embedding if stack == "encoder" else model.decoder.embedding
-    own = _normed(model, sublayer, embedding.tokens.weight.float() * embedding.scale)
-    looked_at, always = own, _normed(model, sublayer, torch.zeros_like(own[:1]))
-    if kind == "cross":
-        looked_at = _as_memory(model, model.encoder.embedding.tokens.weight.float() * model.encoder.embedding.scale)
-        always = _as_memory(model, torch.zeros_like(looked_at[:1]))
-    read_off = embedding.tokens.weight.float() if stack == "encoder" else model.projection.weight.float()
-    after = _norms_after(model, sublayer) if stack == "decoder" else []
-    return _Layer(attention, own, looked_at, always, read_off, [norm.weight.float() for norm in after])
+def _heads(reader: Reader, site: str) -> tuple[int, ...]:
+    if "circuits" in reader.abilities.lacks:
+        raise DataError(reader.abilities.lacks["circuits"])
+    return reader.abilities.heads[site]
 
 
-def _norms_after(model: Transformer, sublayer: Sublayer) -> list[nn.LayerNorm]:
-    """The norms of the decoder on the direct path from a sub-layer to the projection, in order."""
-    if model.config.norm == "pre":
-        return [cast(nn.LayerNorm, model.decoder.norm)]
-    order = kinds("decoder")
-    every = [Sublayer("decoder", layer, kind) for layer in range(model.config.decoder_layers) for kind in order]
-    after = every[every.index(sublayer) :]
-    return [cast(nn.LayerNorm, model.get_submodule(f"{each.path}_residual.norm")) for each in after]
+@dataclass(frozen=True, eq=False)
+class _Attention:
+    """An attention of a layer, and what it computes of tokens alone."""
+
+    parts: Parts
+    site: str
+    layer: int
+    distance: int = 0
+
+    @property
+    def at(self) -> Sublayer:
+        """Which sub-layer it is."""
+        return Sublayer.of_site(self.site, self.layer)
+
+    def every_token(self, count: int) -> Iterator[AttentionInputs]:
+        """Queries, keys and values of tokens from 0, some at a time."""
+        for ids in torch.split(torch.arange(count), TOKENS_AT_ONCE):
+            memory = self.parts.embed("encoder", ids.tolist()) if self.at.kind == "cross" else None
+            yield self._inputs(self.parts.embed(self.at.stack, ids.tolist()), memory)
+
+    def common_values(self) -> Float[Tensor, "head 1 d_v"]:
+        """The values of an embedding of zeros: what biases, of W_V and of a norm before it, add to every token's."""
+        zero = torch.zeros(1, self.parts.output(self.site, self.layer).size(-1))
+        return self._inputs(zero, zero if self.at.kind == "cross" else None).values()
+
+    def _inputs(
+        self, embedded: Float[Tensor, "token d_model"], memory: Float[Tensor, "token d_model"] | None
+    ) -> AttentionInputs:
+        """Of tokens as they are embedded: through the norm of a post-norm sub-layer before, or the encoder's last."""
+        order = self.parts.sublayers(self.at.stack)
+        before = [self.parts.norms(each).after for each in order[: order.index(self.at)][-1:]]
+        if memory is not None:
+            last = self.parts.norms(self.parts.sublayers("encoder")[-1]).after
+            memory = _through((last, self.parts.final_norm("encoder")), memory)
+        read = _through(before, embedded)
+        inputs = self.parts.layer_inputs(self.site, self.layer, read, memory, self.distance)
+        if not isinstance(inputs.score, DotProduct):
+            raise DataError("The scores of this model's heads are not dot products, so there is no W_Q W_Kᵀ.")
+        if inputs.bias is not None and self.parts.abilities.positions not in BIASES:
+            raise DataError("This model adds more to its scores than products of queries and keys.")
+        return inputs
 
 
-def _projected(linear: nn.Linear, rows: slice, x: Tensor, *, with_bias: bool) -> Tensor:
-    projected = x @ linear.weight.float()[rows].T
-    return projected + linear.bias.float()[rows] if with_bias and linear.bias is not None else projected
+def read_off(parts: Parts, site: str) -> Float[Tensor, "token d_model"]:
+    """Every token's vector, by which what a head puts out is multiplied."""
+    return parts.embedding("encoder").matrix if site == "encoder.self" else parts.unembedding()
 
 
-def _normed(model: Transformer, sublayer: Sublayer, x: Tensor) -> Tensor:
-    """Vectors as a sub-layer reads them: through its own norm, or with post-norm through that of the one before."""
-    reads = sublayer if model.config.norm == "pre" else sublayer.previous
-    if reads is None:
-        return x
-    normed: Tensor = cast(nn.LayerNorm, model.get_submodule(f"{reads.path}_residual.norm")).float()(x)
-    return normed
+def direct_output(parts: Parts, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
+    """W_O of each head, through the norms that follow it on the direct path but for their divisors."""
+    at = Sublayer.of_site(site, layer)
+    output, order, norms = parts.output(site, layer), parts.sublayers(at.stack), [parts.norms(at).of_output]
+    if at.stack == "decoder":
+        norms += [*(parts.norms(each).after for each in order[order.index(at) :]), parts.final_norm("decoder")]
+    for norm in norms:
+        output = output if norm is None else norm.linear(output)
+    return output
 
 
-def _as_memory(model: Transformer, x: Tensor) -> Tensor:
-    """Vectors as cross-attention reads them: through the last norm of the encoder, wherever that is."""
-    last = Sublayer("encoder", model.config.num_layers - 1, "feed_forward")
-    is_pre = isinstance(model.encoder.norm, nn.LayerNorm)
-    norm = model.encoder.norm if is_pre else model.get_submodule(f"{last.path}_residual.norm")
-    normed: Tensor = norm(x)
-    return normed
+def _through(norms: Iterable[Norm | None], x: Float[Tensor, "token d_model"]) -> Float[Tensor, "token d_model"]:
+    for norm in norms:
+        x = x if norm is None else norm(x)
+    return x

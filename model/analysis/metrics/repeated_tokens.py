@@ -8,14 +8,15 @@ drawn from those of our own 200 sentences, for a vocabulary may hold many that n
 - duplicate token (Wang et al. 2022): the weight on the same token before, Σ_j α_ij over j < i with token j = token i.
 - previous token: the weight on j = i − 1.
 - copying: whether what the head writes for a token speaks for that token. v_j W_O of each key j of the first 25 is
-  read by the model's final norm (without its scale, which changes no rank) and output embedding; the score is the share
-  of the vocabulary that it ranks below token j: 1 where it always speaks for the token itself, ½ by chance, 0 where it
-  speaks against it. Olsson et al. measure copying otherwise, as a ratio of logits.
+  read by the norms that follow (without their divisors, which change no rank) and the output embedding; the score is
+  the share of the vocabulary that it ranks below token j: 1 where it always speaks for the token itself, ½ by chance, 0
+  where it speaks against it. Olsson et al. measure copying otherwise, as a ratio of logits.
 
 Prefix matching and previous token are means over all rows of the later copies, and so is duplicate token.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 import torch
@@ -24,8 +25,8 @@ from torch import Tensor
 
 from model.adapters.text_reader import TextReader
 from model.analysis.corpus import OWN_CORPUS, read_text
-from model.analysis.library_circuits import read_off
-from model.errors import DataError
+from model.analysis.head_circuits import direct_output, read_off
+from model.errors import DataError, TraceError
 from model.interruption import Progress, no_progress
 from model.reader import Reader
 
@@ -92,11 +93,10 @@ def _of_tokens(reader: TextReader, tokens: Int[Tensor, "row"]) -> dict[str, Floa
     masks = patterns(tokens)
     later = slice(TOKENS, None)
     found = {name: (weights * mask).sum(-1)[:, later].mean(-1) for name, mask in masks.items()}
-    unembed = None if "norms" in reader.abilities.lacks else read_off(reader)
-    if unembed is not None:
-        first = tokens[:TOKENS]
+    with suppress(TraceError):
+        first, unembed = tokens[:TOKENS], read_off(reader.parts, SITE)
         scores = [
-            copying(layer.values()[:, :TOKENS].float() @ reader.output_projection(SITE, number), unembed, first)
+            copying(layer.values()[:, :TOKENS] @ direct_output(reader.parts, SITE, number), unembed, first)
             for number, layer in enumerate(layers)
         ]
         found["copying"] = torch.cat(scores)

@@ -93,6 +93,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "granite": SMALL | {"num_key_value_heads": 2, "attention_multiplier": 0.3, "logits_scaling": 3.0},
     "llama": SMALL | {"num_key_value_heads": 2},
     "mistral": SMALL | SHARED | WINDOW,
+    "mixtral": SMALL | {"num_key_value_heads": 2, "num_local_experts": 4},
     "mpt": {"vocab_size": VOCAB, "d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 96},
     "olmo": SMALL | {"num_key_value_heads": 2},
     "olmo2": SMALL | {"num_key_value_heads": 2},

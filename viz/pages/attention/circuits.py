@@ -62,23 +62,23 @@ def show(trace: "Trace") -> None:
         site = controls.site(trace.sites)
         layers, heads = trace.shapes[site]
         layer, head = controls.layer(layers), controls.head(heads)
-        distance = _distance(data.largest_distance(abilities))
-    writer = models.writer(state.current().model)
+        distance = _distance(data.largest_distance(abilities, site))
+    reader = models.reader(state.current().model)
     opened = data.OpenHead(site, layer, head, distance)
     with frame.loading(_("Reading the weights of the head …")):
-        circuits = long_work.awaited(data.circuits(writer, opened), key="circuits")
-    vocabulary, label = models.vocabulary(writer), written.head_label(layer, head, site)
+        circuits = long_work.awaited(data.circuits(reader, opened), key="circuits")
+    vocabulary, label = models.vocabulary(reader), written.head_label(layer, head, site)
     name = file_name("qk-ov", label, sentence=trace.text)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             _writes(trace, circuits, vocabulary, site, label)
         with st.container():
-            copying = long_work.outcome(data.copying(writer, site), _("Measure every head"), key="copying", start=True)
+            copying = long_work.outcome(data.copying(reader, site), _("Measure every head"), key="copying", start=True)
             if copying is not None:
                 _copying(copying, site, layer, head, label, name)
             _by_tokens(trace, circuits, opened, label, name)
             title = _("The {pairs} pairs of tokens with the highest score", pairs=PAIRS)
-            task = data.best_pairs(writer, opened, circuits, PAIRS)
+            task = data.best_pairs(reader, opened, circuits, PAIRS)
             frame.unfolding(title, "qk-pairs", _pairs, task, vocabulary)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model import later
+from viz.access import models
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache
 from viz.text.messages import said
@@ -14,7 +15,7 @@ from viz.text.messages import said
 if TYPE_CHECKING:
     from model.abilities import Abilities
     from model.analysis.head_circuits import HeadCircuits, TokenPair
-    from model.reader import Reader, Writer
+    from model.reader import Reader
 
 
 class OpenHead(NamedTuple):
@@ -31,27 +32,22 @@ MAX_HEADS: Final = 2
 _CIRCUITS: "Final[BoundedCache[tuple[str, OpenHead], HeadCircuits]]" = BoundedCache(MAX_HEADS)
 
 
-def largest_distance(abilities: "Abilities") -> int:
+def largest_distance(abilities: "Abilities", site: str) -> int:
     """How far a key may stand before its query; 0 where scores by tokens alone have no distance."""
-    return 0 if abilities.is_headlight else later.library_circuits.largest_distance(abilities)
+    return later.head_circuits.largest_distance(abilities, site)
 
 
-def circuits(reader: "Writer", head: OpenHead) -> Task["HeadCircuits"]:
+def circuits(reader: "Reader", head: OpenHead) -> Task["HeadCircuits"]:
     """QK and OV of a head."""
     site, layer, number, distance = head
 
-    def read(progress: Progress) -> "HeadCircuits":
-        if isinstance(reader, later.translator.Translator):
-            return later.head_circuits.head_circuits(reader.model, site, layer, number)
-        assert isinstance(reader, later.text_reader.TextReader)
-        return later.library_circuits.library_circuits(reader, layer, number, distance=distance, progress=progress)
-
     def compute(progress: Progress) -> "HeadCircuits":
-        found = _CIRCUITS.get_or_make((reader.key, head), lambda: read(progress), lambda found: 0)
+        of_head = partial(later.head_circuits.head_circuits, reader, site, layer, number, distance=distance)
+        found = _CIRCUITS.get_or_make((reader.key, head), lambda: of_head(progress=progress), lambda found: 0)
         progress.reached(progress.total, progress.total)
         return found
 
-    return Task(("circuits", reader.key, head), reader.vocab_size, said("tokens"), compute)
+    return Task(("circuits", reader.key, head), len(models.vocabulary(reader)), said("tokens"), compute)
 
 
 def best_pairs(reader: "Reader", head: OpenHead, circuits: "HeadCircuits", count: int) -> Task[list["TokenPair"]]:
@@ -64,9 +60,6 @@ def copying(reader: "Reader", site: str) -> Task[Float[np.ndarray, "layer head"]
     """The copying score of every head of an attention."""
 
     def compute(progress: Progress) -> Float[np.ndarray, "layer head"]:
-        if isinstance(reader, later.translator.Translator):
-            return later.head_circuits.copying_scores(reader.model, site, progress).numpy()
-        assert isinstance(reader, later.text_reader.TextReader)
-        return later.library_circuits.library_copying(reader, progress).numpy()
+        return later.head_circuits.copying_scores(reader, site, progress).numpy()
 
     return Task(("copying", reader.key, site), len(reader.abilities.heads[site]), said("layers"), compute)

@@ -384,15 +384,13 @@ def _circuits(trace: "Trace") -> Snippet:
         return ""
     site, layer, head = open_head(trace)
     weights = line("weights = circuits.weights(trace, {}, {})  # by tokens alone, [query, key]", site, layer)
-    if abilities.is_headlight:
-        opened = line("circuits = head_circuits(reader.model, {}, {}, {})", site, layer, head)
-        copying = line("copying = copying_scores(reader.model, {})  # [layer, head]", site)
-        return of_text(trace, {"analysis.head_circuits": "copying_scores, head_circuits"}, opened, weights, copying)
-    distance = min(state.current().attention.distance, data.largest_distance(abilities))
-    opened = line("circuits = library_circuits(reader, {}, {}, distance={})", layer, head, distance)
-    copying = "copying = library_copying(reader)  # [layer, head]"
-    imports = {"analysis.library_circuits": "library_circuits, library_copying"}
-    return of_text(trace, imports, opened, weights, copying)
+    most = data.largest_distance(abilities, site)
+    values, distance = (site, layer, head), min(state.current().attention.distance, most)
+    opened = line("circuits = head_circuits(reader, {}, {}, {})", *values)
+    if most:
+        opened = line("circuits = head_circuits(reader, {}, {}, {}, distance={})", *values, distance)
+    copying = line("copying = copying_scores(reader, {})  # [layer, head]", site)
+    return of_text(trace, {"analysis.head_circuits": "copying_scores, head_circuits"}, opened, weights, copying)
 
 
 VIEWS: Final[Views] = {"All heads": _all_heads, "Why": _circuits}

@@ -80,11 +80,6 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return small(tmp_path_factory.mktemp("gpt2"))
 
 
-@pytest.fixture(scope="module")
-def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Both:
-    return small(tmp_path_factory.mktemp("gpt2"))
-
-
 @pytest.fixture(autouse=True)
 def without_gradients() -> Iterator[None]:
     with torch.no_grad():

@@ -1,20 +1,19 @@
-"""Metrics and circuits of a decoder's heads are those that TransformerLens's own functions and activations give."""
+"""Metrics of a decoder's heads are those that TransformerLens's own activations give."""
 
-from typing import Any, Final
+from typing import Final
 
 import pytest
 import torch
 from torch import Tensor
 
 from model.adapters.text_reader import TextReader
-from model.analysis.library_circuits import library_circuits, library_copying
 from model.analysis.metrics.repeated_tokens import TOKENS, repeated_tokens
-from tests.model.analysis.peers.conftest import NATS, SHARE, WHY_SKIPPED, Both
+from tests.model.analysis.peers.conftest import SHARE, WHY_SKIPPED, Both
 
 pytest.importorskip("transformer_lens", reason=WHY_SKIPPED)
 
 #: Of copying scores, which go from −1 or 0 to 1: two logits closer than float32 tells may change places, and move the
-#: rank of one of 25 tokens by one place of 256 or more; and eigenvalues are found in float32 here, in float64 there.
+#: rank of one of 25 tokens by one place of 256 or more.
 RANK: Final = 1e-3
 
 
@@ -57,30 +56,3 @@ def read_off(both: Both) -> Tensor:
     """W_U behind the last norm but its divisor [d_model, vocab]."""
     scaled: Tensor = both.bridge.ln_final.weight[:, None] * both.bridge.W_U
     return scaled - scaled.mean(0) if both.bridge.cfg.normalization_type == "LN" else scaled
-
-
-def test_scores_of_tokens_are_those_of_its_query_and_key_matrices(gpt2: Both) -> None:
-    ids = torch.arange(10, 40)
-    for _, layer, head in gpt2.heads:
-        read = gpt2.bridge.blocks[layer].ln1(gpt2.bridge.W_E)[ids]
-        queries = read @ gpt2.bridge.W_Q[layer, head] + gpt2.bridge.b_Q[layer, head]
-        keys = read @ gpt2.bridge.W_K[layer, head] + gpt2.bridge.b_K[layer, head]
-        expected = queries @ keys.T / gpt2.bridge.cfg.d_head**0.5
-        found = library_circuits(gpt2.reader, layer, head).scores(ids, ids)
-        torch.testing.assert_close(found, expected, atol=NATS, rtol=1e-4)
-
-
-def test_the_copying_score_is_that_of_the_eigenvalues_of_its_ov_over_the_vocabulary(gpt2: Both) -> None:
-    # With what a norm makes of an embedding of zeros, its bias, taken off: it adds the same whatever is looked at.
-    scores = library_copying(gpt2.reader)
-    embedded = gpt2.bridge.W_E
-    for _, layer, head in gpt2.heads:
-        norm = gpt2.bridge.blocks[layer].ln1
-        circuit = (norm(embedded) - norm(torch.zeros_like(embedded))) @ gpt2.bridge.OV[layer, head] @ read_off(gpt2)
-        assert float(scores[layer, head]) == pytest.approx(copying_score(circuit), abs=RANK)
-
-
-def copying_score(circuit: Any) -> float:
-    """Σλ / Σ|λ| of a FactoredMatrix."""
-    eigenvalues = circuit.eigenvalues
-    return float(eigenvalues.real.sum() / eigenvalues.abs().sum())

@@ -8,12 +8,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import Trace
-from model.adapters.text_reader import TextReader
 from model.analysis.head_circuits import copying_scores, head_circuits
-from model.analysis.library_circuits import library_circuits
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
-from tests.viz.page_run import app_of, traced
+from tests.viz.page_run import app_of, healthy, traced
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
 from viz.pages.attention import circuits as circuits_tab
@@ -45,11 +43,9 @@ def test_the_open_head_is_read_from_its_weights(app: AppTest, chosen: Selection,
     assert not app.exception
     assert not app.error
     translator = models.translator(chosen.model)
-    circuits = head_circuits(translator.model, "decoder.cross", 1, 2)
+    circuits = head_circuits(translator, "decoder.cross", 1, 2)
     copying, weights = charts(app)
-    np.testing.assert_allclose(
-        numbers_of(copying["data"][0]), copying_scores(translator.model, "decoder.cross"), atol=1e-6
-    )
+    np.testing.assert_allclose(numbers_of(copying["data"][0]), copying_scores(translator, "decoder.cross"), atol=1e-6)
     expected = circuits.weights(trace, "decoder.cross", 1).numpy()
     np.testing.assert_allclose(numbers_of(weights["data"][0]) ** 2, expected, atol=1e-5)
     tables = " ".join(element.value for element in app.html)
@@ -82,7 +78,7 @@ def test_the_best_pairs_of_the_vocabulary_are_found_where_they_are_asked_for(
     app.run()
     assert not app.exception
     translator = models.translator(chosen.model)
-    (best, *_) = head_circuits(translator.model, "decoder.cross", 1, 2).best_pairs(1)
+    (best, *_) = head_circuits(translator, "decoder.cross", 1, 2).best_pairs(1)
     tokens = translator.all_tokens()
     table = next(element.value for element in app.html if "Pairs of tokens" in element.value)
     assert f"{best.score:.2f}" in table
@@ -90,42 +86,36 @@ def test_the_best_pairs_of_the_vocabulary_are_found_where_they_are_asked_for(
         assert display_token(tokens[token]).replace("<", "&lt;").replace(">", "&gt;") in table
 
 
-def decoder(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+def other(root: Path, monkeypatch: pytest.MonkeyPatch, name: str, **params: object) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
     save_model(root / name, name, "bytes")
-    return app_of(view="Why", text=TEXT, checkpoint=name, layer="1", head="0")
+    return app_of(view="Why", text=TEXT, checkpoint=name, layer="1", head="0", **params)
 
 
-def test_a_decoder_that_adds_positions_is_read_without_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = decoder("gpt2", tmp_path, monkeypatch).run()
-    assert not app.exception
-    assert not app.error
-    assert len(charts(app)) == 2
+@pytest.mark.parametrize(
+    ("name", "site"),
+    [("gpt2", "decoder.self"), ("bert", "encoder.self"), ("marian", "decoder.cross"), ("bart", "encoder.self")],
+)
+def test_a_model_of_the_library_is_read_without_the_positions_that_it_adds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, site: str
+) -> None:
+    app = healthy(other(tmp_path, monkeypatch, name, site=site).run())
+    reader = open_reader(tmp_path / name, device="cpu")
+    copying, weights = charts(app)
+    np.testing.assert_allclose(numbers_of(copying["data"][0]), copying_scores(reader, site), atol=1e-5)
+    expected = head_circuits(reader, site, 1, 0).weights(reader.trace(TEXT), site, 1)
+    np.testing.assert_allclose(numbers_of(weights["data"][0]) ** 2, expected.numpy(), atol=1e-5)
     assert not [one for one in app.number_input if one.key == "distance"]
 
 
 def test_scores_of_rotary_positions_are_those_at_the_distance_that_is_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = decoder("llama", tmp_path, monkeypatch).run()
-    reader = open_reader(tmp_path / "llama", device="cpu")
-    assert isinstance(reader, TextReader)
-    trace = reader.trace(TEXT)
-    for distance in (1, 3):
-        app.number_input(key="distance").set_value(distance).run()
-        assert not app.exception
-        assert not app.error
-        expected = library_circuits(reader, 1, 0, distance=distance).weights(trace, "decoder.self", 1)
-        _copying, weights = charts(app)
-        np.testing.assert_allclose(numbers_of(weights["data"][0]) ** 2, expected.numpy(), atol=1e-5)
-
-
-def test_a_distance_beyond_the_longest_text_becomes_the_largest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = decoder("llama", tmp_path, monkeypatch)
-    app.query_params["distance"] = "5000"
-    app.run()
-    assert not app.exception
+    app = healthy(other(tmp_path, monkeypatch, "llama", distance=5000).run())
     assert app.number_input(key="distance").value == 95
     assert any("Distance 5000 is out of range (0 to 95)" in one.value for one in app.info)
+    reader = open_reader(tmp_path / "llama", device="cpu")
+    app.number_input(key="distance").set_value(3).run()
+    expected = head_circuits(reader, "decoder.self", 1, 0, distance=3).weights(reader.trace(TEXT), "decoder.self", 1)
+    _copying, weights = charts(healthy(app))
+    np.testing.assert_allclose(numbers_of(weights["data"][0]) ** 2, expected.numpy(), atol=1e-5)
