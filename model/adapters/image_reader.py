@@ -21,8 +21,8 @@ from model.errors import CheckpointError, InputTextError
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
-from model.sources.picture import PictureSource
 from model.sources.picture_file import as_image, open_picture
+from model.sources.source import Grid, PictureSource
 from model.trace.trace import Trace
 
 
@@ -112,13 +112,15 @@ class ImageReader(BaseReader):
             raise InputTextError(message, width=width, height=height) from error
         inputs = self.layout.inputs(recorded) if not more else weights_of(output, self.abilities, self.model.config)
         ((_, length, _), *_) = (layer.shape for layer in inputs["encoder.self"])
-        source = PictureSource.of_patches(name, self._as_seen(pixels[0]), rows, columns, length - rows * columns)
+        first = length - rows * columns
+        grid = Grid(pixels=self._as_seen(pixels[0]), rows=rows, columns=columns, first_patch=first)
+        source = PictureSource.of_patches(name, grid)
         return Trace(
             reader_key=super().key,
             source=source,
             inputs=inputs,
             recorded=self.layout.outputs(recorded),
-            special_tokens=source.special_tokens,
+            special_tokens=frozenset(source.tokens[:first]),
         )
 
     @torch.inference_mode()

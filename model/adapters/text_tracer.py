@@ -185,7 +185,7 @@ class TextTracer(BaseReader):
         steps = [] if done.logits is None else describe_steps(done.logits[: len(following)], following, 0, self.pieces)
         return Trace(
             reader_key=self.key,
-            source=TextSource(text=text, token_ids=encoder_ids, tokens=self.pieces.source_tokens(encoder_ids)),
+            source=TextSource(text=text, ids=encoder_ids, tokens=self.pieces.source_tokens(encoder_ids)),
             translation=self.pieces.decode(emitted),
             target_ids=tuple(rows),
             target_tokens=self.pieces.tokens(rows),
@@ -298,7 +298,7 @@ class TextTracer(BaseReader):
         done = self._run(source.ids, (), keep_outputs, edits, source.token_inputs)
         return Trace(
             reader_key=self.key,
-            source=TextSource(text=text, token_ids=source.ids, tokens=source.tokens, own_names=source.names),
+            source=TextSource(text=text, ids=source.ids, tokens=source.tokens, own_names=source.names),
             inputs=done.inputs,
             recorded=done.recorded,
             special_tokens=self.pieces.special_tokens,

@@ -1,9 +1,9 @@
 """Write a trace into one .npz file and read it again, without pickle.
 
-`trace.json` (UTF-8 bytes) holds source, tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and
-`recorded/HOOK` hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, others what a source
-keeps: `picture`, its pixels. For readers without Headlight, there are `source_tokens` and
-`target_tokens` as arrays of strings, and optionally the weights as `SITE/weights` [layer, head, query, key].
+`trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
+hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` what a source is drawn in.
+For readers without Headlight, there are `source_tokens` and `target_tokens` as arrays of strings, and optionally
+the weights as `SITE/weights` [layer, head, query, key].
 """
 
 import json
@@ -26,21 +26,18 @@ from model.nn.edit_hooks import check_edit
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import DOT_PRODUCT, DistanceBias, ScoreFunction, read_score_function
-from model.sources.picture import PictureSource
-from model.sources.source import Source, TextSource
+from model.sources.source import SOURCES, Grid, Source
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
 
-FORMAT = "headlight-trace-2"
-FIRST_FORMAT = "headlight-trace-1"
-"""Of files in which a picture was a part of the trace, and its source the text and the tokens beside it."""
+FORMAT = "headlight-trace-1"
 LARGEST = 2 * 1024**3
 """Bytes of unpacked content beyond which a file is refused."""
 
-SOURCES: Mapping[str, type[Source]] = {kind.kind: kind for kind in (TextSource, PictureSource)}
-TOKENS = ("target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
+TARGET = ("target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
 MASK = ("causal", "first_query", "window", "chunk")
+GRID = ("rows", "columns", "first_patch")
 
 
 def save_trace(trace: Trace, path: str | Path, extra: Mapping[str, Array] | None = None) -> None:
@@ -51,11 +48,9 @@ def save_trace(trace: Trace, path: str | Path, extra: Mapping[str, Array] | None
 
 def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None = None) -> None:
     """`save_trace` into an open file."""
-    source, (values, tensors) = trace.source, trace.source.stored
-    header: dict[str, Any] = {"format": FORMAT, "reader_key": trace.reader_key}
-    header["source"] = {"kind": source.kind, "text": source.text, "tokens": source.tokens, **values}
-    header["translation"] = trace.translation
-    header |= {name: getattr(trace, name) for name in TOKENS}
+    header: dict[str, Any] = {"format": FORMAT, "reader_key": trace.reader_key, "text": trace.text}
+    header |= {"source": trace.source.kind, "translation": trace.translation}
+    header |= {name: getattr(trace, name) for name in ("source_ids", "source_tokens", *TARGET)}
     header["steps"] = [step.as_fields() for step in trace.steps]
     header["sites"] = {site: [_layer_header(inputs) for inputs in layers] for site, layers in trace.inputs.items()}
     header["special_tokens"] = sorted(trace.special_tokens)
@@ -63,15 +58,17 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
     if trace.roles:
         header["roles"] = trace.roles
     arrays: dict[str, Array] = {
-        "source_tokens": np.array(source.tokens),
+        "source_tokens": np.array(trace.source_tokens),
         "target_tokens": np.array(trace.target_tokens),
-        **{name: _array(value) for name, value in tensors.items()},
         **{f"recorded/{name}": _array(value) for name, value in trace.recorded.items()},
         **(extra or {}),
     }
     for site, layers in trace.inputs.items():
         for number, inputs in enumerate(layers):
             arrays |= {f"{site}/{number}/{part}": _array(value) for part, value in _layer_tensors(inputs).items()}
+    if (grid := trace.source.grid) is not None:
+        header["picture"] = {part: getattr(grid, part) for part in GRID}
+        arrays["picture"] = _array(grid.pixels)
     arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez(file, **arrays)  # type: ignore[arg-type]
 
@@ -138,7 +135,7 @@ def _array(tensor: Tensor) -> Array:
 
 def _read(arrays: Mapping[str, Array]) -> Trace:
     header = read_json(arrays, "trace.json")
-    if header["format"] not in (FORMAT, FIRST_FORMAT):
+    if header["format"] != FORMAT:
         raise ValueError(f"format {header['format']!r}, expected {FORMAT!r}")
     # A file written before there were edits has none.
     edits = [_read_edit(values) for values in header.get("edits", [])]
@@ -149,7 +146,7 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
     steps = tuple(map(DecodingStep.from_fields, header["steps"]))
     names = (name for name in arrays if name.startswith("recorded/"))
     recorded = {name.removeprefix("recorded/"): _tensor(arrays, name) for name in names}
-    tokens: dict[str, Any] = {name: tuple(header[name]) for name in TOKENS}
+    tokens: dict[str, Any] = {name: tuple(header[name]) for name in TARGET}
     trace = Trace(
         reader_key=str(header.get("reader_key", "")),
         source=_read_source(arrays, header),
@@ -190,14 +187,14 @@ def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
 
 
 def _read_source(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Source:
-    if header["format"] == FIRST_FORMAT:
-        named = {"text": header["text"], "tokens": header["source_tokens"], "ids": header["source_ids"]}
-        values = {"kind": "picture" if "picture" in header else "text", **named, **header.get("picture", {})}
-    else:
-        values = header["source"]
-    kind = SOURCES[values["kind"]]
-    tensors = {name: _tensor(arrays, name, numbers) for name, numbers in kind.arrays.items()}
-    return kind.restored(str(values["text"]), tuple(values["tokens"]), values, tensors)
+    grid = None
+    if "picture" in header:
+        numbers = {part: checked.count(header["picture"][part], part) for part in GRID}
+        grid = Grid(pixels=_tensor(arrays, "picture", "u"), **numbers)
+    # A file written before traces had a source does not name its kind.
+    kind = SOURCES[header.get("source", "text" if grid is None else "picture")]
+    tokens, ids = (tuple(header[name]) for name in ("source_tokens", "source_ids"))
+    return kind(text=str(header["text"]), tokens=tokens, ids=ids, grid=grid)
 
 
 def _tensor(arrays: Mapping[str, Array], name: str, kind: str = "f") -> Tensor:

@@ -119,7 +119,8 @@ class Trace:
         tokens = self.source_ids, self.target_ids, tuple(step.token_id for step in self.steps)
         named = (self.reader_key, self.text, *tokens, self.edits, sorted(self.recorded))
         fingerprint = hashlib.blake2b(repr(named).encode(), digest_size=16)
-        fingerprint.update(self.source.content)
+        if self.source.grid is not None:
+            fingerprint.update(self.source.grid.pixels.numpy().tobytes())
         return fingerprint.hexdigest()
 
     @property
@@ -383,7 +384,7 @@ def build_trace(
         reader_key = f"{reader_key}/{uuid4().hex}"
     return Trace(
         reader_key=reader_key,
-        source=TextSource(text=text, token_ids=tuple(source_ids), tokens=tokenizer.tokens(source_ids)),
+        source=TextSource(text=text, ids=tuple(source_ids), tokens=tokenizer.tokens(source_ids)),
         translation=tokenizer.decode(emitted),
         target_ids=target_ids,
         target_tokens=tokenizer.tokens(target_ids),

@@ -65,7 +65,7 @@ def test_patches_are_tokens_after_the_class_token(reader: ImageReader, trace: Tr
     assert trace.source_tokens == ("[CLS]", *(f"▁{row}·{column}" for row in (1, 2, 3) for column in (1, 2, 3)))
     assert trace.special_tokens == {"[CLS]"}
     grid = grid_of(trace)
-    assert (grid.rows, grid.columns, grid.first) == (3, 3, 1)
+    assert (grid.rows, grid.columns, grid.first_patch) == (3, 3, 1)
 
 
 def test_weights_are_those_of_the_eager_model(reader: ImageReader, trace: Trace) -> None:
@@ -96,7 +96,7 @@ def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) 
     save_trace(trace, tmp_path / "trace.npz")
     again = load_trace(tmp_path / "trace.npz")
     assert torch.equal(grid_of(again).pixels, grid_of(trace).pixels)
-    assert grid_of(again).first == 1
+    assert grid_of(again).first_patch == 1
     assert torch.equal(again.weights("encoder.self", 1), trace.weights("encoder.self", 1))
 
 
@@ -167,7 +167,7 @@ def test_pictures_need_not_be_square_and_other_tokens_may_come_first(
     patches = (f"▁{row}·{column}" for row in range(1, rows + 1) for column in range(1, columns + 1))
     assert trace.source_tokens == (*special, *patches)
     grid = grid_of(trace)
-    assert (grid.rows, grid.columns, grid.first) == (rows, columns, len(special))
+    assert (grid.rows, grid.columns, grid.first_patch) == (rows, columns, len(special))
 
 
 @pytest.mark.parametrize(

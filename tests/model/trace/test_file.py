@@ -48,7 +48,7 @@ def test_files_of_the_first_format_still_open(translator: Translator) -> None:
     grid = picture.source.grid
     assert grid is not None
     assert (picture.text, picture.source_tokens[:2], picture.source_ids[:2]) == ("cat.png", ("[CLS]", "▁1·1"), (0, 1))
-    assert (grid.rows, grid.columns, grid.first, grid.pixels.shape) == (3, 3, 1, (24, 24, 3))
+    assert (grid.rows, grid.columns, grid.first_patch, grid.pixels.shape) == (3, 3, 1, (24, 24, 3))
     assert picture.weights("encoder.self", 1).shape == (4, 10, 10)
 
 
@@ -134,9 +134,9 @@ def with_header(arrays: dict[str, np.ndarray], change: Callable[[dict[str, Any]]
         lambda header: header["sites"]["encoder.self"][0].update(first_query=10**40),
         lambda header: header["sites"].update({"encoder.self": []}),
         lambda header: header.update(steps=[[]]),
-        lambda header: header["source"].update(tokens=7),
-        lambda header: header["source"].update(kind="smell"),
-        lambda header: header["source"].update(kind="picture", rows=1, columns=1, first_patch=0),
+        lambda header: header.update(source_tokens=7),
+        lambda header: header.update(source="smell"),
+        lambda header: header.update(source="picture"),
         lambda header: header.update(format="\ud800" * 1_000),
         lambda header: header.update(translation="\ud800"),
         lambda header: header.update(roles=["user"]),

@@ -399,7 +399,7 @@ def show_picture(trace: "Trace", site: str) -> None:
     if is_long and not measure.is_per_head and len(tokens) > attention.MAX_ROLLOUT:
         # The matrix below says why there is none.
         return
-    query = state.position("token", len(tokens), 0 if grid.first else len(tokens) // 2)
+    query = state.position("token", len(tokens), 0 if grid.first_patch else len(tokens) // 2)
     # Patches have places in the picture: they are neither joined to words nor left out.
     view = MatrixView(selection.common.measure, whole_words=False, special_tokens=True)
     reader, layer = models.reader(selection.model), selection.common.layer
@@ -412,7 +412,7 @@ def show_picture(trace: "Trace", site: str) -> None:
             pixels=grid.pixels.numpy(),
             rows=grid.rows,
             columns=grid.columns,
-            first_patch=grid.first,
+            first_patch=grid.first_patch,
             tokens=tokens,
             values=values,
             number=shown(measure.number),

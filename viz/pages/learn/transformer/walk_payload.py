@@ -183,7 +183,7 @@ class WalkPicture:
 
 def _patches(trace: "Trace") -> Patches | None:
     grid = trace.source.grid
-    return None if grid is None else Patches(data.picture_address(grid), grid.rows, grid.columns, grid.first)
+    return None if grid is None else Patches(data.picture_address(grid), grid.rows, grid.columns, grid.first_patch)
 
 
 def lacks_scores(reader: "Reader") -> str:
