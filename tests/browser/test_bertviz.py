@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.conftest import Serve
-from tests.browser.demo_bertviz import HOSTILE, SHAPES, InventedTrace
+from tests.browser.demo_bertviz import HOSTILE, SHAPES, SOURCE, TARGET, invented
 
 DEMO = Path(__file__).parent / "demo_bertviz.py"
 
@@ -91,7 +91,7 @@ def test_every_layer_of_an_attention_can_be_seen_whatever_the_others_have(page: 
     # Of the first layers and heads are fewer, of the second more.
     site = "decoder.cross"
     layers, heads = SHAPES[site]
-    queries, keys = map(len, InventedTrace().axis_tokens(site))
+    queries, keys = map(len, invented(SOURCE, TARGET).axis_tokens(site))
     frame = opened(page, serve, "Model view", site)
     expect(frame.locator(".attn_background")).to_have_count(layers * heads)
     expect(frame.locator("#vis line")).to_have_count(layers * heads * queries * keys)

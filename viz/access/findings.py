@@ -170,9 +170,5 @@ def _read(reader: "Reader", file: FileState) -> "Atlas | None":
     except DataError:
         # The atlas page says what is wrong with the file.
         return None
-    return atlas if atlas.model == later.atlas_measure.digest_of(reader) and site_known(atlas, reader) else None
-
-
-def site_known(atlas: "Atlas", reader: "Reader") -> bool:
-    """Whether the tables are of the heads that the model has."""
-    return dict(atlas.heads) == {site: tuple(heads) for site, heads in reader.abilities.heads.items()}
+    has_these_heads = dict(atlas.heads) == {site: tuple(heads) for site, heads in reader.abilities.heads.items()}
+    return atlas if has_these_heads and atlas.model == later.atlas_measure.digest_of(reader) else None

@@ -157,11 +157,6 @@ def reads_chat(choice: ModelChoice) -> bool:
     return choice.chat and has_chat_template(choice)
 
 
-def reads_pairs(choice: ModelChoice) -> bool:
-    """Whether the chosen model reads a person's text with a second one."""
-    return bool(choice.second_text.strip()) and kind(choice) == "encoder"
-
-
 def has_chat_template(choice: ModelChoice) -> bool:
     """Whether the chosen model reads text behind a chat template, before anything is loaded."""
     try:

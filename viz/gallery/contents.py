@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model import SwitchOff, later
-from viz.access import attention, models, traces
+from viz.access import attention, findings, models, traces
 from viz.access.findings import Finding
 from viz.gallery import drawings, training
 from viz.pages.decoding.film.data import film
@@ -142,7 +142,7 @@ def _written(writer: "Writer", text: str) -> "Trace":
 
 
 def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> Exhibit:
-    found = drawings.found_in(trace, choice)
+    found = findings.finding(trace, choice)
 
     def sections() -> Iterator[Section]:
         yield "", drawings.words_of(trace, choice, found)

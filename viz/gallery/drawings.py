@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz.access import attention, findings, models, texts
+from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
 from viz.access.findings import Finding
 from viz.pages.attention.opened_head import captions, lines_component
@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 #: Of a smaller attention every head can be opened: bytes of all exact weights.
 MOST_BYTES: Final = 1_000_000
 _WORDS: Final = MatrixView("weights", whole_words=True, special_tokens=False)
-
-
-def found_in(trace: "Trace", choice: ModelChoice) -> Finding:
-    """The head of a trace that is most worth seeing."""
-    return findings.finding(trace, choice)
 
 
 def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:

@@ -86,7 +86,7 @@ def of_reader(imports: Imports, *lines: str) -> Snippet:
     is chosen.
     """
     model = state.current().model
-    if models.reads_pairs(model):
+    if model.second_text.strip() and models.kind(model) == "encoder":
         how = line(f"as_pair({opened(model).replace('{', '{{').replace('}', '}}')}, {{}})", model.second_text)
     elif models.reads_chat(model):
         how = f"as_chat({opened(model)})"

@@ -120,7 +120,7 @@ def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest
         picture_file.open_picture(tmp_path / "cat.png")
 
 
-def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path) -> None:
     (tmp_path / "x.png").write_bytes(b"<svg onload=alert(1)>")
     for text, words in (
         (str(tmp_path / "x.png"), "not a picture"),
@@ -133,10 +133,6 @@ def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monk
         reader.trace("a.png", "a cat")
     with pytest.raises(InputTextError, match=r"65 × 8 pixels.*8 times"):
         reader.trace_picture(np.zeros((8, 65, 3), dtype=np.uint8))
-    assert reader.trace_picture(np.zeros((8, 64, 3), dtype=np.uint8)).sites
-    monkeypatch.setattr(picture_file, "LARGEST_AREA", 100)
-    with pytest.raises(InputTextError, match="at most 100"):
-        reader.trace_picture(PIXELS)
 
 
 def written(folder: Path, size: dict[str, int], model_type: str = "vit", **settings: object) -> Path:

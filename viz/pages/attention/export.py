@@ -200,10 +200,17 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     if models.abilities(state.current().model).has("scores"):
         downloads.append(_row(trace, site, layer, head))
     inside = _("entropy, mean distance and the other metrics that tiles can show: one row per head")
-    # When a button is pressed, there is no session to ask what is chosen.
-    of_metrics = partial(_metrics, trace, site)
     heads = sum(inputs.num_heads for inputs in trace.inputs[site])
-    downloads.append(_csv(trace, _("Metrics of heads"), inside, of_metrics, f"{site} metrics", _HEAD * heads))
+    downloads.append(
+        _csv(
+            trace,
+            _("Metrics of heads"),
+            inside,
+            lambda: trace_tables.metrics(attention.head_metrics(trace, site)),
+            f"{site} metrics",
+            _HEAD * heads,
+        )
+    )
     if count <= trace_tables.MAX_ROWS:
         inside = _("{count:,} weights, one per row: layer, head, query, key, weight", count=count)
         of_heads = partial(trace_tables.all_heads, trace, site)
@@ -261,10 +268,6 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     )
 
 
-def _metrics(trace: "Trace", site: str) -> bytes:
-    return trace_tables.metrics(attention.head_metrics(trace, site))
-
-
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:
     sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
     inside = _("tokens of both sides, with their ids")
@@ -302,26 +305,16 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
         )
         return
     lines = [(line.mark, line.language, line.text) for line in sentence.lines_of(trace)]
-    make = partial(_page, lines, trace, site, layer, head, _link(), *models.identity(state.current().model))
+    # The address opens at the heads.
+    link = downloads.link(state.current().changed(attention_tab=ALL_HEADS), "attention")
+    checkpoint, digest = models.identity(state.current().model)
+    view = OpenView(site, written.label(site), layer, head, link, lines)
+    make = partial(view_page, trace, view, checkpoint=checkpoint, digest=digest)
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = _("sentence, open head, all heads, decoding: one file that opens anywhere, offline")
     queries, keys = map(len, trace.axis_tokens(site))
     size = page_bytes(sum(inputs.num_heads for inputs in trace.inputs[site]), queries, keys)
     show_offer(_("HTML page"), inside, make, name, size)
-
-
-def _page(
-    lines: Sequence[tuple[str, str, str]],
-    trace: "Trace",
-    site: str,
-    layer: int,
-    head: int,
-    link: str,
-    checkpoint: str,
-    digest: str,
-) -> bytes:
-    view = OpenView(site, written.label(site), layer, head, link, lines)
-    return view_page(trace, view, checkpoint=checkpoint, digest=digest)
 
 
 def _offer_arrays(trace: "Trace") -> None:
@@ -346,11 +339,6 @@ def _offer_arrays(trace: "Trace") -> None:
             "are too many for a file and are omitted: `load_trace(file)` turns it back into a trace, and its "
             "`weights(site, layer, heads, rows)` computes those you want."
         )
-
-
-def _link() -> str:
-    """The selection as an address has it; it opens at the heads."""
-    return downloads.link(state.current().changed(attention_tab=ALL_HEADS), "attention")
 
 
 def _all_heads(trace: "Trace") -> Snippet:

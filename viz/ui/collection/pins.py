@@ -51,7 +51,10 @@ def _show(kept: "Sequence[Pin]") -> None:
             args=(True,),
         )  # fmt: skip
         inside = _("all views with their captions: one file that opens anywhere, offline")
-        views = [(pin, _with_folder(pin.selection)) for pin in kept]
+        # With the folder of a model that only this session has.
+        views = [
+            (pin, pin.selection.changed(folder=catalogue.folder_of(pin.selection.model.checkpoint))) for pin in kept
+        ]
         downloads.show_offer(_("HTML page"), inside, partial(_page_file, views), "headlight-collection.html", 0)
 
 
@@ -116,11 +119,6 @@ def _row(number: int, pin: "Pin", kept: "Sequence[Pin]") -> None:
             _("Caption"), key=key, placeholder=_("Add a caption"), max_chars=url.MAX_CAPTION,
             label_visibility="collapsed", on_change=_caption, args=(number, key),
         )  # fmt: skip
-
-
-def _with_folder(view: "Selection") -> "Selection":
-    """What is chosen in a view, with the folder of its model, if only this session has it."""
-    return view.changed(folder=catalogue.folder_of(view.model.checkpoint))
 
 
 def _page_file(views: "Sequence[tuple[Pin, Selection]]") -> bytes:

@@ -175,12 +175,6 @@ def _press(trace: "Trace", question: Question, layer: int, head: int, redraw: Ca
         redraw()
 
 
-def _clicked(trace: "Trace") -> Chosen | None:
-    """The words of both sides that a person has clicked, if this text has them."""
-    chosen = chosen_in(trace)
-    return chosen if all(chosen) else None
-
-
 def _found(trace: "Trace") -> Chosen | None:
     """The words of the finding, of which a cell is one piece only, as long as a person has chosen nothing else."""
     link, common = finding.of(trace).link, state.current().common
@@ -208,7 +202,8 @@ def _marked(trace: "Trace", site: str, question: Question | None) -> Chosen:
 
 def _question(trace: "Trace", site: str) -> Question | None:
     """Return the clicked words, else those of the finding, else the kept cell as the open head shows it."""
-    chosen = _clicked(trace) or _found(trace)
+    clicked = chosen_in(trace)
+    chosen = clicked if all(clicked) else _found(trace)
     if chosen is not None:
         looking, looked_at = (" + ".join(texts.name_of(trace, word) for word in side) for side in chosen)
         return Question(chosen, (looking, looked_at), texts.link(trace, *chosen))

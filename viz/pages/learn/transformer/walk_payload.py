@@ -177,13 +177,10 @@ class WalkPicture:
             has_lengths=has_lengths,
             numbers=numbers,
             colours=COLOURS,
-            patches=_patches(trace),
+            patches=None
+            if (grid := trace.source.grid) is None
+            else Patches(data.picture_address(grid), grid.rows, grid.columns, grid.first_patch),
         )
-
-
-def _patches(trace: "Trace") -> Patches | None:
-    grid = trace.source.grid
-    return None if grid is None else Patches(data.picture_address(grid), grid.rows, grid.columns, grid.first_patch)
 
 
 def lacks_scores(reader: "Reader") -> str:
