@@ -132,6 +132,18 @@ class Writer(Reader, Protocol):
     def reserved_ids(self) -> frozenset[int]:
         """Special tokens that a person may not force: padding, the beginning, the unknown piece."""
 
+    def source_ids(self, text: str) -> Sequence[int]:
+        """The tokens of a text. Raises an InputTextError if it is blank or too long."""
+
+    def target_ids(self, text: str) -> Sequence[int]:
+        """The tokens of a translation that is given. Raises as `source_ids`."""
+
+    def source_offsets(self, text: str) -> Sequence[tuple[int, int]] | None:
+        """The characters of a text behind each of its tokens; None where the tokenizer does not tell."""
+
+    def target_offsets(self, text: str) -> Sequence[tuple[int, int]] | None:
+        """The same of a translation."""
+
     def spell(self, word: str) -> Sequence[int] | None:
         """The tokens of a word that is written after others; None where the vocabulary lacks one of its characters."""
 

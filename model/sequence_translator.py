@@ -300,6 +300,14 @@ class SequenceTranslator(LoadedTranslator, ABC):
         limit = self.config.max_length + EXTRA_LENGTH - 1
         return [*checked_ids(text, said("The target"), limit, self.tokenizer.encode_target), self.config.eos_id]
 
+    def source_offsets(self, text: str) -> list[tuple[int, int]]:
+        """The characters of a text behind each token of `source_ids`, without the end."""
+        return self.tokenizer.offsets(text)
+
+    def target_offsets(self, text: str) -> list[tuple[int, int]]:
+        """The same of a translation and `target_ids`."""
+        return self.tokenizer.target_offsets(text)
+
     @torch.inference_mode()
     def _forced_trace(self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Edits | None) -> Trace:
         source_ids = self.source_ids(text)

@@ -145,6 +145,10 @@ class Tokenizer:
         clean = without_surrogates(text)
         return visible_spans(clean, self._processor.encode(clean, return_type="offset_mapping")["offsets"])
 
+    def target_offsets(self, text: str) -> list[tuple[int, int]]:
+        """The same of `encode_target`."""
+        return self.offsets(text)
+
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of token ids; special tokens leave no trace."""
         special = {self._processor.pad_id(), self._processor.bos_id(), self._processor.eos_id()}

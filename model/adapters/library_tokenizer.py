@@ -15,8 +15,9 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Self
 
 from model.errors import HeadlightError, InputTextError, TokenError
-from model.languages import NOTHING_OFFERED, Offered, html_language
+from model.languages import NOTHING_OFFERED, Offered, check_code, html_language
 from model.sources.source import WORD_BEGIN
+from model.tokenizer import visible_spans
 from model.trace.axes import LINE_END, SEGMENTS
 from model.trace.trace import TokenInputs
 from model.unspaced import BLANKS, spelled_byte
@@ -78,8 +79,12 @@ class LibraryTokenizer:
 
     @property
     def languages(self) -> tuple[str, str]:
-        """Those that are chosen, as HTML names them; "" where nothing is."""
-        return html_language(self.spoken[0]), html_language(self.spoken[1])
+        """Those that are chosen, or that its settings name, as HTML names them; "" where nothing is."""
+        named = (str(getattr(self.tokenizer, name, "")) for name in ("source_lang", "target_lang"))
+        reads, writes = (
+            html_language(code) or html_language(own) for code, own in zip(self.spoken, named, strict=True)
+        )
+        return reads, writes
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """The same in these languages, "" for the one chosen. Raises an InputTextError if one is not offered."""
@@ -91,7 +96,7 @@ class LibraryTokenizer:
     @cached_property
     def language_id(self) -> int | None:
         """The token by which a target says its language; None where languages are not chosen."""
-        if not self.offered.writes:
+        if not self.offered.reads:
             return None
         # What an empty target has beside the tokens that begin and end it.
         plain = {self.tokenizer.bos_token_id, self.tokenizer.eos_token_id, self.tokenizer.pad_token_id}
@@ -146,26 +151,58 @@ class LibraryTokenizer:
             segments.append(SEGMENTS[at])
         return tuple(segments)
 
-    def offsets(self, text: str, second: str = "", *, with_special: bool = True) -> list[tuple[int, int]] | None:
+    def offsets(
+        self, text: str, second: str = "", *, is_target: bool = False, with_special: bool = True
+    ) -> list[tuple[int, int]] | None:
         """The characters of the text behind each token of `encode`, (0, 0) for one that was added or is of the second
         text; None if unknown.
         """
         if not self._has_offsets:
-            return None
-        encoding = self._called(text, second, with_special, return_offsets_mapping=True)
+            return None if second or not with_special else self._offsets_of_pieces(text, is_target=is_target)
+        encoding = self._called(text, second, with_special, is_target=is_target, return_offsets_mapping=True)
         of_second = [part == 1 for part in encoding.sequence_ids()]
         return [
             (0, 0) if is_second else (int(begin), int(end))
             for (begin, end), is_second in zip(encoding["offset_mapping"], of_second, strict=True)
         ]
 
+    def _offsets_of_pieces(self, text: str, *, is_target: bool) -> list[tuple[int, int]] | None:
+        """The same by the SentencePiece model that cuts a text (MarianMT); None if there is none, or it cuts others."""
+        cutter: Any = getattr(self.tokenizer, "spm_target" if is_target else "spm_source", None)
+        if cutter is None:
+            return None
+        clean, ids = _whole(text), self.encode(text, is_target=is_target).ids
+        code, rest = ("", clean) if is_target else self._named_language(clean)
+        at = len(clean) - len(rest)
+        encoding = cutter.encode(rest, return_type="offset_mapping")
+        pieces = [*([code] if code else []), *encoding["pieces"]]
+        if tuple(self.tokenizer.convert_tokens_to_ids(pieces)) != ids[: len(pieces)] and not self._of_source:
+            return None
+        spans = visible_spans(clean, [(begin + at, end + at) for begin, end in encoding["offsets"]])
+        found = [*([(0, at)] if code else []), *spans]
+        return [*found, *[(0, 0)] * (len(ids) - len(found))]
+
+    def _named_language(self, text: str) -> tuple[str, str]:
+        """The token of the language in which a text is to be written (MarianMT), and the text behind it.
+
+        It stands in front of the text, or is chosen; "" if there is none. Raises an InputTextError if it is unknown.
+        """
+        if self.offered.reads or not self.offered.writes:
+            return "", text
+        code, mark, rest = text.partition("<<")
+        if mark and code.startswith(">>"):
+            check_code(code.removeprefix(">>"), self.offered.writes)
+            return code + mark, rest
+        return (f">>{self.spoken[1]}<<" if self.spoken[1] else ""), text
+
     def _called(self, text: str, second: str, with_special: bool, *, is_target: bool = False, **options: bool) -> Any:
         """What the tokenizer makes of a text, or of a pair, in the languages that are chosen."""
-        given = {"text_target" if is_target else "text": _whole(text)}
+        text = _whole(text) if is_target else "".join(self._named_language(_whole(text)))
+        given = {"text_target" if is_target else "text": text}
         if second:
             given["text_pair"] = _whole(second)
         with self._calling, _failures_said():
-            if self.offered is not NOTHING_OFFERED:
+            if self.offered.reads:
                 self.tokenizer.src_lang, self.tokenizer.tgt_lang = self.spoken
             return self.tokenizer(**given, add_special_tokens=with_special, verbose=False, **options)
 
@@ -248,6 +285,8 @@ _WRITTEN: Final = ("de", "en")
 
 def _offered(tokenizer: Any) -> Offered:
     """The languages that a tokenizer marks texts with; nothing where it marks none."""
+    if marks := getattr(tokenizer, "supported_language_codes", ()):  # MarianMT: one in front of the source, ">>deu<<"
+        return Offered(writes=tuple(str(mark)[2:-2] for mark in marks))
     if not hasattr(tokenizer, "set_src_lang_special_tokens"):
         return NOTHING_OFFERED
     # Some have a table of codes, the others only the special tokens that are codes.

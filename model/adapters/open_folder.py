@@ -283,9 +283,10 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         "batch masks": said("Masks of a padded batch are available only for Headlight's own models."),
         "switches": NO_SWITCHES,
         "hyperparameters": NOT_AS_THE_PAPER,
-        "alignment links": NO_LINKS,
     }
     says_words = library.has_words(model)
+    if kind != "encoder-decoder":
+        lacks["alignment links"] = NO_LINKS
     if kind != "encoder-decoder" or not says_words:
         lacks["teacher forcing"] = said("A target and a reference need a model that writes translations.")
     says_labels = library.is_for(model, "labels") and kind in ("encoder", "decoder")

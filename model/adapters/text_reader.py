@@ -21,7 +21,7 @@ from model.errors import InputTextError, TokenError, said
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit, listen
 from model.parts.weights import Stack
-from model.word_choice import MASK, NO_EDITS, Choice, TokenPlace, WordChoice, first_difference
+from model.word_choice import MASK, NO_EDITS, Choice, TextChoice, TokenPlace, WordChoice, first_difference
 
 
 def mask_of(pieces: LibraryTokenizer) -> str:
@@ -130,11 +130,24 @@ class TextReader(TextTracer):
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy choice"]:
-        """See `model.word_choice.Chooser`, of one choice of words."""
+        """See `model.word_choice.Chooser`, of one choice."""
         (choice,) = choices
-        assert isinstance(choice, WordChoice)
+        if isinstance(choice, TextChoice):
+            right, wrong = (self._log_prob(choice, text, copies, edits) for text in (choice.right, choice.wrong))
+            return (right - wrong)[:, None]
         logits = self.place_logits(choice.place, copies, edits)
         return (logits[:, choice.right] - logits[:, choice.wrong])[:, None]
+
+    def _log_prob(
+        self, choice: TextChoice, text: Sequence[int], copies: int, edits: Mapping[str, Edit]
+    ) -> Float[Tensor, "copy"]:
+        """log p of a whole text, from the first token in which both differ on."""
+        check_edits(edits, self.abilities)
+        with listen(edits=edits):
+            output = self.model(**self.arguments(choice.source, (choice.begin, *text[:-1]), copies))
+        emitted = torch.tensor(text, device=self.device)
+        log_probs: Tensor = output.logits.float().log_softmax(-1)[:, torch.arange(len(text)), emitted]
+        return log_probs[:, choice.differs_at :].sum(-1)
 
     def tapped(self, rows: Mapping[Stack, int | None]) -> AbstractContextManager[list[LayerCall]]:
         """What the layers of these stacks do while the block runs; arguments of `stream_taps.tapped`."""

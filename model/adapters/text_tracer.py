@@ -133,14 +133,25 @@ class TextTracer(BaseReader):
                 if target is None:
                     begin, *emitted = self.write(source.ids, edits)
                 else:
-                    limit = self.abilities.max_target_length
-                    emitted = list(self.checked_tokens(target, said("The target"), limit, is_target=True).ids)
+                    emitted = list(self.target_ids(target))
                     begin = self.begin_before(emitted)
                 return self.trace_rows(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
 
     def source(self, text: str) -> Encoded:
         """The tokens of a text, checked. Raises an InputTextError if the text is blank or too long."""
         return self.checked_tokens(text, said("The text"), self.abilities.max_length, is_target=False)
+
+    def source_ids(self, text: str) -> tuple[int, ...]:
+        """The ids of `source`."""
+        return self.source(text).ids
+
+    def target_ids(self, text: str) -> tuple[int, ...]:
+        """The ids of a translation that is given. Raises an InputTextError if it is blank or too long."""
+        return self.checked_tokens(text, said("The target"), self.abilities.max_target_length, is_target=True).ids
+
+    def target_offsets(self, text: str) -> list[tuple[int, int]] | None:
+        """The characters of a translation behind each token of `target_ids`, as `source_offsets`."""
+        return self.pieces.offsets(text, is_target=True)
 
     def source_offsets(self, text: str) -> list[tuple[int, int]] | None:
         """The characters of a text behind each token of `source`, (0, 0) for an added one; None if unknown."""

@@ -81,6 +81,11 @@ class MarianTokenizer(Tokenizer):
         shifted = [(begin + before, end + before) for begin, end in spans]
         return ([(0, before)] if language else []) + visible_spans(clean, shifted)
 
+    def target_offsets(self, text: str) -> list[tuple[int, int]]:
+        """The same of `encode_target`."""
+        clean = without_surrogates(text)
+        return visible_spans(clean, self._target.encode(clean, return_type="offset_mapping")["offsets"])
+
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of token ids; <pad> and </s> leave no trace, <unk> is shown as "⁇"."""
         pieces = [self._pieces.get(int(i), UNK) for i in token_ids if i not in (self.pad_id, self.eos_id)]

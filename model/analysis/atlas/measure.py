@@ -40,7 +40,8 @@ from model.checkpoint import model_digest
 from model.errors import DataError
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
-from model.reader import Reader
+from model.opening import as_writer
+from model.reader import Reader, Writer
 from model.trace.trace import Trace
 from model.translator import Translator
 
@@ -157,9 +158,9 @@ def build_atlas(
     for number, trace in reading.traces:
         survey.add(number, trace)
     metrics, intervals, rows = survey.tables()
-    if aligned and isinstance(reader, Translator):
-        error_rates, links = _error_rates(reader, aligned, progress)
-        metrics |= error_rates
+    if aligned and reader.abilities.has("alignment links"):
+        error_rates, links = _error_rates(as_writer(reader), aligned, progress)
+        metrics |= {name: survey.by_head({"decoder.cross": values}) for name, values in error_rates.items()}
         rows |= dict.fromkeys(error_rates, (0, 0, links))
     # A model from before the Transformer reads no sentence by a self-attention.
     if cases is not None and reader.abilities.has("self-attention"):
@@ -336,10 +337,11 @@ def _antecedents(
 
 
 def _error_rates(
-    translator: Translator, aligned: Sequence[AlignedPair], progress: Progress
-) -> tuple[dict[str, Table], int]:
-    """Tables of error rates by weights and by norms, and how many links they were held against."""
-    projections = [translator.output_projection("decoder.cross", i) for i in range(translator.config.equal_layers)]
+    translator: Writer, aligned: Sequence[AlignedPair], progress: Progress
+) -> tuple[dict[str, Tensor], int]:
+    """Error rates of cross-attention by weights and by norms, and how many links they were held against."""
+    layers = range(len(translator.abilities.heads["decoder.cross"]))
+    projections = [translator.output_projection("decoder.cross", layer) for layer in layers]
 
     def cross_norms(trace: Trace, layer: int) -> Tensor:
         inputs = trace.attention("decoder.cross", layer)
@@ -347,11 +349,11 @@ def _error_rates(
 
     by_weight = score_alignment(translator, aligned, progress)
     by_norm = score_alignment(translator, aligned, progress, cross_norms)
-    shape = (len(SITES), translator.config.equal_layers, translator.config.num_heads)
-    tables = {prefix + name: np.full(shape, np.nan, dtype=np.float32) for prefix in ("", NORM) for name in AER}
-    for prefix, scores in (("", by_weight), (NORM, by_norm)):
-        for name in AER:
-            tables[prefix + name][SITES.index("decoder.cross")] = scores.ways[name.removeprefix("aer_")].heads
+    tables = {
+        prefix + name: torch.tensor(scores.ways[name.removeprefix("aer_")].heads).flatten()
+        for prefix, scores in (("", by_weight), (NORM, by_norm))
+        for name in AER
+    }
     return tables, by_weight.sure_links
 
 

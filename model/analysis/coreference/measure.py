@@ -40,10 +40,10 @@ from model.analysis.metrics.estimates import Estimate, bootstrap_mean
 from model.analysis.metrics.head_metrics import LayerHead
 from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
+from model.opening import as_chooser, as_writer
 from model.reader import Reader
-from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
-from model.translator import Translator
+from model.training_record import LANGUAGES
 from model.word_choice import TextChoice
 from model.words import Span
 
@@ -309,11 +309,12 @@ def measure_coreference(
     """
     if measure == "rollout" and "rollout" in reader.abilities.lacks:
         raise DataError(reader.abilities.lacks["rollout"])
-    if not isinstance(reader, Translator):
+    translates = set(SCORED_SITES) <= reader.abilities.heads.keys()
+    if not translates:
         sites = (next(iter(reader.abilities.heads)),)
     elif sites is None:
-        sites = SCORED_SITES if reader.is_english_german else (ENCODER,)
-    if isinstance(reader, Translator) and (unknown := sorted(set(sites) - set(SCORED_SITES))):
+        sites = SCORED_SITES if reader.languages == LANGUAGES else (ENCODER,)
+    if translates and (unknown := sorted(set(sites) - set(SCORED_SITES))):
         message = "Sites that can be scored are {scored_sites}, got {unknown}."
         raise DataError(message, scored_sites=" and ".join(SCORED_SITES), unknown=", ".join(unknown))
     skipped = Counter(given.skipped)
@@ -382,9 +383,9 @@ def _collect(
 def _asking(reader: Reader, trace: Trace, site: str, read: ReadCase) -> Sequence[Sequence[int]] | str:
     """The query rows that `case_weights` asks for, or why there are none."""
     if site == CROSS:
-        assert isinstance(reader, SequenceTranslator)
-        end = reader.config.eos_id
-        pronoun = find_pronoun(reader, read.case, [token for token in trace.target_ids[1:] if token != end])
+        writer = as_writer(reader)
+        emitted = [token for token in trace.target_ids[1:] if token not in writer.end_ids]
+        pronoun = find_pronoun(writer, read.case, emitted)
         return pronoun if isinstance(pronoun, str) else [[pronoun.row]]
     # Where later tokens are masked, nothing looks from the candidates to a pronoun that follows them.
     return read.pieces if site == ENCODER else read.pieces[:1]
@@ -392,12 +393,14 @@ def _asking(reader: Reader, trace: Trace, site: str, read: ReadCase) -> Sequence
 
 def _margins(reader: Reader, read: Sequence[ReadCase]) -> Iterator[tuple[int, float]]:
     """The number of each case with German to choose from, and log P(right) − log P(wrong) of its sentences, in nats."""
-    if not isinstance(reader, SequenceTranslator):
-        return
     rows = [row for row, item in enumerate(read) if item.german is not None]
-    choices = [TextChoice(read[row].source_ids, reader.config.bos_id, *(read[row].german or ((), ()))) for row in rows]
-    for numbers in batches(reader, choices):
-        odds = reader.log_odds([choices[number] for number in numbers])[0]
+    if not rows:
+        return
+    chooser = as_chooser(reader)
+    begin = chooser.place(read[rows[0]].case.sentence).target[0]
+    choices = [TextChoice(read[row].source_ids, begin, *(read[row].german or ((), ()))) for row in rows]
+    for numbers in batches(chooser, choices):
+        odds = chooser.log_odds([choices[number] for number in numbers])[0]
         yield from zip([rows[number] for number in numbers], odds.tolist(), strict=True)
 
 

@@ -18,6 +18,7 @@ from model.decoding.search import greedy_search
 from model.errors import said
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.masks import pad
+from model.reader import Writer
 from model.sequence_translator import SequenceTranslator
 from model.word_choice import Chooser
 from model.words import Span
@@ -129,9 +130,9 @@ class PronounChoice:
     probabilities: Mapping[str, float]
 
 
-def find_pronoun(translator: SequenceTranslator, case: PronounCase, token_ids: Sequence[int]) -> WrittenPronoun | str:
+def find_pronoun(translator: Writer, case: PronounCase, token_ids: Sequence[int]) -> WrittenPronoun | str:
     """The German pronoun in a translation given as token ids, or why it is not known."""
-    written, piece_of = text_of_pieces(translator.tokenizer.tokens(token_ids))
+    written, piece_of = text_of_pieces(translator.vocabulary.tokens(token_ids))
     span = translated_pronoun(case.sentence, case.pronoun, written)
     if isinstance(span, str):
         return span

@@ -18,9 +18,10 @@ from model.analysis.coreference.pronoun_choice import find_pronoun
 from model.analysis.metrics.head_metrics import HeadName
 from model.analysis.metrics.measures import rollout_at, rollouts, value_weighted_norms
 from model.errors import InputTextError, said
+from model.opening import as_writer
 from model.reader import Reader
-from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
+from model.training_record import LANGUAGES
 from model.words import Span, attention_between_words, pieces_of_spans, with_mean_of_heads, word_spans
 
 Measure = Literal["raw", "norm", "rollout"]
@@ -76,8 +77,9 @@ class CandidateWeights:
 
 def read_case(translator: Reader, case: PronounCase) -> ReadCase | str:
     """The tokens of a case's sentence and spans, or why the model cannot score it."""
+    reads: Any = translator
     try:
-        source_ids, offsets = _tokens_of(translator, case.sentence)
+        source_ids, offsets = reads.source_ids(case.sentence), reads.source_offsets(case.sentence)
     except InputTextError:
         return REFUSED
     if offsets is None:
@@ -92,16 +94,8 @@ def read_case(translator: Reader, case: PronounCase) -> ReadCase | str:
     return ReadCase(case, tuple(source_ids), tuple(map(tuple, pieces)), words, _german_ids(translator, case))
 
 
-def _tokens_of(reader: Reader, text: str) -> tuple[Sequence[int], Sequence[Span] | None]:
-    """Token ids of a text, and the characters behind each."""
-    if isinstance(reader, SequenceTranslator):
-        return reader.source_ids(text), reader.tokenizer.offsets(text)
-    text_reader: Any = reader
-    return text_reader.source(text).ids, text_reader.source_offsets(text)
-
-
-def _german_ids(translator: Reader, case: PronounCase) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    if case.german is None or not isinstance(translator, SequenceTranslator) or not translator.is_english_german:
+def _german_ids(translator: Any, case: PronounCase) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    if case.german is None or translator.languages != LANGUAGES:
         return None
     try:
         return tuple(translator.target_ids(case.german.right)), tuple(translator.target_ids(case.german.wrong))
@@ -126,10 +120,11 @@ def pronoun_rows(translator: Reader, trace: Trace, case: PronounCase, site: str)
     if reads_sentence(trace, site):
         read = read_case(translator, case)
         return read if isinstance(read, str) else read.pieces[0]
-    if not isinstance(translator, SequenceTranslator) or not translator.is_english_german:
+    if translator.languages != LANGUAGES:
         return said("only translators into German show which token was written for it")
-    end = translator.config.eos_id
-    pronoun = find_pronoun(translator, case, [step.token_id for step in trace.steps if step.token_id != end])
+    writer = as_writer(translator)
+    ends = writer.end_ids
+    pronoun = find_pronoun(writer, case, [step.token_id for step in trace.steps if step.token_id not in ends])
     return pronoun if isinstance(pronoun, str) else (pronoun.row,)
 
 
@@ -271,11 +266,11 @@ def pronoun_link(
 
 def written_step(reader: Reader, trace: Trace, pronoun: Span) -> tuple[int, str] | None:
     """The step of a trace that writes the German for a pronoun, and that word; None where it is not known."""
-    if not isinstance(reader, SequenceTranslator) or reader.languages[1] != "de":
+    if reader.languages[1] != "de":
         return None
-    end = reader.config.eos_id
-    emitted = [step.token_id for step in trace.steps if step.token_id != end]
-    found = find_pronoun(reader, PronounCase(trace.text, pronoun, pronoun, pronoun), emitted)
+    writer = as_writer(reader)
+    emitted = [step.token_id for step in trace.steps if step.token_id not in writer.end_ids]
+    found = find_pronoun(writer, PronounCase(trace.text, pronoun, pronoun, pronoun), emitted)
     return None if isinstance(found, str) else (found.row, found.text)
 
 

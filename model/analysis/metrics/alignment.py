@@ -20,8 +20,8 @@ from model.analysis.corpus import read_json_rows
 from model.analysis.metrics.estimates import ErrorRates, HeadCounts, score_heads
 from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
+from model.reader import Writer
 from model.trace.trace import Trace
-from model.translator import Translator
 from model.words import attention_between_words, find_words, pieces_of_spans, with_mean_of_heads
 
 SITE = "decoder.cross"
@@ -155,7 +155,7 @@ def count_links(links: Sequence[Int[Tensor, "layer head_or_mean _target_word"]],
 
 
 def score_alignment(
-    translator: Translator, pairs: Aligned, progress: Progress = no_progress, matrix: Matrix = cross_weights
+    translator: Writer, pairs: Aligned, progress: Progress = no_progress, matrix: Matrix = cross_weights
 ) -> AlignmentScores:
     """Read every pair along and score all cross-attention heads. Raises a DataError if no pair could be read.
 
@@ -171,10 +171,12 @@ def score_alignment(
         except InputTextError:
             skipped[said("too long or blank for this model")] += 1
         else:
-            offsets = translator.tokenizer.offsets
+            read, written = translator.source_offsets(source), translator.target_offsets(target)
+            if read is None or written is None:
+                raise DataError("The tokenizer of this model does not report which characters belong to a token.")
             # The words of the file, not those that the text would be cut into: Chinese has no spaces between them.
-            texts = ((source, pair.source), (target, pair.target))
-            words = AlignedWords(*(pieces_of_spans(offsets(text), find_words(text, of)) for text, of in texts))
+            both = ((read, source, pair.source), (written, target, pair.target))
+            words = AlignedWords(*(pieces_of_spans(offsets, find_words(text, of)) for offsets, text, of in both))
             for way, of_way in links.items():
                 of_way.append(linked_words(trace, words, way, matrix))
             scored.append(pair)
