@@ -16,6 +16,7 @@ from model.nn.hooks import listen
 from model.nn.masks import AttentionMask, key_padding, pad, prefix_padding
 from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
+from model.trace.axes import row_name
 from model.trace.trace import Trace, build_trace
 
 #: Padded source tokens of a batch.
@@ -103,6 +104,8 @@ class BatchMasks:
     #: source_tokens, target_tokens: per sentence, padded with "<pad>" to the longest.
     source_tokens: tuple[tuple[str, ...], ...]
     target_tokens: tuple[tuple[str, ...], ...]
+    #: per sentence, what the rows of its decoder are called: "die → Straße"; those of padding write nothing.
+    row_names: tuple[tuple[str, ...], ...]
     encoder_self: BoolArray  #: source padding [batch, query, key]
     decoder_self: BoolArray  #: causal and target padding [batch, query, key]
     decoder_cross: BoolArray  #: source padding, for target rows [batch, query, key]
@@ -118,7 +121,7 @@ def run_batch(model: Transformer, tokenizer: Tokenizer, source_ids: Sequence[Seq
     outputs = greedy_search(model, source, source_padding)
     target = pad([[model.config.bos_id, *ids] for ids in outputs], model.config.pad_id).to(model.device)
     with listen(record={"hook_mask"}) as recorded:
-        model(source, target, source_padding, prefix_padding(target, model.config.pad_id))
+        written = model(source, target, source_padding, prefix_padding(target, model.config.pad_id)).argmax(-1)
     encoder_self, decoder_self, decoder_cross = (
         recorded[f"{path}.hook_mask"][0]
         for path in (
@@ -131,6 +134,13 @@ def run_batch(model: Transformer, tokenizer: Tokenizer, source_ids: Sequence[Seq
     return BatchMasks(
         source_tokens=tuple(tokenizer.tokens(ids) for ids in source.tolist()),
         target_tokens=tuple(tokenizer.tokens(ids) for ids in target.tolist()),
+        row_names=tuple(
+            tuple(
+                read if row > length else row_name(read, after)
+                for row, (read, after) in enumerate(zip(tokenizer.tokens(own), tokenizer.tokens(follow), strict=True))
+            )
+            for own, follow, length in zip(target.tolist(), written.tolist(), map(len, outputs), strict=True)
+        ),
         encoder_self=encoder_self.rows().cpu().numpy(),
         decoder_self=decoder_self.rows().cpu().numpy(),
         decoder_cross=decoder_cross.rows().cpu().numpy(),

@@ -76,9 +76,10 @@ def masks(trace: "Trace") -> None:
     """Each attention's masks: which layers use them, what they forbid, and the picture."""
     if max(max(map(len, trace.axis_tokens(site))) for site in trace.sites) <= MAX_TOKENS:
         legend()
-    for site in trace.sites:
-        st.markdown(f"**{written.label(site)}**")
-        _site(trace, site)
+    # An encoder–decoder's three are in one row where there is room.
+    with st.grid(3, min_column_width=290, gap="small"):
+        for site in trace.sites:
+            _site(trace, site)
     frame.small_print(
         "Rows are queries, columns are keys. A single text needs no padding, so keys are masked only because of "
         "their positions: a decoder must not see what comes later, and a window hides distant keys from a row."
@@ -87,34 +88,32 @@ def masks(trace: "Trace") -> None:
 
 def _site(trace: "Trace", site: str) -> None:
     queries, keys = trace.row_names(site), trace.axis_tokens(site)[1]
+    count = len(trace.inputs[site])
     if attention.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
-        layers = len(trace.inputs[site])
-        frame.small_print(
-            "{num_queries:,} × {num_keys:,} tokens are too many for legible cells (at most {max_tokens}); the "
-            "rule, in the first of {layers} layers: {rule}.",
-            num_queries=len(queries),
-            num_keys=len(keys),
-            max_tokens=MAX_TOKENS,
-            layers=layers,
-            rule=mechanisms.rule_of(trace.inputs[site][0].mask),
-        )
+        with st.container(gap="xsmall"):
+            st.markdown(f"**{written.label(site)}**")
+            frame.small_print(
+                "{num_queries:,} × {num_keys:,} tokens are too many for legible cells (at most {max_tokens}); the "
+                "rule, in the first of {layers} layers: {rule}.",
+                num_queries=len(queries),
+                num_keys=len(keys),
+                max_tokens=MAX_TOKENS,
+                layers=count,
+                rule=mechanisms.rule_of(trace.inputs[site][0].mask),
+            )
         return
-    with st.grid(2, min_column_width=330, gap="medium"):
-        for mask in mechanisms.masks_in_use(trace, site):
-            with st.container(gap="xsmall"):
-                message = "{layers}: a row may see {rule}."
-                st.caption(
-                    plain(_(message, layers=layers_in_words(mask.layers, len(trace.inputs[site])), rule=mask.rule))
-                )
-                name = f"{site}-{mask.layers[0]}"
-                frame.chart(
-                    mask_heatmap(
-                        reasons(mask.by_position, mask.by_padding), queries, keys, rows_write=trace.rows_write(site)
-                    ),
-                    f"mask-{name}",
-                    file_name("mask", name),
-                    _("Mask of {site}: a row may see {rule}", site=written.label(site).lower(), rule=mask.rule),
-                )
+    for mask in mechanisms.masks_in_use(trace, site):
+        with st.container(gap="xsmall"):
+            st.markdown(f"**{written.label(site)}**")
+            message = "{layers}: a row may see {rule}."
+            st.caption(plain(_(message, layers=layers_in_words(mask.layers, count), rule=mask.rule)))
+            codes, name = reasons(mask.by_position, mask.by_padding), f"{site}-{mask.layers[0]}"
+            frame.chart(
+                mask_heatmap(codes, queries, keys, rows_write=trace.rows_write(site)),
+                f"mask-{name}",
+                file_name("mask", name),
+                _("Mask of {site}: a row may see {rule}", site=written.label(site).lower(), rule=mask.rule),
+            )
 
 
 def layers_in_words(layers: tuple[int, ...], count: int) -> str:

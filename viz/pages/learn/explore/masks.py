@@ -1,4 +1,4 @@
-"""The masks as the model used them: for the sentence by itself, in a batch, and for models of other libraries."""
+"""The masks as the model used them: for the sentence by itself, and in a batch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import streamlit as st
 from jaxtyping import Bool, UInt8
 
 from model.errors import InputTextError
-from viz.access import attention, models
+from viz.access import models
 from viz.pages.learn.explore.data import masks as data
 from viz.pictures.figures.masks import batch_overview, mask_heatmap, reasons
 from viz.selection import state
@@ -31,66 +31,33 @@ MAX_LABEL: Final = 70
 
 @dataclass(frozen=True, slots=True)
 class SiteMask:
-    """The mask of one attention in its two parts, True = may attend, and the tokens along its sides."""
+    """The mask of one attention of a batch in its two parts, True = may attend, and the names along its sides."""
 
     causal: Bool[np.ndarray, "query key"]
     padding: Bool[np.ndarray, "query key"]
     queries: Sequence[str]
     keys: Sequence[str]
-
-    @classmethod
-    def alone(cls, trace: "Trace", site: str) -> Self:
-        """As used for the sentence by itself. Every layer uses the same; this is the first layer's."""
-        causal, padding = (part.rows()[0].numpy() for part in trace.attention(site, 0).mask.parts())
-        return cls(causal, padding, *trace.axis_tokens(site))
+    rows_write: bool = False  #: whether rows stand for what they write
 
     @classmethod
     def in_batch(cls, masks: "BatchMasks", row: int) -> dict[str, Self]:
         """Of one sentence of a padded batch, by site."""
         source, target = masks.source_tokens[row], masks.target_tokens[row]
+        rows = masks.row_names[row]
         encoder, cross = masks.encoder_self[row], masks.decoder_cross[row]
         return {
             written.ENCODER: cls(np.ones_like(encoder), encoder, source, source),
-            written.DECODER: cls(masks.causal, masks.target_padding[row], target, target),
-            written.CROSS: cls(np.ones_like(cross), cross, target, source),
+            written.DECODER: cls(masks.causal, masks.target_padding[row], rows, target, rows_write=True),
+            written.CROSS: cls(np.ones_like(cross), cross, rows, source, rows_write=True),
         }
 
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """The masks of the text, and of a model of ours those of a batch that it shares with others."""
-    abilities = models.abilities(state.current().model)
-    if abilities.has("batch masks"):
-        _of_ours(trace)
-    else:
-        mechanisms.masks(trace)
-        frame.lacking(abilities, "batch masks")
-
-
-def _of_ours(trace: "Trace") -> None:
-    if any(attention.is_long(trace, site) for site in trace.sites):
-        frame.note(
-            "Masks are drawn cell by cell, up to {short} tokens per side; this text has {most:,}. For a single "
-            "text, the encoder and the cross-attention see every key, and each decoder row sees the keys up to "
-            "its own position.",
-            short=attention.SHORT,
-            most=max(len(trace.source_tokens), len(trace.target_tokens)),
-        )
+    """The masks of the text, and those of a batch that it shares with others."""
+    mechanisms.masks(trace)
+    if frame.lacking(models.abilities(state.current().model), "batch masks"):
         return
-    # Without padding the decoder's mask has one part, so that all three are in one row.
-    with st.grid(3, min_column_width=290, gap="small"):
-        for site, key in (
-            (written.DECODER, "alone-decoder"),
-            (written.ENCODER, "alone-encoder"),
-            (written.CROSS, "alone-cross"),
-        ):
-            _whole(SiteMask.alone(trace, site), site, key)
-    mechanisms.legend()
-    frame.small_print(
-        "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that "
-        "is the triangle. A single sentence needs no padding, so only causality remains; the encoder and the "
-        "cross-attention see everything. Every head of every layer uses these same masks."
-    )
     st.subheader(_("In a batch"), anchor=False)
     with frame.errors_shown():
         _show_batch(trace)
@@ -187,7 +154,8 @@ def _whole(mask: SiteMask, site: str, key: str) -> None:
 def _panel(title: str, codes: UInt8[np.ndarray, "query key"], site: SiteMask, key: str) -> None:
     with st.container(gap="xsmall"):
         st.caption(title)
-        frame.chart(mask_heatmap(codes, site.queries, site.keys), f"mask-{key}", file_name("mask", key), title)
+        figure = mask_heatmap(codes, site.queries, site.keys, rows_write=site.rows_write)
+        frame.chart(figure, f"mask-{key}", file_name("mask", key), title)
 
 
 def _shortened(text: str) -> str:

@@ -42,15 +42,6 @@ def test_the_overview_holds_a_row_a_sentence_and_its_padding() -> None:
     assert (heatmap.showscale, list(figure.layout.xaxis.ticktext)) == (False, ["0", "1", "2"])
 
 
-def test_the_parts_of_each_mask_make_up_the_one_the_run_recorded(translator: Translator) -> None:
-    trace = translator.trace(SENTENCE)
-    for site in trace.sites:
-        mask = SiteMask.alone(trace, site)
-        for layer in range(trace.layers_of(site)):
-            used = trace.mask(site, layer).numpy()
-            np.testing.assert_array_equal(reasons(mask.causal, mask.padding) == ALLOWED, used)
-
-
 def test_blank_lines_are_no_sentences_and_one_sentence_too_many_is_refused() -> None:
     assert companions("\n Yes. \n\n  \nNo.\n") == ("Yes.", "No.")
     assert companions(" \n ") == ()
@@ -120,3 +111,12 @@ def test_the_parts_of_each_mask_of_a_batch_make_up_the_one_the_model_used(transl
         parts = SiteMask.in_batch(masks, row)
         for site, expected in zip(("encoder.self", "decoder.self", "decoder.cross"), used, strict=True):
             np.testing.assert_array_equal(reasons(parts[site].causal, parts[site].padding) == ALLOWED, expected[row])
+
+
+def test_the_rows_of_a_batch_are_named_as_those_of_each_sentence_alone(translator: Translator) -> None:
+    texts = [SENTENCE, "Hi.", "Tom told me that he would be late."]
+    masks = translator.masks(texts)
+    for row, text in enumerate(texts):
+        alone = translator.trace(text).row_names("decoder.self")
+        assert masks.row_names[row][: len(alone)] == alone
+        assert set(masks.row_names[row][len(alone) :]) <= {"<pad>"}
