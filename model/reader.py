@@ -16,11 +16,11 @@ from model.abilities import Abilities
 from model.config import ModelConfig
 from model.decoding.beam import BeamTree, Penalty
 from model.decoding.cost import DecoderSizes
-from model.decoding.logit_lens import LogitLens
+from model.decoding.logit_lens import LogitLens, logit_lens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
 from model.decoding.search import StepsDone
 from model.decoding.session import Session
-from model.errors import DeviceError, said
+from model.errors import DeviceError, TraceError, said
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import EncoderDecoder
@@ -201,6 +201,18 @@ class Loaded:
         if why := self.abilities.lacks.get("self-attention"):
             return Parts.none(self.abilities, said(NO_STREAM, why=why))
         return Parts.none(self.abilities, NO_TOKENS)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What tells tokens by their ids, of a model that writes."""
+        raise NotImplementedError
+
+    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
+        """What each layer of the decoder would have said, with `top` tokens. Raises as `logit_lens` of
+        `model.decoding`, or a TraceError that says what the model lacks."""
+        if why := self.abilities.lacks.get("logit lens"):
+            raise TraceError(why)
+        return logit_lens(self.parts, trace, self.vocabulary, top)
 
     @property
     def is_english_german(self) -> bool:

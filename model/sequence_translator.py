@@ -13,7 +13,7 @@ from model.abilities import Abilities
 from model.checkpoint import load_checkpoint
 from model.decoding.beam import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.cost import DecoderSizes
-from model.decoding.logit_lens import LogitLens, log_probs_of, logits_of, spread
+from model.decoding.logit_lens import log_probs_of, logits_of, spread
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, sample
 from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, search_beams
 from model.decoding.session import DecodingSession
@@ -112,10 +112,6 @@ class SequenceTranslator(LoadedTranslator, ABC):
     @abstractmethod
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """What the output of each head of a site is multiplied by, as `model.reader.Reader` says."""
-
-    @abstractmethod
-    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
-        """What each layer of the decoder would have said; a TraceError where that cannot be told."""
 
     def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
         """Translate greedily, or by beam search with length penalty exponent `alpha` if `beam` is above 1 (§6.1).

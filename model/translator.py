@@ -12,7 +12,6 @@ from torch import Tensor
 from model.abilities import NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, PositionScheme, View
 from model.config import TransformerConfig
 from model.decoding.cost import DecoderSizes, decoder_sizes
-from model.decoding.logit_lens import LogitLens, logit_lens
 from model.decoding.search import EXTRA_LENGTH
 from model.decoding.side_by_side import BatchMasks, run_batch
 from model.errors import CheckpointError, InputTextError, TraceError, said
@@ -100,10 +99,6 @@ class Translator(SequenceTranslator):
         """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""
         weight = self.model.get_submodule(f"{site_path(site, layer)}.output").get_parameter("weight").detach()
         return weight.T.reshape(self.config.num_heads, -1, self.config.d_model).float().cpu()
-
-    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
-        """What each decoder layer would have said, with `top` tokens. Raises as `logit_lens` of `model.decoding`."""
-        return logit_lens(trace, self.model, self.tokenizer, top)
 
     def decoder_sizes(self, trace: Trace) -> DecoderSizes:
         """See `model.reader.Writer`; of every trace the same."""
@@ -201,7 +196,3 @@ class EarlierTranslator(SequenceTranslator):
             raise TraceError(message, layer=layer, site=site, shapes=", ".join(self.config.shapes))
         value = self.model.attention_site(site, layer).d_v
         return torch.eye(value)[None]
-
-    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
-        """Not known: raises a TraceError."""
-        raise TraceError(self.abilities.lacks["logit lens"])

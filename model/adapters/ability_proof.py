@@ -18,7 +18,7 @@ from model.adapters.layout import OUTPUTS
 from model.adapters.limited_process import first_words
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.errors import CheckpointError, HeadlightError, InputTextError, said
+from model.errors import CheckpointError, HeadlightError, InputTextError, TraceError, said
 from model.nn.edits import SwitchOff
 from model.trace.trace import Trace
 
@@ -61,8 +61,14 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
     if not traces:
         return failed
     (trace,) = traces
-    if isinstance(reader, TextWriter) and reader.abilities.kind == "decoder":
-        attempt("logit lens", lambda: reader.logit_lens(trace, 1))
+
+    def looked_through() -> None:
+        try:
+            reader.logit_lens(trace, 1)
+        except TraceError as error:  # Its parts are not known: of this model there is no lens at all.
+            failed["logit lens"] = error.message
+
+    attempt("logit lens", looked_through)
     attempt("norms", lambda: [reader.output_projection(site, 0) for site in trace.sites])
     attempt("edits", lambda: _edited(reader, trace))
     attempt("word choice", lambda: _chosen(reader, text))

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import torch
@@ -51,7 +51,20 @@ EMBEDDINGS_UNKNOWN: Final = said("This model does more to its token embeddings t
 #: By what a token's row is multiplied, None where that is not all, and the norm after that.
 _Begins = tuple[float | None, Norm | None]
 _BEGINS: Final[WeakKeyDictionary[nn.Module, dict[Stack, _Begins]]] = WeakKeyDictionary()
+#: Largest difference, in units of a logit, between what is made of the last level and what the model says.
+TOLERANCE: Final = 1e-2
 _NORMS: Final[WeakKeyDictionary[nn.Module, Mapping[Sublayer, Norms]]] = WeakKeyDictionary()
+
+
+class _Output(NamedTuple):
+    """What is done to products of a vector with the output matrix."""
+
+    factor: float
+    bias: Float[Tensor, "token"] | None
+    cap: float | None
+
+
+_OUTPUTS: Final[WeakKeyDictionary[nn.Module, _Output]] = WeakKeyDictionary()
 
 
 class _Called(Exception):
@@ -203,36 +216,61 @@ class LibraryParts(Parts):
 
     def unembedding(self) -> Float[Tensor, "token d_model"]:
         """See `Parts`."""
-        head: Any = self.reader.model.get_output_embeddings()  # type: ignore[operator]
-        matrix = None if head is None else weight_of(head)
-        if matrix is None or not self._is_read_by(head):
-            raise TraceError(NORM_UNKNOWN)
+        self._output()
+        matrix = weight_of(self._head)
+        assert matrix is not None, "an output layer is a matrix"
         return matrix[: self.reader.vocab_size]
-
-    @torch.inference_mode()
-    def _is_read_by(self, head: nn.Module) -> bool:
-        """Whether a module reads a multiple of what the decoder's last layer puts out, behind the final norm if any."""
-        read: list[Tensor] = []
-        hook = head.register_forward_pre_hook(lambda _module, given: read.append(given[0][0].float().cpu()))
-        with self._tapped({"decoder": None}, has_modules=False) as layers, hook:
-            self._run([1, 2], whole=True)
-        norm, last = self.final_norm("decoder"), layers[-1].put_out
-        if last is None or not read or last.shape != read[0].shape:
-            return False
-        normed = last if norm is None else norm(last)
-        factor = float((normed * read[0]).sum() / normed.square().sum())
-        return is_same(normed * factor, read[0], self.tolerance)
 
     @torch.inference_mode()
     def logits(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row token"]:
         """See `Parts`."""
-        head: Any = self.reader.model.get_output_embeddings()  # type: ignore[operator]
-        projected: Tensor = head(rows.to(self._weight)).float()
-        scaling, cap = (
-            getattr(self.reader.config, name, None) for name in ("logits_scaling", "final_logit_softcapping")
-        )
-        projected = projected / scaling if isinstance(scaling, float | int) else projected
-        return (projected / cap).tanh() * cap if isinstance(cap, float | int) else projected
+        factor, bias, cap = self._output()
+        logits = self._projected(rows) * factor
+        logits = logits if bias is None else logits + bias.to(logits)
+        return logits if cap is None else (logits / cap).tanh() * cap
+
+    @property
+    def num_tokens(self) -> int:
+        """See `Parts`."""
+        return self._head.get_parameter("weight").size(0)
+
+    @property
+    def _head(self) -> nn.Module:
+        head: nn.Module | None = self.reader.model.get_output_embeddings()  # type: ignore[operator]
+        if head is None or "decoder" not in self.stacks:
+            raise TraceError(NORM_UNKNOWN)
+        return head
+
+    def _projected(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row token"]:
+        projected: Tensor = self._head(rows.to(self._weight))
+        return projected.float()
+
+    @torch.inference_mode()
+    def _output(self) -> _Output:
+        """What the model makes of the products of its last vectors and its output matrix, seen in two of them."""
+        model, ids = self.reader.model, [3, 4]
+        if model in _OUTPUTS:
+            return _OUTPUTS[model]
+        given = self.reader.arguments(ids if "encoder" in self.stacks else (), ids)
+        with self._tapped({"decoder": None}, has_modules=False, has_others=True) as layers:
+            logits: Tensor = model(**given).logits[0].float()
+        last, norm = layers[-1].put_out, final_norm(model)
+        if last is None or last.size(-1) != self._width("decoder"):
+            raise TraceError(NORM_UNKNOWN)
+        products = self._projected(last if norm is None else norm(last.to(self._weight)))
+        cap = getattr(self.reader.config, "final_logit_softcapping", None)
+        bare = logits if cap is None else cap * (logits / cap).atanh()
+        moved, turned = bare[1] - bare[0], products[1] - products[0]
+        known = moved.isfinite() & turned.isfinite()
+        factor = float((moved * turned)[known].sum() / turned[known].square().sum())
+        factor = 1.0 if abs(factor - 1) < self.tolerance else factor
+        bias = (bare - products * factor).mean(0)
+        found = _Output(factor, bias if bool(bias.abs().max() > self.tolerance * products.abs().max()) else None, cap)
+        again = products * factor if found.bias is None else products * factor + found.bias
+        again = again if cap is None else (again / cap).tanh() * cap
+        if not torch.allclose(again, logits, rtol=0, atol=TOLERANCE):
+            raise TraceError(NORM_UNKNOWN)
+        return _OUTPUTS.setdefault(model, found)
 
     @torch.inference_mode()
     def layer_inputs(
@@ -293,9 +331,9 @@ class LibraryParts(Parts):
     def _tapped(self, rows: Mapping[Stack, int | None], **options: Any) -> AbstractContextManager[list[LayerCall]]:
         return tapped(self.reader.model, self.reader.layout, rows, **options)
 
-    def _run(self, ids: Sequence[int], positions: Tensor | None = None, *, whole: bool = False) -> None:
-        """Run the model over any tokens, which both of its stacks read; without its head but for the whole of it."""
-        model: Any = self.reader.model if whole else self.reader.model.base_model
+    def _run(self, ids: Sequence[int], positions: Tensor | None = None) -> None:
+        """Run the model over any tokens, which both of its stacks read."""
+        model: Any = self.reader.model.base_model
         source, target = (ids if stack in self.stacks else () for stack in ("encoder", "decoder"))
         given = self.reader.arguments(source, target)
         if positions is not None:
@@ -365,12 +403,19 @@ class LibraryRun(Run):
 
     def levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
         """See `Run`."""
-        calls = self._of(stack, self._inside if "_inside" in vars(self) else self._outside)
-        return torch.stack([cast(Tensor, calls[0].given), *(cast(Tensor, call.put_out) for call in calls)])
+        return self._levels(self._of(stack, self._inside if "_inside" in vars(self) else self._outside))
+
+    def all_levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
+        """See `Run`."""
+        calls = [call for call in self._listened(has_modules=False, has_others=True) if call.stack == stack]
+        if any(call.given is None or call.put_out is None for call in calls):
+            raise TraceError(NOT_FOUND)
+        return self._levels(calls)
 
     def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
         """See `Run`."""
         self.parts._check()
+        self.levels(stack)
         kinds, dtype = self.parts.kinds(stack), self.parts._weight.dtype
         found = [find_parts(call, kinds, dtype) for call in self._of(stack, self._inside)]
         if any(parts is None for parts in found):
@@ -385,20 +430,24 @@ class LibraryRun(Run):
     def _inside(self) -> list[LayerCall]:
         return self._listened(has_modules=True)
 
+    def _levels(self, calls: Sequence[LayerCall]) -> Float[Tensor, "level *rows d_model"]:
+        """The levels of a stack. Raises a TraceError where something else is between its layers."""
+        steps = [(cast(Tensor, one.put_out), cast(Tensor, other.given)) for one, other in pairwise(calls)]
+        if not all(is_same(put_out, given, self.parts.tolerance) for put_out, given in steps):
+            raise TraceError(BETWEEN)
+        return torch.stack([cast(Tensor, calls[0].given), *(cast(Tensor, call.put_out) for call in calls)])
+
     @torch.inference_mode()
-    def _listened(self, *, has_modules: bool) -> list[LayerCall]:
-        with self.parts._tapped(self.rows, has_modules=has_modules) as layers:
+    def _listened(self, *, has_modules: bool, has_others: bool = False) -> list[LayerCall]:
+        with self.parts._tapped(self.rows, has_modules=has_modules, has_others=has_others) as layers:
             self.again()
         return layers
 
     def _of(self, stack: Stack, calls: Sequence[LayerCall]) -> list[LayerCall]:
-        """The layers of a stack. Raises a TraceError where something else is between them, or they put out no rows."""
+        """The layers of a stack. Raises a TraceError where they put out no rows."""
         found = [call for call in calls if call.stack == stack]
         if len(found) != self.parts.count(stack) or any(call.given is None or call.put_out is None for call in found):
             raise TraceError(NOT_FOUND)
-        steps = [(cast(Tensor, one.put_out), cast(Tensor, other.given)) for one, other in pairwise(found)]
-        if not all(is_same(put_out, given, self.parts.tolerance) for put_out, given in steps):
-            raise TraceError(BETWEEN)
         return found
 
     def _addition(self, stack: Stack, part: FoundPart) -> Addition:

@@ -291,10 +291,8 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         lacks["teacher forcing"] = said("A target and a reference need a model that writes translations.")
     says_labels = library.is_for(model, "labels") and kind in ("encoder", "decoder")
     has_norm = kind == "decoder" and says_words and final_norm(model) is not None
-    if not has_norm or not found.proof.is_exact:
-        lacks["logit lens"] = said(
-            "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
-        )
+    if kind not in ("decoder", "encoder-decoder") or not says_words or not found.proof.is_exact:
+        lacks["logit lens"] = said("The logit lens reads the layers of a decoder that predicts words.")
     if kind == "image":
         lacks["circuits"] = said("This model reads patches of a picture; QK and OV are computed for tokens.")
     elif found.positions == "unknown":

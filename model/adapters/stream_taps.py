@@ -76,6 +76,7 @@ class Taps:
 
     rows: Mapping[Stack, int | None]
     has_modules: bool = True  #: whether what the modules of a layer do is kept too
+    has_others: bool = False  #: whether layers without attention are kept too
     skipped: Set[nn.Module] = frozenset()  #: put out what they read
     layers: list[LayerCall] = field(default_factory=list)
     is_open: bool = False
@@ -94,6 +95,7 @@ def tapped(
     rows: Mapping[Stack, int | None],
     *,
     has_modules: bool = True,
+    has_others: bool = False,
     skipped: Set[nn.Module] = frozenset(),
 ) -> Iterator[list[LayerCall]]:
     """Yield what the layers of these stacks do while the block runs, in this thread only.
@@ -101,10 +103,11 @@ def tapped(
     Args:
         rows: stack → the position that is listened to; None for all.
         has_modules: whether the modules inside the layers are listened to.
+        has_others: whether layers without attention, which stand between the others, are listened to.
         skipped: modules inside layers that put out what they read.
     """
     _tap(model, layout)
-    taps = Taps(rows, has_modules, skipped)
+    taps = Taps(rows, has_modules, has_others, skipped)
     token = _TAPS.set(taps)
     try:
         yield taps.layers
@@ -116,6 +119,14 @@ def _tap(model: nn.Module, layout: Layout) -> None:
     with _REGISTERING:
         if getattr(model, _MARK, False):
             return
+        attending = _layers(model, layout)
+        lists = [list(each) for each in model.modules() if isinstance(each, nn.ModuleList)]
+        for layer, stack in list(attending.items()):
+            for other in next((each for each in lists if layer in each), ()):
+                if other not in attending:
+                    attending[other] = stack
+                    other.register_forward_pre_hook(_opener(stack, is_other=True), with_kwargs=True)
+                    other.register_forward_hook(_closer(stack, is_other=True))
         for layer, stack in _layers(model, layout).items():
             layer.register_forward_pre_hook(_opener(stack), with_kwargs=True)
             for module in layer.modules():
@@ -145,10 +156,10 @@ def layer_around(model: nn.Module, attention: nn.Module) -> nn.Module | None:
     return None
 
 
-def _opener(stack: Stack) -> Any:
+def _opener(stack: Stack, *, is_other: bool = False) -> Any:
     def begin(module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None) -> None:
         taps = _TAPS.get()
-        if taps is None or stack not in taps.rows:
+        if taps is None or stack not in taps.rows or (is_other and not taps.has_others):
             return
         call = LayerCall(module, args, kwargs or {}, stack)
         call.given = _row(call.hidden, taps.rows[stack])
@@ -158,10 +169,10 @@ def _opener(stack: Stack) -> Any:
     return begin
 
 
-def _closer(stack: Stack) -> Any:
+def _closer(stack: Stack, *, is_other: bool = False) -> Any:
     def end(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         taps = _TAPS.get()
-        if taps is not None and stack in taps.rows:
+        if taps is not None and stack in taps.rows and (taps.has_others or not is_other):
             taps.layers[-1].put_out = _row(output, taps.rows[stack])
             taps.is_open = False
 

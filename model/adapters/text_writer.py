@@ -6,13 +6,12 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from model.adapters.decoder_lens import decoder_lens, library_sizes
+from model.adapters.decoder_sizes import library_sizes
 from model.adapters.generate_call import GenerationRows, most_steps
 from model.adapters.generation import GenerationSession, beginning_of, check_writes
 from model.adapters.text_reader import TextReader
 from model.decoding.beam import LARGEST_WIDTH, BeamRule, BeamTree, Penalty, SentenceBeam, Stop, grow_tree
 from model.decoding.cost import DecoderSizes
-from model.decoding.logit_lens import LogitLens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, draw_samples, draws_of
 from model.decoding.search import StepsDone, run_searches
 from model.errors import ConfigError, TraceError
@@ -140,10 +139,6 @@ class TextWriter(TextReader):
     def decoder_sizes(self, trace: Trace) -> DecoderSizes:
         """See `model.reader.Writer`."""
         return library_sizes(self, trace)
-
-    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
-        """What each layer would have said; arguments and errors are those of `decoder_lens`."""
-        return decoder_lens(self.model, self.layout, self.abilities, trace, self.pieces, top)
 
     def _rows_before_last(self, token_ids: tuple[int, ...], rows: GenerationRows) -> tuple[GenerationRows, Tensor]:
         """All of a beginning read but its last token, and that token."""

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from model.errors import TraceError
 from model.nn.encoder_decoder import EncoderDecoder
-from model.nn.transformer import Transformer
+from model.parts.ours import recorded_rows
+from model.parts.parts import Parts
 from model.trace.steps import DecodingStep, Spread, Vocabulary, spread_of
 from model.trace.trace import Trace
 
@@ -78,20 +79,28 @@ class LogitLens:
     entropy: Float[Tensor, "level row"]  #: of the whole distribution, in nats
 
 
-def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int) -> LogitLens:
-    """Read every level of a trace's decoder with the model's final norm and output projection.
+@torch.inference_mode()
+def logit_lens(parts: Parts, trace: Trace, tokenizer: Vocabulary, top: int) -> LogitLens:
+    """Read every level of a trace's decoder with the model's final norm (where it has one) and output projection.
 
-    Of each level and row the `top` most probable tokens are kept. Raises a TraceError if the trace is not of this
-    model, or `top` is no number of tokens of its vocabulary.
+    Of each level and row the `top` most probable tokens are kept. Raises a TraceError if the trace has no steps or is
+    not of this model, the model's parts are not known, or `top` is no number of tokens of its vocabulary.
     """
-    if not 1 <= top <= model.config.vocab_size:
-        message = "The lens can show 1 to {vocab_size:,} tokens, got {top}."
-        raise TraceError(message, vocab_size=model.config.vocab_size, top=top)
-    levels, readout, vocab_size = residual_levels(trace, model), model.logits_at_last_hook, model.config.vocab_size
-    chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
+    if not trace.steps:
+        raise TraceError("The logit lens needs a trace of this model with its decoding steps; a shorter text has them.")
+    size = parts.num_tokens
+    if not all(0 <= token_id < size for token_id in (*trace.target_ids, *(step.token_id for step in trace.steps))):
+        raise TraceError("This trace was not made by this model: its tokens are not of this vocabulary.")
+    if not 1 <= top <= size:
+        raise TraceError("The lens can show 1 to {vocab_size:,} tokens, got {top}.", vocab_size=size, top=top)
+    # Of what was written, a trace may have the steps alone: the last of its rows.
+    levels, norm = parts.run(trace).all_levels("decoder")[:, -len(trace.steps) :], parts.final_norm("decoder")
 
-    with torch.inference_mode():
-        read = [read_level(level.to(model.device), chosen, readout, top, vocab_size=vocab_size) for level in levels]
+    def readout(rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
+        return parts.logits(rows if norm is None else norm(rows))
+
+    chosen = torch.tensor([step.token_id for step in trace.steps])
+    read = [read_level(level, chosen, readout, top, vocab_size=size) for level in levels]
     return join_levels(read, trace.steps, tokenizer)
 
 
@@ -117,7 +126,8 @@ def spread(trace: Trace, model: EncoderDecoder) -> Spread:
 
     Raises a TraceError if the trace is not of this model.
     """
-    states = _recorded_rows(trace, model, (model.last_hook,))[0].to(model.device)
+    shape = (len(trace.steps), model.config.d_model)
+    states = recorded_rows(trace, (model.last_hook,), shape)[0].to(model.device)
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
     blocks = zip(*(logit_blocks(rows, model.config.vocab_size) for rows in (states, chosen)), strict=True)
     with torch.inference_mode():
@@ -126,39 +136,13 @@ def spread(trace: Trace, model: EncoderDecoder) -> Spread:
     return Spread(**{name: torch.cat([part[name] for part in parts]) for name in parts[0]})
 
 
-def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row d_model"]]:
-    """What the first decoder layer read, then what each one put out, before any final norm.
-
-    Raises a TraceError if the trace is not of this model.
-    """
-    outputs = [f"decoder.layers.{layer}.hook_output" for layer in range(model.config.decoder_layers)]
-    embedding, positional = (f"decoder.embedding.hook_{part}" for part in ("embedding", "positional"))
-    begins = [embedding] if model.config.positions == "none" else [embedding, positional]
-    read = torch.stack(_recorded_rows(trace, model, begins)).sum(0)
-    return [read, *_recorded_rows(trace, model, outputs)]
-
-
-def _recorded_rows(trace: Trace, model: EncoderDecoder, names: Sequence[str]) -> list[Float[Tensor, "row d_model"]]:
-    shape = (len(trace.steps), model.config.d_model)
-    for name in names:
-        actual = tuple(trace.recorded[name].shape) if name in trace.recorded else None
-        if actual != shape:
-            message = (
-                "This trace was not made by this model: {name} should be {shape}, is {actual}. Trace the sentence "
-                "again with the checkpoint that is open."
-            )
-            raise TraceError(message, name=name, shape=shape, actual=actual or "missing")
-    if not all(0 <= step.token_id < model.config.vocab_size for step in trace.steps):
-        raise TraceError("This trace was not made by this model: its tokens are not of this vocabulary.")
-    return [trace.recorded[name] for name in names]
-
-
 def read_rows(states: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"], readout: Readout, top: int) -> LensRows:
     """softmax(W · norm(x)) of each row x of the residual stream, reduced to what is kept of it.
 
     `chosen` is the token that really follows each, `readout` the final norm and output projection.
     """
-    log_probs = readout(states).float().log_softmax(-1)
+    log_probs = readout(states).log_softmax(-1)
+    chosen = chosen.to(log_probs.device)
     best = log_probs.topk(top)
     of_chosen = log_probs.gather(1, chosen[:, None])
     return LensRows(

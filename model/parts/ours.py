@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, cast
 
 import torch
@@ -95,6 +96,11 @@ class OwnParts(Parts):
         """See `Parts`."""
         return _held(self.model.projection.weight)
 
+    @property
+    def num_tokens(self) -> int:
+        """See `Parts`."""
+        return self.model.config.vocab_size
+
     @torch.inference_mode()
     def logits(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row token"]:
         """See `Parts`."""
@@ -125,9 +131,8 @@ class OwnParts(Parts):
         )
 
     def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> "OwnRun":
-        """See `Parts`. Raises an InputTextError or TokenError if the trace is of another model."""
-        again = self.rerun(trace, STREAM, trace.edits if edits is None else edits)
-        return OwnRun(self, again, dict.fromkeys(self.stacks) if at is None else at)
+        """See `Parts`. What is asked of it raises an InputTextError or TokenError if the trace is of another model."""
+        return OwnRun(self, trace, edits, dict.fromkeys(self.stacks) if at is None else at)
 
     def _embedding(self, stack: Stack) -> EmbeddingModule:
         return self.model.encoder.embedding if stack == "encoder" else self.model.decoder.embedding
@@ -144,20 +149,26 @@ class OwnRun(Run):
     """A run of a Transformer of ours: of each stack the rows that are kept, or None for all."""
 
     parts: OwnParts
-    again: Trace
+    before: Trace  #: over whose tokens it goes
+    edits: Edits | None
     rows: Mapping[Stack, int | None]
 
-    @property
+    @cached_property
     def trace(self) -> Trace:
         """See `Run`."""
-        return self.again
+        return self.parts.rerun(self.before, STREAM, self.before.edits if self.edits is None else self.edits)
 
     def levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
-        """See `Run`."""
+        """See `Run`. A trace has them, unless it was loaded from a file."""
         begin = [f"{stack}.embedding.hook_{part}" for part in ("embedding", "positional")]
-        read = torch.stack([self._of(stack, part) for part in begin if part in self.again.recorded]).sum(0)
-        layers = range(self.parts.count(stack))
-        return torch.stack([read, *(self._of(stack, f"{stack}.layers.{layer}.hook_output") for layer in layers)])
+        begin = begin[:1] if self.parts.model.config.positions == "none" else begin
+        outputs = [f"{stack}.layers.{layer}.hook_output" for layer in range(self.parts.count(stack))]
+        is_known = self.edits is None and begin[0] in self.before.recorded
+        length = len(self.before.source_ids if stack == "encoder" else self.before.target_ids)
+        shape = (length, self.parts.model.config.d_model)
+        every = recorded_rows(self.before if is_known else self.trace, [*begin, *outputs], shape)
+        of_rows = [(one if self.rows[stack] is None else one[self.rows[stack]]).float() for one in every]
+        return torch.stack([torch.stack(of_rows[: len(begin)]).sum(0), *of_rows[len(begin) :]])
 
     def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
         """See `Run`."""
@@ -192,8 +203,21 @@ class OwnRun(Run):
         )
 
     def _of(self, stack: Stack, name: str) -> Float[Tensor, "*rows width"]:
-        recorded, row = self.again.recorded[name], self.rows[stack]
+        recorded, row = self.trace.recorded[name], self.rows[stack]
         return (recorded if row is None else recorded[row]).float()
+
+
+def recorded_rows(trace: Trace, names: Sequence[str], shape: tuple[int, int]) -> list[Float[Tensor, "row d_model"]]:
+    """What a trace recorded at these hooks. Raises a TraceError if it is not of this shape."""
+    for name in names:
+        actual = tuple(trace.recorded[name].shape) if name in trace.recorded else None
+        if actual != shape:
+            message = (
+                "This trace was not made by this model: {name} should be {shape}, is {actual}. Trace the sentence "
+                "again with the checkpoint that is open."
+            )
+            raise TraceError(message, name=name, shape=shape, actual=actual or "missing")
+    return [trace.recorded[name] for name in names]
 
 
 def path_of(sublayer: Sublayer) -> str:

@@ -94,6 +94,11 @@ class Parts:
         """By which the decoder's last vectors are multiplied: a row for each token."""
         raise TraceError(self.why or NOT_TOLD)
 
+    @property
+    def num_tokens(self) -> int:
+        """Tokens that have a logit."""
+        raise TraceError(self.why or NOT_TOLD)
+
     def logits(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row token"]:
         """The logits of vectors that have gone through the final norm, where the model computes, in float32."""
         raise TraceError(self.why or NOT_TOLD)

@@ -95,6 +95,10 @@ class Run(ABC):
     def levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
         """The residual stream: what the first layer reads (level 0), what each puts out, before any final norm."""
 
+    def all_levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
+        """As `levels`, and after each layer without attention too, where a model has such."""
+        return self.levels(stack)
+
     @abstractmethod
     def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
         """Of each layer, what its sub-layers add, in order."""

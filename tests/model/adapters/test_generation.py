@@ -248,8 +248,8 @@ def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str) -> N
     torch.testing.assert_close(lens.chosen_probabilities[-1], chances, atol=1e-5, rtol=1e-3)
     torch.testing.assert_close(reader.logit_lens(trace, top=1).token_ids, lens.token_ids[..., :1])
     beyond = replace(trace, target_ids=(*trace.target_ids[:-1], 400))
-    for wrong, top in ((trace, 0), (trace, 401), (beyond, 1)):
-        with pytest.raises(TraceError, match=f"1 to 400 tokens for this model, got {top}"):
+    for wrong, top, why in ((trace, 0, "1 to 400 tokens, got 0"), (trace, 401, "got 401"), (beyond, 1, "vocabulary")):
+        with pytest.raises(TraceError, match=why):
             reader.logit_lens(wrong, top=top)
 
 

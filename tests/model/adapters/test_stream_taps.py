@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from model.adapters.decoder_lens import library_sizes
+from model.adapters.decoder_sizes import library_sizes
 from model.adapters.library import new_cache
 from model.adapters.text_reader import TextReader
 from model.analysis.residual_stream.streams import streams

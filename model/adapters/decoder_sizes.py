@@ -1,8 +1,4 @@
-"""Logit lens of decoder-only Hugging Face models, and the sizes of any library model's decoder.
-
-nostalgebraist 2020, on the models it was made for. The final norm is the module whose output the output projection
-reads in a short run; both are taken only if together they give what the model itself says.
-"""
+"""The sizes of a library model's decoder: the multiply-adds of a step by what they grow with."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,81 +7,13 @@ from threading import get_ident
 from typing import Any, Final
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.abilities import Abilities
-from model.adapters.capture import head_edits
-from model.adapters.layout import Layout
 from model.adapters.library import LINEAR
-from model.adapters.norms import NORM_UNKNOWN, final_norm
-from model.adapters.placement import device_of
 from model.adapters.text_reader import TextReader
 from model.decoding.cost import DecoderSizes
-from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_level
 from model.errors import TraceError, said
-from model.nn.hooks import listen
-from model.trace.steps import Vocabulary
 from model.trace.trace import Trace
-
-#: Largest difference, in nats or units of a logit, between what the last level says and the model.
-TOLERANCE: Final = 1e-2
-
-
-@torch.inference_mode()
-def decoder_lens(
-    model: nn.Module, layout: Layout, abilities: Abilities, trace: Trace, vocabulary: Vocabulary, top: int
-) -> LogitLens:
-    """Read the tokens of a trace once more, and every level with the model's final norm and output projection.
-
-    What edits did to its heads they do again; `top` of the most probable tokens are kept at each level and row. Raises
-    a TraceError if the model is of another kind, final norm or projection are not known, the trace has no steps or is
-    not of this model, or `top` is no number of tokens of the vocabulary.
-    """
-    if "logit lens" in abilities.lacks:
-        raise TraceError(abilities.lacks["logit lens"])
-    if not trace.steps or trace.sites != ("decoder.self",):
-        raise TraceError("The logit lens needs a trace of this model with its decoding steps; a shorter text has them.")
-    head: Any = model.get_output_embeddings()  # type: ignore[operator]
-    size = head.weight.size(0)
-    if not 1 <= top <= size or max(trace.target_ids) >= size:
-        raise TraceError("The logit lens can show 1 to {size:,} tokens for this model, got {top}.", size=size, top=top)
-    num_rows = len(trace.target_ids)
-    functions = head_edits(trace.edits, abilities, num_source=0, num_target=num_rows)
-    given = torch.tensor([trace.target_ids], device=device_of(model))
-    with listen(edits=functions):
-        output: Any = model(input_ids=given, use_cache=False, output_hidden_states=True)
-    # Of what was written, the trace may have the steps alone: the last of its rows.
-    levels = [states[0, -len(trace.steps) :] for states in output.hidden_states]
-    readouts = _readouts(model, head, levels, output.logits[0])
-    chosen = torch.tensor([step.token_id for step in trace.steps], device=given.device)
-    read = [
-        read_level(level, chosen, readout, top, vocab_size=size)
-        for level, readout in zip(levels, readouts, strict=True)
-    ]
-    return join_levels(read, trace.steps, vocabulary)
-
-
-def _readouts(model: nn.Module, head: nn.Module, levels: list[Tensor], logits: Tensor) -> list[Readout]:
-    """One for each level. The library gives the last one already normed, as a rule."""
-    norm, config = final_norm(model), model.config
-    if norm is None:
-        raise TraceError(NORM_UNKNOWN)
-    scaling, cap = (getattr(config, name, None) for name in ("logits_scaling", "final_logit_softcapping"))
-
-    def project(rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
-        projected: Tensor = head(rows).float()
-        projected = projected / scaling if isinstance(scaling, float | int) else projected
-        return (projected / cap).tanh() * cap if isinstance(cap, float | int) else projected
-
-    def normed(rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
-        return project(norm(rows))
-
-    for last in (project, normed):
-        if torch.allclose(last(levels[-1][-1:]), logits[-1:].float(), rtol=0, atol=TOLERANCE):
-            return [*[normed] * (len(levels) - 1), last]
-    raise TraceError(NORM_UNKNOWN)
-
 
 UNKNOWN: Final = said(
     "It is unknown how many rows some matrices of this model multiply (experts of which a few are chosen, or "
