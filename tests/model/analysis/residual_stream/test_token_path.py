@@ -105,7 +105,7 @@ def test_both_norms_read_what_the_norm_of_the_model_reads(runs: dict[str, Read],
     assert batch.sentences == (0,) * length + (1,) * length
     norm = translator.model.get_submodule("decoder.layers.1.cross_attention_residual.norm")
     with torch.inference_mode():
-        scaled = batch.layer_normed * norm.weight + norm.bias
+        scaled = batch.layer_normed * norm.get_parameter("weight") + norm.get_parameter("bias")
     torch.testing.assert_close(scaled[:length], step.after, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(batch.batch_normed.mean(0), torch.zeros(32), atol=1e-5, rtol=0)
     torch.testing.assert_close(batch.layer_normed.mean(1), torch.zeros(2 * length), atol=1e-5, rtol=0)
