@@ -181,15 +181,16 @@ class SequenceTranslator(LoadedTranslator, ABC):
             EditError: an edit names what does not exist, or a key that the mask forbids.
         """
         if target is not None:
-            return self._forced_trace(text, self.target_ids(target), extras, edits)
-        num_source = len(self.source_ids(text))
+            return self._forced_trace(text, self.source_ids(text), self.target_ids(target), extras, edits)
+        source_ids = self.source_ids(text)
+        num_source = len(source_ids)
         functions = edit_functions(edits, self.model, num_source=num_source, num_target=num_source - 1 + EXTRA_LENGTH)
         session = self.decode(text, extras=set(extras) & {"hook_head_output"}, edits=functions)
         session.run()
         if set(extras) <= {"hook_head_output"}:
             return session.trace()
         # Scores and weights of a whole pass are recorded in one: over the tokens just decoded.
-        return self._forced_trace(text, session.target_ids[1:], extras, functions)
+        return self._forced_trace(text, source_ids, session.target_ids[1:], extras, functions)
 
     def spread(self, trace: Trace) -> Spread:
         """How each step's probability is spread. Raises a TraceError if the trace was made by another model."""
@@ -226,6 +227,10 @@ class SequenceTranslator(LoadedTranslator, ABC):
             hidden = self.model.decode(target, self.model.encode(source))
         logits: Tensor = self.model.projection(hidden[:, place.row])
         return logits.float()
+
+    def trace_place(self, place: TokenPlace, token: int, edits: Edits | None = None) -> Trace:
+        """See `model.word_choice.Chooser`."""
+        return self._forced_trace("", place.source, [*place.target[1:], token], edits=edits)
 
     def text_choice(self, text: str, right: str, wrong: str) -> TextChoice:
         """Two whole translations. Raises as `word_choice`."""
@@ -267,7 +272,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         if unknown := [token_id for token_id in token_ids if not 0 <= token_id < self.config.vocab_size]:
             message = "Token ids run from 0 to {vocab_size}, got {unknown}."
             raise TokenError(message, vocab_size=self.config.vocab_size - 1, unknown=unknown[0])
-        return self._forced_trace(text, token_ids, extras, edits)
+        return self._forced_trace(text, self.source_ids(text), token_ids, extras, edits)
 
     def trace_batch(self, sentences: Sequence[tuple[str, str | None]]) -> Iterator[tuple[int, Trace | InputTextError]]:
         """Read many sentences side by side: the number of each with its trace, which has no steps.
@@ -305,14 +310,20 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return self.tokenizer.target_offsets(text)
 
     @torch.inference_mode()
-    def _forced_trace(self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Edits | None) -> Trace:
-        source_ids = self.source_ids(text)
+    def _forced_trace(
+        self,
+        text: str,
+        source_ids: Sequence[int],
+        emitted: Sequence[int],
+        extras: Collection[str] = (),
+        edits: Edits | None = None,
+    ) -> Trace:
         functions = edit_functions(edits, self.model, num_source=len(source_ids), num_target=len(emitted))
         target_ids = [self.config.bos_id, *emitted[:-1]]
         with listen(record=ALWAYS_RECORDED | set(extras), edits=functions) as recorded:
-            logits = self.model(
-                torch.tensor([source_ids], device=self.device), torch.tensor([target_ids], device=self.device)
-            )[0].float()
+            logits = self.model(*(torch.tensor([list(ids)], device=self.device) for ids in (source_ids, target_ids)))[
+                0
+            ].float()
         return build_trace(
             self.model,
             self.tokenizer,

@@ -93,7 +93,7 @@ class Translator(SequenceTranslator):
 
     def _rerun(self, trace: Trace, extras: Set[str], edits: Edits) -> Trace:
         written = [step.token_id for step in trace.steps]
-        return self.trace_tokens(trace.text, written, extras=extras, edits=edits)
+        return self._forced_trace(trace.text, trace.source_ids, written, extras, edits)
 
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias."""

@@ -10,11 +10,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.errors import InputTextError
+from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit
 from model.reader import Reader
 from model.trace.steps import Vocabulary
-from model.trace.trace import TokenInputs
+from model.trace.trace import TokenInputs, Trace
 
 OutputsEdit = Callable[[str, int, Float[Tensor, "batch head row d_v"]], Float[Tensor, "batch head row d_v"]]
 """Site, layer and what its heads put out → what they put out instead, before W_O."""
@@ -137,9 +138,12 @@ class Chooser(Reader, Protocol):
     ) -> Float[Tensor, "copy vocab"]:
         """The logits of a place, float32, for so many copies side by side; edits: full hook name → function.
 
-        Raises an EditError if only the weights of the model are known, so that nothing in it can be edited, and a
-        ValueError if there is no such hook.
+        Raises an EditError if only the weights of the model are known, so that no attention can be edited; a TraceError
+        if the embeddings are edited and not found; and a ValueError if there is no such hook.
         """
+
+    def trace_place(self, place: TokenPlace, token: int, edits: Edits | None = None) -> Trace:
+        """A trace of what is read at a place where this token is said; with edits of heads, for this run alone."""
 
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
@@ -153,6 +157,11 @@ class Chooser(Reader, Protocol):
             edits: as of `place_logits`. A batch holds every copy of every choice; in the decoder, all right texts of a
                 copy come before all wrong ones. An encoder without edits reads everything but once.
         """
+
+
+def embedding_hook(stack: str) -> str:
+    """The hook of the (scaled) embeddings of what a stack reads, before positions are added to them."""
+    return f"{stack}.embedding.hook_embedding"
 
 
 def output_hook(site: str, layer: int) -> str:

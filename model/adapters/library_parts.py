@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, cast
 from weakref import WeakKeyDictionary
@@ -24,10 +24,11 @@ from model.adapters.text_tracer import TextTracer
 from model.errors import TraceError, said
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
+from model.nn.encoder_decoder import site_path
 from model.nn.hooks import CALL, listen
 from model.nn.masks import AttentionMask
 from model.parts.parts import Parts
-from model.parts.run import Addition, NormStep, Run
+from model.parts.run import NOT_FOUND, Addition, LayerRun, NormStep, Run
 from model.parts.weights import AttentionWeights, Embedding, Norm, Norms, Projection, Stack, Sublayer
 from model.trace.trace import ROUNDING, Recorded, Trace
 from model.word_choice import TokenPlace
@@ -38,10 +39,6 @@ ROWS_AT_ONCE: Final = 256
 ADDED: Final = ("learned", "sinusoidal")
 NO_LAYER: Final = said("The layers of this model cannot be run alone, so their queries and keys are unknown.")
 NO_DISTANCE: Final = said("This model accepts no positions, so no distance can be chosen.")
-NOT_FOUND: Final = said(
-    "No module outputs of this model add up to the outputs of its layers, so what each sub-layer adds is unknown: "
-    "the model may scale what it adds."
-)
 WEIGHTS_ONLY: Final = said("It exposes only its attention weights, so what its sub-layers add is unknown.")
 BETWEEN: Final = said(
     "There are layers without attention between those that are shown, so a token cannot be followed from one to the "
@@ -422,6 +419,22 @@ class LibraryRun(Run):
             raise TraceError(NOT_FOUND)
         return tuple(tuple(self._addition(stack, part) for part in parts or ()) for parts in found)
 
+    def layers(self) -> Iterator[LayerRun]:
+        """See `Run`. Raises a TraceError where a layer reads no rows, or others are between."""
+        assert self.before is not None
+        for stack in self.rows:
+            for call in self._of(stack, self._outside):
+                keys = {f"{stack}.self": len(cast(Tensor, call.given)), "decoder.cross": len(self.before.source_ids)}
+                # A module that several layers share is called by the first one's name.
+                sites = (self.parts.reader.layout.sites.get(module, ())[:1] for module in call.module.modules())
+                values = {
+                    site: (f"{site_path(site, layer)}.hook_value", keys[site])
+                    for here in sites
+                    for site, layer in here
+                    if keys[site]
+                }
+                yield LayerRun(stack=stack, values=values, again=partial(_again, call))
+
     @cached_property
     def _outside(self) -> list[LayerCall]:
         return self._listened(has_modules=False)
@@ -483,6 +496,24 @@ class LibraryRun(Run):
         matrices = (each for each in network.modules() if isinstance(each, LINEAR) and each is not wrote.module)
         sizes = [matrix.get_parameter("weight").numel() for matrix in matrices]
         return sizes.count(size) == 2 or sizes.count(2 * size) == 1
+
+
+def _again(call: LayerCall, copies: int) -> Float[Tensor, "copy row d_model"]:
+    """Run a layer again as it was called, so many copies at once."""
+    output: Any = call.module(*_copied(call.args, copies), **_copied(call.kwargs, copies))
+    result: Tensor = output[0] if isinstance(output, tuple) else output
+    return result
+
+
+def _copied(value: Any, copies: int) -> Any:
+    """What a layer is given for one text, for so many copies of it: its vectors; masks and tables hold for all."""
+    if isinstance(value, Tensor) and value.dim() == 3 and value.size(0) == 1 and value.is_floating_point():
+        return value.expand(copies, -1, -1)
+    if isinstance(value, tuple | list):
+        return type(value)(_copied(each, copies) for each in value)
+    if isinstance(value, dict):
+        return {name: _copied(each, copies) for name, each in value.items()}
+    return value
 
 
 def _norms_of(part: Addition) -> Norms:

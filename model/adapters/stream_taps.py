@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters.layout import Layout
+from model.errors import TraceError
+from model.nn.hooks import Edit
 from model.parts.weights import Stack
 
 
@@ -218,40 +219,35 @@ def _row(value: Any, position: int | None) -> Tensor | None:
     return rows[position].float().cpu().clone() if position < len(rows) else None
 
 
-@dataclass(eq=False)
-class _Exchange:
-    """Of each stack's tokens, in the order in which they are read: what goes in instead, if anything, and what did."""
-
-    sides: Sequence[Sequence[int]]
-    instead: Sequence[Tensor] | None
-    used: list[Tensor] = field(default_factory=list)
-
-
-_EXCHANGE: ContextVar[_Exchange | None] = ContextVar("headlight_word_vectors", default=None)
+_SIDES: ContextVar[list[tuple[Sequence[int], Edit]]] = ContextVar("headlight_word_vectors")
 _HEARD: Final = "headlight_embeddings_heard"
 
 
 @contextmanager
-def word_vectors(
-    model: nn.Module, sides: Sequence[Sequence[int]], instead: Sequence[Float[Tensor, "batch _ _"]] | None = None
-) -> Iterator[list[Tensor]]:
-    """Yield the vectors [batch, position, width] with which these texts go in, before positions are added to them.
+def word_vectors(model: nn.Module, sides: Sequence[tuple[Sequence[int], Edit]]) -> Iterator[None]:
+    """Edit the vectors [batch, position, width] with which texts go in, before positions are added to them.
 
     They are what the token embeddings put out: modules with a table of the same shape as the one that the model names
-    as its own, that read just these tokens. The list is filled as the block runs the model.
+    as its own, that read just these tokens.
 
     Args:
         model: of `transformers`.
-        sides: the token ids that each stack reads, in this order.
-        instead: vectors that go in in place of their own; by default their own, apart from the graph.
+        sides: the token ids that each stack reads, in this order, and what is done to their vectors.
+
+    Raises a TraceError if no such module has read one of these texts.
     """
-    _hear(model)
-    exchange = _Exchange(sides, instead)
-    token = _EXCHANGE.set(exchange)
+    if sides:
+        _hear(model)
+    left = list(sides)
+    token = _SIDES.set(left)
     try:
-        yield exchange.used
+        yield
     finally:
-        _EXCHANGE.reset(token)
+        _SIDES.reset(token)
+    if left:
+        raise TraceError(
+            "No embedding layer that reads these tokens was found in this model, so their contribution is unknown."
+        )
 
 
 def _hear(model: nn.Module) -> None:
@@ -261,17 +257,14 @@ def _hear(model: nn.Module) -> None:
         own: Any = model.get_input_embeddings()  # type: ignore[operator]
         for module in model.modules():
             if isinstance(module, nn.Embedding) and module.weight.shape == own.weight.shape:
-                module.register_forward_hook(_exchange)
+                module.register_forward_hook(_edited)
         setattr(model, _HEARD, True)
 
 
-def _exchange(module: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor | None:
-    exchange = _EXCHANGE.get()
-    if exchange is None or len(exchange.used) == len(exchange.sides):
+def _edited(module: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor | None:
+    left = _SIDES.get(None)
+    if not left or args[0].dim() != 2 or args[0][0].tolist() != list(left[0][0]):
         return None
-    side, ids = len(exchange.used), args[0]
-    if ids.dim() != 2 or not torch.equal(ids[0].cpu(), torch.tensor(exchange.sides[side])):
-        return None
-    vectors = output.detach() if exchange.instead is None else exchange.instead[side].to(output)
-    exchange.used.append(vectors)
-    return None if exchange.instead is None else vectors
+    _, edit = left.pop(0)
+    edited: Tensor = edit(output)
+    return edited

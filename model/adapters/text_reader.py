@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -15,13 +14,20 @@ from model.adapters import library
 from model.adapters.capture import check_edits
 from model.adapters.library_parts import LibraryParts
 from model.adapters.library_tokenizer import LibraryTokenizer
-from model.adapters.stream_taps import LayerCall, layer_around, tapped
+from model.adapters.stream_taps import layer_around, word_vectors
 from model.adapters.text_tracer import TextTracer
 from model.errors import InputTextError, TokenError, said
-from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit, listen
-from model.parts.weights import Stack
-from model.word_choice import MASK, NO_EDITS, Choice, TextChoice, TokenPlace, WordChoice, first_difference
+from model.word_choice import (
+    MASK,
+    NO_EDITS,
+    Choice,
+    TextChoice,
+    TokenPlace,
+    WordChoice,
+    embedding_hook,
+    first_difference,
+)
 
 
 def mask_of(pieces: LibraryTokenizer) -> str:
@@ -114,12 +120,16 @@ class TextReader(TextTracer):
         self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy vocab"]:
         """The logits of a place, as `model.word_choice.Chooser` says."""
-        check_edits(edits, self.abilities)
+        sides = {embedding_hook("encoder"): place.source, embedding_hook("decoder"): place.target}
+        check_edits({name: edit for name, edit in edits.items() if name not in sides}, self.abilities)
         given, row = self.arguments(place.source, place.target, copies, place.token_inputs), place.row
         if not place.source and row == len(place.target) - 1 and library.keeps_rows(self.model):
             # The logits of every other row would be most of the memory.
             given["logits_to_keep"], row = 1, 0
-        with listen(edits=edits):
+        with (
+            word_vectors(self.model, [(ids, edits[name]) for name, ids in sides.items() if ids and name in edits]),
+            listen(edits=edits),
+        ):
             output = self.model(**given)
         return self.logits_at(output, row).float()
 
@@ -149,20 +159,10 @@ class TextReader(TextTracer):
         log_probs: Tensor = output.logits.float().log_softmax(-1)[:, torch.arange(len(text)), emitted]
         return log_probs[:, choice.differs_at :].sum(-1)
 
-    def tapped(self, rows: Mapping[Stack, int | None]) -> AbstractContextManager[list[LayerCall]]:
-        """What the layers of these stacks do while the block runs; arguments of `stream_taps.tapped`."""
-        return tapped(self.model, self.layout, rows)
-
     def attention_of(self, site: str, layer: int) -> tuple[nn.Module, nn.Module]:
         """The module that attends at a site of a layer, and the layer around it, or itself where it is in no list."""
         attention = next(module for module, at in self.layout.sites.items() if (site, layer) in at)
         return attention, layer_around(self.model, attention) or attention
-
-    def value_hook(self, layer: nn.Module, site: str) -> str:
-        """The hook of the values [batch, kv_head, key, d_v] of a site in a layer that is run alone."""
-        # A module that several layers share is called by the first one's name.
-        firsts = (self.layout.sites[module][0] for module in layer.modules() if module in self.layout.sites)
-        return f"{site_path(*next(first for first in firsts if first[0] == site))}.hook_value"
 
     def all_tokens(self) -> tuple[str, ...]:
         """Every token of the vocabulary, in the order of their ids, each spelled by itself."""

@@ -1,8 +1,8 @@
 """The parts of Headlight's own Transformers."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Final, cast
 
 import torch
@@ -13,13 +13,14 @@ from model.abilities import Abilities
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.edit_hooks import Edits
+from model.nn.encoder_decoder import DecoderInputs, site_path
 from model.nn.hooks import STREAM
 from model.nn.layers import Embedding as EmbeddingModule
 from model.nn.layers import FeedForward, Residual
 from model.nn.masks import AttentionMask
 from model.nn.transformer import Transformer
 from model.parts.parts import Parts
-from model.parts.run import Addition, NormStep, Run
+from model.parts.run import Addition, LayerRun, NormStep, Run
 from model.parts.weights import (
     AttentionWeights,
     Embedding,
@@ -182,6 +183,23 @@ class OwnRun(Run):
             found.append(tuple(of_layer))
         return tuple(found)
 
+    def layers(self) -> Iterator[LayerRun]:
+        """See `Run`."""
+        model = self.parts.model
+        source, prefix = (self.levels(stack).to(model.projection.weight) for stack in self.parts.stacks)
+        num_source, num_rows, device = source.size(1), prefix.size(1), source.device
+        of_source = AttentionMask(num_queries=num_source, num_keys=num_source, device=device)
+        of_prefix = AttentionMask(num_queries=num_rows, num_keys=num_rows, causal=True, device=device)
+        across = AttentionMask(num_queries=num_rows, num_keys=num_source, device=device)
+        for number, (layer, x) in enumerate(zip(model.encoder.layers, source[:-1], strict=True)):
+            values = _values(number, {"encoder.self": num_source})
+            yield LayerRun(stack="encoder", values=values, again=partial(_read, layer, x, of_source))
+        memory = model.encoder.norm(source[-1])
+        for number, (layer, x) in enumerate(zip(model.decoder.layers, prefix[:-1], strict=True)):
+            values = _values(number, {"decoder.self": num_rows, "decoder.cross": num_source})
+            inputs = DecoderInputs(x, memory, of_prefix, across)
+            yield LayerRun(stack="decoder", values=values, again=partial(_write, layer, inputs))
+
     def _addition(self, sublayer: Sublayer, before: Float[Tensor, "*rows d_model"]) -> Addition:
         path, norms = path_of(sublayer), self.parts.norms(sublayer)
         hooks = (f"{path}_residual.hook_{name}" for name in ("sublayer", "sum", "normed"))
@@ -223,6 +241,19 @@ def recorded_rows(trace: Trace, names: Sequence[str], shape: tuple[int, int]) ->
 def path_of(sublayer: Sublayer) -> str:
     """The module path of a sub-layer; that of its residual connection has "_residual" behind."""
     return f"{sublayer.stack}.layers.{sublayer.layer}.{_MODULES[sublayer.kind]}"
+
+
+def _values(layer: int, keys: Mapping[str, int]) -> dict[str, tuple[str, int]]:
+    return {site: (f"{site_path(site, layer)}.hook_value", count) for site, count in keys.items()}
+
+
+def _read(layer: Callable[..., Tensor], x: Tensor, mask: AttentionMask, copies: int) -> Tensor:
+    return layer(x.expand(copies, -1, -1), mask)
+
+
+def _write(layer: Callable[..., Tensor], inputs: DecoderInputs, copies: int) -> Tensor:
+    x, memory = (vectors.expand(copies, -1, -1) for vectors in (inputs.embedded, inputs.memory))
+    return layer(x, replace(inputs, embedded=x, memory=memory))
 
 
 def _norm(norm: nn.LayerNorm) -> Norm:

@@ -5,15 +5,23 @@ Framework for Transformer Circuits", for reading it as a sum. All tensors are fl
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.errors import said
+from model.nn.hooks import listen
 from model.parts.weights import Kind, Norm, Stack
 from model.trace.trace import Trace
+
+NOT_FOUND: Final = said(
+    "No module outputs of this model add up to the outputs of its layers, so what each sub-layer adds is unknown: "
+    "the model may scale what it adds."
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,6 +91,31 @@ def share_of_sum(part: Float[Tensor, "*shape d_model"], total: Float[Tensor, "*s
     return float((part * total).sum() / (total * total).sum().clamp_min(torch.finfo(total.dtype).tiny))
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LayerRun:
+    """One layer that can be run again on what it read, at every row."""
+
+    stack: Stack  #: where it stands
+    values: Mapping[str, tuple[str, int]]  #: site → the hook of its values, and how many keys it has
+    again: Callable[[int], Float[Tensor, "copy row d_model"]]  #: its outputs, in so many copies
+
+    @property
+    def rows(self) -> int:
+        """Positions that it reads and puts out."""
+        return self.values[f"{self.stack}.self"][1]
+
+    def without(self, site: str, positions: Sequence[int]) -> Float[Tensor, "copy row d_model"]:
+        """Its outputs without the values of a key of a site: a copy for each of these positions."""
+
+        def zero(value: Float[Tensor, "copy head key d_v"]) -> Tensor:
+            value = value.clone()
+            value[torch.arange(len(positions)), :, list(positions)] = 0.0
+            return value
+
+        with listen(edits={self.values[site][0]: zero}):
+            return self.again(len(positions))
+
+
 class Run(ABC):
     """What a run added up. Tensors are float32 on the CPU, with every row of a stack, or the one that was asked for."""
 
@@ -102,3 +135,7 @@ class Run(ABC):
     @abstractmethod
     def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
         """Of each layer, what its sub-layers add, in order."""
+
+    @abstractmethod
+    def layers(self) -> Iterator[LayerRun]:
+        """Every layer, the encoder's first, of a run that keeps all rows."""

@@ -11,7 +11,6 @@ import torch
 
 from model import Translator
 from model.__main__ import main
-from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import TokenChoice, choice_at, visible
 from model.analysis.attribution.methods import choice_run
 from model.analysis.interventions.head_effects import estimate_effects, measure_effects, remove_heads
@@ -65,7 +64,7 @@ def test_every_route_to_the_number_of_a_masked_word_agrees() -> None:
     reader = reader_of(MASKED)
     place = reader.place("Tom saw a [MASK].")
     choices = [TokenChoice(place, token) for token in reader.place_logits(place)[0].topk(MOST_STEPS).indices.tolist()]
-    check(library_routes(MASKED, choices) | choice_routes(reader, choices, ""))
+    check(library_routes(MASKED, choices) | choice_routes(reader, choices))
 
 
 def test_evaluate_shows_the_translation_whose_numbers_these_are(
@@ -104,17 +103,17 @@ def writer_routes(reader: Any, text: str, trace: Trace) -> dict[str, Sequence[fl
     }
     if "logit lens" not in reader.abilities.lacks:
         routes["lens"] = reader.logit_lens(trace).chosen_probabilities[-1, -MOST_STEPS:].log().tolist()
-    return routes | choice_routes(reader, [choice_at(trace, number) for number in numbers], text)
+    return routes | choice_routes(reader, [choice_at(trace, number) for number in numbers])
 
 
 @torch.no_grad()
-def choice_routes(reader: Chooser, choices: Sequence[TokenChoice], text: str) -> dict[str, Sequence[float]]:
+def choice_routes(reader: Chooser, choices: Sequence[TokenChoice]) -> dict[str, Sequence[float]]:
     """Log-probabilities of tokens, each asked for at its place: the place's logits, and what attribution explains."""
     routes: dict[str, Sequence[float]] = {
         "place": [float(reader.place_logits(at.place, 2)[1].log_softmax(-1)[at.token]) for at in choices]
     }
-    if isinstance(reader, Translator | TextReader):
-        runs = [choice_run(reader, choice, text) for choice in choices]
+    if reader.abilities.has("word choice"):
+        runs = [choice_run(reader, choice) for choice in choices]
         routes["attribution of embeddings"] = [float(run.of_embeddings(*run.embeddings())) for run in runs]
         whole = [visible(len(choice.read), [[]]) for choice in choices]
         routes["attribution of what is seen"] = [

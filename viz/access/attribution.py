@@ -57,21 +57,19 @@ class Explained:
 
 def explaining_step(reader: "Chooser", trace: "Trace", step: int, against: int | None) -> Task[Explained]:
     """Every method on the token of a step, from 0, alone or against another."""
-    return _explaining(reader, later.attribution_choice.choice_at(trace, step, against), trace.text)
+    return _explaining(reader, later.attribution_choice.choice_at(trace, step, against))
 
 
 def explaining(reader: "Chooser", asked: "Question") -> Task[Explained]:
     """Every method on what a model says in A rather than the other token."""
-    return _explaining(
-        reader, later.attribution_choice.TokenChoice(asked.a.place, asked.a.right, asked.a.wrong), asked.texts[0]
-    )
+    return _explaining(reader, later.attribution_choice.TokenChoice(asked.a.place, asked.a.right, asked.a.wrong))
 
 
-def _explaining(reader: "Chooser", choice: "TokenChoice", text: str) -> Task[Explained]:
+def _explaining(reader: "Chooser", choice: "TokenChoice") -> Task[Explained]:
     def compute(progress: Progress) -> Explained:
-        return _explain(later.attribution_methods.choice_run(reader, choice, text), reader, progress)
+        return _explain(later.attribution_methods.choice_run(reader, choice), reader, progress)
 
-    return Task(("attribution", reader.key, choice, text), 0, said("runs"), compute)
+    return Task(("attribution", reader.key, choice), 0, said("runs"), compute)
 
 
 def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explained:

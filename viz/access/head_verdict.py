@@ -108,7 +108,7 @@ def tested(reader: "Chooser", asked: Question, head: tuple[str, int, int]) -> Ta
 
     def compute(progress: Progress) -> Stated:
         choice = _preferred(reader, asked)
-        trace = _trace(reader, asked.texts[0], choice)
+        trace = reader.trace_place(choice.place, choice.token)
         other = None if asked.b is None else asked.b.place
         verdict = later.head_verdict.head_verdict(reader, choice, later.head_metrics.HeadName(*head), trace, other)
 
@@ -190,7 +190,7 @@ def every_head_pointed(reader: "Chooser", asked: Question) -> Task[PointedHeads]
 
     def compute(progress: Progress) -> PointedHeads:
         choice = _preferred(reader, asked)
-        trace = _trace(reader, asked.texts[0], choice)
+        trace = reader.trace_place(choice.place, choice.token)
         found = later.head_verdict.point_heads(reader, choice, trace, progress)
         keys = zip(heads, found.keys.tolist(), strict=True)
         names = tuple("" if key < 0 else trace.axis_names(head.site)[1][key] for head, key in keys)
@@ -242,10 +242,3 @@ def _preferred(reader: "Chooser", asked: Question) -> "TokenChoice":
     if int(choice.said(reader.place_logits(asked.a.place))) == choice.token:
         return choice
     return later.attribution_choice.TokenChoice(asked.a.place, asked.a.wrong, asked.a.right)
-
-
-def _trace(reader: "Chooser", text: str, choice: "TokenChoice") -> "Trace":
-    """A run of the model in which the choice is made."""
-    if reader.abilities.kind == "encoder-decoder":
-        return later.opening.as_writer(reader).trace_tokens(text, [*choice.prefix[1:], choice.token])
-    return later.attribution_methods.run_of(reader, choice, text).trace

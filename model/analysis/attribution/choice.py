@@ -1,7 +1,6 @@
 """What attribution explains, how probable a token is at a place in a text, and what its methods ask of a model."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple
@@ -10,13 +9,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.errors import DataError
+from model.errors import DataError, TraceError
 from model.nn.encoder_decoder import site_path
-from model.nn.hooks import listen
 from model.nn.masks import AttentionMask
+from model.parts.run import NOT_FOUND, Addition, LayerRun
 from model.parts.weights import Stack
 from model.trace.trace import Trace
-from model.word_choice import Chooser, TokenPlace
+from model.word_choice import Chooser, TokenPlace, embedding_hook
 
 
 @dataclass(frozen=True)
@@ -97,18 +96,6 @@ LOGITS_AT_ONCE: Final = 128_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class LayerRun:
-    """One layer that can be run again on what it read."""
-
-    stack: Stack  #: where it stands
-    rows: int  #: positions that it reads and puts out
-    keys: Mapping[str, int]  #: site → how many keys its attention has, self-attention first
-    #: site and positions → its outputs without the values of that key, one copy for each position; as they were, once,
-    #: for no positions. [copy, row, d_model]
-    without: Callable[[str, Sequence[int]], Float[Tensor, "copy row d_model"]]
-
-
-@dataclass(frozen=True, eq=False)
 class AttentionSum:
     """What an attention and its residual connection put out, y_i = Σ_j T_i(x_j) + bias, float32 on the CPU."""
 
@@ -130,13 +117,12 @@ class LayerSums:
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceRun(ABC):
+class ChoiceRun:
     """A model and a choice that it makes."""
 
     reader: Chooser
     choice: TokenChoice  #: what is explained, at a place of this model
-    #: a run in which it is made, with its weights; the decoder may have read on after the row of the choice.
-    trace: Trace
+    trace: Trace  #: a run in which it is made
 
     @property
     def copies(self) -> int:
@@ -144,16 +130,25 @@ class ChoiceRun(ABC):
         most = min(TOKENS_AT_ONCE, LOGITS_AT_ONCE // self.reader.vocab_size)
         return max(1, most // self.choice.place.length)
 
-    @abstractmethod
     def embeddings(self) -> tuple[Float[Tensor, "1 position width"], ...]:
         """The tokens' (scaled) embeddings without positions, of each stack that reads tokens, the encoder first.
 
         They are apart from the model's graph. Raises a TraceError if they cannot be told.
         """
+        kept = []
 
-    @abstractmethod
+        def keep(vectors: Tensor) -> Tensor:
+            kept.append(vectors.detach())
+            return vectors
+
+        with torch.no_grad():
+            self.reader.place_logits(self.choice.place, edits=dict.fromkeys(self._points, keep))
+        return tuple(kept)
+
     def of_embeddings(self, *vectors: Float[Tensor, "batch _ _"]) -> Float[Tensor, "batch"]:
         """The choice (nats) with these vectors in place of `embeddings`; positions are added as ever."""
+        edits = {point: partial(_put, vector) for point, vector in zip(self._points, vectors, strict=True)}
+        return self.choice.of_logits(self.reader.place_logits(self.choice.place, len(vectors[0]), edits))
 
     def seen_logits(self, seen: Bool[Tensor, "batch token"]) -> Float[Tensor, "batch vocab"]:
         """The logits of the place for variants of `choice.read` of which only some tokens can be attended to.
@@ -169,44 +164,45 @@ class ChoiceRun(ABC):
         }
         return self.reader.place_logits(self.choice.place, len(seen), edits)
 
-    @abstractmethod
     def layers(self) -> Iterator[LayerRun]:
-        """Every layer on the way to the choice, the encoder's first. Raises a TraceError if one cannot run alone."""
+        """Every layer, the encoder's first. Raises a TraceError if one cannot be run alone."""
+        return self.reader.parts.run(self.trace).layers()
 
-    @abstractmethod
     def sums(self) -> Iterator[LayerSums]:
         """What each layer's attentions put out, in parts, the encoder's first. Raises a TraceError if unknown."""
+        run = self.reader.parts.run(self.trace)
+        for stack in self.reader.parts.stacks:
+            for layer, additions in enumerate(run.additions(stack)):
+                attentions = (added for added in additions if added.kind != "feed_forward")
+                yield LayerSums(stack, *(self._sum(f"{stack}.{added.kind}", layer, added) for added in attentions))
+
+    @property
+    def _points(self) -> list[str]:
+        both = {"encoder": self.choice.source, "decoder": self.choice.prefix}
+        return [embedding_hook(stack) for stack, ids in both.items() if ids]
+
+    def _sum(self, site: str, layer: int, added: Addition) -> AttentionSum:
+        inputs, of = self.trace.attention(site, layer), self.reader.parts
+        parts = torch.einsum("hij,hjd->ijd", inputs.weights().cpu(), inputs.values().cpu() @ of.output(site, layer))
+        bias, normed = of.output_bias(site, layer), added.output_norm
+        real = added.added if normed is None else normed.before
+        off = parts.sum(1) - (real if bias is None else real - bias)
+        if off.abs().max() > of.tolerance * real.abs().max().clamp_min(1.0):
+            raise TraceError(NOT_FOUND)
+        if normed is not None:
+            parts = normed.norm.linear(parts, normed.before[:, None])
+        is_across, stays = site == "decoder.cross", added.before * added.has_skip
+        if is_across:
+            parts = torch.cat((parts, stays[:, None]), dim=1)
+        else:
+            parts.diagonal().add_(stays.T)
+        if added.is_post and added.norm is not None:
+            parts = added.norm.norm.linear(parts, added.norm.before[:, None])
+        return AttentionSum(is_across, parts, added.after)
 
 
-def layer_run(
-    stack: Stack, hooks: Mapping[str, tuple[str, int]], run: Callable[[int], Float[Tensor, "copy row d_model"]]
-) -> LayerRun:
-    """A layer that can be run again, by `run`. `hooks`: site → hook and number of its values, self-attention first."""
-
-    def without(site: str, positions: Sequence[int]) -> Tensor:
-        with listen(edits={hooks[site][0]: partial(_zeroed, positions)}):
-            return run(max(1, len(positions)))
-
-    keys = {site: count for site, (_, count) in hooks.items()}
-    return LayerRun(stack, keys[f"{stack}.self"], keys, without)
-
-
-def with_residual(
-    parts: Float[Tensor, "row part d_model"], stays: Float[Tensor, "row d_model"], *, is_across: bool
-) -> Float[Tensor, "row new_part d_model"]:
-    """The parts with what the residual connection hands on, as `AttentionSum` has it."""
-    if is_across:
-        return torch.cat((parts, stays[:, None]), dim=1)
-    rows = torch.arange(len(parts))
-    parts[rows, rows] += stays
-    return parts
-
-
-def _zeroed(positions: Sequence[int], value: Float[Tensor, "copy head key d_v"]) -> Float[Tensor, "copy head key d_v"]:
-    """Values of which each copy lacks those of one of these positions."""
-    value = value.clone()
-    value[torch.arange(len(positions)), :, list(positions)] = 0.0
-    return value
+def _put(vectors: Tensor, instead: Tensor) -> Tensor:
+    return vectors.to(instead)
 
 
 def _only(keys: Bool[Tensor, "copy key"], mask: AttentionMask) -> AttentionMask:

@@ -25,24 +25,14 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from model.adapters.text_reader import TextReader
-from model.analysis.attribution.choice import (
-    AttentionSum,
-    ChoiceRun,
-    LayerRun,
-    LayerSums,
-    TokenChoice,
-    TokenScores,
-    visible,
-)
-from model.analysis.attribution.runs import LibraryRun, TranslatorRun
+from model.analysis.attribution.choice import AttentionSum, ChoiceRun, LayerSums, TokenChoice, TokenScores, visible
 from model.analysis.metrics.measures import rollout_at
 from model.errors import DataError
 from model.interruption import Progress, no_progress
+from model.parts.run import LayerRun
 from model.parts.weights import Stack
-from model.reader import Reader
 from model.trace.row_blocks import mean_over_heads
-from model.translator import Translator
+from model.word_choice import Chooser
 
 
 class Mix(NamedTuple):
@@ -136,22 +126,24 @@ def value_zeroing(run: ChoiceRun) -> TokenScores:
     """
     mixes = []
     for layer in run.layers():
-        away = torch.cat([distances(layer, site) for site in layer.keys], dim=1)
+        away = torch.cat([distances(layer, site) for site in layer.values], dim=1)
         mixed = shares(away, torch.arange(layer.rows))
         mixes.append(Mix(layer.stack, mixed[:, : layer.rows], mixed[:, layer.rows :]))
     return of_row(mixes, run.choice.place.row)
 
 
 def distances(layer: LayerRun, site: str) -> Float[Tensor, "row key"]:
-    """1 − cosine between a layer's outputs and those without the values of one key of an attention, on the CPU.
+    """1 − cosine between a layer's outputs and those without the values of one key of an attention, on the CPU."""
+    whole = layer.again(1)
+    groups = torch.split(torch.arange(layer.values[site][1]), max(1, ROWS_AT_ONCE // layer.rows))
+    return torch.cat([turned(whole, layer.without(site, some.tolist())) for some in groups]).T.cpu()
 
-    It is computed as ½ ‖u/‖u‖ − v/‖v‖‖²: most outputs hardly turn, and 1 − cosine would be rounding alone.
-    """
-    whole, columns = normalize(layer.without(site, ()).float(), dim=-1), []
-    for some in torch.split(torch.arange(layer.keys[site]), max(1, ROWS_AT_ONCE // layer.rows)):
-        changed = normalize(layer.without(site, some.tolist()).float(), dim=-1)
-        columns.append((changed - whole).square().sum(-1) / 2)
-    return torch.cat(columns).T.cpu()
+
+def turned(
+    whole: Float[Tensor, "1 row d_model"], changed: Float[Tensor, "copy row d_model"]
+) -> Float[Tensor, "copy row"]:
+    """1 − cosine of each row, as ½ ‖u/‖u‖ − v/‖v‖‖²: most hardly turn, and 1 − cosine would be rounding alone."""
+    return (normalize(changed.float(), dim=-1) - normalize(whole.float(), dim=-1)).square().sum(-1) / 2
 
 
 #: Gauss–Legendre points on each part of the path from zero to the embeddings, and on all that are tried at most.
@@ -333,7 +325,7 @@ class Attribution:
         return None if self.integration is None else next(side for side in self.integration.uncertain if len(side))
 
 
-def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
+def choice_run(reader: Chooser, choice: TokenChoice) -> ChoiceRun:
     """A model and a choice as the methods need them. Raises a DataError if a side has more than `MOST_TOKENS` tokens.
 
     `reader`: that does not lack "word choice".
@@ -341,15 +333,7 @@ def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
     if (longest := max(len(choice.source), len(choice.prefix))) > MOST_TOKENS:
         message = "Attribution reads up to {most_tokens} tokens on each side, got {longest}; shorten the text."
         raise DataError(message, most_tokens=MOST_TOKENS, longest=longest)
-    return run_of(reader, choice, text)
-
-
-def run_of(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
-    """The same of texts of any length."""
-    if isinstance(reader, Translator):
-        return TranslatorRun(reader, choice, reader.trace_tokens(text, [*choice.prefix[1:], choice.token]))
-    assert isinstance(reader, TextReader), "whoever chooses between words is one of these"
-    return LibraryRun(reader, choice, reader.trace_place(choice.place, choice.token))
+    return ChoiceRun(reader, choice, reader.trace_place(choice.place, choice.token))
 
 
 def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) -> Attribution:
@@ -364,14 +348,14 @@ def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) 
     """
     choice, trace = run.choice, run.trace
     site = next(site for site in ("decoder.cross", "decoder.self", "encoder.self") if site in trace.sites)
-    layers = range(trace.layers_of(site))
     integration = None
     match method:
         case "weights":
-            rows = [mean_over_heads(trace.attention(site, layer))[choice.place.row] for layer in layers]
+            rows = [mean_over_heads(inputs)[choice.place.row] for inputs in trace.inputs[site]]
             return Attribution(torch.stack(rows).mean(0).cpu()[: len(choice.read)])
         case "rollout":
-            return Attribution(rollout_at(trace, site, max(layers))[choice.place.row].cpu()[: len(choice.read)])
+            whole = rollout_at(trace, site, trace.layers_of(site) - 1)
+            return Attribution(whole[choice.place.row].cpu()[: len(choice.read)])
         case "gradient":
             scores = gradient_times_input(run)
         case "integrated":

@@ -264,7 +264,7 @@ def test_attribution_heads_off_and_patching_ask_for_a_label(opened: tuple[str, L
     pair = own_pair(reader, A, B, (label,)).pair
     assert pair.a.right == label != pair.a.wrong
     choice = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong)
-    run = choice_run(reader, choice, A)
+    run = choice_run(reader, choice)
     integrated = attribute(run, "integrated")
     assert integrated.integration is not None
     # What is given to all words adds up to what the choice changes by, from nothing read to the text.

@@ -1,15 +1,14 @@
 """Differences of nearly equal numbers, from float32 inputs, against the same in float64: not all of it is rounding."""
 
 import math
-from collections.abc import Sequence
 
 import pytest
 import torch
 from torch import Tensor
 
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
-from model.analysis.attribution.choice import AttentionSum, LayerRun
-from model.analysis.attribution.methods import contributions, distances, shares
+from model.analysis.attribution.choice import AttentionSum
+from model.analysis.attribution.methods import contributions, shares, turned
 from model.analysis.metrics.head_metrics import AttentionRows, entropy
 from model.analysis.scoring import jacobian_norm
 from model.analysis.two_models import cross_divergences
@@ -27,11 +26,8 @@ def random(*shape: int, scale: float = 1.0) -> Tensor:
 def test_an_output_that_hardly_turns_has_the_share_of_its_angle(turn: float) -> None:
     whole, changes = random(1, 7, 64, scale=9.0), random(KEYS, 7, 64, scale=turn)
 
-    def without(site: str, positions: Sequence[int]) -> Tensor:
-        return whole + changes[list(positions)] if positions else whole
-
-    found = distances(LayerRun("encoder", 7, {"encoder.self": KEYS}, without), "encoder.self")
-    exact = 1 - torch.cosine_similarity(without("", range(KEYS)).double(), whole.double(), dim=-1).T
+    found = turned(whole, whole + changes).T
+    exact = 1 - torch.cosine_similarity((whole + changes).double(), whole.double(), dim=-1).T
     own = torch.arange(7)
     torch.testing.assert_close(shares(found, own).double(), shares(exact, own), atol=1e-6, rtol=2e-3)
 

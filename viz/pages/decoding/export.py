@@ -267,7 +267,7 @@ def _inside(trace: "Trace") -> Snippet:
     known = long_work.known(attribution.explaining_step(reader, trace, step, against))
     methods = _ALWAYS if known is None else tuple(known.scores)
     imports = {"analysis.attribution.choice": "choice_at", "analysis.attribution.methods": "attribute, choice_run"}
-    run = line("run = choice_run(reader, choice_at(trace, {}, {}), trace.text)", step, against)
+    run = line("run = choice_run(reader, choice_at(trace, {}, {}))", step, against)
     scores = line("scores = {{method: attribute(run, method).read for method in {}}}  # [token]", methods)
     return of_written(trace, imports, run, scores)
 

@@ -60,7 +60,7 @@ def test_before_the_step_all_stays_and_after_it_the_edited_model_writes(
         assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-5)
     # The same by one pass over what the edited model wrote.
     emitted = [step.token_id for step in comparison.edited_steps]
-    pass_ = translator._forced_trace(TEXT, emitted, (), comparison.edits)
+    pass_ = translator.trace_tokens(TEXT, emitted, edits=comparison.edits)
     assert list(pass_.predicted_ids[STEP:]) == emitted[STEP:]
 
 
@@ -70,7 +70,7 @@ def test_the_change_is_that_of_the_original_token_at_the_step(
     edits = [SwitchOff("decoder.cross", 1, 0), MakeUniform("encoder.self", 0, 3), PointAt("decoder.cross", 0, 1, 2)]
     comparison = compare_edit(translator, TEXT, STEP, edits)
     emitted = [step.token_id for step in original.steps]
-    forced = translator._forced_trace(TEXT, emitted, (), comparison.edits).steps[STEP]
+    forced = translator.trace_tokens(TEXT, emitted, edits=comparison.edits).steps[STEP]
     assert comparison.log_prob_before == original.steps[STEP].log_prob
     assert comparison.log_prob_after == pytest.approx(forced.log_prob, abs=1e-5)
     assert comparison.log_prob_change == pytest.approx(forced.log_prob - original.steps[STEP].log_prob, abs=1e-5)

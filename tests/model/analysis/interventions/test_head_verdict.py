@@ -7,7 +7,6 @@ import torch
 
 from model import Translator
 from model.analysis.attribution.choice import TokenChoice
-from model.analysis.attribution.methods import run_of
 from model.analysis.interventions.head_effects import measure_effects
 from model.analysis.interventions.head_verdict import Dependence, HeadVerdict, Intervention, head_verdict, point_heads
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
@@ -34,7 +33,7 @@ def ours(translator: Translator) -> tuple[Chooser, ChoicePair[WordChoice], str]:
 
 def verdict_of(reader: Chooser, pair: ChoicePair[WordChoice], text: str, head: HeadName) -> HeadVerdict:
     choice = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong)
-    return head_verdict(reader, choice, head, run_of(reader, choice, text).trace, pair.b.place)
+    return head_verdict(reader, choice, head, reader.trace_place(choice.place, choice.token), pair.b.place)
 
 
 @pytest.fixture(params=["ours", *TYPES])
@@ -95,7 +94,7 @@ def test_a_head_whose_output_is_not_weights_times_values_is_pointed_nowhere(
     assert verdict.pointed is None
     assert verdict.key is None
     choice = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong)
-    pointed = point_heads(translator, choice, run_of(translator, choice, text).trace)
+    pointed = point_heads(translator, choice, translator.trace_place(choice.place, choice.token))
     assert pointed.changes.isnan().all()
     assert set(pointed.keys.tolist()) == {-1}
 
@@ -127,7 +126,7 @@ def test_pointing_all_heads_says_of_each_what_its_verdict_says(name: str, transl
     reader, pair, text = ours(translator) if name == "ours" else (reader_of(name), pair_of(name), SENTENCES[0])
     choice = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong)
     heads, counted = all_heads(reader.abilities.heads), list[int]()
-    found = point_heads(reader, choice, run_of(reader, choice, text).trace, counted.append)
+    found = point_heads(reader, choice, reader.trace_place(choice.place, choice.token), counted.append)
     assert sum(counted) == len(heads)
     for number in range(0, len(heads), 3):
         verdict = verdict_of(reader, pair, text, heads[number])

@@ -43,7 +43,7 @@ def explained(chosen: Selection, trace: Trace) -> Explained:
 
 @pytest.fixture
 def run(chosen: Selection, trace: Trace) -> ChoiceRun:
-    return choice_run(models.translator(chosen.model), choice_at(trace, STEP), TEXT)
+    return choice_run(models.translator(chosen.model), choice_at(trace, STEP))
 
 
 def test_a_word_gets_what_its_tokens_get_together(explained: Explained, run: ChoiceRun, trace: Trace) -> None:

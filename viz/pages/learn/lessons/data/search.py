@@ -138,7 +138,7 @@ def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden
     known = texts.words(trace)
     labels = [label.strip(".,!?") for label in known.labels[: known.num_source]]
     seen = visible(len(trace.source_ids), [(), *known.groups[: known.num_source]])
-    logits = later.attribution_methods.choice_run(shipped.translator, choice, text).seen_logits(seen).detach()
+    logits = later.attribution_methods.choice_run(shipped.translator, choice).seen_logits(seen).detach()
     tokens = [choice.token, shipped.translator.tokenizer.token_id(f"▁{other}")]
     own, instead = logits.float().softmax(-1)[:, tokens].T.cpu().numpy()
     most, named = int(own[1:].argmin()), labels.index(hidden)
