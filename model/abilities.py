@@ -12,7 +12,8 @@ from typing import Final, Literal
 from model.errors import Message, said, said_plural
 
 Kind = Literal["encoder", "decoder", "encoder-decoder", "image"]
-SourceKind = Literal["text", "picture"]
+SourceKind = str
+"""What a model reads: "text", "picture" (`model.sources.SOURCES`)."""
 PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative bias", "none", "unknown"]
 View = Literal[
     "scores", "head outputs", "norms", "edits", "decoding", "beam", "logit lens", "positional encodings", "embeddings",

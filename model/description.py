@@ -12,6 +12,7 @@ from model.abilities import Kind, PositionScheme, Reason, Whole
 from model.errors import said, said_plural
 from model.nn.attention import AttentionSite
 from model.reader import Reader
+from model.sources import SOURCES
 
 KINDS: Final[Mapping[Kind, str]] = {
     "encoder": said("encoder-only"),
@@ -67,9 +68,8 @@ def describe(reader: Reader) -> Description:
     parts = _parameters(reader, model)
     most = said("limited only by RAM")
     if abilities.max_length is not None:
-        most = said("{count:,} tokens", count=abilities.max_length)
-        if abilities.kind == "image":
-            most = said("{count} patches and special tokens", count=abilities.max_length)
+        limit = SOURCES[abilities.reads].limit
+        most = said(limit, count=abilities.max_length)
     rows: list[tuple[str, str]] = [
         (said("Kind"), said("{family}: {kind}", family=abilities.family, kind=KINDS[abilities.kind]))
     ]

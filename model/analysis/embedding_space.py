@@ -79,7 +79,7 @@ def _matrix(reader: Reader, *, is_target: bool) -> nn.Embedding:
         return tokens
     from model.adapters.base_reader import BaseReader
 
-    if not isinstance(reader, BaseReader) or reader.abilities.kind == "image":
+    if not isinstance(reader, BaseReader) or reader.abilities.reads != "text":
         raise TraceError("This model reads patches of a picture, not tokens, so it has no embedding matrix of words.")
     matrix = reader.model.get_input_embeddings()  # type: ignore[operator]
     if not isinstance(matrix, nn.Embedding):

@@ -2,3 +2,10 @@
 
 Whoever shows a trace asks its `Source`, never which kind it is. Nothing here knows how a model reads.
 """
+
+from collections.abc import Mapping
+from typing import Final
+
+from model.sources.source import PictureSource, Source, TextSource
+
+SOURCES: Final[Mapping[str, type[Source]]] = {kind.kind: kind for kind in (TextSource, PictureSource)}

@@ -1,6 +1,5 @@
 """What one run read: its positions, what each is called, and the picture that they are drawn in."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, islice, product, repeat
 from typing import ClassVar, Final, Self
@@ -32,6 +31,7 @@ class Source:
 
     kind: ClassVar[SourceKind]
     has_words: ClassVar[bool] = False  #: whether its positions are pieces of words
+    limit: ClassVar[Message]  #: how many positions a model reads at most, `count`
 
     text: str  #: as typed; of a file, its name
     #: tokens, ids: what an encoder read, a position each; empty of a model without one.
@@ -58,6 +58,7 @@ class TextSource(Source):
 
     kind = "text"
     has_words = True
+    limit = said("{count:,} tokens")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,6 +66,7 @@ class PictureSource(Source):
     """A picture as the model got it, resized, before its colours were normalised."""
 
     kind = "picture"
+    limit = said("{count} patches and special tokens")
 
     grid: Grid
 
@@ -88,6 +90,3 @@ class PictureSource(Source):
         message = "{width} × {height} pixels as the model reads it, {rows} × {columns} patches"
         rows, columns = self.grid.rows, self.grid.columns
         return said("PICTURE"), said(message, width=width, height=height, rows=rows, columns=columns)
-
-
-SOURCES: Final[Mapping[str, type[Source]]] = {kind.kind: kind for kind in (TextSource, PictureSource)}

@@ -26,7 +26,8 @@ from model.nn.edit_hooks import check_edit
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import DOT_PRODUCT, DistanceBias, ScoreFunction, read_score_function
-from model.sources.source import SOURCES, Grid, Source
+from model.sources import SOURCES
+from model.sources.source import Grid, Source
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.steps import DecodingStep
 from model.trace.trace import Trace

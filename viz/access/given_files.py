@@ -23,26 +23,21 @@ LARGEST_SIDE: Final = 1_024
 class FileKind:
     """A kind of source that comes as a file: what is said where it is given, and how it is read."""
 
-    #: label, help_text: of its field in the sidebar; `most` is in megabytes.
-    label: Message
-    help_text: Message
-    #: without, instead: that the example is read, where no file is chosen, and where one cannot be read.
-    without: Message
-    instead: Message
-    gone: Message  #: that a file is not kept any more
-    not_in_link: Message  #: that an address does not hold it
-    #: no_pairs, no_atlas: on pages that read sentences.
-    no_pairs: Message
-    no_atlas: Message
+    label: Message  #: of its field
+    help_text: Message  #: of its field; `most` is in megabytes
+    without: Message  #: no file is chosen: the example is read
+    instead: Message  #: after an `error` of a file: the example is read
+    gone: Message  #: a file is not kept any more
+    not_in_link: Message  #: an address does not hold it
+    no_pairs: Message  #: the page Compare reads sentences
+    no_atlas: Message  #: so does the atlas
     example_name: Message
-    #: The content of a file of this name, or an InputTextError; the example; the bytes that a content takes.
-    unpacked: Callable[[bytes, str], Any]
     example: Callable[[], Any]
-    num_bytes: Callable[[Any], int]
-    #: of_file, of_example: what is imported from which module, and the line that traces it with `reader`.
-    module: str
-    of_file: tuple[str, str]
-    of_example: tuple[str, str]
+    unpacked: Callable[[bytes, str], Any]  #: the content of a file of this name; an InputTextError if there is none
+    num_bytes: Callable[[Any], int]  #: of a content
+    #: of_file, of_example: what is imported from which module, and the line that traces with `reader`.
+    of_file: tuple[dict[str, str], str]
+    of_example: tuple[dict[str, str], str]
 
 
 FILES: Final[Mapping[SourceKind | None, FileKind]] = {
@@ -67,13 +62,12 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         unpacked=lambda content, name: later.picture_file.picture_of(content, name, LARGEST_SIDE),
         example=lambda: later.picture_file.example_picture(),
         num_bytes=lambda picture: 3 * picture.width * picture.height,
-        module="sources.picture_file",
         of_file=(
-            "picture_of",
+            {"sources.picture_file": "picture_of"},
             "trace = reader.trace_picture("
             f"picture_of(open('picture.png', 'rb').read(), 'picture.png', {LARGEST_SIDE}))",
         ),
-        of_example=("example_picture", "trace = reader.trace_picture(example_picture())"),
+        of_example=({"sources.picture_file": "example_picture"}, "trace = reader.trace_picture(example_picture())"),
     )
 }
 

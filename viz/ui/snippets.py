@@ -65,8 +65,8 @@ def open_head(trace: "Trace") -> tuple[str, int, int]:
 def of_text(trace: "Trace", imports: Imports, *lines: str) -> Snippet:
     """Lines about `trace`, what the chosen model did with what it read; `reader` is the model."""
     if (kind := FILES.get(trace.source.kind)) is not None:
-        name, traced = kind.of_file if state.current().model.given_file else kind.of_example
-        return of_model({**imports, kind.module: name}, traced, *lines)
+        more, traced = kind.of_file if state.current().model.given_file else kind.of_example
+        return of_model({**imports, **more}, traced, *lines)
     return of_reader(imports, line("trace = reader.trace({})", trace.text), *lines)
 
 
