@@ -58,16 +58,6 @@ def trace(reader: ImageReader) -> Trace:
     return reader.trace_picture(PIXELS, extras={"hook_head_output"})
 
 
-def test_patches_are_tokens_after_the_class_token(reader: ImageReader, trace: Trace) -> None:
-    assert reader.abilities.kind == "image"
-    assert reader.abilities.max_length == 10
-    assert trace.sites == ("encoder.self",)
-    assert trace.source_tokens == ("[CLS]", *(f"▁{row}·{column}" for row in (1, 2, 3) for column in (1, 2, 3)))
-    assert trace.special_tokens == {"[CLS]"}
-    grid = grid_of(trace)
-    assert (grid.rows, grid.columns, grid.first_patch) == (3, 3, 1)
-
-
 def test_weights_are_those_of_the_eager_model(reader: ImageReader, trace: Trace) -> None:
     model = tiny("vit")
     pixels = reader.processor(Image.fromarray(PIXELS), return_tensors="pt")["pixel_values"]
@@ -85,11 +75,16 @@ def test_the_picture_is_kept_as_the_model_saw_it(trace: Trace) -> None:
     assert np.abs(pixels.numpy().astype(int) - seen).max() <= 1
 
 
-def test_a_file_an_image_and_bytes_give_the_same_trace(reader: ImageReader, trace: Trace, tmp_path: Path) -> None:
+def test_a_file_an_image_bytes_and_what_is_given_are_the_same_trace(
+    reader: ImageReader, trace: Trace, tmp_path: Path
+) -> None:
     Image.fromarray(PIXELS).save(tmp_path / "cat.png")
-    for other in (reader.trace(str(tmp_path / "cat.png")), reader.trace_picture(Image.fromarray(PIXELS))):
+    bound, another = (reader.reading("cat", Image.fromarray(pixels)) for pixels in (PIXELS, PIXELS[::-1]))
+    of_file, of_image = reader.trace(str(tmp_path / "cat.png")), reader.trace_picture(Image.fromarray(PIXELS))
+    assert len({reader.key, bound.key, another.key}) == 3
+    for other in (of_file, of_image, bound.trace("whatever the text")):
         assert torch.equal(other.weights("encoder.self", 1), trace.weights("encoder.self", 1))
-    assert reader.trace(str(tmp_path / "cat.png")).text == "cat.png"
+    assert of_file.text == "cat.png"
 
 
 def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) -> None:
@@ -146,6 +141,7 @@ def written(folder: Path, size: dict[str, int], model_type: str = "vit", **setti
 @pytest.mark.parametrize(
     ("model_type", "size", "special"),
     [
+        ("vit", (3, 3), ("[CLS]",)),
         ("ijepa", (2, 4), ()),
         ("deit", (4, 2), ("[CLS]", "[DIST]")),
         ("dinov2_with_registers", (2, 2), ("[CLS]", "[DIST]", "[REG]", "[REG]")),
@@ -162,6 +158,7 @@ def test_pictures_need_not_be_square_and_other_tokens_may_come_first(
     assert reader.abilities.max_length == len(special) + rows * columns
     patches = (f"▁{row}·{column}" for row in range(1, rows + 1) for column in range(1, columns + 1))
     assert trace.source_tokens == (*special, *patches)
+    assert trace.special_tokens == set(special)
     grid = grid_of(trace)
     assert (grid.rows, grid.columns, grid.first_patch) == (rows, columns, len(special))
 

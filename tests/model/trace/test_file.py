@@ -36,11 +36,9 @@ def test_a_trace_survives_saving_and_loading(translator: Translator, tmp_path: P
     assert torch.equal(again.positional["source"], trace.positional["source"])
 
 
-def test_files_of_the_first_format_still_open(translator: Translator) -> None:
-    """Both were written by the program of version 1 of the format."""
-    text, picture = (
-        load_trace(Path(__file__).with_name("first_format") / f"{kind}.npz") for kind in ("text", "picture")
-    )
+def test_files_written_before_a_trace_had_a_source_open(translator: Translator) -> None:
+    folder = Path(__file__).with_name("without_source")
+    text, picture = load_trace(folder / "text.npz"), load_trace(folder / "picture.npz")
     trace = translator.trace("Tom.", "Er.", edits=[SwitchOff("decoder.cross", 0, 3)])
     for name in ("text", "source_ids", "source_tokens", "target_ids", "edits"):
         assert getattr(text, name) == getattr(trace, name)
