@@ -83,7 +83,6 @@ class Abilities:
     positions: PositionScheme  #: how it knows where a token stands
     max_length: int | None  #: tokens that it reads at most, special ones included; None if nothing limits it but memory
     max_target_length: int | None = None  #: the same for what it writes; None as well where it writes nothing
-    is_headlight: bool = False  #: whether Headlight's own `Transformer` computes it
     #: what cannot be shown of it → one sentence that says why.
     lacks: Mapping[View, str] = field(default_factory=lambda: MappingProxyType({}))
     proof: Proof | None = None  #: of a model of the library, how exactly it is shown

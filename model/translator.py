@@ -77,7 +77,6 @@ class Translator(SequenceTranslator):
             kind="encoder-decoder",
             family="Headlight",
             heads={site: (self.config.num_heads,) * self.config.layers_of(site) for site in SITES},
-            is_headlight=True,
             generates=True,
             knows_inputs=True,
             positions=self.config.positions,

@@ -2,25 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import exp
 from types import MappingProxyType
 from typing import Final
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from model.analysis.coreference.case_files import PronounCase, curated_cases
 from model.analysis.interventions.patching import ChoicePair
 from model.analysis.interventions.word_pairs import WordPair, spelled
-from model.decoding.logit_lens import log_probs_of
-from model.decoding.search import greedy_search
 from model.errors import said
-from model.nn.encoder_decoder import EncoderDecoder
-from model.nn.masks import pad
+from model.opening import as_chooser
 from model.reader import Writer
-from model.sequence_translator import SequenceTranslator
-from model.word_choice import Chooser
+from model.trace.trace import Trace
+from model.word_choice import Chooser, TokenPlace
 from model.words import Span
 
 ENDINGS: Final = ("", "e", "en", "em", "er", "es")
@@ -123,7 +119,7 @@ class WrittenPronoun:
 class PronounChoice:
     """What the model makes of a pronoun."""
 
-    translation: str  #: its own, decoded greedily
+    translation: str  #: its own
     pronoun: WrittenPronoun | str  #: the German one, or why it is not known
     #: of each form that could be there (er, sie, es …), given what is written before; empty where no pronoun was found.
     #: They need not sum to 1: other words could follow as well.
@@ -142,41 +138,32 @@ def find_pronoun(translator: Writer, case: PronounCase, token_ids: Sequence[int]
 
 
 @torch.inference_mode()
-def pronoun_choice(translator: SequenceTranslator, case: PronounCase) -> PronounChoice:
-    """Translate one sentence greedily, find its pronoun, and weigh er, sie and es instead of it.
-
-    Raises an InputTextError if the sentence is blank or too long.
-    """
-    model = translator.model
-    source_ids = torch.tensor([translator.source_ids(case.sentence)], device=model.device)
-    (emitted,) = greedy_search(model, source_ids, None)
+def pronoun_choice(translator: Writer, trace: Trace, case: PronounCase) -> PronounChoice:
+    """Find a case's pronoun in the translation that a trace is of, and weigh er, sie and es instead of it."""
+    emitted = [step.token_id for step in trace.steps if step.token_id not in translator.end_ids]
     pronoun = find_pronoun(translator, case, emitted)
-    translation = translator.tokenizer.decode(emitted)
     if isinstance(pronoun, str):
-        return PronounChoice(translation, pronoun, MappingProxyType({}))
-    forms = rival_forms(pronoun.text, case.pronoun_text)
-    rivals = [translator.tokenizer.encode(form) for form in forms]
+        return PronounChoice(trace.translation, pronoun, MappingProxyType({}))
+    rivals = {form: translator.spell(form) or () for form in rival_forms(pronoun.text, case.pronoun_text)}
     prefix = emitted[: pronoun.row]
     # A space that is a token of its own belongs to the word after it, and so to each of its rivals.
-    while prefix and translator.tokenizer.tokens(prefix[-1:]) == ("▁",):
+    while prefix and translator.vocabulary.tokens(prefix[-1:]) == ("▁",):
         prefix.pop()
-    log_probs = _continuation_log_probs(model, model.encode(source_ids), prefix, rivals)
-    probabilities = dict(zip(forms, log_probs.exp().tolist(), strict=True))
-    return PronounChoice(translation, pronoun, MappingProxyType(probabilities))
+    prompt = trace.target_ids[: len(trace.target_ids) - len(trace.steps) + 1]
+    chooser, begun = as_chooser(translator), (*prompt, *prefix)
+    place = chooser.place(case.sentence)
+    probabilities = {form: _probability(chooser, place, begun, rival) for form, rival in rivals.items() if rival}
+    return PronounChoice(trace.translation, pronoun, MappingProxyType(probabilities))
 
 
-def _continuation_log_probs(
-    model: EncoderDecoder, memory: Float[Tensor, "1 source width"], prefix: list[int], rivals: Sequence[list[int]]
-) -> Float[Tensor, "rival"]:
-    """Log-probability of each rival's tokens after the prefix, in nats, on the CPU."""
-    emitted = pad([[*prefix, *rival] for rival in rivals], model.config.pad_id).to(memory.device)
-    begin = torch.full_like(emitted[:, :1], model.config.bos_id)
-    hidden = model.decode(torch.cat((begin, emitted[:, :-1]), 1), memory.expand(len(rivals), -1, -1), None)
-    ends = len(prefix) + torch.tensor([len(rival) for rival in rivals], device=memory.device)
-    positions = torch.arange(emitted.size(1), device=memory.device)
-    counted = (positions >= len(prefix)) & (positions < ends[:, None])
-    chosen = log_probs_of(model, hidden[counted], emitted[counted])
-    return torch.zeros(len(rivals), device=memory.device).index_add_(0, counted.nonzero()[:, 0], chosen).cpu()
+def _probability(chooser: Chooser, place: TokenPlace, begun: Sequence[int], token_ids: Sequence[int]) -> float:
+    """How probable it is that these tokens follow what the decoder has read; the source is that of a place."""
+    total = 0.0
+    for number, token_id in enumerate(token_ids):
+        read = (*begun, *token_ids[:number])
+        logits = chooser.place_logits(replace(place, target=read, row=len(read) - 1))[0]
+        total += float(logits.log_softmax(-1)[token_id])
+    return exp(total)
 
 
 def pronoun_pairs(reader: Chooser) -> dict[str, WordPair]:

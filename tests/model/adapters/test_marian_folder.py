@@ -10,6 +10,7 @@ from model.adapters.text_writer import TextWriter
 from model.analysis.atlas.measure import build_atlas
 from model.analysis.coreference.case_files import PronounCases, curated_cases
 from model.analysis.coreference.measure import measure_coreference
+from model.analysis.coreference.pronoun_choice import pronoun_choice
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair
 from model.errors import InputTextError
@@ -84,6 +85,19 @@ def test_scores_of_heads_are_those_of_our_own_model(both: tuple[TextWriter, Sequ
     assert theirs.contrast is not None
     assert ours.contrast is not None
     torch.testing.assert_close(theirs.contrast.margins, ours.contrast.margins, atol=1e-3, rtol=1e-3)
+
+
+def test_what_could_stand_for_a_pronoun_is_as_probable_as_in_our_own_model(
+    both: tuple[TextWriter, SequenceTranslator],
+) -> None:
+    case = curated_cases().cases[0]
+    german = "Das Tier überquerte die Straße nicht, weil es zu müde war."
+    found, expected = (
+        pronoun_choice(reader, reader.trace_tokens(case.sentence, reader.target_ids(german)), case).probabilities
+        for reader in both
+    )
+    assert list(found) == ["er", "ihn", "sie", "es"]
+    assert dict(found) == pytest.approx(dict(expected), rel=1e-3)
 
 
 def test_links_made_by_hand_are_held_against_any_cross_attention(both: tuple[TextWriter, SequenceTranslator]) -> None:

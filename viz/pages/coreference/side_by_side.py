@@ -147,7 +147,8 @@ def _show_choices(sides: Sequence[Side]) -> None:
         for side in sides:
             with st.container():
                 if side.case is not None:
-                    _show_choice(sides, side.number, side.case, pronoun_choice(models.any_translator(model), side.case))
+                    choice = pronoun_choice(models.writer(model), side.trace, side.case)
+                    _show_choice(sides, side.number, side.case, choice)
 
 
 def _show_choice(sides: Sequence[Side], number: int, case: "PronounCase", choice: "PronounChoice") -> None:

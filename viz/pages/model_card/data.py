@@ -6,7 +6,7 @@ from model import Reader
 from model.config import PRESETS, TransformerConfig
 from model.decoding.cost import ParameterCounts, count_parameters
 from model.description import Description, describe
-from model.sequence_translator import SequenceTranslator
+from model.reader import Writer
 from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import models
 from viz.selection.choices import ModelChoice
@@ -54,6 +54,6 @@ def card(choice: ModelChoice) -> str | None:
 
 
 @cached(max_entries=MAX_TRANSLATIONS)
-def translation(translator: SequenceTranslator, text: str) -> str:
+def translation(translator: Writer, text: str) -> str:
     """The greedy translation of a text, without a trace. Raises what the model raises."""
     return translator.translate(text)

@@ -238,7 +238,7 @@ def _measurement(measurement: "Measurement") -> None:
 def _translations(selection: Selection) -> None:
     """Twenty sentences, translated now."""
     seed = controls.seed()
-    sentences, translator = draw(seed), models.any_translator(selection.model)
+    sentences, translator = draw(seed), models.writer(selection.model)
 
     def compute(progress: Progress) -> list[tuple[str, str]]:
         rows = []

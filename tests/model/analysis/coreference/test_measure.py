@@ -283,12 +283,9 @@ def test_every_kind_is_scored_and_the_best_known_sentences_are_translated() -> N
     assert scores.best_known == dict.fromkeys(BEST_KNOWN, "es")
 
 
-def test_the_probability_of_each_form_is_that_of_its_whole_word(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_probability_of_each_form_is_that_of_its_whole_word(translator: Translator) -> None:
     german = translator.tokenizer.encode("Das Tier überquerte die Straße nicht, weil es zu müde war.")
-    monkeypatch.setattr("model.analysis.coreference.pronoun_choice.greedy_search", lambda *_: [german])
-    choice = pronoun_choice(translator, CASE)
+    choice = pronoun_choice(translator, translator.trace_tokens(CASE.sentence, german), CASE)
     assert list(choice.probabilities) == ["er", "ihn", "sie", "es"]
     assert isinstance(choice.pronoun, WrittenPronoun)
     assert choice.translation[slice(*choice.pronoun.span)] == "es"

@@ -21,7 +21,7 @@ from model.analysis.coreference.pronoun_rows import Measure as ModelMeasure
 from model.analysis.coreference.pronoun_rows import read_case, reads_sentence
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.analysis.word_diff import WordSpan, word_diff
-from model.sequence_translator import SequenceTranslator
+from model.reader import Writer
 from model.trace import axes
 from model.trace.axes import Axis, between
 from viz.access import findings, texts
@@ -180,9 +180,9 @@ def marked_case(text: str, marks: Marks) -> PronounCase | None:
 
 
 @cached(max_entries=MAX_CHOICES)
-def pronoun_choice(translator: SequenceTranslator, case: PronounCase) -> PronounChoice:
+def pronoun_choice(translator: Writer, trace: Trace, case: PronounCase) -> PronounChoice:
     """What the model writes for a pronoun, and how probable each of its rivals is there. Raises what the model does."""
-    return model_pronoun_choice(translator, case)
+    return model_pronoun_choice(translator, trace, case)
 
 
 def scores_task(cases: CaseSet, reader: Reader, measure: Measure) -> Task[CoreferenceScores]:
