@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import sacrebleu
 import torch
@@ -11,8 +12,12 @@ from model.decoding.search import beam_search, greedy_search
 from model.interruption import Progress
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.masks import key_padding, pad
+from model.over_corpus import Partial, Sum, over_corpus, packed, unpacked
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
+
+#: Pairs among which those of like length are translated side by side.
+PAIRS_AT_ONCE: Final = 4_096
 
 
 @dataclass(frozen=True)
@@ -81,21 +86,30 @@ def evaluate(
     `collect` is given each translation at the end, in the order of the pairs.
     """
     started = time.perf_counter()
-    sources = [pair.source for pair in pairs]
-    with torch.inference_mode():
+
+    @torch.inference_mode()
+    def of_chunk(pairs: Sequence[Pair], progress: Progress) -> Partial:
+        sources = [pair.source for pair in pairs]
+        cut = sum(len(ids) >= model.config.max_length for ids in tokenizer.encode_batch(sources))
         outputs = translate_all(model, tokenizer, sources, beam=beam, progress=progress)
-    seconds = time.perf_counter() - started
-    for output in outputs:
-        collect(output)
-    references = [[pair.target for pair in pairs]]
-    bleu, chrf = sacrebleu.BLEU(), sacrebleu.CHRF()
-    return Scores(
-        bleu=round(bleu.corpus_score(outputs, references).score, 2),
-        chrf=round(chrf.corpus_score(outputs, references).score, 2),
-        beam=beam,
-        signature=str(bleu.get_signature()),
-        sentences=len(pairs),
-        cut=sum(len(ids) >= model.config.max_length for ids in tokenizer.encode_batch(sources)),
-        seconds=round(seconds, 2),
-        device=str(model.device),
-    )
+        return Partial({"cut": cut}, packed("outputs", outputs))
+
+    def finish(total: Partial) -> Scores:
+        seconds = time.perf_counter() - started
+        outputs = unpacked("outputs", total.rows)
+        for output in outputs:
+            collect(output)
+        references = [[pair.target for pair in pairs]]
+        bleu, chrf = sacrebleu.BLEU(), sacrebleu.CHRF()
+        return Scores(
+            bleu=round(bleu.corpus_score(outputs, references).score, 2),
+            chrf=round(chrf.corpus_score(outputs, references).score, 2),
+            beam=beam,
+            signature=str(bleu.get_signature()),
+            sentences=len(pairs),
+            cut=int(total.sums["cut"]),
+            seconds=round(seconds, 2),
+            device=str(model.device),
+        )
+
+    return over_corpus(pairs, Sum(of_chunk=of_chunk, finish=finish), progress, texts_at_once=PAIRS_AT_ONCE)

@@ -1,5 +1,6 @@
 """Read sentence pairs, one `source TAB target` a line, from TSV files or text."""
 
+import bz2
 import gzip
 import lzma
 import math
@@ -16,7 +17,7 @@ LONGEST_LINE: Final = 1 << 20
 #: sentence over and over to a thousandth.
 MOST_RATIO: Final = 100
 ALWAYS_ALLOWED: Final = 64 << 20
-OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
+OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 
 
 class Pair(NamedTuple):
@@ -32,12 +33,12 @@ def data_set_name(path: Path) -> str:
 
 
 def read_pairs(path: str | Path, limit: int | None = None) -> list[Pair]:
-    """Read a TSV file (plain, `.xz` or `.gz`), UTF-8. Raises as `read_lines` and `parse_pairs`."""
+    """Read a TSV file (plain, `.xz`, `.gz` or `.bz2`), UTF-8. Raises as `read_lines` and `parse_pairs`."""
     return parse_pairs(read_lines(Path(path)), str(path), limit)
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a text file (plain, `.xz` or `.gz`), UTF-8, without their ends.
+    """The lines of a text file (plain, `.xz`, `.gz` or `.bz2`), UTF-8, without their ends.
 
     Raises a DataError if there is no such file, it cannot be read, is damaged or not UTF-8, or a line, or what the file
     unpacks to, is too long.

@@ -129,7 +129,7 @@ NAMED: Final = {
     "model/file_writing.py": {"os.open", "path.open", "unfinished.open"},
     # Only to lock it.
     "model/temporary_folders.py": {"os.open"},
-    "model/pairs.py": {"gzip.open", "lzma.open", "open"},
+    "model/pairs.py": {"bz2.open", "gzip.open", "lzma.open", "open"},
     "model/trace/file.py": {"path.open"},
     "model/training/command.py": {"(run / LOG).read_bytes"},
     "model/training/loop.py": {"load_file", "path.read_text", "safe_open"},
@@ -193,6 +193,7 @@ WRITES: Final = {
     "model/folder_files.py": {"os.open"},
     # Into a file that `written_file` has opened, or into memory.
     "model/analysis/atlas/file.py": {"np.savez_compressed"},
+    "model/over_corpus.py": {"np.savez"},
     "model/trace/file.py": {"np.savez"},
     "model/training/film.py": {"np.savez_compressed"},
     "viz/ui/trace_tables.py": {"np.save"},

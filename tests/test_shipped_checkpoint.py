@@ -11,7 +11,7 @@ from model import Translator
 from model.__main__ import SENTENCES
 from model.adapters.text_writer import TextWriter
 from model.analysis.atlas.file import load_atlas
-from model.analysis.atlas.measure import digest_of
+from model.analysis.corpus import digest_of
 from model.analysis.head_circuits import head_circuits
 from model.analysis.held_out import BEST_KNOWN, score_copying
 from model.analysis.interventions.head_effects import measure_effects

@@ -1,13 +1,9 @@
-"""Read data files, with errors that name the line; read a corpus with a model: what every head computed for each text.
+"""Read data files, with errors that name the line; read sentences with a model: what every head computed for each."""
 
-Sentences are taken from any iterable, some hundreds at a time, so that a corpus need not fit into memory; what each
-sentence leaves behind is handed on and forgotten.
-"""
-
+import csv
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,14 +13,15 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from model.checkpoint import model_digest
 from model.errors import DataError, InputTextError, Message, said
-from model.interruption import Progress, no_progress
 from model.nn.attention import AttentionInputs, attention_weights
 from model.nn.score_functions import joined
-from model.pairs import read_lines
+from model.pairs import OPENERS, read_lines
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
+from model.translator import Translator
 from model.words import Span
 
 
@@ -135,10 +132,6 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]} …"
 
 
-#: Sentences that are sorted by length, and tokenized, together.
-SENTENCES_AT_ONCE: Final = 256
-MOST_SENTENCES: Final = 10_000
-
 #: 200 everyday sentences that we wrote, one a line.
 OWN_CORPUS: Final = Path(__file__).parent / "corpus.txt"
 
@@ -192,35 +185,75 @@ def _is_plain(layer: AttentionInputs) -> bool:
     return all(one is None for one in added) and not layer.edits and len(layer.key) == len(layer.query)
 
 
-@dataclass(frozen=True, eq=False)
-class CorpusReading:
-    """A corpus that is being read."""
+@dataclass(frozen=True)
+class Corpus(Collection[CorpusSentence]):
+    """The sentences of a file that has been looked through, read from it each time that they are gone through."""
 
-    #: each sentence's number among those that were read, from 0, and its trace: those of like length together, once.
-    traces: Iterator[tuple[int, Trace]]
-    skipped: Counter[str]  #: reason → sentences left out so far
+    path: Path
+    length: int
+    limit: int | None = None
+
+    def __len__(self) -> int:
+        """How many sentences there are."""
+        return self.length
+
+    def __iter__(self) -> Iterator[CorpusSentence]:
+        """The sentences in order. Raises as `read_text`."""
+        return islice(_sentences(self.path), self.limit)
+
+    def __contains__(self, sentence: object) -> bool:
+        """Whether a sentence is among them."""
+        return any(sentence == other for other in self)
 
 
-def read_text(path: str | Path, limit: int | None = None) -> list[CorpusSentence]:
-    """Read a text file: a sentence a line, or `English TAB German` where the translation is given.
+def read_text(path: str | Path, limit: int | None = None) -> Corpus:
+    """Look through a file of sentences, of which one at a time is in memory.
 
+    A line is a sentence, or `English TAB German` where the translation is given. A row of a .csv has the same two
+    columns; of a .jsonl it is an object with “text” and perhaps “translation”. Files may be packed (`pairs.OPENERS`).
     Blank lines do not count; of `limit`, only the first so many are read. Raises a DataError if the file cannot be read
-    or holds no sentence, and a LineError for a line of more columns.
+    or holds no sentence, and a LineError for a line that is none of these.
     """
     path = Path(path)
-    sentences = []
-    for number, line in islice(numbered_lines(path), limit):
-        text, *translations = line.split("\t")
-        if len(translations) > 1:
-            message = "expected a sentence, or a sentence, a tab and its translation, got {num_columns} columns"
-            raise LineError(path, number, said(message, num_columns=1 + len(translations)))
-        sentences.append(CorpusSentence(text, translations[0] if any(map(str.strip, translations)) else None))
-    if not sentences:
+    length = sum(1 for _ in islice(_sentences(path), limit))
+    if not length:
         raise DataError("{path} contains no sentence; expected one per line.", path=path)
-    return sentences
+    return Corpus(path, length, limit)
 
 
-def corpus_digest(sentences: Sequence[CorpusSentence]) -> str:
+def _sentences(path: Path) -> Iterator[CorpusSentence]:
+    for number, columns in _rows(path):
+        if not 1 <= len(columns) <= 2:
+            message = "expected a sentence, or a sentence, a tab and its translation, got {num_columns} columns"
+            raise LineError(path, number, said(message, num_columns=len(columns)))
+        text, target = (*columns, "")[:2]
+        yield CorpusSentence(text, target if target.strip() else None)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The columns of each line that is not blank, with its number."""
+    match (path.with_suffix("") if path.suffix in OPENERS else path).suffix.lower():
+        case ".jsonl":
+            for row in read_json_rows(path):
+                yield (
+                    row.number,
+                    [row.text("text"), *([row.text("translation")] if "translation" in row.fields else [])],
+                )
+        case ".csv":
+            # A field in quotes may go over several lines, up to the limit of the csv module.
+            rows = csv.reader(f"{line}\n" for line in read_lines(path))
+            try:
+                for columns in rows:
+                    if any(map(str.strip, columns)) and not (rows.line_num == 1 and columns[0].lower() == "text"):
+                        yield rows.line_num, columns
+            except csv.Error as error:
+                raise LineError(path, rows.line_num, str(error)) from error
+        case _:
+            for number, line in numbered_lines(path):
+                yield number, line.split("\t")
+
+
+def corpus_digest(sentences: Iterable[CorpusSentence]) -> str:
     """SHA-256 that names exactly these sentences and given translations, in this order."""
     digest = hashlib.sha256()
     for sentence in sentences:
@@ -232,43 +265,9 @@ def corpus_digest(sentences: Sequence[CorpusSentence]) -> str:
     return digest.hexdigest()
 
 
-def read_corpus(reader: Reader, sentences: Iterable[CorpusSentence], progress: Progress = no_progress) -> CorpusReading:
-    """Read all sentences, with their translations where the model has both stacks.
-
-    Raises a DataError while reading if no sentence could be read, or there are too many.
-
-    Args:
-        reader: any model that reads text. An encoder–decoder reads a translation that is given, or else its own, greedy
-            one; our own read many sentences side by side.
-        sentences: at most `MOST_SENTENCES`; those that the model refuses are left out and counted.
-        progress: called with the number of sentences done since the last call.
-    """
-    skipped: Counter[str] = Counter()
-    return CorpusReading(_traces(reader, iter(sentences), skipped, progress), skipped)
-
-
-@torch.inference_mode()
-def _traces(
-    reader: Reader, sentences: Iterator[CorpusSentence], skipped: Counter[str], progress: Progress
-) -> Iterator[tuple[int, Trace]]:
-    read = 0
-    for chunk in iter(lambda: list(islice(sentences, SENTENCES_AT_ONCE)), []):
-        if read + skipped.total() + len(chunk) > MOST_SENTENCES:
-            message = "At most {most_sentences:,} sentences can be read at once; use fewer."
-            raise DataError(message, most_sentences=MOST_SENTENCES)
-        refused: list[int] = []
-        for number, trace in trace_all(reader, chunk):
-            if isinstance(trace, InputTextError):
-                refused.append(number)
-                skipped[said("too long or blank for this model")] += 1
-            else:
-                yield read + number - sum(before < number for before in refused), trace
-            progress(1)
-        read += len(chunk) - len(refused)
-    if not read and reader.abilities.reads != "text":
-        raise DataError("This model ({name}) is a vision model: it reads no text.", name=reader.abilities.family)
-    if not read:
-        raise DataError("No sentence could be read: there is none, or all are blank or too long for this model.")
+def digest_of(reader: Reader) -> str:
+    """What names exactly this model in a measurement."""
+    return model_digest(reader.model, reader.tokenizer) if isinstance(reader, Translator) else reader.digest
 
 
 def trace_all(reader: Reader, sentences: Sequence[CorpusSentence]) -> Iterator[tuple[int, Trace | InputTextError]]:

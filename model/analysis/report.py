@@ -85,7 +85,7 @@ def coreference_report(name: str, scores: CoreferenceScores) -> str:
 
 def atlas_report(atlas: Atlas) -> str:
     """What `python -m model atlas` prints: for every metric and site the highest head, of error rates the lowest."""
-    lines = [f"{len(atlas.texts)} sentences, {sum(atlas.skipped.values())} skipped"]
+    lines = [f"{atlas.sentences} sentences, {sum(atlas.skipped.values())} skipped"]
     lines += [*_skipped(atlas.skipped), "", f"{'':<18}" + "".join(f"{site:>30}" for site in SITES)]
     for name, table in atlas.metrics.items():
         is_error = name.endswith(AER)
@@ -200,7 +200,7 @@ def atlas_json(atlas: Atlas) -> dict[str, Any]:
     return {
         "model": atlas.model,
         "corpus": atlas.corpus,
-        "sentences": len(atlas.texts),
+        "sentences": atlas.sentences,
         "skipped": dict(atlas.skipped),
         "figures": {name: _by_site(table.tolist()) for name, table in atlas.metrics.items()},
         "rows": {name: dict(zip(SITES, rows, strict=True)) for name, rows in atlas.rows.items()},

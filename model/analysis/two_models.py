@@ -8,10 +8,11 @@ two heads is the Jensen–Shannon divergence of their rows (bits), on average ov
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -19,10 +20,12 @@ from jaxtyping import Float
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
+from model.analysis.corpus import digest_of
 from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
+from model.over_corpus import Partial, Sum, over_corpus
 from model.reader import Reader
 from model.trace.axes import Axis, between, row_parts
 from model.trace.row_blocks import row_slices
@@ -126,42 +129,55 @@ def read_by_both(first: Reader, second: Reader, text: str) -> tuple[Trace, Trace
     return own, second.trace(text)
 
 
-@torch.inference_mode()
 def head_distances(
-    first: Reader, second: Reader, texts: Iterable[str], sites: tuple[str, str], progress: Progress = no_progress
+    first: Reader,
+    second: Reader,
+    texts: Collection[str],
+    sites: tuple[str, str],
+    progress: Progress = no_progress,
+    unfinished: Path | None = None,
 ) -> HeadDistances:
     """Read texts once with both models (`read_by_both`) and compare the heads of an attention of each.
 
-    Raises a DataError if no text has words that both models read.
+    `unfinished` is that of `over_corpus`. Raises a DataError if no text has words that both models read.
     """
     ours, theirs = (
         tuple(head for head in all_heads(reader.abilities.heads) if head.site == site)
         for reader, site in zip((first, second), sites, strict=True)
     )
-    totals, rows, read, skipped = torch.zeros(len(ours), len(theirs), dtype=torch.float64), 0, 0, 0
-    for text in texts:
-        try:
-            traces = read_by_both(first, second, text)
-        except InputTextError:
-            skipped += 1
-        else:
-            queries, keys = matched(*traces, sites)
-            if queries.first and keys.first:
-                weights = [
-                    matched_rows(trace, site, queries[number], keys[number])
-                    for number, (trace, site) in enumerate(zip(traces, sites, strict=True))
-                ]
-                totals += cross_divergences(*weights)
-                rows += len(queries.first)
-                read += 1
-            else:
-                skipped += 1
-        progress(1)
-    if not rows:
-        raise DataError(
-            "Expected texts with words that both models read, but no word of these texts could be matched. Use other "
-            "texts."
+
+    @torch.inference_mode()
+    def of_chunk(texts: Sequence[str], progress: Progress) -> Partial:
+        totals, rows, read = torch.zeros(len(ours), len(theirs), dtype=torch.float64), 0, 0
+        for text in texts:
+            # A text that one of them refuses is skipped.
+            with suppress(InputTextError):
+                traces = read_by_both(first, second, text)
+                queries, keys = matched(*traces, sites)
+                if queries.first and keys.first:
+                    weights = [
+                        matched_rows(trace, site, queries[number], keys[number])
+                        for number, (trace, site) in enumerate(zip(traces, sites, strict=True))
+                    ]
+                    totals += cross_divergences(*weights)
+                    rows += len(queries.first)
+                    read += 1
+            progress(1)
+        return Partial({"totals": totals, "rows": rows, "read": read}, {})
+
+    def finish(total: Partial) -> HeadDistances:
+        rows, read = (int(total.sums.get(name, 0)) for name in ("rows", "read"))
+        if not rows:
+            raise DataError(
+                "Expected texts with words that both models read, but no word of these texts could be matched. Use "
+                "other texts."
+            )
+        distances = torch.as_tensor(total.sums["totals"] / rows).float()
+        return HeadDistances(
+            first=ours, second=theirs, distances=distances, texts=read, rows=rows, skipped=len(texts) - read
         )
-    return HeadDistances(
-        first=ours, second=theirs, distances=(totals / rows).float(), texts=read, rows=rows, skipped=skipped
-    )
+
+    def name() -> str:
+        return " ".join(("two models 1", digest_of(first), first.key, digest_of(second), second.key, *sites))
+
+    return over_corpus(texts, Sum(of_chunk=of_chunk, finish=finish, name=name), progress, unfinished)

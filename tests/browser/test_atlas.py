@@ -28,7 +28,7 @@ MODEL = "with-atlas"
 def url(url: str, checkpoints: Path, tiny_checkpoints: Path) -> str:
     """The app, on whose list is a tiny checkpoint that has an atlas of our own sentences, some of them, beside it."""
     folder = Path(shutil.copytree(tiny_checkpoints / "en-de", checkpoints / MODEL))
-    own = read_text(OWN_CORPUS)
+    own = list(read_text(OWN_CORPUS))
     # Read with a translation: a model of random weights would write each one to the limit.
     sentences = [sentence._replace(target="Es ist so.") for sentence in own[:40]]
     atlas = build_atlas(Translator.load(folder, device="cpu"), sentences)

@@ -154,7 +154,7 @@ def _of_atlas(reader: "Reader", site: str, file: FileState) -> HeadJobs | None:
     metrics, intervals = (
         {name: table[at, :layers, :most] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals)
     )
-    return HeadJobs(later.head_jobs.jobs_of_heads(site, metrics, intervals), len(atlas.texts))
+    return HeadJobs(later.head_jobs.jobs_of_heads(site, metrics, intervals), atlas.sentences)
 
 
 def in_sentence(trace: "Trace", site: str) -> HeadJobs:
@@ -171,4 +171,4 @@ def _read(reader: "Reader", file: FileState) -> "Atlas | None":
         # The atlas page says what is wrong with the file.
         return None
     has_these_heads = dict(atlas.heads) == {site: tuple(heads) for site, heads in reader.abilities.heads.items()}
-    return atlas if has_these_heads and atlas.model == later.atlas_measure.digest_of(reader) else None
+    return atlas if has_these_heads and atlas.model == later.corpus.digest_of(reader) else None

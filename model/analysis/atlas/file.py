@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_digest
+from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
 from model.analysis.coreference.case_files import PronounCases
-from model.analysis.corpus import CorpusSentence
+from model.analysis.corpus import CorpusSentence, digest_of
 from model.analysis.metrics.alignment import AlignedPair
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
 from model.errors import DataError
@@ -34,6 +34,8 @@ _READABLE: Final = (FORMAT, "headlight-atlas-1")
 LARGEST: Final = 1 << 28
 #: Bytes that all files of a cache may take together; the oldest go first.
 LARGEST_CACHE: Final = 1 << 28
+#: The folder in a cache that has the parts of atlases that are not whole yet.
+UNFINISHED: Final = "unfinished"
 
 
 def save_atlas(atlas: Atlas, path: str | Path, inside: Path | None = None) -> None:
@@ -45,6 +47,7 @@ def save_atlas(atlas: Atlas, path: str | Path, inside: Path | None = None) -> No
         "corpus": atlas.corpus,
         "sites": SITES,
         "heads": {site: list(of_layers) for site, of_layers in atlas.heads.items()},
+        "sentences": atlas.sentences,
         "texts": atlas.texts,
         "translations": atlas.translations,
         "skipped": dict(atlas.skipped),
@@ -96,7 +99,8 @@ def cached_atlas(
 ) -> Atlas:
     """The atlas of this model and these sentences, from the folder if it is there, else made and kept there.
 
-    A file that is damaged, or of something else, is made again. Arguments and errors are those of `build_atlas`.
+    A file that is damaged, or of something else, is made again; what was stopped goes on. Arguments and errors are
+    those of `build_atlas`.
     """
     model = digest_of(reader)
     corpus = reading_digest(sentences, aligned)
@@ -105,7 +109,7 @@ def cached_atlas(
         atlas = load_atlas(path)
         if (atlas.model, atlas.corpus) == (model, corpus):
             return atlas
-    atlas = build_atlas(reader, sentences, aligned, progress, cases)
+    atlas = build_atlas(reader, sentences, aligned, progress, cases, folder / UNFINISHED)
     # A cache that cannot be written costs time the next time, not the result now.
     with contextlib.suppress(OSError, DataError):
         make_folder(folder)
@@ -151,6 +155,7 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
     return Atlas(
         model=str(header["model"]),
         corpus=str(header["corpus"]),
+        sentences=int(header.get("sentences", len(texts))),
         texts=texts,
         translations=translations,
         skipped=MappingProxyType({str(reason): int(count) for reason, count in header["skipped"].items()}),

@@ -49,11 +49,15 @@ class RatioInterval:
     summed apart, so that a corpus of any length takes three numbers a head.
     """
 
-    def __init__(self, heads: int) -> None:
-        self.sums = torch.zeros(heads, dtype=torch.float64)
-        self._squares, self._products = torch.zeros_like(self.sums), torch.zeros_like(self.sums)
-        self._rows, self._square_rows = torch.zeros_like(self.sums), torch.zeros_like(self.sums)
-        self._sentences = torch.zeros_like(self.sums)
+    def __init__(self, moments: Float[Tensor, "moment head"]) -> None:
+        """`moments`: the six sums, of `add`; those of two parts of a corpus may be added."""
+        self.moments = moments
+        self.sums, self._squares, self._products, self._rows, self._square_rows, self._sentences = moments
+
+    @classmethod
+    def empty(cls, heads: int) -> "RatioInterval":
+        """Of no sentence yet."""
+        return cls(torch.zeros(6, heads, dtype=torch.float64))
 
     def add(self, total: Float[Tensor, "some_head"], rows: int, heads: slice = slice(None)) -> None:
         """Take in one sentence: the sum over its rows, how many there are, and which heads these are; by default all.
@@ -61,12 +65,8 @@ class RatioInterval:
         Heads of a layer with a window have fewer rows that count than others.
         """
         total = total.double()  # the sums of squares nearly cancel
-        self.sums[heads] += total
-        self._squares[heads] += total**2
-        self._products[heads] += total * rows
-        self._rows[heads] += rows
-        self._square_rows[heads] += rows**2
-        self._sentences[heads] += 1
+        counts = (torch.full_like(total, number) for number in (rows, rows**2, 1))
+        self.moments[:, heads] += torch.stack((total, total**2, total * rows, *counts))
 
     @property
     def rows(self) -> int:
@@ -75,7 +75,8 @@ class RatioInterval:
 
     def mean(self) -> Float[Tensor, "head"]:
         """The mean over all rows; NaN without any."""
-        return self.sums / self._rows
+        means: Tensor = self.sums / self._rows
+        return means
 
     def ends(self) -> Float[Tensor, "head end"]:
         """The lower and the upper end; NaN for fewer than two sentences."""

@@ -6,10 +6,11 @@ so that a long sentence counts for more than a short one. Tables are arrays [sit
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, compress
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -23,70 +24,44 @@ from torch.nn.functional import pad
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import measure_coreference
-from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, SiteRun, corpus_digest, read_corpus
+from model.analysis.corpus import CorpusSentence, SiteRun, corpus_digest, digest_of, trace_all
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
-from model.analysis.metrics.head_metrics import (
-    NORM,
-    ROW_METRICS,
-    AttentionRows,
-    Heads,
-    RowMetric,
-    has_choice,
-    row_metrics,
-)
+from model.analysis.metrics.head_metrics import NORM, ROW_METRICS, AttentionRows, Heads, has_choice, row_metrics
 from model.analysis.metrics.measures import norm_shares, value_weighted_norms
-from model.checkpoint import model_digest
-from model.errors import DataError
+from model.arrays_file import Array
+from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
 from model.opening import as_writer
+from model.over_corpus import Partial, Sum, over_corpus, packed, unpacked
 from model.reader import Reader, Writer
 from model.trace.trace import Trace
-from model.translator import Translator
 
 NONE: Final = -1
-#: Values that are held beside the largest ones before they are sorted in.
-HELD: Final = 64
 
 
-class Strongest:
-    """For each of `rows`, the numbers of the `count` largest values; of equal ones, the smaller number first."""
+def strongest(
+    values: Float[Array, "*row candidate"], numbers: Int[Array, "*row candidate"], count: int
+) -> tuple[Float[Array, "*row rank"], Int[Array, "*row rank"]]:
+    """In each row the `count` largest values and their numbers; of equal ones, the smaller number first.
 
-    def __init__(self, rows: int, count: int) -> None:
-        self._count = count
-        self._values = np.full((rows, count), -np.inf)
-        self._numbers = np.full((rows, count), NONE, dtype=np.int32)
-        self._held: list[tuple[int, npt.NDArray[np.float64]]] = []
-
-    def add(self, number: int, values: Float[npt.NDArray[np.float64], " some_row"], rows: slice = slice(None)) -> None:
-        """One value for each of some rows, by default of all, under a number of its own in each."""
-        held = np.full(len(self._values), -np.inf)
-        held[rows] = values
-        self._held.append((number, held))
-        if len(self._held) == HELD:
-            self._sort_in()
-
-    def numbers(self) -> Int[npt.NDArray[np.int32], "row rank"]:
-        """The numbers, largest value first; −1 where there were fewer values."""
-        self._sort_in()
-        return self._numbers.copy()
-
-    def _sort_in(self) -> None:
-        if not self._held:
-            return
-        numbers, values = zip(*self._held, strict=True)
-        held = np.broadcast_to(np.array(numbers, dtype=np.int32), (len(self._values), len(numbers)))
-        all_values = np.concatenate((self._values, np.stack(values, axis=1)), axis=1)
-        all_numbers = np.concatenate((self._numbers, held), axis=1)
-        order = np.lexsort((all_numbers, -all_values))[:, : self._count]
-        self._values = np.take_along_axis(all_values, order, axis=1)
-        self._numbers = np.take_along_axis(all_numbers, order, axis=1)
-        self._held = []
+    −∞ is no value: its number becomes −1, and so are places that are not filled.
+    """
+    room = [(0, 0)] * (values.ndim - 1) + [(0, max(0, count - values.shape[-1]))]
+    values = np.pad(values, room, constant_values=-np.inf)
+    numbers = np.where(values == -np.inf, NONE, np.pad(numbers, room))
+    order = np.lexsort((numbers, -values))[..., :count]
+    return np.take_along_axis(values, order, -1), np.take_along_axis(numbers, order, -1)
 
 
 #: Sentences that are named for each metric of each head.
 STRONGEST: Final = 5
+
+#: Sentences of which an atlas keeps the texts; of more, it keeps those that are named for a head.
+MOST_TEXTS: Final = 10_000
+#: Digits of a metric that decide which sentence is stronger: what is less is rounding, and equal ones keep their order.
+DIGITS: Final = 6
 
 AER: Final = ("aer_word_in", "aer_word_out")
 """Alignment error rates of cross-attention heads: asked when a word goes in, and when it comes out."""
@@ -102,7 +77,8 @@ class Atlas:
     #: model, corpus: digests of the model and of everything it was given to read.
     model: str
     corpus: str
-    #: texts, translations: the sentences that were read, in their order.
+    sentences: int  #: how many were read
+    #: texts, translations: the sentences that were read, in their order; of more than `MOST_TEXTS` the strongest.
     texts: tuple[str, ...]
     translations: tuple[str, ...]
     skipped: Mapping[str, int]  #: reason → sentences left out
@@ -136,68 +112,73 @@ def own_indices(heads: Sequence[int], most: int) -> Int[npt.NDArray[np.int64], "
 
 def build_atlas(
     reader: Reader,
-    sentences: Iterable[CorpusSentence],
+    sentences: Collection[CorpusSentence],
     aligned: Sequence[AlignedPair] = (),
     progress: Progress = no_progress,
     cases: PronounCases | None = None,
+    unfinished: Path | None = None,
 ) -> Atlas:
-    """Read a corpus and measure every head. Raises a DataError if no sentence could be read, or there are too many.
+    """Read a corpus and measure every head. Raises a DataError if no sentence could be read.
 
     Args:
         reader: any model that reads text.
-        sentences: at most `corpus.MOST_SENTENCES`; an encoder–decoder reads a translation that is given, or else its
-            own, greedy one.
+        sentences: an encoder–decoder reads a translation that is given, or else its own, greedy one. A `Corpus` is read
+            from its file as it is needed.
         aligned: sentence pairs with links made by hand, for error rates of a `Translator`; a set of its own.
         progress: called with the number of sentences and aligned pairs done since the last call; each aligned pair is
             read twice.
         cases: sentences with a pronoun and two candidates, for `ANTECEDENT`; a set of its own.
+        unfinished: as of `over_corpus`.
     """
-    given = list(islice(sentences, MOST_SENTENCES + 1))
-    survey = _Survey(reader.abilities.heads, _projections(reader))
-    reading = read_corpus(reader, given, progress)
-    for number, trace in reading.traces:
-        survey.add(number, trace)
-    metrics, intervals, rows = survey.tables()
-    if aligned and reader.abilities.has("alignment links"):
-        error_rates, links = _error_rates(as_writer(reader), aligned, progress)
-        metrics |= {name: survey.by_head({"decoder.cross": values}) for name, values in error_rates.items()}
-        rows |= dict.fromkeys(error_rates, (0, 0, links))
-    # A model from before the Transformer reads no sentence by a self-attention.
-    if cases is not None and reader.abilities.has("self-attention"):
-        # Where no case can be read, the table is left out.
-        with suppress(DataError):
-            metrics[ANTECEDENT], intervals[ANTECEDENT], rows[ANTECEDENT] = _antecedents(reader, survey, cases, progress)
-    if reader.abilities.kind == "decoder":
-        # With it comes the library transformers, which such a model has loaded already.
-        from model.analysis.metrics import repeated_tokens as repeating
+    survey = _Survey(reader)
 
-        if repeating.can_be_asked(reader):
-            repeated = repeating.repeated_tokens(reader, progress=progress)
-            metrics |= {name: survey.by_head({repeating.SITE: values}) for name, values in repeated.items()}
-            counted = repeating.DRAWS * (repeating.copies_of(reader) - 1) * repeating.TOKENS
-            rows |= dict.fromkeys(repeated, (0, counted, 0))
-    texts, translations = zip(*(survey.texts[number] for number in range(len(survey.texts))), strict=True)
-    return Atlas(
-        model=digest_of(reader),
-        corpus=reading_digest(given, aligned),
-        texts=texts,
-        translations=translations,
-        skipped=MappingProxyType(dict(reading.skipped)),
-        metrics=MappingProxyType({name: _frozen(table) for name, table in metrics.items()}),
-        intervals=MappingProxyType({name: _frozen(ends) for name, ends in intervals.items()}),
-        rows=MappingProxyType(rows),
-        strongest=MappingProxyType({name: _frozen(table) for name, table in survey.strongest().items()}),
-        divergences=_frozen(survey.divergences()),
-        mean_outputs=_frozen(survey.mean_outputs()),
-        heads=MappingProxyType({site: tuple(of_layers) for site, of_layers in reader.abilities.heads.items()}),
+    def finish(total: Partial) -> Atlas:
+        read = int(total.sums.get("read", 0))
+        if not read and reader.abilities.reads != "text":
+            raise DataError("This model ({name}) is a vision model: it reads no text.", name=reader.abilities.family)
+        if not read:
+            raise DataError("No sentence could be read: there is none, or all are blank or too long for this model.")
+        metrics, intervals, rows = survey.tables(total)
+        if aligned and reader.abilities.has("alignment links"):
+            error_rates, links = _error_rates(as_writer(reader), aligned, progress)
+            metrics |= {name: survey.by_head({"decoder.cross": values}) for name, values in error_rates.items()}
+            rows |= dict.fromkeys(error_rates, (0, 0, links))
+        # A model from before the Transformer reads no sentence by a self-attention.
+        if cases is not None and reader.abilities.has("self-attention"):
+            # Where no case can be read, the table is left out.
+            with suppress(DataError):
+                found = _antecedents(reader, survey, cases, progress, unfinished)
+                metrics[ANTECEDENT], intervals[ANTECEDENT], rows[ANTECEDENT] = found
+        if reader.abilities.kind == "decoder":
+            # With it comes the library transformers, which such a model has loaded already.
+            from model.analysis.metrics import repeated_tokens as repeating
+
+            if repeating.can_be_asked(reader):
+                repeated = repeating.repeated_tokens(reader, progress=progress)
+                metrics |= {name: survey.by_head({repeating.SITE: values}) for name, values in repeated.items()}
+                counted = repeating.DRAWS * (repeating.copies_of(reader) - 1) * repeating.TOKENS
+                rows |= dict.fromkeys(repeated, (0, counted, 0))
+        skipped = {name.removeprefix(SKIPPED): int(n) for name, n in total.sums.items() if name.startswith(SKIPPED)}
+        return Atlas(
+            model=digest_of(reader),
+            corpus=reading_digest(sentences, aligned),
+            sentences=read,
+            texts=tuple(unpacked("texts", total.rows)),
+            translations=tuple(unpacked("translations", total.rows)),
+            skipped=MappingProxyType(skipped),
+            metrics=MappingProxyType({name: _frozen(table) for name, table in metrics.items()}),
+            intervals=MappingProxyType({name: _frozen(ends) for name, ends in intervals.items()}),
+            rows=MappingProxyType(rows),
+            strongest=MappingProxyType({name: _frozen(table) for name, table in survey.strongest(total).items()}),
+            divergences=_frozen(survey.divergences(total)),
+            mean_outputs=_frozen(survey.mean_outputs(total)),
+            heads=MappingProxyType({site: tuple(of_layers) for site, of_layers in survey.heads.items()}),
+        )
+
+    summed = Sum(
+        of_chunk=survey.of_chunk, merge=_merged, finish=finish, name=lambda: f"atlas 1 {digest_of(reader)} {reader.key}"
     )
-
-
-def digest_of(reader: Reader) -> str:
-    """What names exactly this model in an atlas."""
-    if isinstance(reader, Translator):
-        return model_digest(reader.model, reader.tokenizer)
-    return reader.digest
+    return over_corpus(sentences, summed, progress, unfinished)
 
 
 def _projections(reader: Reader) -> dict[str, Float[Tensor, "layer_and_head d_v d_model"]]:
@@ -210,89 +191,132 @@ def _projections(reader: Reader) -> dict[str, Float[Tensor, "layer_and_head d_v 
     }
 
 
-def reading_digest(sentences: Sequence[CorpusSentence], aligned: Sequence[AlignedPair]) -> str:
+def reading_digest(sentences: Collection[CorpusSentence], aligned: Sequence[AlignedPair]) -> str:
     """SHA-256 that names exactly what an atlas is made from."""
     as_sentences = [
         CorpusSentence(" ".join(pair.source), f"{' '.join(pair.target)}\t{sorted(pair.sure)}") for pair in aligned
     ]
-    return corpus_digest([*sentences, CorpusSentence(f"{len(sentences)} sentences, then alignments"), *as_sentences])
+    then = CorpusSentence(f"{len(sentences)} sentences, then alignments")
+    return corpus_digest(chain(sentences, [then], as_sentences))
+
+
+SKIPPED: Final = "skipped/"
 
 
 class _Survey:
-    """What has been seen of the corpus so far; heads of a site are one list, those of layer 0 first."""
+    """What a model's heads do in some sentences; heads of a site are one list, those of layer 0 first."""
 
-    def __init__(self, heads: Heads, projections: Mapping[str, Tensor]) -> None:
-        self.heads = heads
-        self.shape = (len(SITES), max(map(len, heads.values())), max(max(of_layers) for of_layers in heads.values()))
-        self.texts: dict[int, tuple[str, str]] = {}
-        #: Site → the sums of the heads' outputs over rows, and how many rows these were.
-        self._outputs: dict[str, tuple[Tensor, int]] = {}
-        self._projections = projections
-        counts = {site: sum(of_layers) for site, of_layers in heads.items()}
-        names = [prefix + name for prefix in (("", NORM) if projections else ("",)) for name in ROW_METRICS]
-        self._means = {name: {site: RatioInterval(count) for site, count in counts.items()} for name in names}
-        self._best = {name: {site: Strongest(count, STRONGEST) for site, count in counts.items()} for name in names}
-        self._divergences = {site: torch.zeros(count, count, dtype=torch.float64) for site, count in counts.items()}
-        self._compared = dict.fromkeys(heads, 0)
+    def __init__(self, reader: Reader) -> None:
+        self.heads: Heads = reader.abilities.heads
+        most = max(max(of_layers) for of_layers in self.heads.values())
+        self.shape = (len(SITES), max(map(len, self.heads.values())), most)
+        self._reader, self._projections = reader, _projections(reader)
+        prefixes = ("", NORM) if self._projections else ("",)
+        self._names = [prefix + name for prefix in prefixes for name in ROW_METRICS]
 
     @torch.inference_mode()
-    def add(self, number: int, trace: Trace) -> None:
-        """Take in one sentence."""
-        self.texts[number] = (trace.text, trace.translation)
+    def of_chunk(self, sentences: Sequence[CorpusSentence], progress: Progress) -> Partial:
+        """Read some sentences.
+
+        Of each site `moments` [metric, moment, head] are summed, and `outputs`, `divergences` and over how many rows
+        these go. `strongest` and `numbers` [metric, head, rank] say in which sentences a metric is highest, counted
+        from the first of `given`; `listed` are the numbers of `texts`.
+        """
+        sums: dict[str, Any] = {"given": len(sentences), "read": 0}
+        rows: dict[str, Array] = {}
+        values = {}
+        for site, of_layers in self.heads.items():
+            count = sum(of_layers)
+            sums[f"moments/{site}"] = torch.stack([RatioInterval.empty(count).moments for _ in self._names])
+            sums[f"divergences/{site}"] = torch.zeros(count, count, dtype=torch.float64)
+            sums[f"compared/{site}"] = 0
+            values[site] = np.full((len(self._names), count, len(sentences)), -np.inf)
+        texts: dict[int, tuple[str, str]] = {}
+        for number, trace in trace_all(self._reader, sentences):
+            if isinstance(trace, InputTextError):
+                refused = SKIPPED + said("too long or blank for this model")
+                sums[refused] = sums.get(refused, 0) + 1
+            else:
+                texts[number] = (trace.text, trace.translation)
+                for site, of_site in values.items():
+                    self._add(trace, site, sums, of_site[..., number])
+            progress(1)
+        sums["read"] = len(texts)
+        numbers = np.arange(len(sentences))
+        for site, of_site in values.items():
+            best = strongest(of_site, np.broadcast_to(numbers, of_site.shape), STRONGEST)
+            rows[f"strongest/{site}"], rows[f"numbers/{site}"] = best
+        listed = sorted(texts)
+        rows |= packed("texts", (texts[number][0] for number in listed))
+        rows |= packed("translations", (texts[number][1] for number in listed))
+        return Partial(sums, rows | {"listed": np.array(listed, np.int64)})
+
+    def _add(self, trace: Trace, site: str, sums: dict[str, Any], values: npt.NDArray[np.float64]) -> None:
+        """Take in what the heads of a site do in one sentence."""
         last = (trace.source_tokens or trace.target_tokens)[-1]
         end_token = last if last in trace.special_tokens else ""
-        for site in self.heads:
-            computed = SiteRun.of(trace, site, with_values=site in self._projections)
-            weights, value = computed.weights, computed.value
-            matrices = {"": weights}
-            if value is not None:
-                matrices[NORM] = norm_shares(value_weighted_norms(weights, value, self._projections[site]))
-                total, count = self._outputs.get(site, (torch.zeros(()), 0))
-                self._outputs[site] = total + (weights @ value).double().sum(1), count + weights.size(1)
-            queries, keys = trace.axis_tokens(site)
-            for prefix, matrix in matrices.items():
-                for heads, mask in computed.masks:
-                    rows = AttentionRows(matrix[heads], mask, site, keys, queries, end_token)
-                    for name, metric in row_metrics(rows, ROW_METRICS).items():
-                        self._add_metric(prefix + name, site, number, metric, heads)
-            chosen = torch.stack([has_choice(mask) for _, mask in computed.masks]).any(0)
-            self._divergences[site] += divergence_sums(weights, chosen)
-            self._compared[site] += int(chosen.sum())
+        computed = SiteRun.of(trace, site, with_values=site in self._projections)
+        weights, value = computed.weights, computed.value
+        matrices = {"": weights}
+        if value is not None:
+            matrices[NORM] = norm_shares(value_weighted_norms(weights, value, self._projections[site]))
+            outputs = (weights @ value).double().sum(1)
+            sums[f"outputs/{site}"] = sums.get(f"outputs/{site}", 0) + outputs
+            sums[f"output_rows/{site}"] = sums.get(f"output_rows/{site}", 0) + weights.size(1)
+        queries, keys = trace.axis_tokens(site)
+        for prefix, matrix in matrices.items():
+            for heads, mask in computed.masks:
+                rows = AttentionRows(matrix[heads], mask, site, keys, queries, end_token)
+                for name, metric in row_metrics(rows, ROW_METRICS).items():
+                    index, count = self._names.index(prefix + name), int(metric.counts.sum())
+                    if count:
+                        total = metric.values[:, metric.counts].double().sum(1)
+                        RatioInterval(sums[f"moments/{site}"][index]).add(total, count, heads)
+                        values[index, heads] = np.round((total / count).numpy(), DIGITS)
+        chosen = torch.stack([has_choice(mask) for _, mask in computed.masks]).any(0)
+        sums[f"divergences/{site}"] += divergence_sums(weights, chosen)
+        sums[f"compared/{site}"] += int(chosen.sum())
 
-    def tables(self) -> tuple[dict[str, Table], dict[str, Table], dict[str, tuple[int, ...]]]:
+    def tables(self, total: Partial) -> tuple[dict[str, Table], dict[str, Table], dict[str, tuple[int, ...]]]:
         """Means over all rows, their intervals, and how many rows there were."""
-        means, ends = (
-            {
-                name: self.by_head({site: read(interval) for site, interval in of_sites.items()})
-                for name, of_sites in self._means.items()
-            }
-            for read in (RatioInterval.mean, RatioInterval.ends)
-        )
-        rows = {
-            name: tuple(of_sites[site].rows if site in of_sites else 0 for site in SITES)
-            for name, of_sites in self._means.items()
-        }
+        means, ends, rows = {}, {}, {}
+        for index, name in enumerate(self._names):
+            moments = {site: torch.as_tensor(total.sums[f"moments/{site}"])[index] for site in self.heads}
+            of_sites = {site: RatioInterval(of_site) for site, of_site in moments.items()}
+            means[name] = self.by_head({site: interval.mean() for site, interval in of_sites.items()})
+            ends[name] = self.by_head({site: interval.ends() for site, interval in of_sites.items()})
+            rows[name] = tuple(of_sites[site].rows if site in of_sites else 0 for site in SITES)
         return means, ends, rows
 
-    def strongest(self) -> dict[str, npt.NDArray[np.int32]]:
-        """Numbers of the strongest sentences."""
+    def strongest(self, total: Partial) -> dict[str, npt.NDArray[np.int32]]:
+        """Of each metric the texts of the strongest sentences, by their places among all that are kept."""
+        numbers = {site: total.rows[f"numbers/{site}"] for site in self.heads}
+        found = {
+            site: np.where(of_site == NONE, NONE, np.searchsorted(total.rows["listed"], of_site)).astype(np.int32)
+            for site, of_site in numbers.items()
+        }
         return {
-            name: self.by_head({site: torch.from_numpy(best.numbers()) for site, best in of_sites.items()}, float(NONE))
-            for name, of_sites in self._best.items()
+            name: self.by_head({site: torch.from_numpy(of[index]) for site, of in found.items()}, float(NONE))
+            for index, name in enumerate(self._names)
         }
 
-    def divergences(self) -> Table:
+    def divergences(self, total: Partial) -> Table:
         """Means over all rows; 0 where no row has a choice."""
         places = self.shape[1] * self.shape[2]
         means = np.zeros((len(SITES), places, places), np.float32)
-        for site, sums in self._divergences.items():
+        for site in self.heads:
             own = own_indices(self.heads[site], self.shape[2])
-            means[SITES.index(site)][np.ix_(own, own)] = (sums / max(1, self._compared[site])).float().numpy()
+            compared = max(1, int(total.sums[f"compared/{site}"]))
+            means[SITES.index(site)][np.ix_(own, own)] = np.asarray(total.sums[f"divergences/{site}"]) / compared
         return means
 
-    def mean_outputs(self) -> Table:
+    def mean_outputs(self, total: Partial) -> Table:
         """The mean of each head's output; NaN where it is not known."""
-        means = {site: (total / rows).float() for site, (total, rows) in self._outputs.items()}
+        means = {
+            site: torch.as_tensor(total.sums[f"outputs/{site}"] / total.sums[f"output_rows/{site}"]).float()
+            for site in self.heads
+            if f"outputs/{site}" in total.sums
+        }
         if not means:
             return np.full((*self.shape, 1), np.nan, np.float32)
         width = max(of_site.size(1) for of_site in means.values())
@@ -309,16 +333,29 @@ class _Survey:
             table[SITES.index(site), own_indices(self.heads[site], self.shape[2])] = of_heads.numpy().astype(kind)
         return table.reshape(*self.shape, *first.shape[1:])
 
-    def _add_metric(self, name: str, site: str, sentence: int, metric: RowMetric, heads: slice) -> None:
-        rows = int(metric.counts.sum())
-        if rows:
-            total = metric.values[:, metric.counts].double().sum(1)
-            self._means[name][site].add(total, rows, heads)
-            self._best[name][site].add(sentence, (total / rows).numpy(), heads)
+
+def _merged(first: Partial, second: Partial) -> Partial:
+    """Two parts of a corpus; of the strongest sentences of both, the strongest, and of many texts those of these."""
+    both, offset = first + second, int(first.sums["given"])
+    rows = {**both.rows, "listed": np.concatenate([first.rows["listed"], second.rows["listed"] + offset])}
+    named: list[Array] = []
+    for key in [name for name in rows if name.startswith("strongest/")]:
+        place = key.replace("strongest/", "numbers/")
+        later = second.rows[place]
+        later = np.where(later == NONE, NONE, later + offset)
+        values = np.concatenate([first.rows[key], second.rows[key]], -1)
+        rows[key], rows[place] = strongest(values, np.concatenate([first.rows[place], later], -1), STRONGEST)
+        named.append(rows[place].ravel())
+    if both.sums["read"] > MOST_TEXTS:
+        keeps = np.isin(rows["listed"], np.concatenate(named)).tolist()
+        for name in ("texts", "translations"):
+            rows |= packed(name, compress(unpacked(name, rows), keeps))
+        rows["listed"] = rows["listed"][keeps]
+    return Partial(both.sums, rows)
 
 
 def _antecedents(
-    reader: Reader, survey: _Survey, cases: PronounCases, progress: Progress
+    reader: Reader, survey: _Survey, cases: PronounCases, progress: Progress, unfinished: Path | None
 ) -> tuple[Table, Table, tuple[int, ...]]:
     """Shares of cases in which a head looks more at the antecedent, intervals, and how many; NaN without scores."""
 
@@ -326,7 +363,7 @@ def _antecedents(
         # A stop is heard between two sentences; they are not counted.
         progress(0)
 
-    scored = measure_coreference(reader, cases, progress=heard).sites
+    scored = measure_coreference(reader, cases, progress=heard, unfinished=unfinished).sites
     shares = {site: of_site.accuracy.value.flatten() for site, of_site in scored.items()}
     ends = {
         site: torch.stack([of_site.accuracy.low.flatten(), of_site.accuracy.high.flatten()], -1)

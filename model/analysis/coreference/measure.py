@@ -14,12 +14,15 @@ the minimal pairs and reported on the other.
 """
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from itertools import compress
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -34,13 +37,15 @@ from model.analysis.coreference.pronoun_rows import (
     case_weights,
     read_case,
 )
-from model.analysis.corpus import CorpusSentence, trace_all
+from model.analysis.corpus import CorpusSentence, digest_of, trace_all
 from model.analysis.interventions.head_effects import batches
 from model.analysis.metrics.estimates import Estimate, bootstrap_mean
 from model.analysis.metrics.head_metrics import LayerHead
+from model.arrays_file import Array
 from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
 from model.opening import as_chooser, as_writer
+from model.over_corpus import Partial, Sum, over_corpus
 from model.reader import Reader
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
@@ -286,7 +291,6 @@ class CoreferenceScores:
         return sum(self.skipped.values())
 
 
-@torch.inference_mode()
 def measure_coreference(
     reader: Reader,
     given: PronounCases,
@@ -294,6 +298,7 @@ def measure_coreference(
     sites: Sequence[str] | None = None,
     measure: Measure = "raw",
     progress: Progress = no_progress,
+    unfinished: Path | None = None,
 ) -> CoreferenceScores:
     """Score all heads of the sites over a set, and what the model prefers.
 
@@ -306,6 +311,7 @@ def measure_coreference(
             known to translate English to German. Of other models it is the one that reads the sentence.
         progress: called with the number of cases done since the last call, which is 0 before the first and after the
             last; it may end the measurement by an error.
+        unfinished: as of `over_corpus`.
     """
     if measure == "rollout" and "rollout" in reader.abilities.lacks:
         raise DataError(reader.abilities.lacks["rollout"])
@@ -317,67 +323,86 @@ def measure_coreference(
     if translates and (unknown := sorted(set(sites) - set(SCORED_SITES))):
         message = "Sites that can be scored are {scored_sites}, got {unknown}."
         raise DataError(message, scored_sites=" and ".join(SCORED_SITES), unknown=", ".join(unknown))
-    skipped = Counter(given.skipped)
+    asked = tuple(dict.fromkeys(sites))
+
+    def finish(total: Partial) -> CoreferenceScores:
+        skipped = Counter(given.skipped) + _reasons(total, "")
+        cases = list(compress(given.cases, total.rows.get("is_read", ())))
+        if not cases:
+            raise DataError("No row could be scored: {skipped}.", skipped=", ".join(skipped))
+        unscored = {site: _reasons(total, site) for site in asked}
+        scores = {site: _site_scores(site, measure, cases, total, unscored[site], progress) for site in asked}
+        if not any(scores.values()):
+            reasons = sorted({reason for counts in unscored.values() for reason in counts})
+            raise DataError(
+                "No row could be scored: {reasons}.", reasons=", ".join(reasons) or said("all are controls")
+            )
+        return CoreferenceScores(
+            measure=measure,
+            cases=tuple(cases),
+            skipped=MappingProxyType(dict(skipped)),
+            sites=MappingProxyType({site: of_site for site, of_site in scores.items() if of_site is not None}),
+            unscored=MappingProxyType({site: MappingProxyType(dict(counts)) for site, counts in unscored.items()}),
+            contrast=_contrast_scores(cases, torch.from_numpy(total.rows["margins"])),
+        )
+
+    summed = Sum[PronounCase, CoreferenceScores](
+        of_chunk=lambda cases, progress: _of_chunk(reader, cases, asked, measure, progress),
+        finish=finish,
+        name=lambda: " ".join(("coreference 1", digest_of(reader), reader.key, measure, *asked)),
+    )
+    return over_corpus(given.cases, summed, progress, unfinished)
+
+
+def _reasons(total: Partial, site: str) -> Counter[str]:
+    """Reason → rows that were left out for it: of a site, or of all."""
+    counted = {tuple(name.split("/", 1)): int(count) for name, count in total.sums.items()}
+    return Counter({reason: count for (of, reason), count in counted.items() if of == site})
+
+
+@torch.inference_mode()
+def _of_chunk(
+    reader: Reader, cases: Sequence[PronounCase], sites: Sequence[str], measure: Measure, progress: Progress
+) -> Partial:
+    """Read some cases.
+
+    `SITE/REASON` counts rows left out, without a site of all. Rows: `is_read` of each case, of those that are
+    `margins`, log P(right) − log P(wrong) or NaN, and for each site `is_scored` and, where it is, `CandidateWeights`.
+    """
+    sums: Counter[str] = Counter()
     read: list[ReadCase] = []
-    for number, case in enumerate(given.cases):
+    is_read = np.zeros(len(cases), bool)
+    for number, case in enumerate(cases):
         if number % READ_AT_ONCE == 0:
             progress(0)
-        result = read_case(reader, case)
-        if isinstance(result, str):
-            skipped[result] += 1
+        if isinstance(result := read_case(reader, case), str):
+            sums[f"/{result}"] += 1
         else:
+            is_read[number] = True
             read.append(result)
-    if not read:
-        raise DataError("No row could be scored: {skipped}.", skipped=", ".join(skipped))
-    collected = _collect(reader, read, sites, measure, progress)
-    cases = [item.case for item in read]
-    scores = {site: _site_scores(site, measure, cases, collected, progress) for site in dict.fromkeys(sites)}
-    if not any(scores.values()):
-        reasons = sorted({reason for counts in collected.skipped.values() for reason in counts})
-        raise DataError("No row could be scored: {reasons}.", reasons=", ".join(reasons) or said("all are controls"))
-    return CoreferenceScores(
-        measure=measure,
-        cases=tuple(cases),
-        skipped=MappingProxyType(dict(skipped)),
-        sites=MappingProxyType({site: of_site for site, of_site in scores.items() if of_site is not None}),
-        unscored=MappingProxyType({site: MappingProxyType(dict(collected.skipped[site])) for site in scores}),
-        contrast=_contrast_scores(cases, collected.margins),
-    )
-
-
-class _Collected:
-    """What the sentences gave, in the order in which they were read.
-
-    Of each site, the case of every row and its weights (`rows`, `weights`), and reason → rows without (`skipped`);
-    `margins`: case → log P(right) − log P(wrong).
-    """
-
-    def __init__(self) -> None:
-        self.rows: defaultdict[str, list[int]] = defaultdict(list)
-        self.weights: defaultdict[str, list[CandidateWeights]] = defaultdict(list)
-        self.skipped: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self.margins: dict[int, float] = {}
-
-
-def _collect(
-    reader: Reader, read: Sequence[ReadCase], sites: Sequence[str], measure: Measure, progress: Progress
-) -> _Collected:
-    collected = _Collected()
+    found: dict[str, dict[int, CandidateWeights]] = {site: {} for site in sites}
     # An encoder reads the sentence whatever its decoder writes.
     of_own = CROSS in sites
     sentences = [CorpusSentence(item.case.sentence, None if of_own else item.case.sentence) for item in read]
     for row, trace in trace_all(reader, sentences):
         for site in sites:
             if isinstance(trace, InputTextError):
-                collected.skipped[site][REFUSED] += 1
+                sums[f"{site}/{REFUSED}"] += 1
             elif isinstance(asking := _asking(reader, trace, site, read[row]), str):
-                collected.skipped[site][asking] += 1
+                sums[f"{site}/{asking}"] += 1
             else:
-                collected.rows[site].append(row)
-                collected.weights[site].append(case_weights(reader, trace, site, read[row], asking, measure))
+                found[site][row] = case_weights(reader, trace, site, read[row], asking, measure)
         progress(1)
-    collected.margins.update(_margins(reader, read))
-    return collected
+    margins = np.full(len(read), np.nan, np.float32)
+    for row, margin in _margins(reader, read):
+        margins[row] = margin
+    rows: dict[str, Array] = {"is_read": is_read, "margins": margins}
+    for site, of_site in found.items():
+        rows[f"{site}/is_scored"] = np.isin(np.arange(len(read)), list(of_site))
+        if of_site:
+            whole = CandidateWeights.joined([of_site[row] for row in sorted(of_site)])
+            rows |= {f"{site}/{name}": of.numpy() for name, of in vars(whole).items() if of is not None}
+    return Partial(sums, rows)
 
 
 def _asking(reader: Reader, trace: Trace, site: str, read: ReadCase) -> Sequence[Sequence[int]] | str:
@@ -405,23 +430,26 @@ def _margins(reader: Reader, read: Sequence[ReadCase]) -> Iterator[tuple[int, fl
 
 
 def _site_scores(
-    site: str, measure: Measure, cases: Sequence[PronounCase], collected: _Collected, progress: Progress
+    site: str,
+    measure: Measure,
+    cases: Sequence[PronounCase],
+    total: Partial,
+    skipped: Mapping[str, int],
+    progress: Progress,
 ) -> SiteScores | None:
-    if not collected.rows[site]:
+    if f"{site}/to" not in total.rows:
         return None
-    rows = torch.tensor(collected.rows[site])
-    order = rows.argsort()
-    ordered = [cases[row] for row in rows[order].tolist()]
-    weights = CandidateWeights.joined(collected.weights[site]).reordered(order)
-    return score_site(site, measure, ordered, weights, collected.skipped[site], progress)
+    names = [field.name for field in fields(CandidateWeights) if f"{site}/{field.name}" in total.rows]
+    weights = CandidateWeights(**{name: torch.from_numpy(total.rows[f"{site}/{name}"]) for name in names})
+    scored = list(compress(cases, total.rows[f"{site}/is_scored"]))
+    return score_site(site, measure, scored, weights, skipped, progress)
 
 
-def _contrast_scores(cases: Sequence[PronounCase], margins: Mapping[int, float]) -> ContrastScores | None:
-    if not margins:
+def _contrast_scores(cases: Sequence[PronounCase], margins: Float[Tensor, "row"]) -> ContrastScores | None:
+    has_choice = ~margins.isnan()
+    if not has_choice.any():
         return None
-    rows = sorted(margins)
-    values = torch.tensor([margins[row] for row in rows])
-    chosen = tuple(cases[row] for row in rows)
+    values, chosen = margins[has_choice], tuple(compress(cases, has_choice.tolist()))
     pairs = [case.pair_name for case in chosen]
     right = hits(torch.stack((values, torch.zeros_like(values)), -1))
     return ContrastScores(chosen, values, bootstrap_mean(right, pairs), bootstrap_mean(values, pairs))

@@ -56,7 +56,7 @@ class CandidateWeights:
     #: the same to that word of each candidate which gets most.
     strongest_word: Float[Tensor, "row layer head_or_mean candidate"]
     #: from each candidate to the pronoun; None where the pronoun is not a key of the site.
-    back: Float[Tensor, "row layer head_or_mean candidate"] | None
+    back: Float[Tensor, "row layer head_or_mean candidate"] | None = None
 
     @classmethod
     def joined(cls, parts: Sequence["CandidateWeights"]) -> "CandidateWeights":

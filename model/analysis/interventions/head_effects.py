@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.analysis.metrics.head_metrics import HeadName, all_heads, check_heads
+from model.analysis.metrics.head_metrics import HeadName, check_heads
 from model.interruption import Progress, no_progress
 from model.nn.hooks import Edit, first_row, listen
+from model.over_corpus import Partial, Sum, over_corpus
 from model.reader import Writer
 from model.word_choice import (
     NO_EDITS,
@@ -120,13 +122,14 @@ def measure_effects(
     since the last call; there is one for each choice and head.
     """
     nothing = torch.zeros(1, 1, 1, 1)
-    intact, swept = torch.empty(len(choices)), torch.empty(len(choices), len(all_heads(reader.abilities.heads)))
-    for numbers in batches(reader, choices, most_heads(reader)):
-        batch = [choices[number] for number in numbers]
-        intact[numbers] = reader.log_odds(batch)[0].cpu()
-        values = lambda at: nothing if replacement is None else replacement[at][None]  # noqa: E731
-        swept[numbers] = sweep(reader, batch, values, progress)
-    return HeadEffects(intact=intact, changes=swept - intact[:, None])
+    values = lambda at: nothing if replacement is None else replacement[at][None]  # noqa: E731
+
+    def of_batch(batch: Sequence[Choice]) -> tuple[Tensor, Tensor]:
+        intact = reader.log_odds(batch)[0].cpu()
+        return intact, sweep(reader, batch, values, progress) - intact[:, None]
+
+    intact, changes = _over_choices(reader, choices, of_batch, most_heads(reader))
+    return HeadEffects(intact=intact, changes=changes)
 
 
 def estimate_effects(
@@ -139,15 +142,16 @@ def estimate_effects(
 
     Arguments are those of `measure_effects`; `progress` is called with the number of choices done.
     """
-    intact, changes = torch.empty(len(choices)), torch.empty(len(choices), len(all_heads(reader.abilities.heads)))
-    for numbers in batches(reader, choices):
-        gates = _Gates(reader, len(numbers), replacement)
+
+    def of_batch(batch: Sequence[Choice]) -> tuple[Tensor, Tensor]:
+        gates = _Gates(reader, len(batch), replacement)
         with torch.enable_grad():
-            odds = reader.log_odds([choices[number] for number in numbers], edits=output_edits(reader, gates))[0]
+            odds = reader.log_odds(batch, edits=output_edits(reader, gates))[0]
             gradients = torch.autograd.grad(odds.sum(), list(gates.of_layer.values()))
-        intact[numbers] = odds.detach().cpu()
-        changes[numbers] = -torch.cat([gradient.cpu() for gradient in gradients], dim=1)
-        progress(len(numbers))
+        progress(len(batch))
+        return odds.detach().cpu(), -torch.cat([gradient.cpu() for gradient in gradients], dim=1)
+
+    intact, changes = _over_choices(reader, choices, of_batch)
     return HeadEffects(intact=intact, changes=changes)
 
 
@@ -162,13 +166,37 @@ def remove_heads(
     """Switch off heads at once in every choice, counted by `progress`. Raises an EditError if one does not exist."""
     check_heads(reader.abilities.heads, heads)
     without = off_edits(heads, replacement)
-    intact, removed = torch.empty(len(choices)), torch.empty(len(choices))
-    for numbers in batches(reader, choices):
-        batch = [choices[number] for number in numbers]
-        intact[numbers] = reader.log_odds(batch)[0].cpu()
-        removed[numbers] = reader.log_odds(batch, edits=without)[0].cpu()
-        progress(len(numbers))
+
+    def of_batch(batch: Sequence[Choice]) -> tuple[Tensor, Tensor]:
+        odds = reader.log_odds(batch)[0].cpu(), reader.log_odds(batch, edits=without)[0].cpu()
+        progress(len(batch))
+        return odds
+
+    intact, removed = _over_choices(reader, choices, of_batch)
     return RemovalEffect(intact=intact, removed=removed)
+
+
+def _over_choices(
+    reader: Chooser,
+    choices: Sequence[Choice],
+    of_batch: Callable[[Sequence[Choice]], tuple[Tensor, Tensor]],
+    copies: int = 1,
+) -> tuple[Tensor, Tensor]:
+    """Both of what `of_batch` gives for each choice, in their order."""
+
+    def of_chunk(chunk: Sequence[Choice], _progress: Progress) -> Partial:
+        numbers, found = [], []
+        for batch in batches(reader, chunk, copies):
+            numbers += batch
+            found.append(of_batch([chunk[number] for number in batch]))
+        order = np.argsort(numbers)
+        first, second = (torch.cat(parts).numpy()[order] for parts in zip(*found, strict=True))
+        return Partial({}, {"first": first, "second": second})
+
+    def finish(total: Partial) -> tuple[Tensor, Tensor]:
+        return torch.from_numpy(total.rows["first"]), torch.from_numpy(total.rows["second"])
+
+    return over_corpus(choices, Sum(of_chunk=of_chunk, finish=finish))
 
 
 @contextmanager
@@ -196,20 +224,30 @@ def off_edits(heads: Collection[HeadName], replacement: Replacement | None = Non
 @torch.inference_mode()
 def mean_outputs(reader: Chooser, places: Iterable[TokenPlace]) -> Replacement:
     """The mean of each head's output over all rows of what is read at these places."""
-    totals: dict[SiteAndLayer, Tensor] = {}
-    rows: Counter[str] = Counter()
-    read = [WordChoice(place, 0, 0) for place in places]
-    for numbers in batches(reader, read):
-        batch, kept = [read[number] for number in numbers], KeptOutputs()
-        reader.log_odds(batch, edits=output_edits(reader, kept))
-        lengths = {"encoder": [len(choice.place.source) for choice in batch]}
-        lengths["decoder"] = [len(choice.place.target) for choice in batch]
-        rows.update({stack: sum(of_stack) for stack, of_stack in lengths.items()})
-        for at, output in kept.joined().items():
-            of_stack = lengths[at[0].partition(".")[0]]
-            sums = [of[:, :length].double().sum(1, keepdim=True) for of, length in zip(output, of_stack, strict=True)]
-            totals[at] = totals.get(at, torch.zeros(())) + torch.stack(sums).sum(0).cpu()
-    return {at: (total / rows[at[0].partition(".")[0]]).float() for at, total in totals.items()}
+
+    def of_chunk(read: Sequence[WordChoice], _progress: Progress) -> Partial:
+        sums: Counter[str] = Counter()
+        for numbers in batches(reader, read):
+            batch, kept = [read[number] for number in numbers], KeptOutputs()
+            reader.log_odds(batch, edits=output_edits(reader, kept))
+            lengths = {"encoder": [len(choice.place.source) for choice in batch]}
+            lengths["decoder"] = [len(choice.place.target) for choice in batch]
+            sums.update({stack: sum(of_stack) for stack, of_stack in lengths.items()})
+            for (site, layer), output in kept.joined().items():
+                of_stack = lengths[site.partition(".")[0]]
+                ends = zip(output, of_stack, strict=True)
+                of_rows = [of[:, :length].double().sum(1, keepdim=True) for of, length in ends]
+                sums[f"{site}/{layer}"] += torch.stack(of_rows).sum(0).cpu()  # type: ignore[assignment]
+        return Partial(sums, {})
+
+    def finish(total: Partial) -> Replacement:
+        means = {name.partition("/"): sums for name, sums in total.sums.items() if "/" in name}
+        return {
+            (site, int(layer)): torch.from_numpy(sums / total.sums[site.partition(".")[0]]).float()
+            for (site, _, layer), sums in means.items()
+        }
+
+    return over_corpus([WordChoice(place, 0, 0) for place in places], Sum(of_chunk=of_chunk, finish=finish))
 
 
 @torch.inference_mode()

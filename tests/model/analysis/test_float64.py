@@ -49,7 +49,7 @@ def test_heads_that_are_alike_are_as_far_apart_as_their_weights_say(difference: 
 def test_the_interval_of_a_mean_from_which_no_sentence_is_far(spread: float) -> None:
     rows = [8 + number % 17 for number in range(100)]
     totals = [(0.999 + random(count, scale=spread)).sum()[None] for count in rows]
-    interval = RatioInterval(1)
+    interval = RatioInterval.empty(1)
     for total, count in zip(totals, rows, strict=True):
         interval.add(total, count)
     sums, counts = torch.cat(totals).double(), torch.tensor(rows).double()

@@ -118,8 +118,8 @@ def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path) ->
     path = tmp_path / "text.txt"
     path.write_text("\ufeffOne.\n\n  Two.\tZwei.\nThree.\t\n", encoding="utf-8")
     expected = [CorpusSentence("One."), CorpusSentence("Two.", "Zwei."), CorpusSentence("Three.")]
-    assert read_text(path) == expected
-    assert read_text(path, 2) == expected[:2]
+    assert list(read_text(path)) == expected
+    assert list(read_text(path, 2)) == expected[:2]
     path.write_text("\n", encoding="utf-8")
     with pytest.raises(DataError, match="contains no sentence"):
         read_text(path)

@@ -16,9 +16,9 @@ from jaxtyping import Float, Int
 
 from model import Reader
 from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas
-from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_digest
+from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
 from model.analysis.coreference.case_files import cases_for
-from model.analysis.corpus import OWN_CORPUS, CorpusSentence, parse_json_row, read_text
+from model.analysis.corpus import OWN_CORPUS, CorpusSentence, digest_of, parse_json_row, read_text
 from model.analysis.metrics.alignment import AlignedPair
 from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads
 from model.analysis.metrics.head_metrics import ROW_METRICS

@@ -206,7 +206,7 @@ def _measured(reading: Reading) -> StoredAtlas | None:
 
 def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
     """What was read, and where the atlas came from."""
-    read = plural("{count:,} sentence read", "{count:,} sentences read", len(atlas.texts))
+    read = plural("{count:,} sentence read", "{count:,} sentences read", atlas.sentences)
     for reason, count in atlas.skipped.items():
         read = _("{read}; {count:,} skipped: {reason}", read=read, count=count, reason=_(reason))
     file = _short(path)

@@ -8,7 +8,7 @@ import torch
 
 from model.analysis.atlas import head_distance
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
-from model.analysis.atlas.measure import Strongest
+from model.analysis.atlas.measure import strongest
 
 EVERY_ROW = torch.ones(3, dtype=torch.bool)
 
@@ -37,7 +37,7 @@ def test_rows_are_as_far_apart_as_their_divergence_in_bits(at_once: int, monkeyp
 def test_the_interval_is_that_of_the_ratio_written_out_in_a_loop() -> None:
     rng = np.random.default_rng(2)
     rows = [rng.uniform(size=(int(count), 3)) for count in rng.integers(1, 12, size=40)]
-    interval = RatioInterval(3)
+    interval = RatioInterval.empty(3)
     for of_sentence in rows:
         interval.add(torch.from_numpy(of_sentence.sum(0)), len(of_sentence))
     total = sum(map(len, rows))
@@ -49,7 +49,7 @@ def test_the_interval_is_that_of_the_ratio_written_out_in_a_loop() -> None:
 
 
 def test_one_sentence_has_no_interval() -> None:
-    interval = RatioInterval(2)
+    interval = RatioInterval.empty(2)
     interval.add(torch.ones(2), 4)
     assert interval.mean().tolist() == [0.25, 0.25]
     assert bool(interval.ends().isnan().all())
@@ -61,11 +61,8 @@ def test_one_sentence_has_no_interval() -> None:
 
 def test_strongest_are_those_of_sorting_everything() -> None:
     values = np.random.default_rng(1).integers(0, 40, size=(3, 150)).astype(float)
-    strongest = Strongest(3, 4)
-    for number in np.random.default_rng(2).permutation(150):
-        strongest.add(int(number), values[:, number])
+    numbers = np.random.default_rng(2).permutation(150)
     expected = [sorted(range(150), key=lambda n: (-row[n], n))[:4] for row in values]
-    assert strongest.numbers().tolist() == expected
-    few = Strongest(2, 3)
-    few.add(7, np.array([0.5]), slice(1, 2))
-    assert few.numbers().tolist() == [[-1, -1, -1], [7, -1, -1]]
+    assert strongest(values[:, numbers], np.stack([numbers] * 3), 4)[1].tolist() == expected
+    few = strongest(np.array([[-np.inf], [0.5]]), np.array([[7], [7]]), 3)[1]
+    assert few.tolist() == [[-1, -1, -1], [7, -1, -1]]

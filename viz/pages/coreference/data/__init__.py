@@ -27,6 +27,7 @@ from model.trace.axes import Axis, between
 from viz.access import findings, texts
 from viz.selection.choices import MARKS as ROLES
 from viz.selection.choices import Measure
+from viz.server import limits
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.marks import Marks, word_spans
@@ -187,9 +188,12 @@ def pronoun_choice(translator: Writer, trace: Trace, case: PronounCase) -> Prono
 
 def scores_task(cases: CaseSet, reader: Reader, measure: Measure) -> Task[CoreferenceScores]:
     """All heads scored over a set."""
+    unfinished = limits.cache_folder("unfinished")
 
     def compute(progress: Progress) -> CoreferenceScores:
-        return measure_coreference(reader, cases.cases, measure=MEASURES[measure], progress=progress)
+        return measure_coreference(
+            reader, cases.cases, measure=MEASURES[measure], progress=progress, unfinished=unfinished
+        )
 
     key = ("coreference", reader.key, cases.digest, measure)
     return Task(key, len(cases.cases.cases), said("sentences"), compute)
@@ -327,9 +331,10 @@ def own_sentences() -> tuple[str, ...]:
 
 def distances(first: Reader, second: Reader, texts: Sequence[str], sites: tuple[str, str]) -> Task["HeadDistances"]:
     """How far each head of an attention of the first model is from each of the second's."""
+    unfinished = limits.cache_folder("unfinished")
 
     def compute(progress: Progress) -> "HeadDistances":
-        return later.two_models.head_distances(first, second, texts, sites, progress)
+        return later.two_models.head_distances(first, second, texts, sites, progress, unfinished)
 
     key = ("two models", first.key, second.key, tuple(texts), sites)
     return Task(key, len(texts), said("sentences"), compute)

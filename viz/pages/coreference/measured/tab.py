@@ -194,7 +194,7 @@ def _translates() -> bool:
 def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> None:
     """Why sentences were passed over: in a sentence with {reasons}, and with {count} for those that were scored."""
     if counts:
-        reasons = "; ".join(f"{count:,} × {controls.plain(reason)}" for reason, count in list(counts.items())[:8])
+        reasons = "; ".join(f"{count:,} × {controls.plain(_(reason))}" for reason, count in list(counts.items())[:8])
         frame.caption(sentence, reasons=reasons, count=scored)
 
 
