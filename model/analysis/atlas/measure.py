@@ -60,8 +60,8 @@ STRONGEST: Final = 5
 
 #: Sentences of which an atlas keeps the texts; of more, it keeps those that are named for a head.
 MOST_TEXTS: Final = 10_000
-#: Digits of a metric that decide which sentence is stronger: what is less is rounding, and equal ones keep their order.
-DIGITS: Final = 6
+#: Bits of a metric that decide which sentence is stronger: what is less is rounding, and equal ones keep their order.
+BITS: Final = 20
 
 AER: Final = ("aer_word_in", "aer_word_out")
 """Alignment error rates of cross-attention heads: asked when a word goes in, and when it comes out."""
@@ -272,7 +272,8 @@ class _Survey:
                     if count:
                         total = metric.values[:, metric.counts].double().sum(1)
                         RatioInterval(sums[f"moments/{site}"][index]).add(total, count, heads)
-                        values[index, heads] = np.round((total / count).numpy(), DIGITS)
+                        mantissa, exponent = np.frexp((total / count).numpy())
+                        values[index, heads] = np.ldexp(np.round(np.ldexp(mantissa, BITS)), exponent)
         chosen = torch.stack([has_choice(mask) for _, mask in computed.masks]).any(0)
         sums[f"divergences/{site}"] += divergence_sums(weights, chosen)
         sums[f"compared/{site}"] += int(chosen.sum())
