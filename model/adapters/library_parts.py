@@ -251,10 +251,10 @@ class LibraryParts(Parts):
         given = self.reader.arguments(ids if "encoder" in self.stacks else (), ids)
         with self._tapped({"decoder": None}, has_modules=False, has_others=True) as layers:
             logits: Tensor = model(**given).logits[0].float()
-        last, norm = layers[-1].put_out, final_norm(model)
-        if last is None or last.size(-1) != self._width("decoder"):
+        last, norm = layers[-1].put_out, self.final_norm("decoder")
+        if last is None or last.size(-1) != self._head.get_parameter("weight").size(1):
             raise TraceError(NORM_UNKNOWN)
-        products = self._projected(last if norm is None else norm(last.to(self._weight)))
+        products = self._projected(last if norm is None else norm(last))
         cap = getattr(self.reader.config, "final_logit_softcapping", None)
         bare = logits if cap is None else cap * (logits / cap).atanh()
         moved, turned = bare[1] - bare[0], products[1] - products[0]
@@ -265,7 +265,8 @@ class LibraryParts(Parts):
         found = _Output(factor, bias if bool(bias.abs().max() > self.tolerance * products.abs().max()) else None, cap)
         again = products * factor if found.bias is None else products * factor + found.bias
         again = again if cap is None else (again / cap).tanh() * cap
-        if not torch.allclose(again, logits, rtol=0, atol=TOLERANCE):
+        close = self.tolerance * float(logits[logits.isfinite()].abs().max())
+        if not torch.allclose(again, logits, rtol=0, atol=max(TOLERANCE, close)):
             raise TraceError(NORM_UNKNOWN)
         return _OUTPUTS.setdefault(model, found)
 

@@ -117,6 +117,10 @@ def _with_heads(parts: Parts, trace: Trace, sublayer: Sublayer, addition: Additi
             parts=of_heads,
             bias=bias,
         )
+        total = _sum_of(found)
+        if deviation(total, addition.added) > parts.tolerance:  # Some multiply what an attention adds (Granite).
+            factor = float((total * addition.added).sum() / total.square().sum())
+            found = replace(found, parts=of_heads * factor, bias=None if bias is None else bias * factor)
         if deviation(_sum_of(found), addition.added) <= parts.tolerance:
             return replace(addition, heads=found)
     return addition
@@ -131,11 +135,13 @@ def _logits(parts: Parts, state: Float[Tensor, "d_model"], candidates: Sequence[
     """The logits of the candidates, where they give their probabilities."""
     if not candidates:
         return ()
-    logits = parts.logits(state[None])[0].cpu()
     ids = [candidate.token_id for candidate in candidates]
     said = torch.tensor([candidate.log_prob for candidate in candidates])
-    is_same = deviation(logits.log_softmax(-1)[ids], said) <= parts.tolerance
-    return tuple(logits[ids].tolist()) if is_same else ()
+    with suppress(TraceError):
+        logits = parts.logits(state[None])[0].cpu()
+        if deviation(logits.log_softmax(-1)[ids], said) <= parts.tolerance:
+            return tuple(logits[ids].tolist())
+    return ()
 
 
 def _deviations(layers: Sequence[Sequence[Addition]], ends: Sequence[Float[Tensor, "d_model"]]) -> Iterator[float]:

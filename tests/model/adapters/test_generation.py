@@ -251,14 +251,3 @@ def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str) -> N
     for wrong, top, why in ((trace, 0, "1 to 400 tokens, got 0"), (trace, 401, "got 401"), (beyond, 1, "vocabulary")):
         with pytest.raises(TraceError, match=why):
             reader.logit_lens(wrong, top=top)
-
-
-def test_a_level_of_the_lens_is_norm_and_projection_of_that_layer(writers: dict[str, TextWriter]) -> None:
-    reader = writers["gpt2"]
-    trace = reader.trace(TEXT)
-    model: Any = reader.model
-    with torch.inference_mode():
-        out = model(torch.tensor([trace.target_ids]), output_hidden_states=True)
-        expected = (model.transformer.ln_f(out.hidden_states[1][0]) @ model.lm_head.weight.T).softmax(-1)
-    lens = reader.logit_lens(trace, top=400)
-    torch.testing.assert_close(lens.probabilities[1], expected.sort(-1, descending=True).values, atol=1e-5, rtol=1e-3)

@@ -8,12 +8,10 @@ from torch import nn
 
 from model import Transformer, TransformerConfig, Translator
 from model.analysis.residual_stream.token_path import batch_norm, follow, normed_batch
-from model.config import Norm
 from model.parts.weights import Stack
 from model.tokenizer import Tokenizer
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
-from tests.model.nn.test_transformer import torchs_own
 
 Read = tuple[Translator, Trace]
 TEXT = "The animal didn't cross the street."
@@ -61,18 +59,6 @@ def test_stream_and_addition_make_the_next_stream(runs: dict[str, Read], name: s
     assert path.deviation < 1e-5
 
 
-@pytest.mark.parametrize("stack", STACKS)
-@pytest.mark.parametrize("name", ["pre-norm", "post-norm", "no residual"])
-def test_the_parts_of_the_heads_add_up_to_what_the_attention_puts_out(
-    runs: dict[str, Read], name: str, stack: Stack
-) -> None:
-    for layer in follow(*runs[name], stack, 3).layers:
-        for addition in layer:
-            if addition.heads is not None:
-                assert addition.heads.bias is not None
-                torch.testing.assert_close(addition.heads.parts.sum(0) + addition.heads.bias, addition.added)
-
-
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_path_ends_in_the_logits_of_the_model(runs: dict[str, Read], name: str) -> None:
     translator, trace = runs[name]
@@ -109,21 +95,3 @@ def test_both_norms_read_what_the_norm_of_the_model_reads(runs: dict[str, Read],
     torch.testing.assert_close(scaled[:length], step.after, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(batch.batch_normed.mean(0), torch.zeros(32), atol=1e-5, rtol=0)
     torch.testing.assert_close(batch.layer_normed.mean(1), torch.zeros(2 * length), atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_a_layer_followed_is_the_layer_of_torch_with_the_same_weights(
-    config: TransformerConfig, tokenizer: Tokenizer, norm: Norm
-) -> None:
-    torch.manual_seed(6)
-    model = Transformer(replace(config, norm=norm))
-    layers = torchs_own(model).encoder.layers
-    translator = Translator(model, tokenizer, name=norm, digest=norm, languages=LANGUAGES)
-    trace = translator.trace(TEXT, "Das Tier")
-    state = translator.parts.run(trace).levels("encoder")[:1]
-    for number, layer in enumerate(layers):
-        with torch.inference_mode():
-            state = layer(state)
-        for position, expected in enumerate(state[0]):
-            after = follow(translator, trace, "encoder", position).layers[number][-1].after
-            torch.testing.assert_close(after, expected, atol=1e-5, rtol=1e-5)
