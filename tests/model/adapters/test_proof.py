@@ -141,7 +141,7 @@ def test_a_decoder_that_looks_both_ways_is_offered_nothing_it_was_not_trained_fo
     reader = open_reader(save(tmp_path / "embedder", made, config))
     abilities = reader.abilities
     assert (abilities.kind, abilities.generates) == ("encoder", False)
-    assert {"decoding", "beam", "logit lens", "word choice", "circuits"} <= set(abilities.lacks)
+    assert {"decoding", "beam", "logit lens", "word choice"} <= set(abilities.lacks)
     assert "AutoModelForMaskedLM" not in abilities.lacks["word choice"]
     trace = reader.trace(TEXT)
     assert isinstance(reader, TextReader)
