@@ -29,6 +29,10 @@ from model.trace.trace import Trace
 class ImageReader(BaseReader):
     """A loaded vision model of `transformers`, with its processor of pictures. Safe to share between threads."""
 
+    #: special_ids, byte_ids: none, as patches are of no vocabulary.
+    special_ids: frozenset[int] = frozenset()
+    byte_ids: frozenset[int] = frozenset()
+
     def __init__(
         self, model: nn.Module, processor: Any, layout: Layout, abilities: Abilities, *, name: str, digest: str
     ) -> None:
@@ -52,18 +56,8 @@ class ImageReader(BaseReader):
         return made
 
     def all_tokens(self) -> tuple[str, ...]:
-        """None: patches are of no vocabulary."""
+        """None."""
         return ()
-
-    @property
-    def special_ids(self) -> frozenset[int]:
-        """None, as there is no vocabulary."""
-        return frozenset()
-
-    @property
-    def byte_ids(self) -> frozenset[int]:
-        """None, as there is no vocabulary."""
-        return frozenset()
 
     def trace(
         self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
