@@ -20,7 +20,7 @@ from model.decoding.logit_lens import LogitLens, logit_lens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
 from model.decoding.search import StepsDone
 from model.decoding.session import Session
-from model.errors import DeviceError, TraceError, said
+from model.errors import DeviceError, TraceError
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import EncoderDecoder
@@ -174,10 +174,6 @@ class Writer(Reader, Protocol):
         """What a row of the decoder costs; `trace` is one of it. Raises a TraceError where that is not known."""
 
 
-NO_STREAM: Final = said("Not all of its layers add to one sum, the residual stream. {why}")
-NO_TOKENS: Final = said("It reads patches of a picture, not tokens; its heads are on the Attention page.")
-
-
 class Loaded:
     """A model in memory, in evaluation mode from now on; name and digest are those of its folder.
 
@@ -197,10 +193,8 @@ class Loaded:
 
     @property
     def parts(self) -> Parts:
-        """See `Reader`: none, of a model that does not read tokens, or adds to no residual stream."""
-        if why := self.abilities.lacks.get("self-attention"):
-            return Parts.none(self.abilities, said(NO_STREAM, why=why))
-        return Parts.none(self.abilities, NO_TOKENS)
+        """See `Reader`."""
+        raise NotImplementedError
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -19,7 +19,7 @@ from model.nn.earlier import RecurrentTranslator
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.transformer import Transformer
-from model.parts.ours import OwnParts
+from model.parts.ours import EarlierParts, OwnParts
 from model.sequence_translator import SequenceTranslator, read_folder
 from model.trace.trace import Trace
 
@@ -169,6 +169,11 @@ _CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(
 
 class EarlierTranslator(SequenceTranslator):
     """A GRU or convolutional encoder–decoder that was loaded. Safe to share between threads, as others are."""
+
+    @property
+    def parts(self) -> EarlierParts:
+        """See `model.reader.Reader`."""
+        return EarlierParts(self.model, self.abilities)
 
     @property
     def abilities(self) -> Abilities:

@@ -3,6 +3,7 @@
 import copy
 import hashlib
 from collections.abc import Collection
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -17,13 +18,28 @@ from model.abilities import Abilities
 from model.adapters.base_reader import BaseReader
 from model.adapters.capture import head_edits
 from model.adapters.layout import OUTPUTS, Layout, weights_of
-from model.errors import CheckpointError, InputTextError
+from model.adapters.probe import picture_table
+from model.errors import CheckpointError, InputTextError, said
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
+from model.parts.parts import Parts
 from model.sources.picture_file import as_image, open_picture
 from model.sources.source import Grid, PictureSource
 from model.trace.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class PictureParts(Parts):
+    """What is known of a vision model: the table of its positions."""
+
+    model: nn.Module
+    abilities: Abilities
+    why = said("It reads patches of a picture, not tokens; its heads are on the Attention page.")
+
+    def positional(self, trace: Trace) -> Float[Tensor, "position d_model"] | None:
+        """See `Parts`."""
+        return picture_table(self.model, len(trace.source_tokens))
 
 
 class ImageReader(BaseReader):
@@ -54,6 +70,11 @@ class ImageReader(BaseReader):
         made = copy.copy(self)
         made._given = name, as_image(content)
         return made
+
+    @property
+    def parts(self) -> Parts:
+        """See `model.reader.Reader`."""
+        return PictureParts(self.model, self.abilities)
 
     def all_tokens(self) -> tuple[str, ...]:
         """None."""

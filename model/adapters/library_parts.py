@@ -16,9 +16,10 @@ from torch import Tensor, nn
 from model.abilities import Abilities
 from model.adapters.capture import Call, layers_counted
 from model.adapters.layer_sums import FoundPart, find_parts
-from model.adapters.library import LINEAR
+from model.adapters.library import LINEAR, embeddings
 from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind, outside_layers
 from model.adapters.placement import present, weight_of
+from model.adapters.probe import PositionTables, Rotations
 from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import TraceError, said
@@ -33,6 +34,8 @@ from model.parts.weights import AttentionWeights, Embedding, Norm, Norms, Projec
 from model.trace.trace import ROUNDING, Recorded, Trace
 from model.word_choice import TokenPlace
 
+#: Fewer tokens than these may have numbers that follow each other by chance.
+FEWEST: Final = 3
 #: Vectors that a layer is given at once.
 ROWS_AT_ONCE: Final = 256
 #: How positions are known that are added to the embeddings.
@@ -99,7 +102,25 @@ class LibraryParts(Parts):
         with present(table):
             row = table.weight[1].float().cpu()
         scale = factor * float((self._looked_up(stack, [1])[0] * row).sum() / row.square().sum())
-        return Embedding(table=lambda: cast(Tensor, weight_of(table)), scale=scale, norm=norm)
+        return Embedding(scale=scale, norm=norm)
+
+    def table(self, stack: Stack) -> Float[Tensor, "token width"]:
+        """See `Parts`."""
+        return cast(Tensor, weight_of(self._table(stack)))
+
+    @torch.inference_mode()
+    def positional(self, trace: Trace) -> Float[Tensor, "..."] | None:
+        """See `Parts`. Of a table, the first that it looks positions up in."""
+        source, target = (ids if len(ids) >= FEWEST else ids * FEWEST for ids in (trace.source_ids, trace.target_ids))
+        tables, rotations = PositionTables(FEWEST), Rotations(len(source or target))
+        is_rotary = self.abilities.positions == "rotary"
+        model: Any = self.reader.model
+        with rotations if is_rotary else tables:
+            model.base_model(**self.reader.arguments(source, target))
+        if is_rotary:
+            return None if (sines := rotations.sines()) is None else sines[1].asin()
+        found = tables.found(embeddings(model).weight)
+        return found[0][0].detach()[found[0][1] :] if found else None
 
     @torch.inference_mode()
     def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
@@ -123,6 +144,12 @@ class LibraryParts(Parts):
         """What is done to a token's row of the table, seen in two tokens, each alone."""
         known = _BEGINS.setdefault(self.reader.model, {})
         if stack not in known:
+            if (size := self._table(stack).weight.size(1)) != (width := self._width(stack)):
+                message = (
+                    "The token embeddings of this model have {size} dimensions, but its layers read {width}, so the "
+                    "effect of its heads on tokens alone is unknown."
+                )
+                raise TraceError(message, size=size, width=width)
             plain = (token for token in range(self.reader.vocab_size) if token not in self.reader.special_ids)
             tokens = [next(plain), next(plain)]
             read, modules = zip(*(self._begin(stack, token) for token in tokens), strict=True)
@@ -312,13 +339,9 @@ class LibraryParts(Parts):
         """The token embeddings of a stack."""
         model: Any = self.reader.model
         whole = getattr(model, f"get_{stack}")() if model.config.is_encoder_decoder else model
-        table: nn.Embedding = whole.get_input_embeddings()
-        if table.weight.size(1) != (width := self._width(stack)):
-            message = (
-                "The token embeddings of this model have {size} dimensions, but its layers read {width}, so the effect "
-                "of its heads on tokens alone is unknown."
-            )
-            raise TraceError(message, size=table.weight.size(1), width=width)
+        table = whole.get_input_embeddings()
+        if not isinstance(table, nn.Embedding):
+            raise TraceError("This model does not expose its embedding matrix.")
         return table
 
     def _checked(self, site: str, layer: int) -> Sublayer:

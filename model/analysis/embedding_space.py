@@ -10,12 +10,9 @@ from typing import Final, Literal
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from model.adapters.placement import weight_of
-from model.errors import TraceError
 from model.reader import Reader
-from model.sequence_translator import SequenceTranslator
 from model.tokenizer import Tokenizer
 from model.training.pronouns import written_pairs
 
@@ -56,9 +53,7 @@ class EmbeddingSpace:
 
 def embedding_space(reader: Reader, *, is_target: bool = False) -> EmbeddingSpace:
     """The embeddings of what a model reads, or writes if those differ. Raises a TraceError if it reads no tokens."""
-    matrix = _matrix(reader, is_target=is_target)
-    weight, tokens = weight_of(matrix), reader.all_tokens()
-    assert weight is not None, "an embedding is a matrix"
+    weight, tokens = _matrix(reader, is_target=is_target), reader.all_tokens()
     # A matrix may have more rows than there are tokens, so that its size is a round number.
     weight, tokens = weight[: len(tokens)], tokens[: len(weight)]
     lengths = weight.norm(dim=1)
@@ -68,23 +63,13 @@ def embedding_space(reader: Reader, *, is_target: bool = False) -> EmbeddingSpac
 
 def is_shared(reader: Reader) -> bool:
     """Whether source and target have the same embeddings, as in §3.4."""
-    return _matrix(reader, is_target=False) is _matrix(reader, is_target=True)
+    return torch.equal(_matrix(reader, is_target=False), _matrix(reader, is_target=True))
 
 
-def _matrix(reader: Reader, *, is_target: bool) -> nn.Embedding:
-    if isinstance(reader, SequenceTranslator):
-        stack = reader.model.get_submodule("decoder" if is_target else "encoder")
-        tokens = stack.get_submodule("embedding.tokens")
-        assert isinstance(tokens, nn.Embedding)
-        return tokens
-    from model.adapters.base_reader import BaseReader
-
-    if not isinstance(reader, BaseReader) or reader.abilities.reads != "text":
-        raise TraceError("This model reads patches of a picture, not tokens, so it has no embedding matrix of words.")
-    matrix = reader.model.get_input_embeddings()  # type: ignore[operator]
-    if not isinstance(matrix, nn.Embedding):
-        raise TraceError("This model does not expose its embedding matrix.")
-    return matrix
+def _matrix(reader: Reader, *, is_target: bool) -> Float[Tensor, "token width"]:
+    kind = reader.abilities.kind
+    is_written = kind == "decoder" or (kind == "encoder-decoder" and is_target)
+    return reader.parts.table("decoder" if is_written else "encoder")
 
 
 SeenIn = Literal["English", "German", "both", ""]

@@ -252,7 +252,7 @@ class _Attention:
 
 def read_off(parts: Parts, site: str) -> Float[Tensor, "token d_model"]:
     """Every token's vector, by which what a head puts out is multiplied."""
-    return parts.embedding("encoder").matrix if site == "encoder.self" else parts.unembedding()
+    return parts.table("encoder") if site == "encoder.self" else parts.unembedding()
 
 
 def direct_output(parts: Parts, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:

@@ -5,25 +5,20 @@ The formula of the sinusoids itself is in `model.nn.layers`.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model import later
 from model.config import PositionLayout
-from model.nn.earlier import ConvolutionalTranslator
 from model.nn.layers import angular_frequencies, encode_positions, sinusoidal_encoding
 from model.nn.score_functions import DistanceBias
-from model.nn.transformer import Transformer
 from model.reader import Reader
 from model.trace.trace import Trace
 
 What = Literal["table", "angles", "bias"]
-#: Fewer tokens than these may have numbers that follow each other by chance.
-_FEWEST: Final = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +42,10 @@ def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[P
     """
     match reader.abilities.positions:
         case "learned" | "sinusoidal":
-            table = _table(reader, trace)
+            table = reader.parts.positional(trace)
             return [] if table is None else [PositionScheme("table", table[:num_positions].float().cpu())]
         case "rotary":
-            frequencies = rotary_frequencies(reader, trace)
+            frequencies = reader.parts.positional(trace)
             return [] if frequencies is None else [PositionScheme("angles", rotary_cosines(frequencies, num_positions))]
         case "ALiBi" | "relative bias":
             return _biases(trace)
@@ -62,41 +57,6 @@ def rotary_cosines(frequencies: Float[Tensor, "pair"], num_positions: int) -> Fl
     """cos(p · θ_i): rotary positions rotate pair i of a query or key at position p by p · θ_i (Su et al. 2021)."""
     positions = torch.arange(num_positions, dtype=torch.float32)
     return (positions[:, None] * frequencies.float().cpu()).cos()
-
-
-@torch.inference_mode()
-def rotary_frequencies(reader: Reader, trace: Trace) -> Float[Tensor, "pair"] | None:
-    """θ of every pair of dimensions, in radians a token, by which a library model rotates queries and keys while it
-    reads what a trace read; of the first set, where layers have several.
-    """
-    if not isinstance(reader, later.text_reader.TextReader):
-        return None
-    source, target = (ids if len(ids) != 1 else (*ids, *ids) for ids in (trace.source_ids, trace.target_ids))
-    model: Any = reader.model
-    with later.probe.Rotations(len(source or target)) as rotations:
-        model.base_model(**reader.arguments(source, target))
-    return None if (sines := rotations.sines()) is None else sines[1].asin()
-
-
-@torch.inference_mode()
-def _table(reader: Reader, trace: Trace) -> Float[Tensor, "position d_model"] | None:
-    """From the row of the first position on; of a library model, the first table that it looks positions up in."""
-    model: Any = getattr(reader, "model")  # noqa: B009
-    if isinstance(model, Transformer):
-        embedding = model.encoder.embedding
-        is_learned = embedding.scheme == "learned"
-        return embedding.learned.weight * embedding.scale if is_learned else embedding.positions
-    if not isinstance(reader, later.text_reader.TextReader):
-        if not trace.source.has_words:
-            table: Tensor | None = later.probe.picture_table(model, len(trace.source_tokens))
-            return table
-        is_convolutional = isinstance(model, ConvolutionalTranslator)
-        return model.encoder.embedding.embed_positions.weight.detach() if is_convolutional else None
-    source, target = (ids if len(ids) >= _FEWEST else ids * _FEWEST for ids in (trace.source_ids, trace.target_ids))
-    with later.probe.PositionTables(_FEWEST) as tables:
-        model.base_model(**reader.arguments(source, target))
-    found = tables.found(later.library.embeddings(model).weight)
-    return found[0][0].detach()[found[0][1] :] if found else None
 
 
 def _biases(trace: Trace) -> list[PositionScheme]:

@@ -10,10 +10,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.errors import TraceError
+from model.errors import TraceError, said
 from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.edit_hooks import Edits
-from model.nn.encoder_decoder import DecoderInputs, site_path
+from model.nn.encoder_decoder import DecoderInputs, EncoderDecoder, site_path
 from model.nn.hooks import STREAM
 from model.nn.layers import Embedding as EmbeddingModule
 from model.nn.layers import FeedForward, Residual
@@ -52,15 +52,22 @@ class OwnParts(Parts):
         """See `Parts`."""
         return ROUNDING[self.model.projection.weight.dtype]
 
+    def table(self, stack: Stack) -> Float[Tensor, "token d_model"]:
+        """See `Parts`."""
+        return _held(self._embedding(stack).tokens.weight)
+
+    def positional(self, trace: Trace) -> Float[Tensor, "position d_model"] | None:
+        """See `Parts`."""
+        module = self._embedding("encoder")
+        return _held(module.learned.weight) * module.scale if module.scheme == "learned" else module.positions
+
     def embedding(self, stack: Stack) -> Embedding:
         """See `Parts`."""
-        module = self._embedding(stack)
-        return Embedding(table=lambda: _held(module.tokens.weight), scale=module.scale)
+        return Embedding(scale=self._embedding(stack).scale)
 
     def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
         """See `Parts`."""
-        embedding = self.embedding(stack)
-        return embedding.matrix[torch.as_tensor(ids)] * embedding.scale
+        return self.table(stack)[torch.as_tensor(ids)] * self.embedding(stack).scale
 
     def norms(self, sublayer: Sublayer) -> Norms:
         """See `Parts`."""
@@ -236,6 +243,31 @@ def recorded_rows(trace: Trace, names: Sequence[str], shape: tuple[int, int]) ->
             )
             raise TraceError(message, name=name, shape=shape, actual=actual or "missing")
     return [trace.recorded[name] for name in names]
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierParts(Parts):
+    """What is known of a model from before the Transformer: the tables of its tokens and positions."""
+
+    model: EncoderDecoder
+    abilities: Abilities
+
+    @property
+    def why(self) -> str:  # type: ignore[override]
+        """See `Parts`."""
+        return said(
+            "Not all of its layers add to one sum, the residual stream. {why}",
+            why=self.abilities.lacks["self-attention"],
+        )
+
+    def table(self, stack: Stack) -> Float[Tensor, "token width"]:
+        """See `Parts`."""
+        return _held(self.model.get_parameter(f"{stack}.embedding.tokens.weight"))
+
+    def positional(self, trace: Trace) -> Float[Tensor, "position d_model"] | None:
+        """See `Parts`."""
+        has_none = self.abilities.positions == "none"
+        return None if has_none else _held(self.model.get_parameter("encoder.embedding.embed_positions.weight"))
 
 
 def path_of(sublayer: Sublayer) -> str:

@@ -27,13 +27,6 @@ class Parts:
     abilities: Abilities
     why = ""  #: why nothing of the stream of tokens is known, as a sentence; "" where it is
 
-    @classmethod
-    def none(cls, abilities: Abilities, why: str) -> "Parts":
-        """The parts of a model that has none of these."""
-        parts = cls()
-        parts.abilities, parts.why = abilities, why
-        return parts
-
     @property
     def stacks(self) -> tuple[Stack, ...]:
         """The stacks that the model has."""
@@ -58,13 +51,25 @@ class Parts:
         """How far recomputed sums may be from the model's, as a share, by rounding alone."""
         raise TraceError(self.why or NOT_TOLD)
 
+    def table(self, stack: Stack) -> Float[Tensor, "token width"]:
+        """The matrix of a stack's token embeddings: a row for each token."""
+        raise TraceError(self.why or NOT_TOLD)
+
     def embedding(self, stack: Stack) -> Embedding:
-        """The token embeddings of a stack and what they are multiplied by."""
+        """What is done to the token embeddings of a stack."""
         raise TraceError(self.why or NOT_TOLD)
 
     def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
         """What a stack's first layer would read of tokens, but for what is added for their positions."""
         raise TraceError(self.why or NOT_TOLD)
+
+    def positional(self, trace: Trace) -> Float[Tensor, "..."] | None:
+        """What positions are known by [position, d_model]: the table of what is added, from the first position on.
+
+        Where they rotate queries and keys instead, θ of every pair of dimensions, in radians a token [pair], of the
+        first set where layers have several. They are seen in a run over the trace's tokens. None where not told.
+        """
+        return None
 
     def norms(self, sublayer: Sublayer) -> Norms:
         """The norms of a sub-layer."""

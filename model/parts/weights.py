@@ -1,8 +1,6 @@
 """What a model has learned, part by part, in one form for every model. Tensors are float32 on the CPU."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, cast
 
 import torch
@@ -86,16 +84,10 @@ class Norms:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Embedding:
-    """The vectors of tokens: rows of a matrix, times a number (§3.4)."""
+    """What is done to the rows of the matrix of a stack's tokens."""
 
-    table: Callable[[], Float[Tensor, "token d_model"]]  #: the matrix, which may have to be copied to the CPU
-    scale: float  #: √d_model in the paper
+    scale: float  #: by what they are multiplied: √d_model in the paper (§3.4)
     norm: Norm | None = None  #: a norm of what is embedded and added for positions, before the first layer
-
-    @cached_property
-    def matrix(self) -> Float[Tensor, "token d_model"]:
-        """A row for each token."""
-        return self.table()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
