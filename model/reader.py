@@ -4,7 +4,7 @@ Our own `Translator` is such, and the adapters of other models.
 """
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol, Self, runtime_checkable
 
@@ -20,7 +20,7 @@ from model.decoding.logit_lens import LogitLens, logit_lens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
 from model.decoding.search import StepsDone
 from model.decoding.session import Session
-from model.errors import DeviceError, TraceError
+from model.errors import DeviceError, InputTextError, TraceError
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import EncoderDecoder
@@ -42,6 +42,10 @@ class Reader(Protocol):
     @property
     def key(self) -> str:
         """Names this content on this device with this number type: what is cached of a model is kept under it."""
+
+    @property
+    def weights_digest(self) -> str:
+        """Names all that a measurement of the model depends on: `digest`, but for its card, where that can be told."""
 
     @property
     def device(self) -> torch.device:
@@ -99,6 +103,12 @@ class Reader(Protocol):
         Raises:
             InputTextError: a text is blank or too long, or the model takes none.
             EditError: an edit names what does not exist, or the model's heads cannot be edited.
+        """
+
+    def trace_batch(self, sentences: Sequence[tuple[str, str | None]]) -> Iterator[tuple[int, Trace | InputTextError]]:
+        """The number of each sentence with its trace, or why it is refused, before all sentences after it.
+
+        `sentences`: each with what the decoder of an encoder–decoder reads along with it, as of `trace`.
         """
 
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
@@ -195,6 +205,22 @@ class Loaded:
     def parts(self) -> Parts:
         """See `Reader`."""
         raise NotImplementedError
+
+    @property
+    def weights_digest(self) -> str:
+        """See `Reader`."""
+        return self.digest
+
+    def trace_batch(
+        self: Reader, sentences: Sequence[tuple[str, str | None]]
+    ) -> Iterator[tuple[int, Trace | InputTextError]]:
+        """See `Reader`: one after the other."""
+        has_both = "decoder.cross" in self.abilities.heads
+        for number, (text, target) in enumerate(sentences):
+            try:
+                yield number, self.trace(text, target if has_both else None)
+            except InputTextError as error:
+                yield number, error
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.abilities import NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, PositionScheme, View
+from model.checkpoint import model_digest
 from model.config import TransformerConfig
 from model.decoding.cost import DecoderSizes, decoder_sizes
 from model.decoding.search import EXTRA_LENGTH
@@ -84,6 +85,11 @@ class Translator(SequenceTranslator):
             max_target_length=self.config.max_length + EXTRA_LENGTH,
             lacks=lacks,
         )
+
+    @property
+    def weights_digest(self) -> str:
+        """See `model.reader.Reader`: the card and other files of a checkpoint change nothing."""
+        return model_digest(self.model, self.tokenizer)
 
     @property
     def parts(self) -> OwnParts:

@@ -17,18 +17,20 @@ Prefix matching and previous token are means over all rows of the later copies, 
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.adapters.text_reader import TextReader
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.analysis.head_circuits import direct_output, read_off
 from model.errors import DataError, TraceError
 from model.interruption import Progress, no_progress
 from model.reader import Reader
+
+if TYPE_CHECKING:
+    from model.adapters.text_reader import TextReader
 
 SITE: Final = "decoder.self"
 TOKENS: Final = 25
@@ -38,9 +40,14 @@ DRAWS: Final = 8
 NAMES: Final = ("prefix_matching", "duplicate", "repeat_previous", "copying")
 
 
+def is_decoder(reader: Reader) -> TypeGuard["TextReader"]:
+    """Whether a model is a decoder alone."""
+    return reader.abilities.kind == "decoder"
+
+
 def can_be_asked(reader: Reader) -> bool:
     """Whether a model is a decoder alone, with room for the tokens twice."""
-    return reader.abilities.kind == "decoder" and isinstance(reader, TextReader) and copies_of(reader) > 1
+    return is_decoder(reader) and copies_of(reader) > 1
 
 
 def copies_of(reader: Reader) -> int:
@@ -49,7 +56,7 @@ def copies_of(reader: Reader) -> int:
     return COPIES if most is None else min(COPIES, most // TOKENS)
 
 
-def common_tokens(reader: TextReader) -> Int[Tensor, "token"]:
+def common_tokens(reader: "TextReader") -> Int[Tensor, "token"]:
     """The tokens of our own sentences, special ones left out."""
     texts = [sentence.text for sentence in read_text(OWN_CORPUS)]
     seen = {token for text in texts for token in reader.pieces.encode(text, with_special=False).ids}
@@ -65,7 +72,7 @@ def repeated_tokens(
     Raises a DataError if the model is none, has too few tokens, or reads too short texts. `progress` is called with 0
     after each draw; it may end the work by an exception.
     """
-    if not isinstance(reader, TextReader) or reader.abilities.kind != "decoder":
+    if not is_decoder(reader):
         raise DataError("Repeated tokens need a decoder-only model.")
     copies = copies_of(reader)
     if copies < 2:
@@ -86,7 +93,7 @@ def repeated_tokens(
     return {name: torch.stack(values).mean(0) for name, values in found.items()}
 
 
-def _of_tokens(reader: TextReader, tokens: Int[Tensor, "row"]) -> dict[str, Float[Tensor, "layer_and_head"]]:
+def _of_tokens(reader: "TextReader", tokens: Int[Tensor, "row"]) -> dict[str, Float[Tensor, "layer_and_head"]]:
     trace = reader.trace_rows("", tokens.tolist(), ())
     layers = trace.inputs[SITE]
     weights = torch.cat([layer.weights() for layer in layers])
