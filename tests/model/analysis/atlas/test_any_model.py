@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from model import Translator
-from model.analysis import corpus
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference.case_files import PronounCases, curated_cases
 from model.analysis.coreference.measure import measure_coreference
@@ -104,22 +102,6 @@ def test_following_antecedents_is_measured_of_what_reads_the_sentence(readers: d
     np.testing.assert_array_equal(atlas.intervals[ANTECEDENT][1][..., 0], scored.accuracy.low)
     assert atlas.rows[ANTECEDENT] == (0, len(scored.cases), 0)
     assert np.isnan(atlas.metrics[ANTECEDENT][[0, 2]]).all()
-
-
-def test_our_own_translator_has_the_same_atlas_by_its_traces(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    batched = build_atlas(translator, CORPUS)
-    monkeypatch.setattr(corpus, "SequenceTranslator", type(None))
-    traced = build_atlas(translator, CORPUS)
-    assert traced.texts == batched.texts
-    assert traced.translations == batched.translations
-    for name, table in batched.metrics.items():
-        np.testing.assert_allclose(traced.metrics[name], table, atol=1e-5, rtol=1e-4)
-        np.testing.assert_allclose(traced.intervals[name], batched.intervals[name], atol=1e-4, rtol=1e-3)
-        assert traced.rows[name] == batched.rows[name]
-    np.testing.assert_allclose(traced.divergences, batched.divergences, atol=1e-5)
-    np.testing.assert_allclose(traced.mean_outputs, batched.mean_outputs, atol=1e-5)
 
 
 def test_a_model_from_before_the_transformer_follows_no_antecedents(
