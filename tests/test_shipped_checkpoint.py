@@ -11,7 +11,6 @@ from model import Translator
 from model.__main__ import SENTENCES
 from model.adapters.text_writer import TextWriter
 from model.analysis.atlas.file import load_atlas
-from model.analysis.corpus import digest_of
 from model.analysis.head_circuits import head_circuits
 from model.analysis.held_out import BEST_KNOWN, score_copying
 from model.analysis.interventions.head_effects import measure_effects
@@ -206,7 +205,7 @@ def test_the_atlas_beside_it_is_of_this_model_and_names_its_heads(
     reader: TextWriter, found: dict[str, torch.Tensor]
 ) -> None:
     atlas = load_atlas(INDUCTION / "atlas.npz")
-    assert atlas.model == digest_of(reader)
+    assert atlas.model == reader.weights_digest
     assert len(atlas.texts) == 200
     np.testing.assert_allclose(atlas.metrics["prefix_matching"][1].ravel(), found["prefix_matching"].numpy(), atol=0.05)
     metrics, intervals = ({name: table[1] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals))

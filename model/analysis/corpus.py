@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,15 +13,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.checkpoint import model_digest
-from model.errors import DataError, InputTextError, Message, said
+from model.errors import DataError, Message, said
 from model.nn.attention import AttentionInputs, attention_weights
 from model.nn.score_functions import joined
 from model.pairs import OPENERS, read_lines
-from model.reader import Reader
-from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
-from model.translator import Translator
 from model.words import Span
 
 
@@ -263,21 +259,3 @@ def corpus_digest(sentences: Iterable[CorpusSentence]) -> str:
             digest.update(f"{-1 if text is None else len(encoded)}:".encode())
             digest.update(encoded)
     return digest.hexdigest()
-
-
-def digest_of(reader: Reader) -> str:
-    """What names exactly this model in a measurement."""
-    return model_digest(reader.model, reader.tokenizer) if isinstance(reader, Translator) else reader.digest
-
-
-def trace_all(reader: Reader, sentences: Sequence[CorpusSentence]) -> Iterator[tuple[int, Trace | InputTextError]]:
-    """The number of each sentence with its trace, or why it is refused; that comes before all sentences after it."""
-    if isinstance(reader, SequenceTranslator):
-        yield from reader.trace_batch(sentences)
-        return
-    has_both = "decoder.cross" in reader.abilities.heads
-    for number, sentence in enumerate(sentences):
-        try:
-            yield number, reader.trace(sentence.text, sentence.target if has_both else None)
-        except InputTextError as error:
-            yield number, error

@@ -20,7 +20,6 @@ from jaxtyping import Float
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from model.analysis.corpus import digest_of
 from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
@@ -178,6 +177,6 @@ def head_distances(
         )
 
     def name() -> str:
-        return " ".join(("two models 1", digest_of(first), first.key, digest_of(second), second.key, *sites))
+        return " ".join(("two models 1", first.weights_digest, first.key, second.weights_digest, second.key, *sites))
 
     return over_corpus(texts, Sum(of_chunk=of_chunk, finish=finish, name=name), progress, unfinished)

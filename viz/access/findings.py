@@ -171,4 +171,4 @@ def _read(reader: "Reader", file: FileState) -> "Atlas | None":
         # The atlas page says what is wrong with the file.
         return None
     has_these_heads = dict(atlas.heads) == {site: tuple(heads) for site, heads in reader.abilities.heads.items()}
-    return atlas if has_these_heads and atlas.model == later.corpus.digest_of(reader) else None
+    return atlas if has_these_heads and atlas.model == reader.weights_digest else None

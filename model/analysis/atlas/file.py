@@ -18,7 +18,7 @@ import numpy as np
 
 from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
 from model.analysis.coreference.case_files import PronounCases
-from model.analysis.corpus import CorpusSentence, digest_of
+from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
 from model.errors import DataError
@@ -102,7 +102,7 @@ def cached_atlas(
     A file that is damaged, or of something else, is made again; what was stopped goes on. Arguments and errors are
     those of `build_atlas`.
     """
-    model = digest_of(reader)
+    model = reader.weights_digest
     corpus = reading_digest(sentences, aligned)
     path = cache_path(folder, model, corpus)
     with contextlib.suppress(DataError):

@@ -24,7 +24,7 @@ from torch.nn.functional import pad
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import measure_coreference
-from model.analysis.corpus import CorpusSentence, SiteRun, corpus_digest, digest_of, trace_all
+from model.analysis.corpus import CorpusSentence, SiteRun, corpus_digest
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import NORM, ROW_METRICS, AttentionRows, Heads, has_choice, row_metrics
@@ -160,7 +160,7 @@ def build_atlas(
                 rows |= dict.fromkeys(repeated, (0, counted, 0))
         skipped = {name.removeprefix(SKIPPED): int(n) for name, n in total.sums.items() if name.startswith(SKIPPED)}
         return Atlas(
-            model=digest_of(reader),
+            model=reader.weights_digest,
             corpus=reading_digest(sentences, aligned),
             sentences=read,
             texts=tuple(unpacked("texts", total.rows)),
@@ -176,7 +176,10 @@ def build_atlas(
         )
 
     summed = Sum(
-        of_chunk=survey.of_chunk, merge=_merged, finish=finish, name=lambda: f"atlas 1 {digest_of(reader)} {reader.key}"
+        of_chunk=survey.of_chunk,
+        merge=_merged,
+        finish=finish,
+        name=lambda: f"atlas 1 {reader.weights_digest} {reader.key}",
     )
     return over_corpus(sentences, summed, progress, unfinished)
 
@@ -232,7 +235,7 @@ class _Survey:
             sums[f"compared/{site}"] = 0
             values[site] = np.full((len(self._names), count, len(sentences)), -np.inf)
         texts: dict[int, tuple[str, str]] = {}
-        for number, trace in trace_all(self._reader, sentences):
+        for number, trace in self._reader.trace_batch(sentences):
             if isinstance(trace, InputTextError):
                 refused = SKIPPED + said("too long or blank for this model")
                 sums[refused] = sums.get(refused, 0) + 1

@@ -37,7 +37,7 @@ from model.analysis.coreference.pronoun_rows import (
     case_weights,
     read_case,
 )
-from model.analysis.corpus import CorpusSentence, digest_of, trace_all
+from model.analysis.corpus import CorpusSentence
 from model.analysis.interventions.head_effects import batches
 from model.analysis.metrics.estimates import Estimate, bootstrap_mean
 from model.analysis.metrics.head_metrics import LayerHead
@@ -349,7 +349,7 @@ def measure_coreference(
     summed = Sum[PronounCase, CoreferenceScores](
         of_chunk=lambda cases, progress: _of_chunk(reader, cases, asked, measure, progress),
         finish=finish,
-        name=lambda: " ".join(("coreference 1", digest_of(reader), reader.key, measure, *asked)),
+        name=lambda: " ".join(("coreference 1", reader.weights_digest, reader.key, measure, *asked)),
     )
     return over_corpus(given.cases, summed, progress, unfinished)
 
@@ -384,7 +384,7 @@ def _of_chunk(
     # An encoder reads the sentence whatever its decoder writes.
     of_own = CROSS in sites
     sentences = [CorpusSentence(item.case.sentence, None if of_own else item.case.sentence) for item in read]
-    for row, trace in trace_all(reader, sentences):
+    for row, trace in reader.trace_batch(sentences):
         for site in sites:
             if isinstance(trace, InputTextError):
                 sums[f"{site}/{REFUSED}"] += 1

@@ -18,7 +18,7 @@ from model import Reader
 from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
 from model.analysis.coreference.case_files import cases_for
-from model.analysis.corpus import OWN_CORPUS, CorpusSentence, digest_of, parse_json_row, read_text
+from model.analysis.corpus import OWN_CORPUS, CorpusSentence, parse_json_row, read_text
 from model.analysis.metrics.alignment import AlignedPair
 from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads
 from model.analysis.metrics.head_metrics import ROW_METRICS
@@ -288,7 +288,7 @@ def atlases() -> "BoundedCache[tuple[str, str], StoredAtlas]":
 
 @cached(max_entries=MAX_MODELS)
 def _model_digest(reader: Reader) -> str:
-    return digest_of(reader)
+    return reader.weights_digest
 
 
 @dataclass(frozen=True, slots=True)
