@@ -56,19 +56,24 @@ def read_lines(path: Path) -> Iterator[str]:
                     raise DataError(message, path=path, number=number, most=LONGEST_LINE)
                 if unpacked > most:
                     message = (
-                        "{path} is refused: it unpacks to more than {most:,} bytes, too many for text of its size."
+                        "{path} is refused: it unpacks to more than {most:,} bytes, too many for text of its size. "
+                        "If you trust it, unpack it and give the unpacked file."
                     )
                     raise DataError(message, path=path, most=most)
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\n")
     except FileNotFoundError as error:
         raise DataError("There is no file {path}.", path=path) from error
     except UnicodeDecodeError as error:
-        raise DataError("{path}, line {number} is not UTF-8 text.", path=path, number=number) from error
+        raise DataError(
+            "{path}, line {number} is not UTF-8 text. Save it as UTF-8.", path=path, number=number
+        ) from error
     except (gzip.BadGzipFile, EOFError, lzma.LZMAError, zlib.error) as error:
         message = "{path} cannot be read: it is damaged or not a {suffix} file. Copy it again from its source."
         raise DataError(message, path=path, suffix=path.suffix) from error
     except OSError as error:
-        raise DataError("{path} cannot be read: {error}.", path=path, error=error.strerror) from error
+        # The system names the reason; the module bz2 gives none.
+        reason = error.strerror or "damaged"
+        raise DataError("{path} cannot be read: {error}.", path=path, error=reason) from error
 
 
 def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> list[Pair]:

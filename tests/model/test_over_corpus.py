@@ -202,10 +202,3 @@ def test_a_damaged_chunk_is_computed_again_and_a_folder_that_cannot_be_written_i
     (tmp_path / "file").parent.mkdir(exist_ok=True)
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert over_corpus(words, wanted, no_progress, tmp_path / "file")[2] == words
-
-
-def test_a_corpus_is_read_from_its_file_each_time(tmp_path: Path) -> None:
-    path = tmp_path / "texts.txt"
-    path.write_text("One.\nTwo.\tZwei.\n", encoding="utf-8")
-    corpus = read_text(path)
-    assert (len(corpus), list(corpus), list(corpus)) == (2, [("One.", None), ("Two.", "Zwei.")], [*corpus])

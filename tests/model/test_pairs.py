@@ -1,5 +1,6 @@
 """Sentence pairs and arrays out of files: both sides of every bound, and what is wrong is said in words."""
 
+import bz2
 import contextlib
 import gzip
 import io
@@ -20,7 +21,9 @@ PAIRS = [Pair("One.", "Eins."), Pair("Two “words”.", "Zwei Wörter.")]
 TEXT = "".join(f"{pair.source}\t{pair.target}\n" for pair in PAIRS)
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".xz", lzma.compress), (".gz", gzip.compress)])
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [("", bytes), (".xz", lzma.compress), (".gz", gzip.compress), (".bz2", bz2.compress)]
+)
 def test_pairs_are_read_from_plain_and_packed_files(
     tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
 ) -> None:
@@ -38,6 +41,7 @@ def test_pairs_are_read_from_plain_and_packed_files(
         ("c.tsv", b"One.\tEins.\n" + "Äpfel\tapples".encode("latin-1"), r"c\.tsv, line 2 is not UTF-8"),
         ("d.tsv.xz", b"no xz", "cannot be read"),
         ("e.tsv.gz", gzip.compress(TEXT.encode(), mtime=0)[:20], "cannot be read"),
+        ("e.tsv.bz2", b"no bzip2 at all", "cannot be read: damaged"),
         ("f.tsv", b"\n \n", "no sentence pair"),
         ("g.tsv", None, "no file"),
     ],
@@ -53,7 +57,7 @@ def test_white_space_around_columns_blank_lines_and_further_columns_do_not_count
     assert parse_pairs(["\n", " One. \t Eins.\tnote\r\n", "", "Two “words”.\tZwei Wörter."], "x") == PAIRS
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [(".xz", lzma.compress), (".gz", gzip.compress)])
+@pytest.mark.parametrize(("suffix", "pack"), [(".xz", lzma.compress), (".gz", gzip.compress), (".bz2", bz2.compress)])
 def test_whatever_byte_of_a_packed_file_is_damaged_its_pairs_come_out_or_a_sentence(
     tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
 ) -> None:

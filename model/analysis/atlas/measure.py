@@ -124,7 +124,7 @@ def build_atlas(
         reader: any model that reads text.
         sentences: an encoder–decoder reads a translation that is given, or else its own, greedy one. A `Corpus` is read
             from its file as it is needed.
-        aligned: sentence pairs with links made by hand, for error rates of a `Translator`; a set of its own.
+        aligned: sentence pairs with links made by hand, for error rates of a translator; a set of its own.
         progress: called with the number of sentences and aligned pairs done since the last call; each aligned pair is
             read twice.
         cases: sentences with a pronoun and two candidates, for `ANTECEDENT`; a set of its own.

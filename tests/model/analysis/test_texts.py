@@ -1,5 +1,7 @@
 """Texts: copied words and babble, texts compared word by word, and sentences to measure on."""
 
+import bz2
+import gzip
 from pathlib import Path
 
 import pytest
@@ -126,6 +128,42 @@ def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path) ->
     path.write_text("One.\n\nTwo.\tZwei.\tDeux.\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"line 3: expected a sentence, or .* translation, got 3 columns\.$"):
         read_text(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("text.csv", 'text,translation\n"One, two.",\n\nThree.,Drei.\n'),
+        ("text.csv", '"One, two."\nThree.,Drei.\n'),
+        ("text.jsonl", '{"text": "One, two."}\n{"text": "Three.", "translation": "Drei.", "id": 3}\n'),
+    ],
+)
+def test_a_table_has_a_sentence_and_perhaps_its_translation_in_each_row(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    expected = [CorpusSentence("One, two."), CorpusSentence("Three.", "Drei.")]
+    packed = {"": content.encode(), ".gz": gzip.compress(content.encode()), ".bz2": bz2.compress(content.encode())}
+    for suffix, of_file in packed.items():
+        path = tmp_path / f"{name}{suffix}"
+        path.write_bytes(of_file)
+        corpus = read_text(path)
+        # Read from the file each time.
+        assert (len(corpus), list(corpus), list(corpus)) == (2, expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "One,two,three\n", "line 1: expected a sentence"),
+        ("a.csv", f'"{"word " * 50_000}"\n', "line 1: field larger than field limit"),
+        ("a.jsonl", '{"words": "One."}\n', "line 1: expected a field “text”"),
+        ("a.jsonl", "One.\n", "line 1: expected one JSON object"),
+    ],
+)
+def test_a_row_that_is_no_sentence_is_named(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        read_text(tmp_path / name)
 
 
 def test_our_own_corpus_has_200_different_sentences() -> None:
