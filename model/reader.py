@@ -20,6 +20,7 @@ from model.decoding.logit_lens import LogitLens, logit_lens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
 from model.decoding.search import StepsDone
 from model.decoding.session import Session
+from model.decoding.side_by_side import BatchMasks
 from model.errors import DeviceError, InputTextError, TraceError
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.nn.edit_hooks import Edits
@@ -179,6 +180,12 @@ class Writer(Reader, Protocol):
 
     def spread(self, trace: Trace) -> Spread:
         """How the probability of each step is spread over the vocabulary."""
+
+    def masks(self, texts: Sequence[str]) -> BatchMasks:
+        """Translate texts, then read all of them in one padded batch and report the masks used.
+
+        Raises an InputTextError if a text is blank or too long, a TraceError where "batch masks" are lacked.
+        """
 
     def decoder_sizes(self, trace: Trace) -> DecoderSizes:
         """What a row of the decoder costs; `trace` is one of it. Raises a TraceError where that is not known."""

@@ -17,7 +17,7 @@ from model.decoding.logit_lens import log_probs_of, logits_of, spread
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, sample
 from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, search_beams
 from model.decoding.session import DecodingSession
-from model.decoding.side_by_side import Tokenized, trace_side_by_side
+from model.decoding.side_by_side import BatchMasks, Tokenized, trace_side_by_side
 from model.errors import ConfigError, InputTextError, TokenError, TraceError, said
 from model.folder_files import named_folder
 from model.input_text import checked_ids
@@ -195,6 +195,10 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def spread(self, trace: Trace) -> Spread:
         """How each step's probability is spread. Raises a TraceError if the trace was made by another model."""
         return spread(trace, self.model)
+
+    def masks(self, texts: Sequence[str]) -> BatchMasks:
+        """See `model.reader.Writer`."""
+        raise TraceError(self.abilities.lacks["batch masks"])
 
     def decoder_sizes(self, trace: Trace) -> DecoderSizes:
         """See `model.reader.Writer`."""

@@ -9,13 +9,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.abilities import NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, PositionScheme, View
+from model.abilities import NO_BATCH, NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, PositionScheme, View
 from model.checkpoint import model_digest
 from model.config import TransformerConfig
 from model.decoding.cost import DecoderSizes, decoder_sizes
 from model.decoding.search import EXTRA_LENGTH
-from model.decoding.side_by_side import BatchMasks, run_batch
-from model.errors import CheckpointError, InputTextError, TraceError, said
+from model.decoding.side_by_side import BatchMasks, names_in_batch, run_batch
+from model.errors import CheckpointError, TraceError, said
 from model.nn.earlier import RecurrentTranslator
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import SITES, site_path
@@ -114,16 +114,11 @@ class Translator(SequenceTranslator):
 
         Raises an InputTextError if a text is blank or too long; its place in the batch is named.
         """
-        if not texts:
-            raise InputTextError("Give at least one sentence.")
-        names = [said("The sentence")]
-        if len(texts) > 1:
-            names = [said("Sentence {number}", number=number) for number in range(1, len(texts) + 1)]
-        source_ids = [self.source_ids(text, name) for text, name in zip(texts, names, strict=True)]
+        named = zip(texts, names_in_batch(texts), strict=True)
+        source_ids = [self.source_ids(text, name) for text, name in named]
         return run_batch(self.model, self.tokenizer, source_ids)
 
 
-_ONE_BATCH: Final = said("The picture of a padded batch shows the three attentions of a Transformer.")
 _NO_PROJECTION: Final = said(
     "There is no matrix W_O after this head: its output, the context vector, is used as it is."
 )
@@ -144,7 +139,7 @@ _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
         "rollout": said("A rollout follows self-attention through the layers; a GRU has none."),
         "positional encodings": said("A GRU needs no positional encodings: it reads tokens in order."),
         "logit lens": said("The logit lens reads layers that all add to one sum; a GRU has a single layer with gates."),
-        "batch masks": _ONE_BATCH,
+        "batch masks": NO_BATCH,
         "output projection": _NO_PROJECTION,
         "circuits": _NO_CIRCUITS,
         "cost": said("The cost of a step is counted only for Transformers, which cache keys and values."),
@@ -165,7 +160,7 @@ _CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(
         "logit lens": said(
             "The logit lens reads layers that all add to one sum; here every layer scales the sum down by √0.5."
         ),
-        "batch masks": _ONE_BATCH,
+        "batch masks": NO_BATCH,
         "output projection": _NO_PROJECTION,
         "circuits": _NO_CIRCUITS,
         "cost": said("The cost of a step is counted only for Transformers, which cache keys and values."),

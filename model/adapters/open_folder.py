@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import torch
 from torch import nn
 
-from model.abilities import NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, View, Whole
+from model.abilities import NO_BATCH, NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, View, Whole
 from model.adapters import capture, library
 from model.adapters.ability_proof import check_looks, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
@@ -269,7 +269,7 @@ def _max_length(found: Explored, config: Any) -> int | None:
 
 #: What is shown of models alone that are proven exact.
 _ONLY_EXACT: Final[tuple[View, ...]] = (
-    "scores", "head outputs", "norms", "edits", "word choice", "circuits", "cost",
+    "scores", "head outputs", "norms", "edits", "word choice", "circuits", "cost", "batch masks",
 )  # fmt: skip
 
 
@@ -280,13 +280,12 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
             "This model ({name}) does not expose what it adds for positions; Headlight's own models do.", name=name
         ),
         "embeddings": said("This model ({name}) does not expose its embeddings; Headlight's own models do.", name=name),
-        "batch masks": said("Masks of a padded batch are available only for Headlight's own models."),
         "switches": NO_SWITCHES,
         "hyperparameters": NOT_AS_THE_PAPER,
     }
     says_words = library.has_words(model)
     if kind != "encoder-decoder":
-        lacks["alignment links"] = NO_LINKS
+        lacks |= {"alignment links": NO_LINKS, "batch masks": NO_BATCH}
     if kind != "encoder-decoder" or not says_words:
         lacks["teacher forcing"] = said("A target and a reference need a model that writes translations.")
     says_labels = library.is_for(model, "labels") and kind in ("encoder", "decoder")

@@ -9,14 +9,18 @@ from torch import Tensor
 from model.adapters.decoder_sizes import library_sizes
 from model.adapters.generate_call import GenerationRows, most_steps
 from model.adapters.generation import GenerationSession, beginning_of, check_writes
+from model.adapters.library import settings_of_model
 from model.adapters.text_reader import TextReader
 from model.decoding.beam import LARGEST_WIDTH, BeamRule, BeamTree, Penalty, SentenceBeam, Stop, grow_tree
 from model.decoding.cost import DecoderSizes
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, draw_samples, draws_of
 from model.decoding.search import StepsDone, run_searches
+from model.decoding.side_by_side import BatchMasks, names_in_batch
 from model.errors import ConfigError, TraceError
 from model.interruption import no_progress
 from model.nn.edit_hooks import Edits
+from model.nn.hooks import listen
+from model.nn.masks import pad
 from model.reader import LARGEST_ALPHA
 from model.trace.steps import Spread
 from model.trace.trace import Trace
@@ -135,6 +139,27 @@ class TextWriter(TextReader):
         if trace.spread is None:
             raise TraceError("Probabilities of alternatives exist only for generated text; decode the text.")
         return trace.spread
+
+    @torch.inference_mode()
+    def masks(self, texts: Sequence[str]) -> BatchMasks:
+        """See `model.reader.Writer`."""
+        if "batch masks" in self.abilities.lacks:
+            raise TraceError(self.abilities.lacks["batch masks"])
+        limit, names = self.abilities.max_length, names_in_batch(texts)
+        source = [self.checked_tokens(text, name, limit).ids for text, name in zip(texts, names, strict=True)]
+        target = [self.write(ids) for ids in source]
+        target = [ids[:-1] if ids[-1] in self.end_ids else ids for ids in target]
+        pad_id = int(self.pieces.tokenizer.pad_token_id or 0)
+        real = [pad([[1] * len(ids) for ids in side], 0).to(self.device) for side in (source, target)]
+        read, written = (pad(side, pad_id).to(self.device) for side in (source, target))
+        with listen(record={"hook_mask"}) as recorded, settings_of_model():
+            logits = self.model(
+                input_ids=read, attention_mask=real[0], decoder_input_ids=written, decoder_attention_mask=real[1]
+            ).logits
+        given = (written, self.allowed(logits).argmax(-1))
+        own, following = ([self.pieces.tokens(ids) for ids in each.tolist()] for each in given)
+        named = [self.pieces.source_tokens(ids) for ids in read.tolist()]
+        return BatchMasks.of(recorded, named, own, following, [len(ids) for ids in target])
 
     def decoder_sizes(self, trace: Trace) -> DecoderSizes:
         """See `model.reader.Writer`."""

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from model.config import ModelConfig
 from model.decoding.search import greedy_search, length_limits
-from model.nn.encoder_decoder import EncoderDecoder, site_path
+from model.errors import InputTextError, said
+from model.nn.encoder_decoder import SITES, EncoderDecoder, site_path
 from model.nn.hooks import listen
 from model.nn.masks import AttentionMask, key_padding, pad, prefix_padding
 from model.nn.transformer import Transformer
@@ -95,6 +96,8 @@ def _translate(model: EncoderDecoder, source_ids: Tensor, padding: Tensor, memor
 
 
 BoolArray = npt.NDArray[np.bool_]
+#: Of each sentence of a batch its tokens.
+Tokens = Sequence[tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +115,51 @@ class BatchMasks:
     causal: BoolArray  #: the causal part of `decoder_self` alone [query, key]
     target_padding: BoolArray  #: its padding part alone [batch, query, key]
 
+    @classmethod
+    def of(
+        cls, recorded: Mapping[str, Any], source: Tokens, target: Tokens, following: Tokens, lengths: Sequence[int]
+    ) -> "BatchMasks":
+        """Those that a run over a batch of these tokens recorded in its first layers.
+
+        Args:
+            recorded: of `listen(record={"hook_mask"})`.
+            source, target: what was read.
+            following: what the model would write after each token of a target.
+            lengths: how many tokens of each target are real.
+        """
+        encoder_self, decoder_self, decoder_cross = (recorded[f"{site_path(site, 0)}.hook_mask"][0] for site in SITES)
+        causal, target_padding = decoder_self.parts()
+
+        def rows(mask: AttentionMask) -> BoolArray:
+            # Where no key is padding, one mask is that of all.
+            return mask.rows().expand(len(source), -1, -1).cpu().numpy()
+
+        return cls(
+            source_tokens=tuple(source),
+            target_tokens=tuple(target),
+            row_names=tuple(
+                tuple(
+                    row_name(read, after) if row < length else read
+                    for row, (read, after) in enumerate(zip(own, follow, strict=True))
+                )
+                for own, follow, length in zip(target, following, lengths, strict=True)
+            ),
+            encoder_self=rows(encoder_self),
+            decoder_self=rows(decoder_self),
+            decoder_cross=rows(decoder_cross),
+            causal=causal.rows()[0].cpu().numpy(),
+            target_padding=rows(target_padding),
+        )
+
+
+def names_in_batch(texts: Sequence[str]) -> list[str]:
+    """What errors call each text of a batch. Raises an InputTextError if there is none."""
+    if not texts:
+        raise InputTextError("Give at least one sentence.")
+    if len(texts) == 1:
+        return [said("The sentence")]
+    return [said("Sentence {number}", number=number) for number in range(1, len(texts) + 1)]
+
 
 @torch.inference_mode()
 def run_batch(model: Transformer, tokenizer: Tokenizer, source_ids: Sequence[Sequence[int]]) -> BatchMasks:
@@ -122,28 +170,5 @@ def run_batch(model: Transformer, tokenizer: Tokenizer, source_ids: Sequence[Seq
     target = pad([[model.config.bos_id, *ids] for ids in outputs], model.config.pad_id).to(model.device)
     with listen(record={"hook_mask"}) as recorded:
         written = model(source, target, source_padding, prefix_padding(target, model.config.pad_id)).argmax(-1)
-    encoder_self, decoder_self, decoder_cross = (
-        recorded[f"{path}.hook_mask"][0]
-        for path in (
-            "encoder.layers.0.self_attention",
-            "decoder.layers.0.self_attention",
-            "decoder.layers.0.cross_attention",
-        )
-    )
-    causal, target_padding = decoder_self.parts()
-    return BatchMasks(
-        source_tokens=tuple(tokenizer.tokens(ids) for ids in source.tolist()),
-        target_tokens=tuple(tokenizer.tokens(ids) for ids in target.tolist()),
-        row_names=tuple(
-            tuple(
-                read if row > length else row_name(read, after)
-                for row, (read, after) in enumerate(zip(tokenizer.tokens(own), tokenizer.tokens(follow), strict=True))
-            )
-            for own, follow, length in zip(target.tolist(), written.tolist(), map(len, outputs), strict=True)
-        ),
-        encoder_self=encoder_self.rows().cpu().numpy(),
-        decoder_self=decoder_self.rows().cpu().numpy(),
-        decoder_cross=decoder_cross.rows().cpu().numpy(),
-        causal=causal.rows()[0].cpu().numpy(),
-        target_padding=target_padding.rows().cpu().numpy(),
-    )
+    read, own, following = ([tokenizer.tokens(ids) for ids in given.tolist()] for given in (source, target, written))
+    return BatchMasks.of(recorded, read, own, following, [1 + len(ids) for ids in outputs])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -98,6 +99,16 @@ def test_what_could_stand_for_a_pronoun_is_as_probable_as_in_our_own_model(
     )
     assert list(found) == ["er", "ihn", "sie", "es"]
     assert dict(found) == pytest.approx(dict(expected), rel=1e-3)
+
+
+def test_masks_of_a_batch_are_those_of_our_own_model(both: tuple[TextWriter, SequenceTranslator]) -> None:
+    found, expected = (vars(reader.masks(TEXTS)) for reader in both)
+    assert found["source_tokens"] == expected["source_tokens"]
+    assert found["target_tokens"] == expected["target_tokens"]
+    for name in found.keys() - {"source_tokens", "target_tokens"}:
+        assert np.array_equal(found[name], expected[name]), name
+    with pytest.raises(InputTextError, match="Sentence 2"):
+        both[0].masks([TEXTS[0], " "])
 
 
 def test_links_made_by_hand_are_held_against_any_cross_attention(both: tuple[TextWriter, SequenceTranslator]) -> None:

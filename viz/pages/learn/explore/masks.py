@@ -93,7 +93,7 @@ def _show_batch(trace: "Trace") -> None:
     )
     texts = (trace.text, *companions(typed))
     with st.spinner(_("Translating the batch …")):
-        masks = data.batch_masks(models.translator(state.current().model), texts)
+        masks = data.batch_masks(models.writer(state.current().model), texts)
     _show_padding(masks)
     labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
     row = controls.position("batch_member", _("Masks of sentence"), labels, default=min(1, len(labels) - 1))

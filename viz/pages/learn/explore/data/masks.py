@@ -2,13 +2,14 @@
 
 from typing import Final
 
-from model import BatchMasks, Translator
+from model import BatchMasks
+from model.reader import Writer
 from viz.server.caches import cached
 
 MAX_BATCHES: Final = 64
 
 
 @cached(max_entries=MAX_BATCHES)
-def batch_masks(translator: Translator, texts: tuple[str, ...]) -> BatchMasks:
+def batch_masks(writer: Writer, texts: tuple[str, ...]) -> BatchMasks:
     """The masks of texts that share a batch, as the model uses them."""
-    return translator.masks(texts)
+    return writer.masks(texts)
