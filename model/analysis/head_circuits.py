@@ -159,8 +159,9 @@ def head_circuits(
         raise DataError(message, site=site, num_heads=len(heads), layer=layer, head=head)
     if not 0 <= distance <= (most := largest_distance(reader.abilities, site)):
         raise DataError("Expected a distance from 0 to {most:,}, got {distance:,}.", most=most, distance=distance)
-    of = _Attention(reader.parts, site, layer, distance)
-    tokens, common = read_off(reader.parts, site), of.common_values()[head]
+    parts = reader.parts
+    of = _Attention(parts, site, layer, distance)
+    tokens, common = read_off(parts, site), of.common_values()[head]
     found: list[tuple[Tensor, Tensor, Tensor]] = []
     for inputs in of.every_token(len(tokens)):
         shared = head // (inputs.num_heads // len(inputs.key))
@@ -168,7 +169,7 @@ def head_circuits(
         progress(len(inputs.query[head]))
     queries, keys, values = (torch.cat(each).float() for each in zip(*found, strict=True))
     sink = None if inputs.sinks is None else inputs.sinks[head].float()[None, None]
-    written = direct_output(reader.parts, site, layer)[head] @ tokens.T
+    written = direct_output(parts, site, layer)[head] @ tokens.T
     return HeadCircuits(queries, keys, values, written, inputs.scale, softcap=inputs.softcap, sink=sink)
 
 
@@ -178,12 +179,12 @@ def copying_scores(reader: Reader, site: str, progress: Progress = no_progress) 
 
     `progress` is called with 1 for each layer. Raises as `head_circuits`.
     """
-    heads = _heads(reader, site)
+    heads, parts = _heads(reader, site), reader.parts
     scores = torch.full((len(heads), max(heads)), torch.nan)
-    vectors = read_off(reader.parts, site)
+    vectors = read_off(parts, site)
     for layer, count in enumerate(heads):
-        of = _Attention(reader.parts, site, layer)
-        common, output = of.common_values(), direct_output(reader.parts, site, layer)
+        of = _Attention(parts, site, layer)
+        common, output = of.common_values(), direct_output(parts, site, layer)
         # Σ over tokens of what is read off and of values: neither values of all tokens nor OV are held.
         between = torch.zeros(count, output.size(2), output.size(1))
         for tokens, inputs in zip(torch.split(vectors, TOKENS_AT_ONCE), of.every_token(len(vectors)), strict=True):
