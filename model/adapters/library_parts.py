@@ -17,6 +17,7 @@ from model.abilities import Abilities
 from model.adapters.capture import Call, layers_counted
 from model.adapters.layer_sums import FoundPart, find_parts
 from model.adapters.library import LINEAR, embeddings
+from model.adapters.networks import find_network
 from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind, outside_layers
 from model.adapters.placement import present, weight_of
 from model.adapters.probe import PositionTables, Rotations
@@ -30,7 +31,16 @@ from model.nn.hooks import CALL, listen
 from model.nn.masks import AttentionMask
 from model.parts.parts import Parts
 from model.parts.run import NOT_FOUND, Addition, LayerRun, NormStep, Run
-from model.parts.weights import AttentionWeights, Embedding, Norm, Norms, Projection, Stack, Sublayer
+from model.parts.weights import (
+    AttentionWeights,
+    Embedding,
+    FeedForwardWeights,
+    Norm,
+    Norms,
+    Projection,
+    Stack,
+    Sublayer,
+)
 from model.trace.trace import ROUNDING, Recorded, Trace
 from model.word_choice import TokenPlace
 
@@ -46,6 +56,10 @@ WEIGHTS_ONLY: Final = said("It exposes only its attention weights, so what its s
 BETWEEN: Final = said(
     "There are layers without attention between those that are shown, so a token cannot be followed from one to the "
     "next."
+)
+NO_NETWORK: Final = said(
+    "The matrices of this feed-forward network were not found: experts of which a few are chosen, or an unknown "
+    "activation."
 )
 EMBEDDINGS_UNKNOWN: Final = said("This model does more to its token embeddings than to scale and norm them.")
 #: By what a token's row is multiplied, None where that is not all, and the norm after that.
@@ -237,6 +251,18 @@ class LibraryParts(Parts):
         """See `Parts`."""
         module = self.reader.layout.projections.get((site, layer))
         return None if module is None else weight_of(module, "bias")
+
+    @torch.inference_mode()
+    def feed_forward(self, stack: Stack, layer: int) -> FeedForwardWeights:
+        """See `Parts`."""
+        self._checked(f"{stack}.self", layer)
+        call, parts = LibraryRun(self, lambda: self._run([1, 2]), {stack: None}).found(stack)[layer]
+        # In parallel with an attention it reads a norm of what the layer reads, not of the sum that it is added to.
+        reads = [each.put_out for each in reversed(call.calls) if is_norm(each.module, each.given)]
+        found = find_network(call, [*reads, parts[-1].before], parts[-1].addition, self.tolerance)
+        if found is None:
+            raise TraceError(NO_NETWORK)
+        return found
 
     def unembedding(self) -> Float[Tensor, "token d_model"]:
         """See `Parts`."""
@@ -437,11 +463,17 @@ class LibraryRun(Run):
         """See `Run`."""
         self.parts._check()
         self.levels(stack)
-        kinds, dtype = self.parts.kinds(stack), self.parts._weight.dtype
-        found = [find_parts(call, kinds, dtype) for call in self._of(stack, self._inside)]
-        if any(parts is None for parts in found):
-            raise TraceError(NOT_FOUND)
-        return tuple(tuple(self._addition(stack, part) for part in parts or ()) for parts in found)
+        return tuple(tuple(self._addition(stack, part) for part in parts) for _, parts in self.found(stack))
+
+    def found(self, stack: Stack) -> list[tuple[LayerCall, list[FoundPart]]]:
+        """The layers of a stack, and where in them something is added. Raises a TraceError where that is unknown."""
+        found = []
+        for call in self._of(stack, self._inside):
+            parts = find_parts(call, self.parts.kinds(stack), self.parts._weight.dtype)
+            if parts is None:
+                raise TraceError(NOT_FOUND)
+            found.append((call, parts))
+        return found
 
     def layers(self) -> Iterator[LayerRun]:
         """See `Run`. Raises a TraceError where a layer reads no rows, or others are between."""

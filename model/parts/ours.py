@@ -98,7 +98,8 @@ class OwnParts(Parts):
     def feed_forward(self, stack: Stack, layer: int) -> FeedForwardWeights:
         """See `Parts`."""
         module = cast(FeedForward, self.model.get_submodule(path_of(Sublayer(stack, layer, "feed_forward"))))
-        return FeedForwardWeights(inner=_by_head(module.inner, 1), gate=None, outer=_by_head(module.outer, 1))
+        inner, outer = _by_head(module.inner, 1), _by_head(module.outer, 1)
+        return FeedForwardWeights(inner=inner, gate=None, outer=outer, activation=module.activation)
 
     def unembedding(self) -> Float[Tensor, "token d_model"]:
         """See `Parts`."""

@@ -1,5 +1,6 @@
 """What a model has learned, part by part, in one form for every model. Tensors are float32 on the CPU."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -120,3 +121,9 @@ class FeedForwardWeights:
     inner: Projection  #: W_1, b_1, as of one head
     gate: Projection | None  #: W_g, b_g
     outer: Projection  #: W_2, b_2
+    activation: Callable[[Tensor], Tensor]  #: f
+
+    def hidden(self, x: Float[Tensor, "row d_model"]) -> Float[Tensor, "row d_ff"]:
+        """The hidden units of what it reads."""
+        (units,) = self.inner(x)
+        return self.activation(units) if self.gate is None else self.activation(self.gate(x)[0]) * units

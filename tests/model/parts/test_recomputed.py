@@ -13,11 +13,13 @@ from model import Transformer, TransformerConfig, Translator
 from model.analysis.residual_stream.streams import streams
 from model.analysis.residual_stream.token_path import follow
 from model.config import Norm
-from model.parts.weights import Stack, Sublayer
+from model.errors import TraceError
+from model.parts.weights import Kind, Stack, Sublayer
 from model.tokenizer import Tokenizer
 from tests.model.adapters.zoo import KINDS, random_reader
 
 CLOSE = 1e-5  # of the largest number
+FF: Kind = "feed_forward"
 TEXT, TARGET = "The animal was too tired.", "It was old."
 
 
@@ -28,11 +30,13 @@ class Pass:
     levels: list[Tensor]
     added: list[list[Tensor]] = field(default_factory=list)
     queries: list[list[Tensor]] = field(default_factory=list)  #: of each attention, before norms and rotation
+    reads: list[Tensor] = field(default_factory=list)  #: what each feed-forward network reads
     last: Tensor | None = None  #: what the final norm puts out, or the last layer
     logits: Callable[[Tensor], Tensor] | None = None  #: of vectors of the stream
 
-    def layer(self, *added: Tensor, x: Tensor, queries: list[Tensor]) -> Tensor:
+    def layer(self, *added: Tensor, x: Tensor, queries: list[Tensor], read: Tensor) -> Tensor:
         """Note a layer that is done, and go on with its output."""
+        self.reads.append(read)
         self.added.append(list(added))
         self.queries.append(queries)
         self.levels.append(x)
@@ -109,7 +113,7 @@ def gpt2(w: Weights, ids: Tensor, _: Tensor) -> dict[Stack, Pass]:
         own = conv("attn.c_proj", attend(q, k, v, causal=True))
         read = of.norm("ln_2", x + own)
         network = conv("mlp.c_proj", F.gelu(conv("mlp.c_fc", read), approximate="tanh"))
-        x = done.layer(own, network, x=x + own + network, queries=[q])
+        x = done.layer(own, network, x=x + own + network, queries=[q], read=read)
     done.logits = lambda y: w.norm("transformer.ln_f", y) @ w("lm_head.weight").T
     return {"decoder": done}
 
@@ -133,7 +137,7 @@ def llama(
         own = of.linear("self_attn.o_proj", attend(turned(q, base), turned(k, base), v, causal=True, window=window))
         read = of.rms("post_attention_layernorm", x + own, epsilon)
         network = experts(of, read) if has_experts else gated(of, read, F.silu)
-        x = done.layer(own, network, x=x + own + network, queries=[raw])
+        x = done.layer(own, network, x=x + own + network, queries=[raw], read=read)
     done.logits = lambda y: w.rms("model.norm", y, epsilon) @ w("lm_head.weight").T
     return {"decoder": done}
 
@@ -169,7 +173,7 @@ def gemma2(w: Weights, ids: Tensor, _: Tensor) -> dict[Stack, Pass]:
         read = of.rms("pre_feedforward_layernorm", x + own, plus=1)
         units = gated(of, read, lambda y: F.gelu(y, approximate="tanh"))
         network = of.rms("post_feedforward_layernorm", units, plus=1)
-        x = done.layer(own, network, x=x + own + network, queries=[q])
+        x = done.layer(own, network, x=x + own + network, queries=[q], read=read)
     done.logits = lambda y: 30 * (w.rms("model.norm", y, plus=1) @ w("lm_head.weight").T / 30).tanh()
     return {"decoder": done}
 
@@ -185,7 +189,7 @@ def gpt_neox(w: Weights, ids: Tensor, _: Tensor) -> dict[Stack, Pass]:
         own = of.linear("attention.dense", attend(turned(q, width=2), turned(k, width=2), v, causal=True))
         read = of.norm("post_attention_layernorm", x)
         network = of.linear("mlp.dense_4h_to_h", F.gelu(of.linear("mlp.dense_h_to_4h", read)))
-        x = done.layer(own, network, x=x + own + network, queries=[q])
+        x = done.layer(own, network, x=x + own + network, queries=[q], read=read)
     done.logits = lambda y: w.norm("gpt_neox.final_layer_norm", y) @ w("lm_head.weight").T
     return {"decoder": done}
 
@@ -200,7 +204,7 @@ def phi(w: Weights, ids: Tensor, _: Tensor) -> dict[Stack, Pass]:
         q, k, v = (heads(of.linear(f"self_attn.{name}_proj", read), 4) for name in "qkv")
         own = of.linear("self_attn.dense", attend(turned(q, width=4), turned(k, width=4), v, causal=True))
         network = of.linear("mlp.fc2", F.gelu(of.linear("mlp.fc1", read), approximate="tanh"))
-        x = done.layer(own, network, x=x + own + network, queries=[q])
+        x = done.layer(own, network, x=x + own + network, queries=[q], read=read)
     done.logits = lambda y: w.linear("lm_head", w.norm("model.final_layernorm", y))
     return {"decoder": done}
 
@@ -216,7 +220,7 @@ def bert(w: Weights, _: Tensor, ids: Tensor) -> dict[Stack, Pass]:
         own = of.linear("attention.output.dense", attend(q, k, v))
         x = of.norm("attention.output.LayerNorm", x + own, 1e-12)
         network = of.linear("output.dense", F.gelu(of.linear("intermediate.dense", x)))
-        x = done.layer(own, network, x=of.norm("output.LayerNorm", x + network, 1e-12), queries=[q])
+        x = done.layer(own, network, x=of.norm("output.LayerNorm", x + network, 1e-12), queries=[q], read=x)
     return {"encoder": done}
 
 
@@ -240,7 +244,7 @@ def bart(w: Weights, target: Tensor, source: Tensor, *, first: int = 2) -> dict[
                 queries.append(q)
                 x = of.norm(f"{name}_layer_norm", x + added[-1])
             added.append(of.linear("fc2", F.gelu(of.linear("fc1", x))))
-            x = done.layer(*added, x=of.norm("final_layer_norm", x + added[-1]), queries=queries)
+            x = done.layer(*added, x=of.norm("final_layer_norm", x + added[-1]), queries=queries, read=x)
     found["decoder"].logits = lambda y: y @ w("lm_head.weight").T + w("final_logits_bias")[0]
     return found
 
@@ -280,7 +284,7 @@ def t5(w: Weights, target: Tensor, source: Tensor) -> dict[Stack, Pass]:
             at = 1 + is_decoder
             read = of.rms(f"{at}.layer_norm", x)
             added.append(of.linear(f"{at}.DenseReluDense.wo", of.linear(f"{at}.DenseReluDense.wi", read).relu()))
-            x = done.layer(*added, x=x + added[-1], queries=queries)
+            x = done.layer(*added, x=x + added[-1], queries=queries, read=read)
         done.last = side.rms("final_layer_norm", x)
     decoder = w.below("decoder.")
     found["decoder"].logits = lambda y: decoder.rms("final_layer_norm", y) * 32**-0.5 @ w("lm_head.weight").T
@@ -313,7 +317,7 @@ def ours(w: Weights, target: Tensor, source: Tensor, *, norm: Norm) -> dict[Stac
                     added.append(of.linear(f"{name}.output", attend(q, k, v, causal=causal)))
                     queries.append(q)
                 x = x + added[-1] if norm == "pre" else of.norm(f"{name}_residual.norm", x + added[-1])
-            done.layer(*added, x=x, queries=queries)
+            done.layer(*added, x=x, queries=queries, read=read)
         done.last = side.norm("norm", x) if norm == "pre" else x
 
     def logits(y: Tensor) -> Tensor:
@@ -384,6 +388,13 @@ def test_streams_paths_weights_and_lens_are_those_of_a_pass_in_float64(
                     whole = one.heads.parts.sum(0)
                     same(whole if one.heads.bias is None else whole + one.heads.bias, expected[2])
                 assert (one.heads is None) == (one.kind == "feed_forward")
+            if kind == "mixtral":
+                with pytest.raises(TraceError, match="experts"):
+                    parts.feed_forward(stack, number)
+            else:
+                network, norm = parts.feed_forward(stack, number), parts.norms(Sublayer(stack, number, FF)).of_output
+                (put_out,) = network.outer(network.hidden(done.reads[number]))
+                same(put_out if norm is None else norm(put_out), added[-1])
             for one, expected in zip(additions[number], queries, strict=False):
                 site = Sublayer(stack, number, one.kind).site
                 assert site is not None

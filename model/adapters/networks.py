@@ -1,0 +1,83 @@
+"""Find the matrices of a library model's feed-forward network by what they make of what it reads."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Final
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.adapters.library import LINEAR
+from model.adapters.placement import weight_of
+from model.adapters.stream_taps import LayerCall, ModuleCall
+from model.parts.weights import FeedForwardWeights, Projection
+
+#: What units may go through.
+ACTIVATIONS: Final[tuple[Callable[[Tensor], Tensor], ...]] = (
+    F.relu,
+    F.silu,
+    F.gelu,
+    lambda x: F.gelu(x, approximate="tanh"),
+    lambda x: x * (1.702 * x).sigmoid(),
+    lambda x: x.relu().square(),
+    torch.sigmoid,
+)
+
+
+def find_network(
+    layer: LayerCall, reads: Sequence[Float[Tensor, "row d_model"]], added: ModuleCall, close: float
+) -> FeedForwardWeights | None:
+    """The network whose output a module of a layer adds, and that reads one of these; None where no matrices and no
+    activation give its units."""
+    outer = _last_matrix(layer, added)
+    if outer is None or outer.given is None:
+        return None
+    hidden, own = outer.given, _projection(outer.module)
+    sizes = hidden.size(-1), added.put_out.size(-1)
+    inner = [each for module in layer.module.modules() for each in _halves(module, *sizes)]
+    best, found = close, None
+    for read, activation in product(reads, ACTIVATIONS):
+        made = [each(read)[0] for each in inner]
+        for (at, one), (gate_at, gate) in product(enumerate(made), [(None, None), *enumerate(made)]):
+            if at == gate_at:
+                continue
+            units = activation(one) if gate is None else activation(gate) * one
+            off = float((units - hidden).abs().max() / hidden.abs().max())
+            # Some activations are alike: the nearest counts.
+            if off <= best:
+                known = None if gate_at is None else inner[gate_at]
+                best, found = off, FeedForwardWeights(inner=inner[at], gate=known, outer=own, activation=activation)
+    return found
+
+
+def _last_matrix(layer: LayerCall, added: ModuleCall) -> ModuleCall | None:
+    """The matrix that puts out what is added, or what the norm reads that is added."""
+    if isinstance(added.module, LINEAR):
+        return added
+    before = (call for call in layer.calls if isinstance(call.module, LINEAR) and call.given is not None)
+    return next((call for call in before if added.given is not None and torch.equal(call.put_out, added.given)), None)
+
+
+def _halves(module: nn.Module, d_ff: int, d_model: int) -> Iterator[Projection]:
+    """A matrix [d_model, d_ff], or both of one that holds two."""
+    if not isinstance(module, LINEAR) or module.get_parameter("weight").numel() not in (
+        d_ff * d_model,
+        2 * d_ff * d_model,
+    ):
+        return
+    whole = _projection(module)
+    if whole.weight.size(1) == d_model:
+        for at in range(0, whole.weight.size(2), d_ff):
+            bias = None if whole.bias is None else whole.bias[:, at : at + d_ff]
+            yield Projection(weight=whole.weight[..., at : at + d_ff], bias=bias)
+
+
+def _projection(module: nn.Module) -> Projection:
+    weight, bias = weight_of(module), weight_of(module, "bias")
+    assert weight is not None, "it is a matrix"
+    # A linear layer holds its matrix transposed, GPT-2's layer does not.
+    return Projection(
+        weight=(weight.T if isinstance(module, nn.Linear) else weight)[None], bias=None if bias is None else bias[None]
+    )
