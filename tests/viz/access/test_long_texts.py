@@ -190,7 +190,9 @@ def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> Non
     app.session_state["export"] = True
     opened(app)
     assert "available up to 8 tokens" in said(app)
-    assert "Masks are drawn cell by cell, up to 8 tokens" in said(exploring(app_of(text=TEXT), "masks"))
+    masks = said(exploring(app_of(text=TEXT), "masks"))
+    assert "tokens are too many for legible cells" in masks
+    assert "Masks of a batch are drawn up to 8 tokens per side" in masks
     app.switch_page("viz/pages/decoding/page.py").run()
     assert "The film contains the rows of all heads" in said(app)
 

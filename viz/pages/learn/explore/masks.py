@@ -9,7 +9,7 @@ import streamlit as st
 from jaxtyping import Bool, UInt8
 
 from model.errors import InputTextError
-from viz.access import models
+from viz.access import attention, models
 from viz.pages.learn.explore.data import masks as data
 from viz.pictures.figures.masks import batch_overview, mask_heatmap, reasons
 from viz.selection import state
@@ -59,6 +59,11 @@ def show(trace: "Trace") -> None:
     if frame.lacking(models.abilities(state.current().model), "batch masks"):
         return
     st.subheader(_("In a batch"), anchor=False)
+    if any(attention.is_long(trace, site) for site in trace.sites):
+        frame.note(
+            "Masks of a batch are drawn up to {short} tokens per side; this text has more.", short=attention.SHORT
+        )
+        return
     with frame.errors_shown():
         _show_batch(trace)
 
