@@ -245,11 +245,15 @@ LEAD = """async (address) => {
   });
   await until(() => !isRunning());
   // A run whose beginning and end come together is never shown as running.
-  const begun = Promise.race([until(isRunning), new Promise((over) => setTimeout(over, 5_000))]);
+  const begun = Promise.race([
+    until(isRunning).then(() => true),
+    new Promise((over) => setTimeout(() => over(false), 5_000)),
+  ]);
   history.pushState({}, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
-  await begun;
+  const hasBegun = await begun;
   await until(() => !isRunning());
+  return hasBegun;
 }"""
 
 
@@ -263,9 +267,9 @@ LET_GO = """() => {
 
 def visit(page: "Page", address: str) -> None:
     """Open an address of the app; a tab that shows the app is led there, which takes half of what loading it takes."""
-    if urlsplit(page.url)[:2] == urlsplit(address)[:2]:
-        page.evaluate(LEAD, address)
-    else:
+    is_open = urlsplit(page.url)[:2] == urlsplit(address)[:2]
+    # A busy page may miss that it is led.
+    if not (is_open and page.evaluate(LEAD, address)):
         page.goto(address)
 
 

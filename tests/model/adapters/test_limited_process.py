@@ -38,7 +38,7 @@ def test_a_process_that_sets_itself_no_limit_is_ended_with_those_it_started(
     before, begun = children(), monotonic()
     assert answer_of("greedy", [], seconds=1, memory=200 << 20, patience=60) is None
     assert monotonic() - begun < 30
-    assert children() == before
+    assert set(children()) <= set(before)  # Others may end meanwhile.
 
 
 def test_a_process_that_waits_is_ended_when_patience_is(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_process_that_waits_is_ended_when_patience_is(tmp_path: Path) -> None:
     before = children()
     with pytest.raises(subprocess.TimeoutExpired, match=r"after 0\.5 seconds"):
         answer_of("idle", [], seconds=5, memory=1 << 30, patience=0.5)
-    assert children() == before
+    assert set(children()) <= set(before)  # Others may end meanwhile.
 
 
 def test_a_modest_process_is_given_all_and_its_last_line_is_the_answer(tmp_path: Path) -> None:
