@@ -324,10 +324,9 @@ class SequenceTranslator(LoadedTranslator, ABC):
     ) -> Trace:
         functions = edit_functions(edits, self.model, num_source=len(source_ids), num_target=len(emitted))
         target_ids = [self.config.bos_id, *emitted[:-1]]
+        given = [torch.tensor([list(ids)], device=self.device) for ids in (source_ids, target_ids)]
         with listen(record=ALWAYS_RECORDED | set(extras), edits=functions) as recorded:
-            logits = self.model(*(torch.tensor([list(ids)], device=self.device) for ids in (source_ids, target_ids)))[
-                0
-            ].float()
+            logits = self.model(*given)[0].float()
         return build_trace(
             self.model,
             self.tokenizer,

@@ -55,20 +55,18 @@ class ImageReader(BaseReader):
         super().__init__(model, layout, abilities, name=name, digest=digest)
         self.processor = processor
         self._given: tuple[str, Image.Image] | None = None
+        self._seen = ""  #: names what is given; kept, for a key is asked for often
 
     @property
     def key(self) -> str:
         """Names this content, and the picture that is looked at whatever the text."""
-        if self._given is None:
-            return super().key
-        name, picture = self._given
-        seen = hashlib.sha256(picture.tobytes()).hexdigest()
-        return f"{super().key}/{name}/{picture.size}/{seen}"
+        return super().key + self._seen
 
     def reading(self, name: str, content: Image.Image) -> Self:
         """See `model.reader.Reader`."""
-        made = copy.copy(self)
-        made._given = name, as_image(content)
+        made, picture = copy.copy(self), as_image(content)
+        made._given = name, picture
+        made._seen = f"/{name}/{picture.size}/{hashlib.sha256(picture.tobytes()).hexdigest()}"
         return made
 
     @property

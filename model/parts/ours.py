@@ -67,7 +67,8 @@ class OwnParts(Parts):
 
     def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:
         """See `Parts`."""
-        return self.table(stack)[torch.as_tensor(ids)] * self.embedding(stack).scale
+        module = self._embedding(stack)
+        return _held(module.tokens.weight[torch.as_tensor(ids, device=module.tokens.weight.device)]) * module.scale
 
     def norms(self, sublayer: Sublayer) -> Norms:
         """See `Parts`."""
