@@ -199,11 +199,17 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
     return complete
 
 
+#: Pixels of the settings that every model has.
+_SETTINGS_HEIGHT: Final = 150
+
+
 def _settings(*, is_known: bool) -> "DeltaGenerator | None":
     """What a person sets once, behind a button; where the language that is read goes if that is not known yet."""
     label = messages.in_every_language(said("Settings"))
     opened = st.popover(label, icon=":material/settings:", key="settings", on_change="rerun")
     if not opened.open:
+        # Where it opens, up or down, is decided by what is in it: room as for the settings themselves.
+        opened.container(height=_SETTINGS_HEIGHT, border=False)
         return None
     with opened:
         _app_language()
