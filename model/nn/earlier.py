@@ -33,7 +33,6 @@ from model.nn.encoder_decoder import (
     TargetRows,
 )
 from model.nn.hooks import HookPoint, name_hooks, rows_from
-from model.nn.layers import Dropout
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import Additive
 
@@ -84,7 +83,7 @@ class TokenEmbedding(nn.Module):
 
     def __init__(self, config: RecurrentConfig, tokens: nn.Embedding) -> None:
         super().__init__()
-        self.tokens, self.dropout = tokens, Dropout(config.dropout)
+        self.tokens, self.dropout = tokens, nn.Dropout(config.dropout)
         self.hook_embedding = HookPoint()
 
     def forward(
@@ -146,7 +145,7 @@ class RecurrentDecoder(Decoder):
 
     def __init__(self, config: RecurrentConfig, tokens: nn.Embedding) -> None:
         super().__init__()
-        self.embedding, self.dropout = TokenEmbedding(config, tokens), Dropout(config.dropout)
+        self.embedding, self.dropout = TokenEmbedding(config, tokens), nn.Dropout(config.dropout)
         self.first_state = nn.Linear(config.hidden_size, config.hidden_size)
         self.layers = nn.ModuleList((RecurrentLayer(config),))
         # Two numbers for each that is put out, of which the larger counts: "maxout" (Goodfellow et al. 2013).
@@ -252,7 +251,7 @@ class ConvolutionalEncoderLayer(nn.Module):
 
     def __init__(self, config: ConvolutionalConfig) -> None:
         super().__init__()
-        self.gated, self.dropout = GatedConvolution(config), Dropout(config.dropout)
+        self.gated, self.dropout = GatedConvolution(config), nn.Dropout(config.dropout)
         self.hook_output = HookPoint()
 
     def forward(
@@ -271,7 +270,7 @@ class ConvolutionalEncoder(nn.Module):
 
     def __init__(self, config: ConvolutionalConfig, tokens: nn.Embedding) -> None:
         super().__init__()
-        self.embedding, self.dropout = PositionedEmbedding(config, tokens), Dropout(config.dropout)
+        self.embedding, self.dropout = PositionedEmbedding(config, tokens), nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(ConvolutionalEncoderLayer(config) for _ in range(config.num_layers))
         self.num_attentions = config.decoder_layers
 
@@ -315,7 +314,7 @@ class ConvolutionalDecoderLayer(nn.Module):
 
     def __init__(self, config: ConvolutionalConfig) -> None:
         super().__init__()
-        self.gated, self.dropout = GatedConvolution(config), Dropout(config.dropout)
+        self.gated, self.dropout = GatedConvolution(config), nn.Dropout(config.dropout)
         self.cross_attention = DecoderLayerAttention(config)
         self.hook_output = HookPoint()
 
@@ -342,7 +341,7 @@ class ConvolutionalDecoder(Decoder):
 
     def __init__(self, config: ConvolutionalConfig, tokens: nn.Embedding) -> None:
         super().__init__()
-        self.embedding, self.dropout = PositionedEmbedding(config, tokens), Dropout(config.dropout)
+        self.embedding, self.dropout = PositionedEmbedding(config, tokens), nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(ConvolutionalDecoderLayer(config) for _ in range(config.decoder_layers))
 
     def run_layers(self, x: TargetRows, inputs: DecoderInputs, caches: Sequence[LayerCache | None]) -> TargetRows:

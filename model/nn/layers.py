@@ -75,31 +75,6 @@ def sinusoidal_encoding(
     return encode_positions(positions, d_model, base=base, layout=layout).float()
 
 
-class Dropout(nn.Module):
-    """Zero a share of the values in training and scale the rest up, so that the mean stays (§5.4).
-
-    On a CPU torch draws a random number for each value, 8 % of a training step; here eight values share the bytes of
-    one, so that the share is a multiple of 1/256 (26/256 for 0.1). On other devices it is torch's own.
-    """
-
-    def __init__(self, probability: float) -> None:
-        super().__init__()
-        self.probability = probability
-
-    def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-        """Apply it."""
-        if not self.training:
-            return x
-        dropped = round(256 * self.probability)
-        if x.device.type != "cpu" or dropped == 256:
-            return F.dropout(x, self.probability)
-        if dropped == 0:
-            return x
-        drawn = torch.empty(-(-x.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
-        kept = drawn.view(torch.uint8)[: x.numel()].view(x.shape) >= dropped
-        return x * kept.to(x.dtype).mul_(256 / (256 - dropped))
-
-
 ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {"relu": F.relu, "silu": F.silu, "gelu": F.gelu}
 
 
@@ -132,7 +107,7 @@ class Residual(nn.Module):
         super().__init__()
         self.is_pre_norm, self.adds_input = config.norm == "pre", config.residual
         self.norm = nn.LayerNorm(config.d_model)
-        self.dropout = Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
         self.hook_skip, self.hook_norm = HookPoint(), HookPoint()
         self.hook_sublayer, self.hook_sum, self.hook_normed = HookPoint(), HookPoint(), HookPoint()
 
@@ -163,7 +138,7 @@ class Embedding(nn.Module):
         self.tokens = tokens
         self.scale = config.d_model**0.5 if config.scale_embedding else 1.0
         self.scheme, self.layout = config.positions, config.position_layout
-        self.dropout = Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
         self.hook_embedding, self.hook_positional = HookPoint(), HookPoint()
         if self.scheme == "learned":
             self.learned = nn.Embedding(config.num_positions, config.d_model)
