@@ -263,8 +263,7 @@ class TrainingRun:
         torch.manual_seed(settings.seed)
         self.model = new_model(config).to(device)
         self.bf16 = settings.bf16 and multiplies_bfloat16(device)
-        dtype = torch.bfloat16 if self.bf16 else torch.float32
-        self.optimizer = TrainingOptimizer(self.model, settings.optimizer, dtype)
+        self.optimizer = TrainingOptimizer(self.model, settings.optimizer)
         self.step = 0
         self._resume()
 

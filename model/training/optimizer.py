@@ -5,80 +5,23 @@ the matrix learns at the same speed. Scaled as in Liu et al. 2025 (arXiv 2502.16
 Adam's, so that both take the same learning rate.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from math import sqrt
-from typing import Final, Literal, get_args
+from collections.abc import Mapping
+from typing import Literal, get_args
 
-import torch
-from jaxtyping import Float
 from torch import Tensor, nn
-from torch.optim import Adam, Optimizer
+from torch.optim import Adam, Muon
 
 OptimizerName = Literal["adam", "muon"]
 OPTIMIZERS: tuple[OptimizerName, ...] = get_args(OptimizerName)
 
 
-#: Of the gradients before, how much is kept; steps of the iteration, and its coefficients (Jordan et al. 2024).
-MOMENTUM: Final = 0.95
-NEWTON_SCHULZ_STEPS: Final = 5
-NEWTON_SCHULZ: Final = (3.4445, -4.7750, 2.0315)
-
-
-def orthogonalized(
-    matrix: Float[Tensor, "*batch row column"], dtype: torch.dtype
-) -> Float[Tensor, "*batch row column"]:
-    """About U·Vᵀ of each matrix's singular value decomposition U·S·Vᵀ, by five steps of a Newton–Schulz iteration.
-
-    Singular values end between 0.7 and 1.2, which is as good as 1 (Jordan et al. 2024). `dtype` is that of the
-    products; the result has it too.
-    """
-    a, b, c = NEWTON_SCHULZ
-    is_tall = matrix.size(-2) > matrix.size(-1)
-    x: Tensor = (matrix.mT if is_tall else matrix).to(dtype)
-    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp_min(1e-7)
-    for _ in range(NEWTON_SCHULZ_STEPS):
-        gram = x @ x.mT
-        x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.mT if is_tall else x
-
-
-class Muon(Optimizer):
-    """W ← W − rate · 0.2 · √max(rows, columns) · orthogonalized(momentum).
-
-    `torch.optim.Muon` with "match_rms_adamw", but for the number type of its products: there it is bfloat16 always,
-    which a processor without such products computes fifty times as slowly as float32. Matrices of one shape are
-    orthogonalized together.
-    """
-
-    def __init__(self, matrices: Iterable[nn.Parameter], dtype: torch.dtype) -> None:
-        super().__init__(matrices, {"lr": 0.0})
-        self._dtype = dtype
-
-    @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
-        """Change every matrix by its gradient."""
-        (group,) = self.param_groups
-        by_shape: dict[torch.Size, list[tuple[Tensor, Tensor]]] = {}
-        for matrix in group["params"]:
-            if matrix.grad is not None:
-                by_shape.setdefault(matrix.shape, []).append((matrix, matrix.grad))
-        for shape, pairs in by_shape.items():
-            matrices = [matrix for matrix, _ in pairs]
-            gradients = torch.stack([gradient for _, gradient in pairs])
-            kept = [self.state[matrix].setdefault("momentum_buffer", torch.zeros_like(matrix)) for matrix in matrices]
-            momentum = torch.stack(kept).lerp_(gradients, 1 - MOMENTUM)
-            torch._foreach_copy_(kept, momentum.unbind())
-            updates = orthogonalized(gradients.lerp_(momentum, MOMENTUM), self._dtype).to(momentum.dtype).unbind()
-            torch._foreach_add_(matrices, updates, alpha=-group["lr"] * 0.2 * sqrt(max(shape)))
-
-
 class TrainingOptimizer:
     """Adam (0.9, 0.98, 1e-9; §5.3) for all weights of a model; with "muon", Muon for the matrices of its layers.
 
-    `dtype` is that of Muon's products.
+    Muon multiplies in bfloat16, for which a processor without such instructions takes fifty times as long.
     """
 
-    def __init__(self, model: nn.Module, name: OptimizerName, dtype: torch.dtype = torch.float32) -> None:
+    def __init__(self, model: nn.Module, name: OptimizerName) -> None:
         self._parameters = list(model.parameters())
         matrices = {
             id(parameter)
@@ -89,7 +32,7 @@ class TrainingOptimizer:
         self._optimizers: list[Adam | Muon] = [Adam(others, lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)]
         if matrices:
             of_layers = [parameter for parameter in self._parameters if id(parameter) in matrices]
-            self._optimizers.append(Muon(of_layers, dtype))
+            self._optimizers.append(Muon(of_layers, lr=0.0, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"))
 
     def step(self, rate: float) -> None:
         """Change all weights by their gradients, at this learning rate."""

@@ -6,15 +6,13 @@ from itertools import pairwise
 
 import pytest
 import torch
-import torch.nn.functional as F
 
 from model import TransformerConfig, Translator
 from model.errors import ConfigError
 from model.tokenizer import Tokenizer
-from model.training import objective as loss
 from model.training.batches import Example, Link, collate, link_in
 from model.training.objective import Objective, TaughtHead, divergence, smoothed_cross_entropy, taught_head
-from model.training.optimizer import Muon, TrainingOptimizer, learning_rate
+from model.training.optimizer import TrainingOptimizer, learning_rate
 
 
 def test_a_taught_row_costs_what_the_head_withholds_from_the_antecedent(
@@ -123,45 +121,6 @@ def test_the_optimizer_of_muon_has_the_layers_matrices_and_no_other_weight(trans
     assert all(".layers." in name and dict(model.named_parameters())[name].ndim == 2 for name in muon)
     assert {"exp_avg" in kept[name] for name in set(kept) - muon} == {True}
     assert any("embedding" in name for name in set(kept) - muon)
-
-
-@pytest.mark.parametrize("shape", [(24, 8), (8, 24), (16, 16)])
-def test_muon_changes_a_matrix_as_torch_does(shape: tuple[int, int]) -> None:
-    """Two matrices of one shape, which ours changes together, and one of another between them."""
-    torch.manual_seed(3)
-    shapes = (shape, shape[::-1], shape)
-    ours, theirs = ([torch.nn.Parameter(torch.zeros(one)) for one in shapes] for _ in range(2))
-    own = Muon(ours, torch.bfloat16)
-    reference = torch.optim.Muon(theirs, lr=0.0, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
-    for rate in (0.1, 0.3, 0.2):
-        for our, their in zip(ours, theirs, strict=True):
-            our.grad = torch.randn(our.shape)
-            their.grad = our.grad.clone()
-        for optimizer in (own, reference):
-            optimizer.param_groups[0]["lr"] = rate
-            optimizer.step()
-    for our, their in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(our, their, rtol=2e-2, atol=2e-2)
-        assert float(our.detach().abs().max()) > 0.1
-
-
-@pytest.mark.parametrize("cached", [loss.CACHED, 150, 10])
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_loss_and_gradient_equal_torchs_however_many_rows_are_computed_at_once(
-    smoothing: float, cached: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All rows at once, three at a time, and one at a time where not even one is held."""
-    monkeypatch.setattr(loss, "CACHED", cached)
-
-    generator = torch.Generator().manual_seed(1)
-    logits = torch.randn(20, 50, generator=generator).mul_(5).requires_grad_()
-    ids = torch.randint(0, 50, (20,), generator=generator)
-    ours = smoothed_cross_entropy(logits, ids, smoothing)
-
-    theirs = F.cross_entropy(logits, ids, label_smoothing=smoothing)
-    torch.testing.assert_close(ours, theirs)
-    for a, b in zip(torch.autograd.grad(2 * ours, logits), torch.autograd.grad(2 * theirs, logits), strict=True):
-        torch.testing.assert_close(a, b)
 
 
 def test_a_token_of_weight_three_counts_as_if_it_stood_there_three_times() -> None:
