@@ -53,19 +53,17 @@ from model.checkpoint import MANIFEST, load_checkpoint, save_checkpoint
 from model.config import LARGEST
 from model.description import describe
 from model.errors import ConfigError, DataError, HeadlightError, memory_short
-from model.evaluation import evaluate, translate_all
+from model.evaluation import evaluate_writer
 from model.file_writing import STANDARD_OUTPUT, check_folder, check_writable, json_text, plain_reason, print_in_utf_8
 from model.nn.architectures import grown
-from model.opening import open_reader, open_translator
+from model.opening import as_writer, open_reader
 from model.pairs import data_set_name, read_pairs
-from model.reader import choose_device
-from model.sequence_translator import SequenceTranslator
+from model.reader import Writer, choose_device
 from model.trace.file import LARGEST as LARGEST_TRACE
 from model.trace.file import expected_bytes, save_trace, weight_arrays, weight_bytes
 from model.training import command
 from model.training.ablations import DEV_SETS, RESULTS, RUNS, files_in
 from model.training.copying import held_out_copying
-from model.translator import Translator
 
 DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"
 #: Wider beams find hardly anything else, and take memory for each hypothesis.
@@ -199,7 +197,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run_translate(arguments: argparse.Namespace) -> None:
     """Print one translation."""
-    translation = _any_translator(arguments).translate(arguments.text, beam=arguments.beam)
+    translation = _writer(arguments).translate(arguments.text, beam=arguments.beam)
     told = {"text": arguments.text, "translation": translation, "beam": arguments.beam}
     print(json_text(told) if arguments.json else translation)
 
@@ -207,17 +205,10 @@ def run_translate(arguments: argparse.Namespace) -> None:
 def run_evaluate(arguments: argparse.Namespace) -> None:
     """Print the scores of a file."""
     pairs = read_pairs(arguments.data, arguments.limit)
-    translator = _any_translator(arguments)
+    writer = _writer(arguments)
     outputs: list[str] = []
     with tqdm(total=len(pairs), unit="sentence") as bar:
-        scores = evaluate(
-            translator.model,
-            translator.tokenizer,
-            pairs,
-            beam=arguments.beam,
-            progress=bar.update,
-            collect=outputs.append,
-        )
+        scores = evaluate_writer(writer, pairs, beam=arguments.beam, progress=bar.update, collect=outputs.append)
     shown = [(*pair, output) for pair, output in zip(pairs, outputs, strict=True)] if arguments.show else []
     if arguments.json:
         rows = [dict(zip(("source", "reference", "translation"), row, strict=True)) for row in shown]
@@ -229,7 +220,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
         print(f"BLEU {scores.bleu}  chrF {scores.chrf}")
         print(f"{scores.sentences} sentences, {scores.seconds} s on {scores.device}", file=sys.stderr)
     if scores.cut:
-        most = translator.config.max_length - 1
+        most = (writer.abilities.max_length or 0) - 1
         print(f"{scores.cut} of them are longer than {most:,} tokens, and were cut to as many.", file=sys.stderr)
 
 
@@ -265,7 +256,7 @@ def run_verify(arguments: argparse.Namespace) -> None:
 def run_align(arguments: argparse.Namespace) -> None:
     """Print the alignment error rate of every cross-attention head."""
     pairs = read_alignments(arguments.data)
-    translator = _translator(arguments)
+    translator = _writer(arguments)
     with tqdm(total=len(pairs), unit="sentence") as bar:
         scores = score_alignment(translator, pairs, bar.update)
     name = arguments.data.stem
@@ -274,7 +265,7 @@ def run_align(arguments: argparse.Namespace) -> None:
 
 def run_coreference(arguments: argparse.Namespace) -> None:
     """Print how often each head looks from a pronoun to what it stands for."""
-    translator = _translator(arguments)
+    translator = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
     is_curated = arguments.data == Path("curated")
     file = CURATED[set_language(translator.languages[0])] if is_curated else arguments.data
     read = read_pronoun_cases(file)
@@ -289,23 +280,21 @@ def run_coreference(arguments: argparse.Namespace) -> None:
 
 def run_pronouns(arguments: argparse.Namespace) -> None:
     """Print how often “it” becomes the right pronoun in German."""
-    translator = _any_translator(arguments)
+    writer = _writer(arguments)
     with tqdm(unit="sentence") as bar:
         scores = score_held_out(
-            lambda texts: translate_all(translator.model, translator.tokenizer, texts, progress=bar.update),
-            arguments.part,
-            arguments.pairs,
+            lambda texts: writer.translate_all(texts, progress=bar.update), arguments.part, arguments.pairs
         )
     print(json_text({"part": arguments.part, **pronoun_json(scores)}) if arguments.json else pronoun_report(scores))
 
 
 def run_copying(arguments: argparse.Namespace) -> None:
     """Print how often made-up words, names and numbers are copied, and how many translations babble."""
-    translator = _any_translator(arguments)
+    writer = _writer(arguments)
     with tqdm(total=arguments.sentences, unit="sentence") as bar:
         scores = score_copying(
             held_out_copying(arguments.sentences, seed=1),
-            lambda texts: translate_all(translator.model, translator.tokenizer, texts, progress=bar.update),
+            lambda texts: writer.translate_all(texts, progress=bar.update),
         )
     print(json_text(copying_json(scores)) if arguments.json else copying_report(scores))
 
@@ -395,12 +384,8 @@ def executed(arguments: argparse.Namespace, program: str) -> int:
     return 0
 
 
-def _any_translator(arguments: argparse.Namespace) -> SequenceTranslator:
-    return open_translator(arguments.checkpoint, arguments.device, arguments.dtype)
-
-
-def _translator(arguments: argparse.Namespace) -> Translator:
-    return Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
+def _writer(arguments: argparse.Namespace) -> Writer:
+    return as_writer(open_reader(arguments.checkpoint, arguments.device, arguments.dtype))
 
 
 if __name__ == "__main__":

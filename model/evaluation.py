@@ -8,12 +8,13 @@ from typing import Final
 import sacrebleu
 import torch
 
-from model.decoding.search import beam_search, greedy_search
+from model.decoding.search import translate_all
+from model.errors import InputTextError
 from model.interruption import Progress
 from model.nn.encoder_decoder import EncoderDecoder
-from model.nn.masks import key_padding, pad
 from model.over_corpus import Partial, Sum, over_corpus, packed, unpacked
 from model.pairs import Pair
+from model.reader import Writer
 from model.tokenizer import Tokenizer
 
 #: Pairs among which those of like length are translated side by side.
@@ -35,43 +36,6 @@ class Scores:
     device: str
 
 
-def translate_all(
-    model: EncoderDecoder,
-    tokenizer: Tokenizer,
-    texts: Sequence[str],
-    *,
-    beam: int = 1,
-    progress: Progress = lambda done: None,
-    tokens_per_batch: int = 4_000,
-) -> list[str]:
-    """Translations in the order of the texts.
-
-    Sources of `config.max_length` tokens or more are cut, so that they do not stop the scoring of a whole set. A beam
-    of 1 is greedy search; `progress` is called with the number of sentences done since the last call; a batch has at
-    most `tokens_per_batch` padded source tokens, each counted once for every beam.
-    """
-    config = model.config
-    sources = [[*ids[: config.max_length - 1], config.eos_id] for ids in tokenizer.encode_batch(texts)]
-    order = sorted(range(len(texts)), key=lambda i: len(sources[i]))
-    results = [""] * len(texts)
-    was_training = model.training
-    model.eval()
-    while order:
-        size = max(1, tokens_per_batch // (beam * len(sources[order[-1]])))
-        chosen, order = order[-size:], order[:-size]
-        source_ids = pad([sources[i] for i in chosen], config.pad_id).to(model.device)
-        source_padding = key_padding(source_ids, config.pad_id)
-        if beam > 1:
-            outputs = [best.token_ids for best, *_ in beam_search(model, source_ids, source_padding, beam=beam)]
-        else:
-            outputs = greedy_search(model, source_ids, source_padding)
-        for i, output in zip(chosen, outputs, strict=True):
-            results[i] = tokenizer.decode(output)
-        progress(len(chosen))
-    model.train(was_training)
-    return results
-
-
 def evaluate(
     model: EncoderDecoder,
     tokenizer: Tokenizer,
@@ -85,14 +49,58 @@ def evaluate(
 
     `collect` is given each translation at the end, in the order of the pairs.
     """
+
+    def cut(sources: Sequence[str]) -> int:
+        return sum(len(ids) >= model.config.max_length for ids in tokenizer.encode_batch(sources))
+
+    def translated(sources: Sequence[str], progress: Progress) -> list[str]:
+        return translate_all(model, tokenizer, sources, beam=beam, progress=progress)
+
+    return _scored(pairs, translated, cut, beam, model.device, progress, collect)
+
+
+def evaluate_writer(
+    writer: Writer,
+    pairs: Sequence[Pair],
+    *,
+    beam: int = 1,
+    progress: Progress = lambda done: None,
+    collect: Callable[[str], object] = lambda translation: None,
+) -> Scores:
+    """The same of any model that translates, as its `translate_all` does. Raises as that."""
+
+    def cut(sources: Sequence[str]) -> int:
+        return sum(_is_refused(writer, source) for source in sources)
+
+    def translated(sources: Sequence[str], progress: Progress) -> list[str]:
+        return writer.translate_all(sources, beam=beam, progress=progress)
+
+    return _scored(pairs, translated, cut, beam, writer.device, progress, collect)
+
+
+def _is_refused(writer: Writer, text: str) -> bool:
+    try:
+        writer.source_ids(text)
+    except InputTextError:
+        return True
+    return False
+
+
+def _scored(
+    pairs: Sequence[Pair],
+    translated: Callable[[Sequence[str], Progress], list[str]],
+    cut: Callable[[Sequence[str]], int],
+    beam: int,
+    device: torch.device,
+    progress: Progress,
+    collect: Callable[[str], object],
+) -> Scores:
     started = time.perf_counter()
 
     @torch.inference_mode()
     def of_chunk(pairs: Sequence[Pair], progress: Progress) -> Partial:
         sources = [pair.source for pair in pairs]
-        cut = sum(len(ids) >= model.config.max_length for ids in tokenizer.encode_batch(sources))
-        outputs = translate_all(model, tokenizer, sources, beam=beam, progress=progress)
-        return Partial({"cut": cut}, packed("outputs", outputs))
+        return Partial({"cut": cut(sources)}, packed("outputs", translated(sources, progress)))
 
     def finish(total: Partial) -> Scores:
         seconds = time.perf_counter() - started
@@ -109,7 +117,7 @@ def evaluate(
             sentences=len(pairs),
             cut=int(total.sums["cut"]),
             seconds=round(seconds, 2),
-            device=str(model.device),
+            device=str(device),
         )
 
     return over_corpus(pairs, Sum(of_chunk=of_chunk, finish=finish), progress, texts_at_once=PAIRS_AT_ONCE)

@@ -1,21 +1,16 @@
-"""Open a folder with a model in it, whichever kind it is: Headlight's own, MarianMT, or one of transformers."""
+"""Open a folder with a model in it, whichever kind it is: Headlight's own, or one of transformers."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from model.adapters.folder_check import gguf_file, pickled_files
-from model.adapters.other_weights import write_safetensors
+from model.adapters.folder_check import gguf_file
 from model.checkpoint import MANIFEST
 from model.errors import CheckpointError, InputTextError, SessionError, said
-from model.file_writing import write_bytes
 from model.folder_files import entries, named_folder
-from model.marian.files import CONFIG, SOURCE, TARGET, TOKENIZER_SETTINGS, VOCABULARY, file_bytes, is_opus_mt
 from model.nn.transformer import Transformer
 from model.reader import Reader, Writer
 from model.sequence_translator import SequenceTranslator, read_folder
-from model.temporary_folders import temporary_folder
+from model.training_record import LANGUAGES
 from model.translator import EarlierTranslator, Translator
 from model.word_choice import Chooser
 
@@ -29,8 +24,8 @@ def open_reader(
     """Open a folder with a model in it, whichever kind it is.
 
     Args:
-        folder: a checkpoint of Headlight's own, a MarianMT (OPUS-MT) model, any folder as `transformers` saves it, or a
-            GGUF file or a folder with one.
+        folder: a checkpoint of Headlight's own, any folder as `transformers` saves it, or a GGUF file or a folder with
+            one.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
         cache: folder in which it is kept what was proven of a model of transformers, and the numbers of a GGUF file as
@@ -43,8 +38,7 @@ def open_reader(
     path = named_folder(folder)
     if path.is_dir():
         entries(path)
-    if (path / MANIFEST).is_file() or is_opus_mt(path):
-        # MarianMT has our own architecture: what works for our checkpoints works for it.
+    if (path / MANIFEST).is_file():
         return open_translator(path, device, dtype)
     if not path.is_dir() and gguf_file(path) is None:
         if path.exists():
@@ -58,28 +52,10 @@ def open_reader(
 
 
 def open_translator(folder: str | Path, device: str | None = None, dtype: str = "float32") -> SequenceTranslator:
-    """Open a checkpoint of Headlight's own, or a MarianMT model. Arguments and errors are those of `open_reader`."""
-    folder = named_folder(folder)
-    with _readable(folder) as readable:
-        read = read_folder(readable, device, dtype)
+    """Open a checkpoint of Headlight's own. Arguments and errors are those of `open_reader`."""
+    read = read_folder(named_folder(folder), device, dtype)
     kind = Translator if isinstance(read.model, Transformer) else EarlierTranslator
-    return kind(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=read.languages)
-
-
-@contextmanager
-def _readable(folder: Path) -> Iterator[Path]:
-    """The same folder, or, of a MarianMT model whose weights torch pickled, a copy with safetensors."""
-    if not is_opus_mt(folder) or not pickled_files(folder):
-        yield folder
-        return
-    with temporary_folder("weights") as made:
-        copy = made / folder.name
-        copy.mkdir()
-        for name in (CONFIG, SOURCE, TARGET, VOCABULARY, TOKENIZER_SETTINGS):
-            if (folder / name).exists():
-                write_bytes(copy / name, file_bytes(folder, name), copy)
-        write_safetensors(folder, copy)
-        yield copy
+    return kind(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=LANGUAGES)
 
 
 def as_writer(reader: Reader) -> Writer:
@@ -137,7 +113,7 @@ def as_translator(reader: Reader, name: str = "") -> Translator:
 
 def _of_another_kind(what: str, reader: Reader, name: str) -> CheckpointError:
     message = (
-        "This is available only for {what} that Headlight runs itself: its own checkpoints and MarianMT (OPUS-MT) "
-        "models. {name} is a model of another kind: {family}."
+        "This is available only for {what} that Headlight runs itself, its own checkpoints. {name} is a model of "
+        "another kind: {family}."
     )
     return CheckpointError(message, what=what, name=name or reader.name, family=reader.abilities.family)

@@ -3,9 +3,7 @@
 Our own `Translator` is such, and the adapters of other models.
 """
 
-import copy
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final, Protocol, Self, runtime_checkable
 
 import torch
@@ -22,7 +20,8 @@ from model.decoding.search import StepsDone
 from model.decoding.session import Session
 from model.decoding.side_by_side import BatchMasks
 from model.errors import DeviceError, InputTextError, TraceError
-from model.languages import NOTHING_OFFERED, Offered, html_language
+from model.interruption import Progress
+from model.languages import NOTHING_OFFERED, Offered
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import EncoderDecoder
 from model.parts.parts import Parts
@@ -158,8 +157,11 @@ class Writer(Reader, Protocol):
     def spell(self, word: str) -> Sequence[int] | None:
         """The tokens of a word that is written after others; None where the vocabulary lacks one of its characters."""
 
-    def translate(self, text: str) -> str:
-        """What the model writes greedily."""
+    def translate(self, text: str, *, beam: int = 1) -> str:
+        """What the model writes greedily, or by its beam search if `beam` is above 1."""
+
+    def translate_all(self, texts: Sequence[str], *, beam: int = 1, progress: Progress = ...) -> list[str]:
+        """As `translate`, of many; `progress` is called with the number of texts done since the last call."""
 
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> Session:
         """Begin to write step by step."""
@@ -294,27 +296,6 @@ class LoadedTranslator(Loaded):
     ) -> None:
         super().__init__(model, name=name, digest=digest, languages=languages)
         self.tokenizer = tokenizer
-
-    @property
-    def key(self) -> str:
-        """Names this content on this device with this number type, as it reads: in the language that is chosen."""
-        return "/".join((super().key, *filter(None, self.tokenizer.offered.chosen)))
-
-    @property
-    def offered(self) -> Offered:
-        """The languages that may be chosen, of a multilingual MarianMT model."""
-        return self.tokenizer.offered
-
-    def speaking(self, reads: str = "", writes: str = "") -> Self:
-        """See `model.reader.Reader`."""
-        if not (reads or writes):
-            return self
-        offered = replace(self.offered, chosen=self.offered.with_choice(reads, writes))
-        made = copy.copy(self)
-        made.tokenizer = copy.copy(self.tokenizer)
-        made.tokenizer.offered = offered
-        made.languages = self.languages[0], html_language(writes) or self.languages[1]
-        return made
 
     @property
     def config(self) -> ModelConfig:

@@ -15,15 +15,13 @@ from model.decoding.beam import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.cost import DecoderSizes
 from model.decoding.logit_lens import log_probs_of, logits_of, spread
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, sample
-from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, search_beams
+from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, search_beams, translate_all
 from model.decoding.session import DecodingSession
 from model.decoding.side_by_side import BatchMasks, Tokenized, trace_side_by_side
 from model.errors import ConfigError, InputTextError, TokenError, TraceError, said
 from model.folder_files import named_folder
 from model.input_text import checked_ids
-from model.interruption import no_progress
-from model.marian.files import is_marian, languages
-from model.marian.loading import load_marian
+from model.interruption import Progress, no_progress
 from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
@@ -32,7 +30,6 @@ from model.reader import LARGEST_ALPHA, LoadedTranslator, choose_device, choose_
 from model.tokenizer import Tokenizer
 from model.trace.steps import Spread, describe_steps
 from model.trace.trace import Trace, build_trace, join_recorded
-from model.training_record import LANGUAGES
 from model.word_choice import NO_EDITS, Choice, TextChoice, TokenPlace, WordChoice, first_difference
 
 
@@ -43,17 +40,13 @@ class ReadFolder(NamedTuple):
     tokenizer: Tokenizer
     name: str
     digest: str
-    languages: tuple[str, str]
 
 
 def read_folder(folder: Path, device: str | None, dtype: str) -> ReadFolder:
-    """Read a checkpoint folder of ours, or a MarianMT (OPUS-MT) model. Raises as `model.opening.open_translator`."""
+    """Read a checkpoint folder of ours. Raises as `model.opening.open_translator`."""
     folder, chosen = named_folder(folder), choose_device(device)
-    is_ours = not is_marian(folder)
-    load = load_checkpoint if is_ours else load_marian
-    checkpoint = load(folder, chosen, choose_dtype(dtype, chosen))
-    spoken = LANGUAGES if is_ours else languages(folder)
-    return ReadFolder(checkpoint.model, checkpoint.tokenizer, folder.name, checkpoint.digest, spoken)
+    checkpoint = load_checkpoint(folder, chosen, choose_dtype(dtype, chosen))
+    return ReadFolder(checkpoint.model, checkpoint.tokenizer, folder.name, checkpoint.digest)
 
 
 def odds_from_memory(
@@ -124,6 +117,10 @@ class SequenceTranslator(LoadedTranslator, ABC):
         if beam == 1:
             return self.tokenizer.decode(greedy_search(self.model, source_ids, None)[0])
         return self.tokenizer.decode(beam_search(self.model, source_ids, None, beam=beam, alpha=alpha)[0][0].token_ids)
+
+    def translate_all(self, texts: Sequence[str], *, beam: int = 1, progress: Progress = no_progress) -> list[str]:
+        """See `model.reader.Writer`; side by side, and of a text that is too long its beginning."""
+        return translate_all(self.model, self.tokenizer, texts, beam=beam, progress=progress)
 
     def sample(
         self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0, progress: StepsDone = no_progress
@@ -303,7 +300,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def target_ids(self, text: str) -> list[int]:
         """Token ids that a given translation emits, ending with </s>. Raises as `source_ids`."""
         limit = self.config.max_length + EXTRA_LENGTH - 1
-        return [*checked_ids(text, said("The target"), limit, self.tokenizer.encode_target), self.config.eos_id]
+        return [*checked_ids(text, said("The target"), limit, self.tokenizer.encode), self.config.eos_id]
 
     def source_offsets(self, text: str) -> list[tuple[int, int]]:
         """The characters of a text behind each token of `source_ids`, without the end."""
@@ -311,7 +308,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
 
     def target_offsets(self, text: str) -> list[tuple[int, int]]:
         """The same of a translation and `target_ids`."""
-        return self.tokenizer.target_offsets(text)
+        return self.tokenizer.offsets(text)
 
     @torch.inference_mode()
     def _forced_trace(

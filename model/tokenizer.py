@@ -14,7 +14,6 @@ from model.checked import Malformed
 from model.config import ModelConfig
 from model.errors import CheckpointError, ConfigError, TokenError
 from model.folder_files import read_file
-from model.languages import NOTHING_OFFERED, Offered
 from model.unspaced import byte_piece, spelled_byte
 
 #: Characters that may replace a few others. Unicode's longest compatibility decomposition, that of U+FDFA, has 18.
@@ -56,8 +55,6 @@ class Tokenizer:
     of which one that is a whole character is spelled as that character: "(".
     Text that looks like a special token ("</s>") is read as ordinary characters.
     """
-
-    offered: Offered = NOTHING_OFFERED  #: the languages that may be chosen: none of its one pair
 
     def __init__(self, serialized: bytes) -> None:
         """Take the bytes of a SentencePiece model with byte fallback; a CheckpointError if they are none."""
@@ -124,10 +121,6 @@ class Tokenizer:
         """Token ids of a text, without special tokens."""
         return list(self._processor.encode(without_surrogates(text)))
 
-    def encode_target(self, text: str) -> list[int]:
-        """Token ids of a translation, without special tokens: cut like a source, for the vocabulary is joint."""
-        return self.encode(text)
-
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of many texts, without special tokens."""
         return [list(ids) for ids in self._processor.encode(list(texts))]
@@ -144,10 +137,6 @@ class Tokenizer:
         """
         clean = without_surrogates(text)
         return visible_spans(clean, self._processor.encode(clean, return_type="offset_mapping")["offsets"])
-
-    def target_offsets(self, text: str) -> list[tuple[int, int]]:
-        """The same of `encode_target`."""
-        return self.offsets(text)
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of token ids; special tokens leave no trace."""

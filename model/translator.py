@@ -23,6 +23,7 @@ from model.nn.transformer import Transformer
 from model.parts.ours import EarlierParts, OwnParts
 from model.sequence_translator import SequenceTranslator, read_folder
 from model.trace.trace import Trace
+from model.training_record import LANGUAGES
 
 NO_POSITIONS: Final = said(
     "This model adds no positional encodings: its encoder cannot see the order of the words, and its decoder sees "
@@ -41,7 +42,7 @@ class Translator(SequenceTranslator):
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | None = None, dtype: str = "float32") -> "Translator":
-        """Load a checkpoint folder, or a MarianMT (OPUS-MT) model as Hugging Face's hub has it.
+        """Load a checkpoint folder of Headlight's own.
 
         Args:
             folder: for example "checkpoints/en-de".
@@ -59,7 +60,7 @@ class Translator(SequenceTranslator):
                 "`open_reader(folder)` opens it, and so does `python -m model translate TEXT --checkpoint CHECKPOINT`."
             )
             raise CheckpointError(message, name=read.name)
-        return cls(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=read.languages)
+        return cls(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=LANGUAGES)
 
     @property
     def config(self) -> TransformerConfig:

@@ -107,7 +107,6 @@ FOLDERS: Final = {
     },
     "model/adapters/folder_check.py": {"safe_open"},
     "model/adapters/peft_adapter.py": {"load_file"},
-    "model/marian/loading.py": {"safe_open"},
     "model/arrays_file.py": {"archive.open", "np.load", "zipfile.ZipFile"},
 }  # fmt: skip
 #: Copies that we made of such files.
@@ -208,7 +207,6 @@ WRITES: Final = {
         "(Path(alone) / file.name).symlink_to", "(target / 'model.safetensors.index.json').write_text",
         "model.save_pretrained", "save_file", "tokenizer.save_pretrained", "TemporaryDirectory",
     },
-    "model/opening.py": {"copy.mkdir"},
 }  # fmt: skip
 #: By module, the functions of ours that write at a path that a person named, which may pass links.
 PATHS_OF_A_PERSON: Final = {

@@ -18,7 +18,7 @@ from model.analysis.interventions.patching import ChoicePair, patch_heads, patch
 from model.analysis.metrics.head_jobs import jobs_of_heads
 from model.analysis.metrics.repeated_tokens import SITE, repeated_tokens
 from model.analysis.residual_stream.token_path import follow
-from model.evaluation import translate_all
+from model.decoding.search import translate_all
 from model.opening import open_reader
 from model.parts.weights import Stack
 from model.training.copying import held_out_copying

@@ -27,6 +27,7 @@ from model.checked import Malformed, parsed
 from model.errors import CheckpointError, said
 from model.file_writing import write_bytes
 from model.folder_files import entries, open_file, read_file
+from model.languages import html_language
 from model.temporary_folders import temporary_folder
 from model.training_record import MANIFEST
 
@@ -178,6 +179,18 @@ def reads_in(path: Path) -> SourceKind | None:
     """What the model in a folder seems to read; as `kind_in`."""
     kind = kind_in(path)
     return None if kind is None else "picture" if kind == "image" else "text"
+
+
+def languages_in(path: Path) -> tuple[str, str]:
+    """What the settings of a folder's tokenizer say that it reads and writes, as HTML names languages; "" where they
+    do not say.
+    """
+    try:
+        settings = parsed(read_file(path, TOKENIZER_SETTINGS, LARGEST[TOKENIZER_SETTINGS]).decode("utf-8"))
+    except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
+        return "", ""
+    source, target = (html_language(str(settings.get(name))) for name in ("source_lang", "target_lang"))
+    return source, target
 
 
 def _kind_of(config: Mapping[str, Any]) -> Kind | None:

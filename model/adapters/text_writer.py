@@ -17,7 +17,7 @@ from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, dra
 from model.decoding.search import StepsDone, run_searches
 from model.decoding.side_by_side import BatchMasks, names_in_batch
 from model.errors import ConfigError, TraceError
-from model.interruption import no_progress
+from model.interruption import Progress, no_progress
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import listen
 from model.nn.masks import pad
@@ -58,11 +58,25 @@ class TextWriter(TextReader):
         """Begin to write step by step; what is asked for, and what may be wrong, as in `GenerationSession`."""
         return GenerationSession(self, text, extras=extras, edits=edits)
 
-    def translate(self, text: str) -> str:
-        """What the model writes greedily: a translation, or how the text goes on. Raises as `decode`."""
+    def translate(self, text: str, *, beam: int = 1) -> str:
+        """What the model writes greedily, or by its own beam search: a translation, or how the text goes on.
+
+        Raises as `decode`, or as `beam_tree` if `beam` is not 1.
+        """
+        if beam != 1:
+            tree = self.beam_tree(text, beam)
+            return self.pieces.decode(tree.token_ids(tree.hypotheses[0]))
         session = self.decode(text)
         session.run()
         return session.translation
+
+    def translate_all(self, texts: Sequence[str], *, beam: int = 1, progress: Progress = no_progress) -> list[str]:
+        """See `model.reader.Writer`; one after another."""
+        written = []
+        for text in texts:
+            written.append(self.translate(text, beam=beam))
+            progress(1)
+        return written
 
     @torch.inference_mode()
     def beam_tree(

@@ -12,8 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.reader import Reader
-from model.tokenizer import Tokenizer
+from model.reader import Reader, Writer
 from model.training.pronouns import written_pairs
 
 
@@ -86,18 +85,20 @@ def _sentences() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(pair.source for pair in pairs), tuple(pair.target for pair in pairs)
 
 
-def seen_in(tokenizer: Tokenizer) -> tuple[SeenIn, ...]:
+def seen_in(reader: Writer) -> tuple[SeenIn, ...]:
     """In which language each piece of a joint vocabulary was seen, in the order of their ids; "" if in no sentence.
 
-    The sentences are pairs of the pronoun curriculum that the model was trained on. Letters that only German has tell
-    it, too.
+    The sentences are pairs of the pronoun curriculum that our model was trained on. Letters that only German has tell
+    it, too. Nothing of a model that reads one vocabulary and writes another.
     """
-    counts = [[0, 0] for _ in range(tokenizer.vocab_size)]
-    for language, sentences in enumerate(_sentences()):
+    if len(reader.parts.table("encoder")) != len(reader.parts.table("decoder")):
+        return ()
+    pieces = reader.all_tokens()
+    counts = [[0, 0] for _ in pieces]
+    for language, (sentences, cut) in enumerate(zip(_sentences(), (reader.source_ids, reader.target_ids), strict=True)):
         for sentence in sentences:
-            for token_id in tokenizer.encode(sentence):
-                counts[token_id][language] += 1
-    pieces = tokenizer.tokens(range(tokenizer.vocab_size))
+            for token_id in cut(sentence):
+                counts[token_id][language] += token_id not in reader.special_ids
     return tuple(_language(piece, *count) for piece, count in zip(pieces, counts, strict=True))
 
 

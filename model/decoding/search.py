@@ -10,8 +10,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.decoding.beam import Candidate, Hypothesis, SentenceBeam
-from model.interruption import no_progress
+from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import EncoderDecoder, Memory, Padding, SourceIds
+from model.nn.masks import key_padding, pad
+from model.tokenizer import Tokenizer
 
 EXTRA_LENGTH = 50
 """A translation may be this many tokens longer than its source (§6.1)."""
@@ -185,3 +187,40 @@ def best_candidates(totals: Float[Tensor, "row vocab"], sentences: int, count: i
         or [Candidate(-inf, 0, 0)]
         for values, indices in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     ]
+
+
+def translate_all(
+    model: EncoderDecoder,
+    tokenizer: Tokenizer,
+    texts: Sequence[str],
+    *,
+    beam: int = 1,
+    progress: Progress = no_progress,
+    tokens_per_batch: int = 4_000,
+) -> list[str]:
+    """Translations in the order of the texts.
+
+    Sources of `config.max_length` tokens or more are cut, so that they do not stop the scoring of a whole set. A beam
+    of 1 is greedy search; `progress` is called with the number of sentences done since the last call; a batch has at
+    most `tokens_per_batch` padded source tokens, each counted once for every beam.
+    """
+    config = model.config
+    sources = [[*ids[: config.max_length - 1], config.eos_id] for ids in tokenizer.encode_batch(texts)]
+    order = sorted(range(len(texts)), key=lambda i: len(sources[i]))
+    results = [""] * len(texts)
+    was_training = model.training
+    model.eval()
+    while order:
+        size = max(1, tokens_per_batch // (beam * len(sources[order[-1]])))
+        chosen, order = order[-size:], order[:-size]
+        source_ids = pad([sources[i] for i in chosen], config.pad_id).to(model.device)
+        source_padding = key_padding(source_ids, config.pad_id)
+        if beam > 1:
+            outputs = [best.token_ids for best, *_ in beam_search(model, source_ids, source_padding, beam=beam)]
+        else:
+            outputs = greedy_search(model, source_ids, source_padding)
+        for i, output in zip(chosen, outputs, strict=True):
+            results[i] = tokenizer.decode(output)
+        progress(len(chosen))
+    model.train(was_training)
+    return results

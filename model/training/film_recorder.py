@@ -8,8 +8,9 @@ import numpy as np
 import torch
 
 from model.arrays_file import Array
+from model.decoding.search import translate_all
 from model.errors import ConfigError
-from model.evaluation import evaluate, translate_all
+from model.evaluation import evaluate
 from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import listen
 from model.pairs import Pair

@@ -30,7 +30,8 @@ import torch
 
 from model import checkpoint as checkpoints
 from model.checkpoint import Checkpoint
-from model.evaluation import evaluate, translate_all
+from model.decoding.search import translate_all
+from model.evaluation import evaluate
 from model.nn.encoder_decoder import EncoderDecoder
 from model.pairs import Pair, read_pairs
 from model.training import batches, made_sets

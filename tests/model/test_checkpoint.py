@@ -17,8 +17,8 @@ from model.checkpoint import MANIFEST, WEIGHTS, save_checkpoint, write_manifest
 from model.errors import CheckpointError, DeviceError
 from model.nn.architectures import new_model
 from model.opening import as_translator
+from tests.model.adapters.marian_folders import write_marian
 from tests.model.adapters.zoo import save_model
-from tests.model.marian.marian_folders import write_marian
 
 
 @pytest.fixture
@@ -173,17 +173,17 @@ def test_a_checkpoint_of_ours_opens_as_a_translator_that_can_do_everything(tiny_
 
 
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
-def test_a_marian_folder_with_pickled_weights_opens_as_a_translator_of_the_same_name(
+def test_a_marian_folder_with_pickled_weights_opens_as_a_writer_of_the_same_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A process of its own takes seconds; `marian/test_files` has it.
+    # A process of its own takes seconds; `adapters/test_marian_folder` has it.
     monkeypatch.setattr(other_weights, "answer_of", lambda _, files, **__: answered(weights_process.answer_to, *files))
     write_marian(tmp_path / "opus")
     expected = open_reader(tmp_path / "opus", "cpu").trace("A man walks.").weights("encoder.self", 0)
     torch.save(load_file(tmp_path / "opus" / WEIGHTS), tmp_path / "opus" / "pytorch_model.bin")
     (tmp_path / "opus" / WEIGHTS).unlink()
     reader = open_reader(tmp_path / "opus", "cpu")
-    assert (type(reader), reader.name) == (Translator, "opus")
+    assert (reader.abilities.generates, reader.name) == (True, "opus")
     assert torch.equal(reader.trace("A man walks.").weights("encoder.self", 0), expected)
 
 

@@ -134,7 +134,7 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
     [
         (["translate", "  "], "empty"),
         (["translate", "word " * 1000], "at most 63 tokens"),
-        (["translate", "Tom.", "--checkpoint", "/nowhere"], "no checkpoint folder"),
+        (["translate", "Tom.", "--checkpoint", "/nowhere"], "There is no folder /nowhere."),
         (["translate", "Tom.", "--device", "cuda:77"], "CUDA devices"),
         (["evaluate", "--data", "/nowhere.tsv"], "no file"),
         (["trace", "Tom.", "--out", "/nowhere/x.npz"], "no folder"),
@@ -148,7 +148,8 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
             "The encoder has no head 0 in layer 6",
         ),
         (["grow", "--layers", "3", "--out", "CHECKPOINT"], "already contains a checkpoint; give another folder."),
-        (["translate", "Tom.", "--checkpoint", "."], "`python -m model trace TEXT --model MODEL --out FILE.npz`."),
+        (["translate", "Tom.", "--checkpoint", "."], "or a checkpoint of Headlight's own"),
+        (["grow", "--layers", "3", "--out", "x", "--checkpoint", "."], "`python -m model trace TEXT --model MODEL"),
         (["translate", "Tom.", "--checkpoint", "/"], "/ is the root of the file system"),
         (["align", "--data", "."], "cannot be read: Is a directory."),
         (["coreference", "--data", "folder.jsonl"], "cannot be read: Is a directory."),

@@ -15,7 +15,7 @@ from model.analysis.attribution.choice import TokenChoice, choice_at, visible
 from model.analysis.attribution.methods import choice_run
 from model.analysis.interventions.head_effects import estimate_effects, measure_effects, remove_heads
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
-from model.evaluation import translate_all
+from model.decoding.search import translate_all
 from model.opening import open_reader
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace

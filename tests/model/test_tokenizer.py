@@ -5,7 +5,6 @@ import pytest
 from model.checked import Malformed
 from model.config import TransformerConfig
 from model.errors import CheckpointError, ConfigError, TokenError
-from model.marian.tokenizer import MarianTokenizer
 from model.tokenizer import LONGEST_REPLACEMENT, SPECIAL_TOKENS, Tokenizer, check_charsmap, check_normalizer
 from model.trace.axes import whole_words
 from tests.conftest import SENTENCES
@@ -99,8 +98,6 @@ def test_a_long_replacement_is_refused_wherever_it_stands(tokenizer: Tokenizer, 
         check_normalizer(hostile)
     with pytest.raises(CheckpointError, match=r"tokenizer\.model cannot be used: its normalizer"):
         Tokenizer(hostile)
-    with pytest.raises(CheckpointError, match=r"source\.spm cannot be used: its normalizer"):
-        MarianTokenizer(hostile, tokenizer.serialized, b"{}")
 
 
 def test_an_honest_model_passes(tokenizer: Tokenizer) -> None:

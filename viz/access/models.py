@@ -13,7 +13,6 @@ from model.checked import Scalar
 from model.errors import CheckpointError, DataError, HeadlightError
 from model.folder_files import entries, hub_folder
 from model.languages import NOTHING_OFFERED, Offered, html_language
-from model.marian import files as marian_files
 from model.thread_settings import share_heaps, sleep_while_waiting
 from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
@@ -91,7 +90,7 @@ def verdict(choice: ModelChoice) -> Message | None:
     """How exactly the chosen model is shown; None of one that Headlight runs itself, whose weights are its own."""
     try:
         path = folder(choice)
-        if (path / MANIFEST).is_file() or marian_files.is_opus_mt(path):
+        if (path / MANIFEST).is_file():
             return None
         known = _VERDICTS.get(str(path))
         return known[1] if known is not None and known[0] == _stamp(path) else NOT_OPENED
@@ -100,22 +99,11 @@ def verdict(choice: ModelChoice) -> Message | None:
 
 
 def offered(choice: ModelChoice) -> Offered:
-    """The languages that the chosen model lets one choose; nothing before it was opened, but of a MarianMT model."""
+    """The languages that the chosen model lets one choose; nothing before it was opened."""
     try:
         path = folder(choice)
-        stamp = _stamp(path)
-        if marian_files.is_opus_mt(path):
-            return _targets(str(path), stamp)
         known = _VERDICTS.get(str(path))
-        return known[2] if known is not None and known[0] == stamp else NOTHING_OFFERED
-    except CheckpointError:
-        return NOTHING_OFFERED
-
-
-@cached(max_entries=MAX_MODELS)
-def _targets(path: str, stamp: Stamp) -> Offered:
-    try:
-        return Offered(writes=marian_files.targets(marian_files.json_file(Path(path), marian_files.VOCABULARY)))
+        return known[2] if known is not None and known[0] == _stamp(path) else NOTHING_OFFERED
     except CheckpointError:
         return NOTHING_OFFERED
 
@@ -242,7 +230,7 @@ def languages_of_files(choice: ModelChoice) -> tuple[str, str]:
     """What the chosen model's files say that it reads and writes; "" where they do not."""
     try:
         path = folder(choice)
-        return LANGUAGES if (path / MANIFEST).is_file() else marian_files.languages(path)
+        return LANGUAGES if (path / MANIFEST).is_file() else later.inspect_folder.languages_in(path)
     except (CheckpointError, OSError):
         return "", ""
 

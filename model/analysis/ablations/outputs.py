@@ -13,7 +13,6 @@ import torch
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.decoding.search import greedy_search
 from model.errors import TraceError
-from model.evaluation import translate_all
 from model.interruption import Progress, no_progress
 from model.sequence_translator import SequenceTranslator
 from model.trace.axes import whole_words
@@ -87,7 +86,7 @@ def try_backwards(translator: SequenceTranslator, trace: Trace) -> bool:
 def count_stunted(translator: SequenceTranslator, progress: Progress = no_progress) -> int:
     """Of `OTHERS` sentences of our own corpus, how many become at most `FEW_WORDS` different words."""
     texts = [sentence.text for sentence in read_text(OWN_CORPUS, OTHERS)]
-    written = translate_all(translator.model, translator.tokenizer, texts, progress=progress)
+    written = translator.translate_all(texts, progress=progress)
     return sum(len(set(_words(translation))) <= FEW_WORDS for translation in written)
 
 

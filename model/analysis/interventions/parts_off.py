@@ -13,8 +13,8 @@ import sacrebleu
 import torch
 
 from model.analysis.corpus import OWN_CORPUS, read_text
+from model.decoding.search import translate_all
 from model.errors import EditError
-from model.evaluation import translate_all
 from model.interruption import Progress, no_progress
 from model.nn.edit_hooks import compile_edits
 from model.nn.edits import SwitchOff

@@ -75,7 +75,7 @@ def show(
             frame.small_print("No head is chosen. Choose one or more below by their numbers, in any attention.")
         _grid(heads)
         if models.is_english_german(state.current().model):
-            _bleu(chosen, of_set)
+            _bleu(reader, chosen, of_set)
 
 
 def code(head: "HeadName") -> str:
@@ -243,7 +243,7 @@ def _take(key: str, heads: Sequence["HeadName"]) -> None:
         state.change(heads_off=tuple(kept + [code(head) for head in chosen]))
 
 
-def _bleu(chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
+def _bleu(reader: "Chooser", chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
     """BLEU of a slice of the person's own sentence pairs."""
     st.markdown(f"**{_('The effect on translation as a whole: BLEU on your own sentence pairs')}**")
     message = (
@@ -258,11 +258,9 @@ def _bleu(chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
     if not chosen:
         frame.note("First choose heads to switch off.")
         return
-    translator, choices = models.any_translator(state.current().model), state.current().coreference
-    off = causes.removed_heads(
-        all_heads(translator), chosen, others_off=choices.others_off, others_of=choices.others_of
-    )
-    task = causes.bleu_change(translator, pairs, of_set, choices.replacement, off)
+    writer, choices = models.writer(state.current().model), state.current().coreference
+    off = causes.removed_heads(all_heads(reader), chosen, others_off=choices.others_off, others_of=choices.others_of)
+    task = causes.bleu_change(writer, reader, pairs, of_set, choices.replacement, off)
     label = _("Translate {num_pairs} sentences twice", num_pairs=len(pairs))
     change = long_work.outcome(task, label, key="cause-bleu")
     if change is not None:

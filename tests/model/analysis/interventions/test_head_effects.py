@@ -29,8 +29,9 @@ from model.analysis.interventions.head_effects import (
 )
 from model.analysis.interventions.patching import NO_COUNTERPART, ChoicePair, counterparts, patch_heads
 from model.analysis.metrics.head_metrics import HeadName
+from model.decoding.search import translate_all
 from model.errors import EditError, InputTextError
-from model.evaluation import evaluate, translate_all
+from model.evaluation import evaluate
 from model.nn.edit_hooks import Edits
 from model.nn.edits import SwitchOff
 from model.nn.encoder_decoder import SITES, site_path

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from model.analysis.metrics.head_metrics import HeadName
     from model.analysis.word_diff import WordSpan
     from model.nn.hooks import Edit
-    from model.sequence_translator import SequenceTranslator
+    from model.reader import Writer
     from model.word_choice import Chooser, TokenPlace, WordChoice
 
 #: A slice of sentence pairs for BLEU is no longer than this.
@@ -198,19 +198,23 @@ def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
 
 
 def bleu_change(
-    translator: "SequenceTranslator",
+    writer: "Writer",
+    reader: "Chooser",
     pairs: "tuple[SentencePair, ...]",
     of_set: Sequence[Question],
     instead: Replacement,
     off: "frozenset[HeadName]",
 ) -> Task[tuple[float, float]]:
-    """BLEU of greedy translations with every head on, and with these switched off; other arguments as of `effects`."""
+    """BLEU of greedy translations with every head on, and with these switched off; other arguments as of `effects`.
+
+    Both are the same model, as it writes and as it chooses.
+    """
 
     def compute(progress: Progress) -> tuple[float, float]:
-        replacement = in_place(translator, of_set, instead)
-        intact = later.evaluation.evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
-        with later.head_effects.heads_off(translator, off, replacement):
-            removed = later.evaluation.evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
+        replacement = in_place(reader, of_set, instead)
+        intact = later.evaluation.evaluate_writer(writer, pairs, progress=progress)
+        with later.head_effects.heads_off(writer, off, replacement):
+            removed = later.evaluation.evaluate_writer(writer, pairs, progress=progress)
         return intact.bleu, removed.bleu
 
-    return Task(("bleu", translator.key, pairs, off, instead), 2 * len(pairs), said("translations"), compute)
+    return Task(("bleu", writer.key, pairs, off, instead), 2 * len(pairs), said("translations"), compute)

@@ -18,7 +18,6 @@ from model.analysis.residual_stream.token_path import normed_batch as model_norm
 from model.parts.run import Addition
 from model.parts.weights import Stack
 from model.reader import Writer
-from model.sequence_translator import SequenceTranslator
 from model.sources.source import Grid
 from viz.access import traces
 from viz.pages.learn.explore.data.training import OtherTranslation, forced_trace
@@ -208,9 +207,9 @@ def is_shared(reader: Reader) -> bool:
 
 
 @cached(max_entries=MAX_SPACES)
-def seen_in(translator: SequenceTranslator) -> tuple[SeenIn, ...]:
+def seen_in(writer: Writer) -> tuple[SeenIn, ...]:
     """In which language each piece was seen, of a model that translates English to German."""
-    return model_seen_in(translator.tokenizer)
+    return model_seen_in(writer)
 
 
 #: How a model knows positions → as people read it.

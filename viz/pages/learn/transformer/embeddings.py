@@ -172,7 +172,7 @@ def _matrix(count: int, width: int, *, is_shared: bool, has_languages: bool) -> 
 def _languages() -> tuple[str, ...]:
     """In which language each piece was seen; none of a model of other languages."""
     choice = state.current().model
-    return data.seen_in(models.any_translator(choice)) if models.is_english_german(choice) else ()
+    return data.seen_in(models.writer(choice)) if models.is_english_german(choice) else ()
 
 
 def show_norms(trace: "Trace", reader: "Reader", stack: "Stack", position: int, layer: int) -> None:

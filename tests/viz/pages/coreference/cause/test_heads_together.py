@@ -137,7 +137,7 @@ def test_bleu_without_heads_is_told_beside_that_with_all(saved: Translator) -> N
     pairs, of_set = (SentencePair("Tom was late.", "Tom war spät."),), causes.pronoun_questions(saved)[:1]
     done = Progress(9, "sentences")
     off = frozenset(all_heads(saved.abilities.heads))
-    task = causes.bleu_change(saved, pairs, of_set, "zero", off)
+    task = causes.bleu_change(saved, saved, pairs, of_set, "zero", off)
     intact, _ = task.compute(done)
     assert done.done == task.total == 2
-    assert causes.bleu_change(saved, pairs, of_set, "zero", frozenset()).compute(done) == (intact, intact)
+    assert causes.bleu_change(saved, saved, pairs, of_set, "zero", frozenset()).compute(done) == (intact, intact)

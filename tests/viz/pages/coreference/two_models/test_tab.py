@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.two_models import head_distances
 from model.opening import open_reader
-from tests.model.marian.marian_folders import write_marian
+from tests.model.adapters.marian_folders import write_marian
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.any_model import opened

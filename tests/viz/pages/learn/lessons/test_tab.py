@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.model.marian.marian_folders import write_marian
+from tests.model.adapters.marian_folders import write_marian
 from tests.paths import ROOT
 from tests.viz.page_run import healthy, opened, run_page
 from tests.viz.sent import charts, sent_to
@@ -121,7 +121,9 @@ def test_a_lesson_on_a_model_that_reads_no_english_says_so(
     write_marian(tmp_path / "opus-mt-zh-en", languages=("zho", "eng"))
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     at(app, *question_step())
-    (caution,) = cautions(healthy(app))
+    assert not app.exception
+    assert "only for Transformers that Headlight runs itself" in app.error[0].value
+    (caution,) = cautions(app)
     assert "run on opus-mt-zh-en" in caution
     assert "which reads Chinese" in caution
     assert f"without {ROOT_VARIABLE}" in caution

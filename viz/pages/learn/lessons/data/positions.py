@@ -208,12 +208,11 @@ def shifted(shipped: "Shipped", *, text: str) -> View:
 
 def padding(shipped: "Shipped", *, texts: list[str]) -> View:
     """Sentences of different lengths as one batch: which positions are real, and whether company changes the result."""
-    model, tokenizer = shipped.translator.model, shipped.translator.tokenizer
     traces = [shipped.trace(text) for text in texts]
     lengths = [len(trace.source_tokens) for trace in traces]
     longest = max(lengths)
     real = np.array([[float(at < length) for at in range(longest)] for length in lengths], np.float32)
-    together = later.evaluation.translate_all(model, tokenizer, texts)
+    together = shipped.translator.translate_all(texts)
     found: dict[str, float | str] = {
         "sentences": len(texts), "longest": longest, "shortest": min(lengths), "padded": int((real == 0).sum()),
         "same": sum(trace.translation == other for trace, other in zip(traces, together, strict=True)),
