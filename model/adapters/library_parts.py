@@ -30,6 +30,7 @@ from model.parts.parts import Parts
 from model.parts.run import Addition
 from model.parts.weights import (
     AttentionWeights,
+    Beginning,
     Embedding,
     FeedForwardWeights,
     Norm,
@@ -54,6 +55,10 @@ NO_NETWORK: Final = said(
     "activation."
 )
 EMBEDDINGS_UNKNOWN: Final = said("This model does more to its token embeddings than to scale and norm them.")
+NOT_ADDED: Final = said(
+    "The layers of this model do not begin with the sum of token embeddings and positional encodings, so neither is "
+    "shown alone."
+)
 #: By what a token's row is multiplied, None where that is not all, and the norm after that.
 _Begins = tuple[float | None, Norm | None]
 _BEGINS: Final[WeakKeyDictionary[nn.Module, dict[Stack, _Begins]]] = WeakKeyDictionary()
@@ -127,6 +132,27 @@ class LibraryParts(Parts):
             return None if (sines := rotations.sines()) is None else sines[1].asin()
         found = tables.found(embeddings(model).weight)
         return found[0][0].detach()[found[0][1] :] if found else None
+
+    def beginning(self, trace: Trace, stack: Stack) -> Beginning:
+        """See `Parts`."""
+        return self.beginning_of(stack, trace.source_ids, trace.target_ids)
+
+    @torch.inference_mode()
+    def beginning_of(self, stack: Stack, source_ids: Sequence[int], target_ids: Sequence[int]) -> Beginning:
+        """The same of any tokens, seen in a run over them. Raises a TraceError if it begins with another sum."""
+        if self.abilities.positions not in ADDED or self.embedding(stack).norm is not None:
+            raise TraceError(NOT_ADDED)
+        ids, tables = source_ids if stack == "encoder" else target_ids, PositionTables(FEWEST)
+        source, target = (ids if len(ids) >= FEWEST else [*ids] * FEWEST for ids in (source_ids, target_ids))
+        with tables, self._tapped({stack: None}) as layers, _until_attending(stack):
+            self.reader.model.base_model(**self.reader.arguments(source, target))  # type: ignore[operator]
+        embedding, read = self.embed(stack, ids), layers[-1].given
+        for table, first in tables.found(self._table(stack).weight):
+            added = table[first : first + len(ids)].detach().float().cpu()
+            both = None if added.shape != embedding.shape else embedding + added
+            if read is not None and both is not None and is_same(both, read[: len(ids)], self.tolerance):
+                return Beginning(embedding, added)
+        raise TraceError(NOT_ADDED)
 
     @torch.inference_mode()
     def embed(self, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "token d_model"]:

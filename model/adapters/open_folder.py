@@ -17,6 +17,7 @@ from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.inspect_folder import private_copy, try_once
 from model.adapters.layout import Layout, longest_text
+from model.adapters.library_parts import ADDED, NOT_ADDED
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.model_class import class_of, with_type
 from model.adapters.norms import NORM_UNKNOWN, final_norm
@@ -28,7 +29,7 @@ from model.adapters.proof import EAGER, Explored, explore_model, found_again, ke
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.adapters.whole import Stored, check_run, check_whole
-from model.errors import CheckpointError, said
+from model.errors import CheckpointError, TraceError, said
 from model.reader import Reader, choose_device, choose_dtype
 from model.temporary_folders import temporary_folder
 
@@ -123,9 +124,25 @@ def _proven(
         library.end_by_no_padding(model)
         return _with_tried(LabelReader(model, pieces, layout, abilities, name=folder.name, digest=digest), source)
     if not abilities.generates:
-        return _with_tried(TextReader(model, pieces, layout, abilities, name=folder.name, digest=digest), source)
+        reader = TextReader(model, pieces, layout, abilities, name=folder.name, digest=digest)
+        return _with_beginning(_with_tried(reader, source), source)
     writer = proven_writer(TextWriter(model, pieces, layout, abilities, name=folder.name, digest=digest))
-    return _with_tried(writer, source)
+    return _with_beginning(_with_tried(writer, source), source)
+
+
+def _with_beginning(reader: TextReader, source: tuple[int, ...]) -> TextReader:
+    """The same without positional encodings and embeddings, if its stacks do not begin with their sum."""
+    if not reader.abilities.has("positional encodings"):
+        return reader
+    stacks = reader.parts.stacks
+    target = tuple(token % reader.vocab_size for token in source)
+    both = (source if "encoder" in stacks else (), target if "decoder" in stacks else ())
+    try:
+        for stack in stacks:
+            reader.parts.beginning_of(stack, *both)
+    except TraceError as error:
+        return reader.without({"positional encodings": error.message, "embeddings": error.message})
+    return reader
 
 
 def _with_tried(reader: TextReader, source: tuple[int, ...]) -> TextReader:
@@ -275,15 +292,10 @@ _ONLY_EXACT: Final[tuple[View, ...]] = (
 
 def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> Mapping[View, str]:
     kind, heads, layout = found.kind, found.heads, found.layout
-    lacks: dict[View, str] = {
-        "positional encodings": said(
-            "This model ({name}) does not expose what it adds for positions; Headlight's own models do.", name=name
-        ),
-        "embeddings": said("This model ({name}) does not expose its embeddings; Headlight's own models do.", name=name),
-        "switches": NO_SWITCHES,
-        "hyperparameters": NOT_AS_THE_PAPER,
-    }
+    lacks: dict[View, str] = {"switches": NO_SWITCHES, "hyperparameters": NOT_AS_THE_PAPER}
     says_words = library.has_words(model)
+    if not found.proof.is_exact or found.positions not in ADDED or kind == "image":
+        lacks |= {"positional encodings": NOT_ADDED, "embeddings": NOT_ADDED}
     if kind != "encoder-decoder":
         lacks |= {"alignment links": NO_LINKS, "batch masks": NO_BATCH}
     if kind != "encoder-decoder" or not says_words:

@@ -5,7 +5,7 @@ The formula of the sinusoids itself is in `model.nn.layers`.
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -51,6 +51,15 @@ def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[P
             return _biases(trace)
         case _:
             return []
+
+
+def layout_of(rows: Float[Tensor, "position d_model"]) -> PositionLayout | None:
+    """How sines and cosines stand in encodings from the first position on; None if the paper's formula gives others."""
+    layouts: tuple[PositionLayout, ...] = get_args(PositionLayout)
+    for layout in layouts:
+        if torch.allclose(sinusoidal_encoding(*rows.shape, layout=layout), rows.float().cpu(), rtol=0, atol=1e-4):
+            return layout
+    return None
 
 
 def rotary_cosines(frequencies: Float[Tensor, "pair"], num_positions: int) -> Float[Tensor, "position pair"]:

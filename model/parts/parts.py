@@ -15,7 +15,17 @@ from model.errors import TraceError, said
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
 from model.parts.run import Run
-from model.parts.weights import AttentionWeights, Embedding, FeedForwardWeights, Kind, Norm, Norms, Stack, Sublayer
+from model.parts.weights import (
+    AttentionWeights,
+    Beginning,
+    Embedding,
+    FeedForwardWeights,
+    Kind,
+    Norm,
+    Norms,
+    Stack,
+    Sublayer,
+)
 from model.trace.trace import Trace
 
 NOT_TOLD: Final = said("This model does not tell this part.")
@@ -70,6 +80,11 @@ class Parts:
         first set where layers have several. They are seen in a run over the trace's tokens. None where not told.
         """
         return None
+
+    def beginning(self, trace: Trace, stack: Stack) -> Beginning:
+        """The embeddings and the positional encodings whose sum a stack began with when it read a trace's tokens."""
+        side = "source" if stack == "encoder" else "target"
+        return Beginning(trace.embedding[side], trace.positional[side])
 
     def norms(self, sublayer: Sublayer) -> Norms:
         """The norms of a sub-layer."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 import torch
 from jaxtyping import Float
@@ -10,6 +10,13 @@ from torch import Tensor
 
 Kind = Literal["self", "cross", "feed_forward"]
 Stack = Literal["encoder", "decoder"]
+
+
+class Beginning(NamedTuple):
+    """What the layers of a stack read first is the sum of both, a row for each token."""
+
+    embedding: Float[Tensor, "position d_model"]  #: as it is scaled
+    positional: Float[Tensor, "position d_model"]  #: the positional encoding that is added
 
 
 @dataclass(frozen=True)

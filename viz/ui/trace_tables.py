@@ -187,10 +187,8 @@ def steps(trace: "Trace") -> bytes:
     return table(titles, rows)
 
 
-def positional_encoding(trace: "Trace", side: str) -> bytes:
-    """What was added to each token of a side, "source" or "target": a row for each, a column for each dimension."""
-    encoding = trace.positional[side].numpy()
-    pieces = trace.source_tokens if side == "source" else trace.target_tokens
+def positional_encoding(pieces: Sequence[str], encoding: Float[np.ndarray, "position d_model"]) -> bytes:
+    """What was added to each token of a side: a row for each, a column for each dimension."""
     # As in the formula, whose first position is 0.
     titles = ("pos", "token", *(f"dimension_{i}" for i in range(encoding.shape[1])))
     rows = ((i, cell(piece), *numbers) for i, (piece, numbers) in enumerate(zip(pieces, digits(encoding), strict=True)))

@@ -18,8 +18,10 @@ from model.analysis.coreference.pronoun_choice import pronoun_choice
 from model.analysis.corpus import CorpusSentence
 from model.analysis.embedding_space import seen_in
 from model.analysis.metrics.alignment import AlignedPair
+from model.analysis.positions import layout_of
 from model.errors import CheckpointError, InputTextError
 from model.opening import as_writer, open_reader
+from model.parts.weights import Stack
 from tests.model.adapters.marian_folders import TEXTS, changed, write_marian, write_separate
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
@@ -124,6 +126,18 @@ def test_nothing_that_may_not_be_written_is_written(opened: Opened, text: str) -
     assert [step.log_prob for step in forced.steps] == pytest.approx(expected_steps, abs=1e-4)
     first = opened.logits(source, list(forced.target_ids[:1]))
     torch.testing.assert_close(reader.place_logits(reader.place(text)), first, atol=1e-4, rtol=0)
+
+
+def test_what_its_stacks_begin_with_is_the_sum_of_embeddings_and_its_sinusoids(opened: Opened) -> None:
+    trace, theirs = opened.reader.trace(TEXTS[1], TARGET), opened.theirs.model
+    read: dict[Stack, tuple[int, ...]] = {"encoder": trace.source_ids, "decoder": trace.target_ids}
+    for stack, ids in read.items():
+        found, of_stack = opened.reader.parts.beginning(trace, stack), getattr(theirs, stack)
+        expected = of_stack.embed_tokens(torch.tensor(ids)).detach() * theirs.config.d_model**0.5
+        torch.testing.assert_close(found.embedding, expected)
+        assert torch.equal(found.positional, of_stack.embed_positions.weight[: len(ids)].detach())
+        assert layout_of(found.positional) == "halves"
+        assert layout_of(found.positional + 0.01) is None
 
 
 def test_a_corpus_is_translated_and_scored_by_the_beam_too(opened: Opened) -> None:

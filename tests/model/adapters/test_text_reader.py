@@ -41,6 +41,24 @@ def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(
     assert len(trace.steps) == len(trace.target_ids) == len(trace.predicted_ids)
 
 
+@pytest.mark.parametrize("model_type", ["gpt2", "mbart", "mistral"])
+def test_embeddings_and_positions_are_told_where_the_layers_begin_with_their_sum(
+    opened: Callable[[str], TextReader], model_type: str
+) -> None:
+    reader = opened(model_type)
+    trace = reader.trace(TEXT)
+    assert reader.abilities.has("positional encodings") == (model_type == "gpt2")
+    if model_type == "gpt2":
+        model: Any = reader.model
+        found = reader.parts.beginning(trace, "decoder")
+        rows = range(len(trace.target_ids))
+        assert torch.equal(found.embedding, model.transformer.wte.weight[list(trace.target_ids)].detach())
+        assert torch.equal(found.positional, model.transformer.wpe.weight[list(rows)].detach())
+        return
+    with pytest.raises(TraceError, match="do not begin with the sum"):
+        reader.parts.beginning(trace, "decoder")
+
+
 def test_a_decoder_computes_the_logits_of_the_one_row_that_is_asked_for(opened: Callable[[str], TextReader]) -> None:
     reader = opened("gpt2")
     model: Any = reader.model

@@ -11,6 +11,7 @@ from tests.model.adapters.zoo import save_many_languages
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.page_run import opened as opened_page
+from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.pages.test_pages import MODEL, PAGES, opened
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -44,6 +45,18 @@ def test_every_page_opens(app: AppTest, root: Path, page: str) -> None:
         shown = " ".join(str(element.value) for element in (*page_of.markdown, *page_of.html, *page_of.caption))
         assert "Proof: exact" in shown
         assert "2 layers of 4 heads" in shown
+
+
+def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> None:
+    exploring(app, "positions", dimension=20, position=3, shift=2)
+    healthy(app)
+    # The formula gives the recorded rows: cosines of pair 4 stand in dimension 20 of 32.
+    deviation = float(app.success[0].value.rpartition("largest difference ")[2].rstrip("."))
+    assert deviation < 1e-5
+    said = " ".join(str(element.value) for element in (*app.caption, *app.markdown))
+    assert "left half contains sines" in said
+    assert "10,000^(8/32)" in said
+    assert "Dimensions 4 and 20" in said
 
 
 @pytest.fixture

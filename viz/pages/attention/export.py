@@ -30,7 +30,8 @@ from viz.ui.head_metrics import MEASURES
 from viz.ui.snippets import Snippet, Views, line, of_text, open_head
 
 if TYPE_CHECKING:
-    from model import Trace
+    from model import Reader, Trace
+    from model.parts.weights import Stack
 
 #: Candidates of a step that the table names.
 _CANDIDATES: Final = 3
@@ -278,16 +279,26 @@ def _tables_of_sentence(trace: "Trace") -> list[Offer]:
         offers.append(
             _csv(trace, _("Decoding"), inside, partial(trace_tables.steps, trace), "decoding", _STEP * len(trace.steps))
         )
-    if "positional encodings" in models.abilities(state.current().model).lacks:
+    reader = models.reader(state.current().model)
+    if "positional encodings" in reader.abilities.lacks:
         return offers
-    _rows, d_model = trace.positional["source"].shape
-    inside = _("the encoding added to each token, {d_model} dimensions", d_model=d_model)
-    labels = {"source": _("Positions, source"), "target": _("Positions, target")}
-    for side, count in sides.items():
-        make = partial(trace_tables.positional_encoding, trace, side)
-        name = f"positional encoding {side}"
-        offers.append(_csv(trace, labels[side], inside, make, name, _COMPONENT * d_model * count))
+    sides_of: dict[Stack, tuple[str, str, Sequence[str]]] = {
+        "encoder": ("source", _("Positions, source"), trace.source_tokens),
+        "decoder": ("target", _("Positions, target"), trace.target_tokens),
+    }
+    for stack in reader.parts.stacks:
+        side, label, tokens = sides_of[stack]
+        d_model = reader.parts.table(stack).size(1)
+        inside = _("the encoding added to each token, {d_model} dimensions", d_model=d_model)
+        make = partial(_positions, reader, trace, stack, tokens)
+        offers.append(
+            _csv(trace, label, inside, make, f"positional encoding {side}", _COMPONENT * d_model * len(tokens))
+        )
     return offers
+
+
+def _positions(reader: "Reader", trace: "Trace", stack: "Stack", tokens: Sequence[str]) -> bytes:
+    return trace_tables.positional_encoding(tokens, reader.parts.beginning(trace, stack).positional.numpy())
 
 
 def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> Offer:

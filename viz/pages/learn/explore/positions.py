@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 
     from model import Trace
     from model.config import PositionLayout
+    from model.parts.weights import Stack
 
 #: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.
 MIN_POSITIONS: Final = 64
+#: The stack that reads a side.
+_STACKS: Final[dict[str, "Stack"]] = {"source": "encoder", "target": "decoder"}
 #: How sines and cosines stand in a row, by the model's layout.
 ARRANGEMENT: Final[dict["PositionLayout", str]] = {
     "interleaved": said(
@@ -39,45 +42,41 @@ ARRANGEMENT: Final[dict["PositionLayout", str]] = {
 
 
 def show(trace: "Trace") -> None:
-    """The sinusoids of a Headlight model with all that the formula can be asked; the scheme of any other."""
-    if is_sinusoidal():
-        _sinusoids(trace)
-    else:
+    """The paper's sinusoids with all that the formula can be asked, where the model adds these; any other scheme."""
+    layout = data.layout_of(models.reader(state.current().model), trace)
+    if layout is None:
         mechanisms.positions(trace)
-
-
-def is_sinusoidal() -> bool:
-    """Whether the chosen model adds the sinusoids of the paper, and says so to each part of the formula."""
-    abilities = models.abilities(state.current().model)
-    return abilities.has("positional encodings") and abilities.positions == "sinusoidal"
+    else:
+        _sinusoids(trace, layout)
 
 
 def python(trace: "Trace") -> Snippet:
     """The encodings by the formula, of which the first rows are what the model added; or another scheme."""
-    if not is_sinusoidal():
+    reader = models.reader(state.current().model)
+    if (layout := data.layout_of(reader, trace)) is None:
         drawn = positions_drawn(trace)
         schemes = line("schemes = position_schemes(reader, trace, {})", drawn)
-        found = position_schemes(trace, models.reader(state.current().model))
+        found = position_schemes(trace, reader)
         return of_text(trace, {"analysis.positions": "position_schemes"}, schemes) if found else ""
     choices = state.current().learn
-    added = line("added = trace.positional[{}]  # [position, d_model]", choices.side)
-    own = trace.positional[choices.side]
-    layout = models.translator(state.current().model).config.position_layout
+    stack = _STACKS[choices.side]
+    added = line("added = reader.parts.beginning(trace, {}).positional  # [position, d_model]", stack)
+    own = data.beginning(reader, trace, stack).positional
     shape = max(MIN_POSITIONS, len(own)), choices.width or own.shape[1]
     formula = line("formula = sinusoidal_encoding({}, {}, base={}, layout={})", *shape, float(choices.base), layout)
     return of_text(trace, {"nn.layers": "sinusoidal_encoding"}, added, formula)
 
 
 @frame.fragment
-def _sinusoids(trace: "Trace") -> None:
+def _sinusoids(trace: "Trace", layout: "PositionLayout") -> None:
     """The matrix, then a position and a dimension of it, a shift, and the likeness of positions."""
     with st.grid(3, min_column_width=210, gap="medium"):
         side = controls.side()
-        recorded = trace.positional[side].numpy()
+        embedding, positional = data.beginning(models.reader(state.current().model), trace, _STACKS[side])
+        recorded = positional.numpy()
         own = recorded.shape[1]
         d_model, base = controls.width(own), controls.base(data.OWN_BASE)
     tokens = trace.source_tokens if side == "source" else trace.target_tokens
-    layout = models.translator(state.current().model).config.position_layout
     rows = data.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base, layout)
     is_own = (d_model, base) == (own, data.OWN_BASE)
     if is_own:
@@ -108,7 +107,7 @@ def _sinusoids(trace: "Trace") -> None:
         )
     _show_curves(shown)
     label = _("How similar are two positions? Their dot product by distance, without and with the embeddings")
-    sums = (trace.embedding[side] + trace.positional[side]).numpy()
+    sums = (embedding + positional).numpy()
     frame.unfolding(label, "positions-likeness", _show_likeness, shown, sums, recorded, is_own)
 
 

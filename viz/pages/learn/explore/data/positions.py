@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Int
 
+from model import Reader, Trace
 from model.analysis import positions as model_positions
 from model.analysis.positions import (
     RotationResidual,
@@ -19,9 +20,12 @@ from model.analysis.positions import (
 from model.config import PositionLayout
 from model.nn import layers
 from model.nn.layers import sinusoidal_encoding
+from model.parts.weights import Beginning, Stack
+from viz.server.caches import cached
 
 #: How alike the rows of a sentence are, pair by pair, and how much of that their positions explain.
 likeness: Final = compare_rows
+MAX_KEPT: Final = 8
 #: The paper's base, which every model here uses.
 OWN_BASE: Final = 10_000
 
@@ -46,6 +50,21 @@ class Shown:
         """Return the dimensions of the sine and the cosine of each angle."""
         pairs: np.ndarray = pair_dimensions(self.d_model, self.layout)
         return pairs
+
+
+@cached(max_entries=MAX_KEPT)
+def beginning(reader: Reader, trace: Trace, stack: Stack) -> Beginning:
+    """The embeddings and the positional encodings that a stack of the model began with."""
+    return reader.parts.beginning(trace, stack)
+
+
+def layout_of(reader: Reader, trace: Trace) -> PositionLayout | None:
+    """How the paper's sinusoids stand in what the model adds to the tokens of both sides; None if it adds others."""
+    abilities = reader.abilities
+    is_known = abilities.has("positional encodings") and abilities.kind == "encoder-decoder"
+    if not is_known or abilities.positions != "sinusoidal":
+        return None
+    return model_positions.layout_of(beginning(reader, trace, "encoder").positional)
 
 
 def encoding(
