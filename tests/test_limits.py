@@ -1,7 +1,6 @@
 """Each limit on what comes from outside takes as much as it says, and not one more."""
 
 from collections.abc import Callable
-from functools import partial
 from io import BytesIO
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
@@ -10,24 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from model import checked, input_text
+from model import checked
 from model.abilities import Abilities, Kind
 from model.adapters import chat_template, config_limits, inspect_folder
 from model.adapters.generate_call import most_steps
-from model.analysis.coreference import case_files
-from model.analysis.measured_cost import sizes_up_to
-from model.config import LARGEST, ConvolutionalConfig, RecurrentConfig, TransformerConfig, preset
 from model.decoding.beam import LARGEST_WIDTH
-from model.decoding.sampling import (
-    LARGEST_SEED,
-    LEAST_TEMPERATURE,
-    MOST_SAMPLES,
-    MOST_TEMPERATURE,
-    UNCHANGED,
-    Draws,
-    Sampling,
-    draws_of,
-)
+from model.decoding.sampling import LARGEST_SEED, MOST_SAMPLES, UNCHANGED, Draws, draws_of
 from model.errors import HeadlightError
 from model.reader import LARGEST_ALPHA
 from model.sources import picture_file
@@ -64,21 +51,12 @@ def numbers(config: dict[str, Any], *, has_table: bool = True) -> None:
 PROVES = SimpleNamespace(abilities=SimpleNamespace(has=lambda view: True))
 
 
-def cases(content: bytes) -> None:
-    case_files.parse_pronoun_cases(content, "cases.txt")
-
-
 def replaced(**step: str) -> None:
     config_limits.check_pipeline({"normalizer": step})
 
 
 #: Module and name of a limit → what is tried with so much, and what the refusal says.
 LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
-    (checked, "MAX_ROWS", lambda n: checked.rows([0] * n, "x"), "entries"),
-    (checked, "MAX_TEXT", lambda n: checked.text("x" * n, "x"), "characters"),
-    (checked, "MAX_COUNT", lambda n: checked.count(n, "x"), "whole number"),
-    (checked, "MAX_NUMBER", lambda n: checked.number(n, "x"), "between"),
-    (checked, "MAX_NUMBER", lambda n: checked.number(-n, "x"), "between"),
     (chat_template, "LONGEST_TEMPLATE", lambda n: chat_template.chosen_template("x" * n), "at most"),
     (config_limits, "MOST_LAYERS", lambda n: numbers({"num_layers": n}), "num_layers"),
     (config_limits, "MOST_GROUPS", lambda n: numbers({"num_hidden_groups": n}), "groups"),
@@ -99,9 +77,6 @@ LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
         lambda n: config_limits.check_pipeline({"padding": {"pad_to_multiple_of": n}}),
         "pads every text",
     ),
-    (case_files, "LARGEST_FILE", lambda n: cases(b"x" * n), "too large"),
-    (case_files, "MOST_LINES", lambda n: cases(b"x\n" * n), "at most"),
-    (case_files, "LONGEST_LINE", lambda n: cases(b"x" * n), "longer"),
     (
         pictures,
         "MOST_LINES",
@@ -123,21 +98,12 @@ def test_a_limit_takes_its_bound_and_refuses_one_more(
 
 #: What is tried with the first value must be taken, with the second refused.
 EDGES: list[tuple[Callable[[Any], object], Any, Any, str]] = [
-    (lambda n: checked.count(n, "x"), 0, -1, "whole number"),
     (lambda n: config_limits.check_settings({"extra_ids": n}), 0, -1, "extra_ids"),
     (lambda n: draws_of(n, UNCHANGED, 1), 1, 0, "samples"),
     (lambda n: draws_of(n, UNCHANGED, 1), MOST_SAMPLES, MOST_SAMPLES + 1, "samples"),
-    (lambda n: Sampling(temperature=n), LEAST_TEMPERATURE, LEAST_TEMPERATURE * 0.999, "temperature"),
-    (lambda n: Sampling(temperature=n), MOST_TEMPERATURE, MOST_TEMPERATURE * 1.001, "temperature"),
-    (lambda n: Sampling(top_k=n), 1, 0, "top_k"),
-    (lambda n: Sampling(top_p=n), 1e-9, 0.0, "top_p"),
-    (lambda n: Sampling(top_p=n), 1.0, 1.001, "top_p"),
     (lambda n: Draws(seed=n), 0, -1, "seed"),
     (lambda n: Draws(seed=n), LARGEST_SEED, LARGEST_SEED + 1, "seed"),
     (lambda n: Draws(sample=n), 0, -1, "sample"),
-    (lambda n: input_text.checked_ids("a", "x", 3, lambda _: [1] * n), 3, 4, "at most 3"),
-    (lambda n: input_text.checked_ids("a" * n, "x", 3, lambda _: [1]), 300, 301, "at most 3"),
-    (lambda n: preset("base", dropout=n), 0.0, -0.01, "dropout"),
 ]
 
 
@@ -147,23 +113,6 @@ def test_a_range_takes_its_ends_and_refuses_what_is_beyond(
 ) -> None:
     assert not is_refused(lambda: tried(taken), said)
     assert is_refused(lambda: tried(refused), said)
-
-
-@pytest.mark.parametrize("name", sorted(LARGEST.keys() & TransformerConfig.__dataclass_fields__.keys()))
-def test_a_size_of_a_transformer_is_from_1_to_its_largest(name: str) -> None:
-    for size, is_wrong in ((0, True), (1, False), (LARGEST[name], False), (LARGEST[name] + 1, True)):
-        assert is_refused(partial(preset, "base", **{name: size}), f"{name} must be between 1") == is_wrong, size
-
-
-@pytest.mark.parametrize("name", sorted(LARGEST.keys() - {"num_heads", "d_ff", "num_decoder_layers"}))
-def test_a_size_of_an_earlier_model_is_from_1_to_its_largest(name: str) -> None:
-    sizes = {"vocab_size": 40, "d_model": 8, "num_layers": 1, "decoder_layers": 1}
-    kind = next(one for one in (RecurrentConfig, ConvolutionalConfig) if name in one.__dataclass_fields__)
-    given = {field: size for field, size in sizes.items() if field in kind.__dataclass_fields__}
-    most = LARGEST[name]
-    for size, is_wrong in ((0, True), (1, False), (most, False), (most + 1, True)):
-        said = f"{name} must be between 1"
-        assert is_refused(partial(kind, **given | {name: size}), said) == is_wrong, size
 
 
 @pytest.mark.parametrize(
@@ -203,11 +152,6 @@ def test_a_model_writes_no_more_than_its_positions_allow(kind: Kind, limit: int 
         max_length=limit, max_target_length=limit,
     )  # fmt: skip
     assert most_steps(abilities, 5) == most
-
-
-@pytest.mark.parametrize(("largest", "sizes"), [(63, ()), (64, (64,)), (127, (64,)), (128, (64, 128))])
-def test_sizes_double_up_to_the_largest_and_reach_it(largest: int, sizes: tuple[int, ...]) -> None:
-    assert sizes_up_to(largest, 64) == sizes
 
 
 WITHIN: list[tuple[ModuleType, str, Callable[[int], bool]]] = [

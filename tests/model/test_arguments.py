@@ -33,24 +33,6 @@ def test_an_empty_text_is_no_path_and_ends_in_one_line(text: str, capsys: pytest
     assert "expected the path of a file or folder" in line
 
 
-@pytest.mark.parametrize("kind", [COUNT, BEAM, *{of for of in BOUNDS.values() if isinstance(of, WholeNumber)}], ids=str)
-def test_a_whole_number_is_taken_up_to_both_bounds_and_not_beyond(kind: WholeNumber) -> None:
-    assert [kind(str(number)) for number in (kind.least, kind.most)] == [kind.least, kind.most]
-    for number in (kind.least - 1, kind.most + 1, kind.least + 0.5):
-        with pytest.raises(ArgumentTypeError, match="a whole number from"):
-            kind(str(number))
-
-
-@pytest.mark.parametrize("kind", [SHARE, WEIGHT, *{of for of in BOUNDS.values() if isinstance(of, Number)}], ids=str)
-def test_a_number_is_taken_up_to_its_bounds_and_not_beyond(kind: Number) -> None:
-    within = math.nextafter(kind.least, 1) if kind.without_least else kind.least
-    below = math.nextafter(kind.most, 0) if kind.without_most else kind.most
-    assert [kind(repr(number)) for number in (within, below)] == [within, below]
-    for number in (math.nextafter(within, -1), math.nextafter(below, math.inf), math.nan, math.inf):
-        with pytest.raises(ArgumentTypeError, match="expected a number"):
-            kind(repr(number))
-
-
 @pytest.mark.parametrize("name", BOUNDS)
 def test_settings_of_a_training_are_held_to_the_same_bounds(name: str) -> None:
     bounds = BOUNDS[name]
