@@ -88,22 +88,6 @@ def test_without_json_a_table_has_a_line_per_layer(
     assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdecimal()] == ["1", "2"]
 
 
-@pytest.mark.parametrize("command", ["align", "coreference"])
-def test_bad_files_give_one_line_and_exit_code_2(
-    command: str, checkpoint: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "bad.jsonl"
-    for content, message in ((b"{}", "line 1"), (b"\xff", "UTF-8"), (b"", "contains no row")):
-        path.write_bytes(content)
-        assert main([command, "--data", str(path), *checkpoint]) == 2
-        captured = capsys.readouterr()
-        assert captured.out == ""
-        assert len(captured.err.splitlines()) == 1
-        assert message in captured.err
-    assert main([command, "--data", str(tmp_path / "none.jsonl"), *checkpoint]) == 2
-    assert "no file" in capsys.readouterr().err
-
-
 def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(layer_kinds, "WIDEST", 16)
     assert main(["claims", "--size", "64", "--width", "16"]) == 0

@@ -18,7 +18,6 @@ from model.nn.encoder_decoder import SITES
 from model.nn.layers import Residual
 from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
-from model.trace.file import load_trace, save_trace
 from model.training.ablations import ABLATIONS, DEV_SETS, TRAINING_SETS
 from model.training.loop import read_log
 from model.training_record import LANGUAGES, read_card, read_metrics
@@ -56,15 +55,6 @@ def test_weights_times_value_equal_what_the_model_computed(models: dict[str, Tra
     for site in SITES:
         for layer in range(2):
             assert trace.head_output_deviation(site, layer) <= trace.head_output_tolerance(site, layer)
-
-
-@every
-def test_a_trace_comes_back_from_its_file(models: dict[str, Translator], name: str, tmp_path: Path) -> None:
-    trace = models[name].trace(SENTENCES[0], SENTENCES[1])
-    save_trace(trace, tmp_path / "trace.npz")
-    again = load_trace(tmp_path / "trace.npz")
-    for site in SITES:
-        assert torch.equal(again.weights(site, 1), trace.weights(site, 1))
 
 
 @every

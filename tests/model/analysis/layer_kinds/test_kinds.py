@@ -57,27 +57,6 @@ def test_the_ends_meet_after_just_as_many_layers_as_are_counted(kind: Kind) -> N
     assert all(float(found[-1, 0]) == 0 for found in before)
 
 
-@pytest.mark.parametrize(
-    ("kind", "length", "layers"),
-    [
-        # Nine positions wide, four to each side: after two layers, eight.
-        ("convolution", 9, 2),
-        ("convolution", 10, 3),
-        # Seventeen keys, eight to each side.
-        ("restricted", 17, 2),
-        ("restricted", 18, 3),
-        # Four to each side, then 9 · 4 more.
-        ("dilated", 5, 1),
-        ("dilated", 6, 2),
-        ("dilated", 41, 2),
-        ("dilated", 42, 3),
-        *((kind, length, 1) for kind in KINDS for length in (1, 2)),
-    ],
-)
-def test_one_position_more_than_the_layers_reach_needs_one_layer_more(kind: Kind, length: int, layers: int) -> None:
-    assert layers_between_ends(kind, length, Settings(kernel=9, window=17)) == layers
-
-
 def test_the_chain_rule_gives_the_jacobian_of_the_stack() -> None:
     first, second = (random_layer("self-attention", 8, SETTINGS, depth) for depth in range(2))
     x = torch.randn(LENGTH, 8, generator=torch.Generator().manual_seed(1))
