@@ -28,7 +28,7 @@ multiplied by · how much more probable one word is than another, and what each 
 look at and write by tokens alone · the multiply-adds of a step · a reference that the decoder is made to read · parts
 removed while it writes · links of words made by hand, held against its attention · the paper's hyperparameters."""
 
-NO_SWITCHES: Final = said("Parts can be removed only from Headlight's own models.")
+NO_SWITCHES: Final = said("Parts can be removed only from Transformers that translate.")
 NO_BATCH: Final = said("The picture of a padded batch shows the three attentions of a Transformer.")
 NO_LINKS: Final = said("Manual word alignments are compared with the cross-attention of a Transformer.")
 NOT_AS_THE_PAPER: Final = said("Only Headlight's own Transformers are compared with the paper's base and big models.")

@@ -4,6 +4,8 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import mul
 from typing import Any, Final, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
@@ -18,15 +20,17 @@ from model.adapters.library_run import LibraryRun
 from model.adapters.networks import find_network
 from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind, outside_layers
 from model.adapters.placement import present, weight_of
-from model.adapters.probe import PositionTables, Rotations
+from model.adapters.probe import NoRows, PositionTables, Rotations
 from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
 from model.adapters.text_tracer import TextTracer
-from model.errors import TraceError, said
+from model.errors import EditError, TraceError, said
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
-from model.nn.hooks import CALL, listen
+from model.nn.encoder_decoder import site_path
+from model.nn.hooks import CALL, Edit, listen
 from model.nn.masks import AttentionMask
 from model.parts.parts import Parts
+from model.parts.removal import NOT_SCALED, PartOff, heads_off, places_of
 from model.parts.run import Addition
 from model.parts.weights import (
     AttentionWeights,
@@ -55,6 +59,10 @@ NO_NETWORK: Final = said(
     "activation."
 )
 EMBEDDINGS_UNKNOWN: Final = said("This model does more to its token embeddings than to scale and norm them.")
+POSITIONS_STAY: Final = said("This model adds no table of positions to its embeddings, so positions cannot be removed.")
+RESIDUALS_STAY: Final = said(
+    "The residual connections of a model of transformers are additions between its modules, so they cannot be removed."
+)
 NOT_ADDED: Final = said(
     "The layers of this model do not begin with the sum of token embeddings and positional encodings, so neither is "
     "shown alone."
@@ -361,6 +369,65 @@ class LibraryParts(Parts):
         seen = self._attended(at.stack, keys, 0, lambda some: called.again(cast(Tensor, called.hidden), some))
         mask = AttentionMask(num_queries=len(read), num_keys=len(keys))
         return replace(queries, key=seen.key, value=seen.value, mask=mask)
+
+    @contextmanager
+    def without(self, off: PartOff) -> Iterator[None]:
+        """See `Parts`. Residual connections stay: they are additions between modules."""
+        if why := self.abilities.lacks.get("switches"):
+            raise EditError(why)
+        with ExitStack() as removed:
+            if off.part == "positions":
+                removed.enter_context(NoRows(self._position_tables()))
+            elif off.part == "scaling":
+                removed.enter_context(listen(edits=self._unscaled(off)))
+            elif off.part == "heads":
+                removed.enter_context(listen(edits=heads_off(off, self.abilities.heads)))
+            elif off.part == "norms":
+                removed.enter_context(self._tapped({}, skipped=self._norms_in(off)))
+            else:
+                raise EditError(RESIDUALS_STAY)
+            yield
+
+    @torch.inference_mode()
+    def _position_tables(self) -> list[Tensor]:
+        """The tables whose rows are added to tokens. Raises an EditError if there are none."""
+        tables = PositionTables(FEWEST)
+        with tables:
+            self._run([row % self.reader.vocab_size for row in range(1, FEWEST + 1)])
+        found = [table for table, _first in tables.found(embeddings(self.reader.model).weight)]
+        if self.abilities.positions not in ADDED or not found:
+            raise EditError(POSITIONS_STAY)
+        return found
+
+    @torch.inference_mode()
+    def _unscaled(self, off: PartOff) -> Mapping[str, Edit]:
+        """What undoes the scaling of scores. Raises an EditError if they are not scaled."""
+        with listen(record={CALL}) as recorded:
+            self._run([1, 2])
+        inputs, edits = self.reader.layout.inputs(recorded), {}
+        for site, layer in places_of(off, self.abilities.heads):
+            call = inputs[site][layer]
+            if not isinstance(call, AttentionInputs) or call.scale == 1:
+                raise EditError(NOT_SCALED)
+            edits[f"{site_path(site, layer)}.hook_scores"] = partial(mul, 1 / call.scale)
+        return edits
+
+    @torch.inference_mode()
+    def _norms_in(self, off: PartOff) -> set[nn.Module]:
+        """The norms of sub-layers. Raises an EditError if none were found."""
+        run, found = LibraryRun(self, self.reader, lambda: self._run([1, 2]), dict.fromkeys(self.stacks)), set()
+        layers = {(site.split(".")[0], layer) for site, layer in places_of(off, self.abilities.heads)}
+        for stack in self.stacks:
+            try:
+                every = run.found(stack)
+            except TraceError as error:
+                raise EditError(error.message) from error
+            for layer, (_call, parts) in enumerate(every):
+                if (stack, layer) in layers:
+                    found |= {part.norm.module for part in parts if part.norm is not None}
+        if not found:
+            raise EditError(NORM_UNKNOWN)
+        return found
 
     def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> LibraryRun:
         """See `Parts`."""

@@ -286,14 +286,16 @@ def _max_length(found: Explored, config: Any) -> int | None:
 
 #: What is shown of models alone that are proven exact.
 _ONLY_EXACT: Final[tuple[View, ...]] = (
-    "scores", "head outputs", "norms", "edits", "word choice", "circuits", "cost", "batch masks",
+    "scores", "head outputs", "norms", "edits", "word choice", "circuits", "cost", "batch masks", "switches",
 )  # fmt: skip
 
 
 def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> Mapping[View, str]:
     kind, heads, layout = found.kind, found.heads, found.layout
-    lacks: dict[View, str] = {"switches": NO_SWITCHES, "hyperparameters": NOT_AS_THE_PAPER}
+    lacks: dict[View, str] = {"hyperparameters": NOT_AS_THE_PAPER}
     says_words = library.has_words(model)
+    if kind != "encoder-decoder" or not says_words:
+        lacks["switches"] = NO_SWITCHES
     if not found.proof.is_exact or found.positions not in ADDED or kind == "image":
         lacks |= {"positional encodings": NOT_ADDED, "embeddings": NOT_ADDED}
     if kind != "encoder-decoder":

@@ -95,6 +95,20 @@ class PositionTables(TorchFunctionMode):
         return function(*args, **given)
 
 
+class NoRows(TorchFunctionMode):
+    """While entered, zeros are looked up in these tables."""
+
+    def __init__(self, tables: Sequence[Tensor]) -> None:
+        self.tables = tables
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        result = function(*args, **(kwargs or {}))
+        is_one = function is torch.nn.functional.embedding and any(args[1] is table for table in self.tables)
+        return torch.zeros_like(result) if is_one else result
+
+
 class Rotations(TorchFunctionMode):
     """While entered, notes tables of cosines and sines, a row for each of `count` positions, by which vectors are
     multiplied, as queries and keys of rotary positions are (Su et al. 2021).

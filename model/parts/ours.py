@@ -1,6 +1,7 @@
 """The parts of Headlight's own Transformers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Final, cast
@@ -14,12 +15,13 @@ from model.errors import TraceError, said
 from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import DecoderInputs, EncoderDecoder, site_path
-from model.nn.hooks import STREAM
+from model.nn.hooks import STREAM, listen
 from model.nn.layers import Embedding as EmbeddingModule
 from model.nn.layers import FeedForward, Residual
 from model.nn.masks import AttentionMask
 from model.nn.transformer import Transformer
 from model.parts.parts import Parts
+from model.parts.removal import PartOff, edits_without
 from model.parts.run import Addition, LayerRun, NormStep, Run
 from model.parts.weights import (
     AttentionWeights,
@@ -139,6 +141,10 @@ class OwnParts(Parts):
             scale=module.scale,
             score=self.model.score_of(site, layer),
         )
+
+    def without(self, off: PartOff) -> AbstractContextManager[object]:
+        """See `Parts`."""
+        return listen(edits=edits_without(self.model, off))
 
     def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> "OwnRun":
         """See `Parts`. What is asked of it raises an InputTextError or TokenError if the trace is of another model."""

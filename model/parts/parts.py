@@ -5,15 +5,17 @@ Two modules alone know whose model it is: `model.parts.ours`, and `model.adapter
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Final
 
 from jaxtyping import Float
 from torch import Tensor
 
 from model.abilities import Abilities
-from model.errors import TraceError, said
+from model.errors import EditError, TraceError, said
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
+from model.parts.removal import PartOff
 from model.parts.run import Run
 from model.parts.weights import (
     AttentionWeights,
@@ -141,6 +143,10 @@ class Parts:
             distance: where positions turn queries and keys (Su et al. 2021), how far keys stand before queries.
         """
         raise TraceError(self.why or NOT_TOLD)
+
+    def without(self, off: PartOff) -> AbstractContextManager[object]:
+        """In this block and thread the model runs without a part. Raises an EditError if it has none, or keeps it."""
+        raise EditError(self.abilities.lacks.get("switches", NOT_TOLD))
 
     def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> Run:
         """Run a trace again, under its own edits or these, and keep what adds up.

@@ -1,5 +1,6 @@
 """A MarianMT (OPUS-MT) folder: tokens, languages, texts, weights, and what is said where files are missing."""
 
+import copy
 import os
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.pronoun_choice import pronoun_choice
 from model.analysis.corpus import CorpusSentence
 from model.analysis.embedding_space import seen_in
+from model.analysis.interventions.parts_off import translate_without
 from model.analysis.metrics.alignment import AlignedPair
 from model.analysis.positions import layout_of
-from model.errors import CheckpointError, InputTextError
+from model.errors import CheckpointError, EditError, InputTextError
 from model.opening import as_writer, open_reader
+from model.parts.removal import Part, PartOff
 from model.parts.weights import Stack
 from tests.model.adapters.marian_folders import TEXTS, changed, write_marian, write_separate
 
@@ -244,3 +247,59 @@ def test_weights_that_torch_pickled_are_read_as_plain_tensors(
     (folder / "below").mkdir()
     monkeypatch.chdir(folder / "below")
     assert torch.equal(open_reader("..", "cpu").trace(TEXTS[0], TARGET).weights("decoder.cross", 0), expected)
+
+
+@torch.inference_mode()
+def test_parts_are_taken_out_while_it_writes_and_leave_nothing_behind(opened: Opened) -> None:
+    reader, text = opened.reader, TEXTS[2]
+    source = torch.tensor([reader.source_ids(text)])
+
+    def memory() -> torch.Tensor:
+        read: torch.Tensor = reader.model.base_model.encoder(source).last_hidden_state  # type: ignore[union-attr, operator]
+        return read
+
+    whole = memory()
+    taken: list[Part] = ["positions", "scaling", "heads", "norms"]
+    for part in taken:
+        with reader.parts.without(PartOff(part)):
+            assert not torch.allclose(memory(), whole, atol=1e-2), part
+        assert torch.equal(memory(), whole), part
+    for off, why in {
+        PartOff("residuals"): "additions between its modules",
+        PartOff("norms", layer=9): "no layer 9: layers are numbered from 0 to 1",
+        PartOff("heads", kept_head=4): "head 5 cannot be the only one",
+    }.items():
+        with pytest.raises(EditError, match=why), reader.parts.without(off):
+            pass
+
+
+@torch.inference_mode()
+def test_without_a_part_it_computes_what_follows_from_the_rest(opened: Opened) -> None:
+    reader = opened.reader
+    encoder: Any = reader.model.base_model.encoder  # type: ignore[union-attr]
+    words = reader.source_ids("A man walks.")
+    forwards, backwards = (torch.tensor([list(ids)]) for ids in (words, words[::-1]))
+    with reader.parts.without(PartOff("positions")):
+        one, other = (encoder(ids).last_hidden_state for ids in (forwards, backwards))
+    torch.testing.assert_close(one, other.flip(1), atol=1e-4, rtol=1e-4)
+    unscaled = copy.deepcopy(opened.theirs.model.encoder)
+    for layer in unscaled.layers:
+        layer.self_attn.scaling = 1.0
+    with reader.parts.without(PartOff("scaling")):
+        found = encoder(forwards).last_hidden_state
+    torch.testing.assert_close(found, unscaled(forwards).last_hidden_state, atol=1e-4, rtol=1e-4)
+    with reader.parts.without(PartOff("norms", layer=1)):
+        written = encoder(forwards, output_hidden_states=True)
+    *_, before, after = written.hidden_states
+    layer = encoder.layers[1]
+    attended = before + layer.self_attn(before)[0]
+    expected = attended + layer.fc2(layer.activation_fn(layer.fc1(attended)))
+    torch.testing.assert_close(after, expected, atol=1e-4, rtol=1e-4)
+
+
+def test_translations_without_a_part_are_written_under_it(opened: Opened) -> None:
+    whole = translate_without(opened.reader, TEXTS, None)
+    assert whole == [opened.reader.translate(text) for text in TEXTS]
+    with opened.reader.parts.without(PartOff("heads", kept_head=2)):
+        expected = [opened.reader.translate(text) for text in TEXTS]
+    assert translate_without(opened.reader, TEXTS, PartOff("heads", kept_head=2)) == expected != whole

@@ -18,8 +18,10 @@ from viz.ui.token_labels import marked
 from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
-    from model import Trace, Translator
-    from model.analysis.interventions.parts_off import Part, PartOff, PartScore
+    from model import Trace
+    from model.abilities import Abilities
+    from model.analysis.interventions.parts_off import PartScore
+    from model.parts.removal import Part, PartOff
 
 #: What the paper measured of a model that was trained without the part, if anything.
 PAPER: "Final[dict[Part, Message]]" = {
@@ -35,10 +37,11 @@ PATIENCE: Final = 1.5
 
 def show(trace: "Trace") -> None:
     """The layer and the head, the translations without each part, and BLEU over the corpus."""
-    if frame.lacking(models.abilities(state.current().model), "switches"):
+    abilities = models.abilities(state.current().model)
+    if frame.lacking(abilities, "switches"):
         return
-    translator = models.translator(state.current().model)
-    layer, kept = _widgets(translator)
+    translator = models.writer(state.current().model)
+    layer, kept = _widgets(abilities)
     offs = ablations.parts_off(layer, kept)
     sentence_task = ablations.sentence_task(translator, trace.text, offs)
     found = long_work.outcome(sentence_task, _("Translate"), key="parts-off-sentence", start=True, patience=PATIENCE)
@@ -70,9 +73,8 @@ def show(trace: "Trace") -> None:
         _scores(measured)
 
 
-def _widgets(translator: "Translator") -> tuple[int | None, int]:
-    config = translator.config
-    layers, heads = max(config.num_layers, config.decoder_layers), config.num_heads
+def _widgets(abilities: "Abilities") -> tuple[int | None, int]:
+    layers, heads = map(max, zip(*abilities.shapes.values(), strict=True))
     choices = state.current().experiments
     if choices.off_layer > layers:
         state.change(off_layer=0)

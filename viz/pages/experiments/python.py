@@ -72,13 +72,14 @@ def _live_switches(trace: "Trace") -> Snippet:
         return ""
     choices = state.current().experiments
     layer, kept = (choices.off_layer - 1 if choices.off_layer else None), choices.kept_head
-    translator = models.translator(state.current().model)
+    translator = models.writer(state.current().model)
     known = long_work.known(ablations.sentence_task(translator, trace.text, ablations.parts_off(layer, kept)))
     parts = ablations.PARTS if known is None else tuple(one.off.part for one in known.without if not one.lacking)
     template = "off = [PartOff(part, None if part == 'positions' else {}, {}) for part in {}]"
     off = line(template, layer, kept, parts)
     written = line("written = {{each.part: translate_without(reader, [{}], each)[0] for each in off}}", trace.text)
-    return of_model({"analysis.interventions.parts_off": "PartOff, translate_without"}, off, written)
+    imports = {"analysis.interventions.parts_off": "translate_without", "parts.removal": "PartOff"}
+    return of_model(imports, off, written)
 
 
 VIEWS: Final[Views] = {"Ablations": _ablations, "Through training": _through_training}

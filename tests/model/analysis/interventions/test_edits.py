@@ -12,13 +12,14 @@ from torch import nn
 from model import Translator
 from model.adapters.text_reader import TextReader
 from model.analysis.interventions.edit_comparison import compare_edit
-from model.analysis.interventions.parts_off import PARTS, Part, PartOff, edits_without, score_without, translate_without
+from model.analysis.interventions.parts_off import score_without, translate_without
 from model.decoding.session import DecodingSession
 from model.errors import EditError, SessionError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
 from model.nn.hooks import listen
 from model.nn.transformer import Transformer
 from model.opening import as_writer, open_reader
+from model.parts.removal import PARTS, Part, PartOff, edits_without
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import save_model
 

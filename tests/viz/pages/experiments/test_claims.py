@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.ablations.results import load_results
-from model.analysis.interventions import parts_off
+from model.parts import removal
 from model.training.ablations import RESULTS
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy
@@ -85,4 +85,4 @@ def test_ablations_say_for_which_models_they_hold_and_why_the_gru_leads_if_it_do
 
 
 def test_the_parts_of_the_page_are_those_of_the_model() -> None:
-    assert set(ablations.PARTS) == set(parts_off.PARTS) == set(PAPER)
+    assert set(ablations.PARTS) == set(removal.PARTS) == set(PAPER)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from model import Trace, Translator, later
+from model import Trace, later
 from model.analysis.ablations import results as summed
 from model.analysis.ablations.results import AblationResults
 from model.analysis.metrics.head_metrics import AttentionRows, confidence
@@ -23,7 +23,9 @@ from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model.analysis.ablations.outputs import Repetition, SharedWords
-    from model.analysis.interventions.parts_off import Part, PartOff, PartScore
+    from model.analysis.interventions.parts_off import PartScore
+    from model.parts.removal import Part, PartOff
+    from model.reader import Writer
 #: As many models as are shown at once.
 MOST: Final = 4
 HARD: Final = 0.99
@@ -84,7 +86,7 @@ class Row:
     paper: float | None  #: BLEU less the base model's in Table 3; None where it has no such row
 
 
-#: The parts of `model.analysis.interventions.parts_off`, in the order in which the table has them.
+#: The parts of `model.parts.removal`, in the order in which the table has them.
 PARTS: "Final[tuple[Part, ...]]" = ("positions", "scaling", "heads", "residuals", "norms")
 #: Sentences that are scored: those of our own corpus.
 SENTENCES: Final = 200
@@ -265,10 +267,10 @@ def surest(trace: Trace, site: str, layer: int | None, head: int | None) -> tupl
 
 def parts_off(layer: int | None, kept_head: int) -> "tuple[PartOff, ...]":
     """Every part, taken out in one layer (from 0) or in all."""
-    return tuple(later.parts_off.PartOff(part, None if part == "positions" else layer, kept_head) for part in PARTS)
+    return tuple(later.removal.PartOff(part, None if part == "positions" else layer, kept_head) for part in PARTS)
 
 
-def sentence_task(translator: Translator, text: str, offs: "tuple[PartOff, ...]") -> "Task[Translations]":
+def sentence_task(translator: "Writer", text: str, offs: "tuple[PartOff, ...]") -> "Task[Translations]":
     """The translation of a sentence by the whole model and without each of the parts."""
 
     def compute(progress: Progress) -> Translations:
@@ -284,7 +286,7 @@ def sentence_task(translator: Translator, text: str, offs: "tuple[PartOff, ...]"
     )
 
 
-def _without(translator: Translator, text: str, off: "PartOff", progress: Progress) -> Without:
+def _without(translator: "Writer", text: str, off: "PartOff", progress: Progress) -> Without:
     try:
         return Without(off, later.parts_off.translate_without(translator, [text], off, progress)[0])
     except EditError as error:
@@ -292,7 +294,7 @@ def _without(translator: Translator, text: str, off: "PartOff", progress: Progre
         return Without(off, lacking=error.message)
 
 
-def score_task(translator: Translator, offs: "tuple[PartOff, ...]") -> "Task[tuple[PartScore, ...]]":
+def score_task(translator: "Writer", offs: "tuple[PartOff, ...]") -> "Task[tuple[PartScore, ...]]":
     """The translation of our own corpus by the whole model and without each of the parts."""
     return Task(
         ("parts off", translator.key, offs),

@@ -165,7 +165,7 @@ def without_part(
 ) -> View:
     """Translations as they are, and with a part of the architecture taken out of every layer."""
     whole = [shipped.trace(text).translation for text in texts]
-    without = later.parts_off.translate_without(shipped.translator, texts, later.parts_off.PartOff(part))
+    without = later.parts_off.translate_without(shipped.translator, texts, later.removal.PartOff(part))
     shown = [shortened(text, _LONGEST) for text in without]
     found: dict[str, float | str] = {"same": sum(map(str.__eq__, whole, without)), "sentences": len(texts)}
     for number, (own, other) in enumerate(zip(whole, shown, strict=True), 1):
