@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Final, Literal, Self, get_args
 from model.errors import ConfigError
 
 Norm = Literal["post", "pre"]
-Activation = Literal["relu", "silu", "gelu"]
-PositionLayout = Literal["interleaved", "halves"]
 Score = Literal["scaled_dot", "dot", "additive", "general"]
 Positions = Literal["sinusoidal", "learned", "none"]
 
@@ -25,12 +23,9 @@ LARGEST: Final[Mapping[str, int]] = {
     "kernel_size": 63,
 }
 
-# Settings in which other people's models, and ablations, differ from the paper. A configuration that follows the paper
+# Settings in which ablations differ from the paper. A configuration that follows the paper
 # does not write them, so that it reads, and a model's digest stays, as before there were any.
-BEYOND_THE_PAPER = (
-    "num_decoder_layers", "activation", "position_layout", "scale_embedding", "tie_output", "output_bias", "score",
-    "positions", "residual",
-)  # fmt: skip
+BEYOND_THE_PAPER = ("num_decoder_layers", "score", "positions", "residual")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +39,7 @@ class ModelConfig(ABC):
     d_model: int  #: width of every embedding
     dropout: float = 0.1  #: share of values that are zeroed in training, wherever the model says
     max_length: int = 128  #: longest source or target, in tokens, that a person may enter
-    #: pad_id, unk_id, bos_id, eos_id: ids of the special tokens; `bos_id`, with which decoding begins, may be the
-    #: padding's (Marian).
+    #: pad_id, unk_id, bos_id, eos_id: ids of the special tokens; decoding begins with `bos_id`.
     pad_id: int = 0
     unk_id: int = 1
     bos_id: int = 2
@@ -55,12 +49,8 @@ class ModelConfig(ABC):
         for field in fields(self):
             _check(field, getattr(self, field.name))
         special = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
-        different = 3 if self.bos_id == self.pad_id else 4
-        if len(set(special)) < different or not all(0 <= i < self.vocab_size for i in special):
-            message = (
-                "pad, unk, bos and eos ids must be four different ids below {vocab_size} (only bos may be the same as "
-                "pad), got {special}."
-            )
+        if len(set(special)) < 4 or not all(0 <= i < self.vocab_size for i in special):
+            message = "pad, unk, bos and eos ids must be four different ids below {vocab_size}, got {special}."
             raise ConfigError(message, vocab_size=self.vocab_size, special=special)
 
     @property
@@ -134,17 +124,8 @@ class TransformerConfig(ModelConfig):
     unk_id: int = 1
     bos_id: int = 2
     eos_id: int = 3
-    #: layers of the decoder; None for as many as the encoder has (the paper; Marian's small models have fewer).
+    #: layers of the decoder; None for as many as the encoder has (the paper).
     num_decoder_layers: int | None = None
-    #: between both maps of the feed-forward network: max(0, x) as in §3.3, x · sigmoid(x) ("SiLU", also called swish;
-    #: Marian), or x · Φ(x) ("GELU").
-    activation: Activation = "relu"
-    #: columns of sine and cosine of the same angle: adjacent as in §3.5, or all sines in the first half of the row and
-    #: all cosines in the second (Marian).
-    position_layout: PositionLayout = "interleaved"
-    scale_embedding: bool = True  #: whether embeddings are multiplied by √d_model (§3.4)
-    tie_output: bool = False  #: with separate embeddings: whether the output projection is the target's
-    output_bias: bool = False  #: whether each token's logit has a bias (Marian's final_logits_bias)
     #: how well a key answers a query: q · k / √d_k as in §3.2.1; without the division; vᵀ tanh(q + k) (Bahdanau et al.
     #: 2015); or qᵀ M k (Luong et al. 2015).
     score: Score = "scaled_dot"
@@ -161,8 +142,6 @@ class TransformerConfig(ModelConfig):
             raise ConfigError(
                 "d_model must be even (sine and cosine come in pairs), got {d_model}.", d_model=self.d_model
             )
-        if self.tie_output and self.share_embeddings:
-            raise ConfigError("tie_output is for separate embeddings; with share_embeddings the output is tied anyway.")
 
     @property
     def d_k(self) -> int:
@@ -178,17 +157,6 @@ class TransformerConfig(ModelConfig):
     def decoder_layers(self) -> int:
         """Layers of the decoder."""
         return self.num_layers if self.num_decoder_layers is None else self.num_decoder_layers
-
-    @property
-    def equal_layers(self) -> int:
-        """Layers of each stack, for tables of all three attentions. Raises a ConfigError if the stacks differ."""
-        if self.decoder_layers != self.num_layers:
-            message = (
-                "This model has {num_layers} encoder layers and {decoder_layers} decoder layers. A single table of the "
-                "heads of all three attentions requires equal numbers."
-            )
-            raise ConfigError(message, num_layers=self.num_layers, decoder_layers=self.decoder_layers)
-        return self.num_layers
 
     @property
     def shapes(self) -> Mapping[str, tuple[int, int]]:

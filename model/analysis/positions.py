@@ -12,8 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.config import PositionLayout
-from model.nn.layers import angular_frequencies, encode_positions, sinusoidal_encoding
+from model.nn.layers import PositionLayout, angular_frequencies, encode_positions, sinusoidal_encoding
 from model.nn.score_functions import DistanceBias
 from model.reader import Reader
 from model.trace.trace import Trace

@@ -200,10 +200,9 @@ def count_parameters(config: TransformerConfig) -> ParameterCounts:
     attention = 4 * (d * d + d) + learned_scores
     feed_forward = 2 * d * config.d_ff + config.d_ff + d
     final_norms = 2 if config.norm == "pre" else 0
-    matrices = 1 if config.share_embeddings else 2 if config.tie_output else 3
+    matrices = 1 if config.share_embeddings else 3
     return ParameterCounts(
         embedding=matrices * config.vocab_size * d
-        + (config.vocab_size if config.output_bias else 0)
         + (2 * config.num_positions * d if config.positions == "learned" else 0),
         encoder_self_attention=encoder_layers * attention,
         encoder_feed_forward=encoder_layers * feed_forward,

@@ -14,7 +14,7 @@ from model.decoding.search import greedy_search, length_limits
 from model.errors import InputTextError, said
 from model.nn.encoder_decoder import SITES, EncoderDecoder, site_path
 from model.nn.hooks import listen
-from model.nn.masks import AttentionMask, key_padding, pad, prefix_padding
+from model.nn.masks import AttentionMask, key_padding, pad
 from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
 from model.trace.axes import row_name
@@ -169,6 +169,6 @@ def run_batch(model: Transformer, tokenizer: Tokenizer, source_ids: Sequence[Seq
     outputs = greedy_search(model, source, source_padding)
     target = pad([[model.config.bos_id, *ids] for ids in outputs], model.config.pad_id).to(model.device)
     with listen(record={"hook_mask"}) as recorded:
-        written = model(source, target, source_padding, prefix_padding(target, model.config.pad_id)).argmax(-1)
+        written = model(source, target, source_padding, key_padding(target, model.config.pad_id)).argmax(-1)
     read, own, following = ([tokenizer.tokens(ids) for ids in given.tolist()] for given in (source, target, written))
     return BatchMasks.of(recorded, read, own, following, [1 + len(ids) for ids in outputs])

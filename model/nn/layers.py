@@ -1,18 +1,22 @@
 """The sub-layers and layers of both stacks (§3.1, §3.3), post- or pre-norm."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from math import sqrt
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from model.config import Activation, PositionLayout, TransformerConfig
+from model.config import TransformerConfig
 from model.errors import InputTextError
 from model.nn.attention import MultiHeadAttention
 from model.nn.encoder_decoder import DecoderInputs, LayerCache, TargetRows
 from model.nn.hooks import HookPoint
 from model.nn.masks import AttentionMask
+
+PositionLayout = Literal["interleaved", "halves"]
 
 
 def angular_frequencies(
@@ -75,25 +79,18 @@ def sinusoidal_encoding(
     return encode_positions(positions, d_model, base=base, layout=layout).float()
 
 
-ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {"relu": F.relu, "silu": F.silu, "gelu": F.gelu}
-
-
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at each position alike (§3.3, eq. 2).
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at each position alike (§3.3, eq. 2)."""
 
-    Other models have SiLU or GELU (Hendrycks & Gimpel 2016) instead of max(0, ·), the ReLU.
-    """
-
-    def __init__(self, d_model: int, d_ff: int, activation: Activation = "relu") -> None:
+    def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
-        self.activation = ACTIVATIONS[activation]
         self.inner = nn.Linear(d_model, d_ff)
         self.outer = nn.Linear(d_ff, d_model)
         self.hook_hidden = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
-        """Apply both linear maps with the activation between."""
-        result: Tensor = self.outer(self.hook_hidden(self.activation(self.inner(x))))
+        """Apply both linear maps with the ReLU between."""
+        result: Tensor = self.outer(self.hook_hidden(F.relu(self.inner(x))))
         return result
 
 
@@ -136,14 +133,14 @@ class Embedding(nn.Module):
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.tokens = tokens
-        self.scale = config.d_model**0.5 if config.scale_embedding else 1.0
-        self.scheme, self.layout = config.positions, config.position_layout
+        self.scale = sqrt(config.d_model)
+        self.scheme = config.positions
         self.dropout = nn.Dropout(config.dropout)
         self.hook_embedding, self.hook_positional = HookPoint(), HookPoint()
         if self.scheme == "learned":
             self.learned = nn.Embedding(config.num_positions, config.d_model)
         elif self.scheme == "sinusoidal":
-            table = sinusoidal_encoding(config.num_positions, config.d_model, layout=self.layout)
+            table = sinusoidal_encoding(config.num_positions, config.d_model)
             self.register_buffer("positions", table, persistent=False)
 
     def forward(
@@ -166,7 +163,7 @@ class Embedding(nn.Module):
         if last <= len(self.positions):
             return self.positions[first:last]
         width, device = self.positions.size(1), self.positions.device
-        return sinusoidal_encoding(last - first, width, first=first, layout=self.layout, device=device)
+        return sinusoidal_encoding(last - first, width, first=first, device=device)
 
 
 class EncoderLayer(nn.Module):
@@ -176,7 +173,7 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.self_attention = MultiHeadAttention(config)
         self.self_attention_residual = Residual(config)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff)
         self.feed_forward_residual = Residual(config)
         self.hook_output = HookPoint()
 
@@ -198,7 +195,7 @@ class DecoderLayer(nn.Module):
         self.self_attention_residual = Residual(config)
         self.cross_attention = MultiHeadAttention(config)
         self.cross_attention_residual = Residual(config)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff)
         self.feed_forward_residual = Residual(config)
         self.hook_output = HookPoint()
 

@@ -119,10 +119,3 @@ def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "row position
 def key_padding(token_ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch key"]:
     """True where a token is not padding."""
     return token_ids != pad_id
-
-
-def prefix_padding(target_ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch key"]:
-    """True where a token that the decoder reads is not padding; the first never is, though Marian begins with <pad>."""
-    padding = key_padding(target_ids, pad_id)
-    padding[:, 0] = True
-    return padding

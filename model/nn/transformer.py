@@ -48,10 +48,7 @@ class TransformerDecoder(Decoder):
 
 
 class Transformer(EncoderDecoder):
-    """Encoder, decoder and output projection; with shared embeddings the projection is the embedding matrix (§3.4).
-
-    An entry of −∞ in the projection's bias, if it has one, forbids a token.
-    """
+    """Encoder, decoder and output projection; with shared embeddings the projection is the embedding matrix (§3.4)."""
 
     config: TransformerConfig
     encoder: Encoder
@@ -64,9 +61,9 @@ class Transformer(EncoderDecoder):
         target_tokens = source_tokens if config.share_embeddings else nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = Encoder(config, source_tokens)
         self.decoder = TransformerDecoder(config, target_tokens)
-        self.projection = nn.Linear(config.d_model, config.vocab_size, bias=config.output_bias)
+        self.projection = nn.Linear(config.d_model, config.vocab_size, bias=False)
         initialise(self)
-        if config.share_embeddings or config.tie_output:
+        if config.share_embeddings:
             self.projection.weight = target_tokens.weight
             nn.init.normal_(target_tokens.weight, std=config.d_model**-0.5)
         name_hooks(self)

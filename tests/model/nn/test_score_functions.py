@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from model.nn.masks import AttentionMask, key_padding, pad, prefix_padding
+from model.nn.masks import AttentionMask, key_padding, pad
 from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, ScoreFunction, distance_bias, read_score_function
 from tests.model.nn.test_attention import random
 
@@ -14,8 +14,6 @@ def test_key_padding_is_true_at_real_tokens() -> None:
     rows = pad([[5, 6], [], [7]], pad_id=0)
     assert rows.tolist() == [[5, 6], [0, 0], [7, 0]]
     assert key_padding(rows, pad_id=0).tolist() == [[True, True], [False, False], [True, False]]
-    # What a decoder begins with is no padding, whatever it is.
-    assert prefix_padding(rows, pad_id=0).tolist() == [[True, True], [True, False], [True, False]]
 
 
 def test_parts_of_a_mask_are_causality_and_padding_and_make_it_up() -> None:

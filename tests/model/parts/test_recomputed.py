@@ -351,7 +351,7 @@ def reader_of(kind: str, config: TransformerConfig, tokenizer: Tokenizer) -> Any
     if not kind.startswith("ours"):
         return random_reader(kind)
     torch.manual_seed(5)
-    model = Transformer(replace(config, norm="pre" if "pre" in kind else "post", output_bias=True))
+    model = Transformer(replace(config, norm="pre" if "pre" in kind else "post"))
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() == 1:

@@ -62,7 +62,6 @@ PUBLISHED: Final = (
     ),
 )
 Rows = list[tuple[str, ...]]
-ACTIVATIONS: Final = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
 #: Command of this project → what it measures, where that is not its own name.
 SUBJECTS: Final = {
     "align": said("Alignment"),
@@ -124,9 +123,7 @@ def number(value: str | float | bool) -> str:
 
 
 def _matrices(config: "TransformerConfig") -> str:
-    if config.share_embeddings:
-        return _("1, shared")
-    return _("2, output tied to the target embedding") if config.tie_output else "3"
+    return _("1, shared") if config.share_embeddings else "3"
 
 
 def configuration(shapes: Sequence[tuple[str, "TransformerConfig", "ParameterCounts"]]) -> tuple[list[Column], Rows]:
@@ -141,7 +138,7 @@ def configuration(shapes: Sequence[tuple[str, "TransformerConfig", "ParameterCou
         (_("Vocabulary"), [number(config.vocab_size) for config in configs]),
         (_("Embedding matrices"), [_matrices(config) for config in configs]),
         (_("Norm"), [config.norm for config in configs]),
-        (_("Activation"), [ACTIVATIONS[config.activation] for config in configs]),
+        (_("Activation"), ["ReLU"] * len(configs)),
         (_("Dropout"), [number(config.dropout) for config in configs]),
         (_("Parameters"), [number(count.total) for count in counts]),
     )

@@ -21,7 +21,6 @@ CHANGES = {
     "no residual": {"residual": False},
     "no positions": {"positions": "none"},
     "learned positions": {"positions": "learned"},
-    "SiLU, bias": {"activation": "silu", "output_bias": True, "scale_embedding": False},
 }
 
 

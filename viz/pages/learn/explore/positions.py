@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from model import Trace
-    from model.config import PositionLayout
+    from model.nn.layers import PositionLayout
     from model.parts.weights import Stack
 
 #: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.

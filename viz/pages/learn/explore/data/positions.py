@@ -17,9 +17,8 @@ from model.analysis.positions import (
     rotation_residual,
     wavelengths,
 )
-from model.config import PositionLayout
 from model.nn import layers
-from model.nn.layers import sinusoidal_encoding
+from model.nn.layers import PositionLayout, sinusoidal_encoding
 from model.parts.weights import Beginning, Stack
 from viz.server.caches import cached
 
