@@ -59,7 +59,9 @@ NO_NETWORK: Final = said(
     "activation."
 )
 EMBEDDINGS_UNKNOWN: Final = said("This model does more to its token embeddings than to scale and norm them.")
-POSITIONS_STAY: Final = said("This model adds no table of positions to its embeddings, so positions cannot be removed.")
+POSITIONS_STAY: Final = said(
+    "No table of positions was found that this model adds to its embeddings, so positions cannot be removed."
+)
 RESIDUALS_STAY: Final = said(
     "The residual connections of a model of transformers are additions between its modules, so they cannot be removed."
 )
@@ -299,11 +301,11 @@ class LibraryParts(Parts):
 
     @torch.inference_mode()
     def logits(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row token"]:
-        """See `Parts`."""
+        """See `Parts`; −∞ of tokens that the model may never write."""
         factor, bias, cap = self._output()
         logits = self._projected(rows) * factor
         logits = logits if bias is None else logits + bias.to(logits)
-        return logits if cap is None else (logits / cap).tanh() * cap
+        return self.reader.allowed(logits if cap is None else (logits / cap).tanh() * cap)
 
     @property
     def num_tokens(self) -> int:

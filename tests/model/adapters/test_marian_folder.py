@@ -1,6 +1,7 @@
 """A MarianMT (OPUS-MT) folder: tokens, languages, texts, weights, and what is said where files are missing."""
 
 import copy
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,16 @@ def test_nothing_that_may_not_be_written_is_written(opened: Opened, text: str) -
     assert [step.log_prob for step in forced.steps] == pytest.approx(expected_steps, abs=1e-4)
     first = opened.logits(source, list(forced.target_ids[:1]))
     torch.testing.assert_close(reader.place_logits(reader.place(text)), first, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_last_level_of_its_lens_is_what_it_says_without_the_padding(opened: Opened, text: str) -> None:
+    session = opened.reader.decode(text)
+    session.run()
+    trace = session.trace()
+    # The last one is the end, which its settings force where the limit is.
+    *found, _forced = opened.reader.logit_lens(trace).chosen_probabilities[-1].tolist()
+    assert found == pytest.approx([exp(step.log_prob) for step in trace.steps[:-1]], abs=1e-5)
 
 
 def test_what_its_stacks_begin_with_is_the_sum_of_embeddings_and_its_sinusoids(opened: Opened) -> None:
