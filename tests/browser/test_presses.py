@@ -115,6 +115,32 @@ def test_a_tab_is_open_at_once_and_python_is_told_until_it_has_heard(page: Page,
     expect(tab).to_have_attribute("aria-selected", "true")
 
 
+#: Let a browser be late, as a busy one is, and note when Python is told of a tab by way of the first one.
+LATE = """() => {
+  const { setTimeout } = window;
+  window.setTimeout = (call, after) => setTimeout(call, after && after + 500);
+  const first = document.querySelector('[data-testid="stTab"]');
+  new MutationObserver(() => (window.wasFirst ||= first.ariaSelected === "true"))
+    .observe(first, { attributeFilter: ["aria-selected"] });
+}"""
+
+
+@pytest.mark.long
+def test_a_press_while_python_is_told_of_a_tab_leaves_no_other_tab_open(page: Page, url: str, held: Held) -> None:
+    opened(page, url)
+    settled(page)
+    held.loses_next = True
+    tab = page.get_by_role("tab", name="Why")
+    tab.click()
+    expect(tab).to_have_attribute("aria-selected", "true")
+    page.evaluate(LATE)
+    page.wait_for_function("() => window.wasFirst")
+    page.keyboard.press("Shift")
+    expect(tab).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tabpanel")).not_to_be_empty()
+    expect(page).to_have_url(re.compile("view=Why"))
+
+
 def test_words_that_were_chosen_meanwhile_are_not_let_go_by_an_older_answer(page: Page, url: str, held: Held) -> None:
     opened(page, url)
     settled(page)

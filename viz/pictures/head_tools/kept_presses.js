@@ -107,6 +107,8 @@ class TabPress {
       ?.querySelector(":scope > :not(:empty)");
     if (isHeard || ++this.told > MOST_TOLD) return true;
     tabs.find((each) => each !== tab)?.click();
+    // Back at once, whatever is pressed next: the other tab would stay open, or be a step in the browser's history.
+    setTimeout(() => tab.click());
     return false;
   }
 }
