@@ -1,12 +1,13 @@
 """Masks and positions in a real browser: what a cell says, and that a narrow page holds all, by day and in the dark."""
 
 import re
+from functools import partial
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
-from tests.browser.pointing import box_of, pointed_at
+from tests.browser.pointing import box_of, pointed_at, until
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
@@ -42,8 +43,11 @@ def test_a_cell_says_why_a_query_may_not_attend_to_a_key_and_a_narrow_page_holds
     assert last.evaluate("button => button.getBoundingClientRect().right") <= right
 
 
+def is_within(plot: Locator, width: int) -> bool:
+    box = box_of(plot)
+    return box["x"] >= 0 and box["x"] + box["width"] <= width
+
+
 def assert_within(page: Page, width: int) -> None:
     for plot in page.locator(".js-plotly-plot:visible").all():
-        box = box_of(plot)
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
+        until(partial(is_within, plot, width), f"{plot} is within {width} pixels")

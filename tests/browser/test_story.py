@@ -1,11 +1,12 @@
 """The story "Start here": who comes for the first time is led through four steps on the real pages."""
 
 import re
+from functools import partial
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.browser.test_chinese import FITS, ROOM_ABOVE, english_in, known_english
 from tests.browser.test_first_screen import CONTROLS
 from viz.pages.learn.story.bar import story
@@ -25,8 +26,14 @@ def bar_of(page: Page) -> Locator:
     return page.locator(".st-key-story-bar .story-bar[data-ready]")
 
 
-def top(part: Locator) -> float:
-    return float(part.evaluate("(element) => element.getBoundingClientRect().top"))
+def is_high(part: Locator) -> bool:
+    return float(part.evaluate("(element) => element.getBoundingClientRect().top")) <= ROOM_ABOVE
+
+
+def is_above(ringed: Locator, bar: Locator) -> bool:
+    """Whether a bar hides nothing of what is ringed. Of cards that are higher than the window the first is seen."""
+    ring, own = box_of(ringed), box_of(bar)
+    return ring["y"] + min(ring["height"], 200) <= own["y"]
 
 
 @pytest.mark.long
@@ -43,14 +50,14 @@ def test_who_comes_for_the_first_time_is_led_through_four_steps_by_keyboard(page
         expect(page.locator(picture)).to_be_visible()
         expect(page).to_have_url(re.compile(f"story={number}(&|$)"))
         assert bar.evaluate("(element) => element.offsetHeight") <= HEIGHT
-        assert top(page.locator(picture)) <= ROOM_ABOVE
+        until(partial(is_high, page.locator(picture)), f"the picture of step {number} is high on the page")
         if number == 2:
             expect(page.locator(".word-picker .word.to")).to_have_text("street")
             expect(bar).to_contain_text("“street”")
         if number == 3:
             expect(bar).to_contain_text("“sie”")
             expect(page.locator(".st-key-cause-cards").get_by_text("Switched off")).to_be_visible()
-            assert top(page.locator(".st-key-cause-cards")) <= ROOM_ABOVE
+            until(partial(is_high, page.locator(".st-key-cause-cards")), "the cards are high on the page")
         if number == 1:
             expect(page.locator(".st-key-open-head [data-ready='1']").first).to_be_visible()
             controls = page.evaluate(CONTROLS)
@@ -122,9 +129,7 @@ def test_on_a_narrow_page_in_chinese_the_bar_hides_nothing_that_it_speaks_of(pag
         expect(page.locator(ringed)).to_have_css("outline-style", "solid")
         expect(page.locator(ringed)).to_be_in_viewport()
         expect(bar).to_be_in_viewport(ratio=1)
-        ring, own = box_of(page.locator(ringed)), box_of(bar)
-        # The cards of Cause are higher than the window: of them the first is seen.
-        assert ring["y"] + min(ring["height"], 200) <= own["y"]
+        until(partial(is_above, page.locator(ringed), bar), f"the bar of step {number} hides nothing of {ringed}")
         page.wait_for_function(FITS)
         assert [*english_in([bar.inner_text()], known)] == []
         if number < len(NARROW):

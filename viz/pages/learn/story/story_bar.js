@@ -16,7 +16,7 @@ import { button, element } from "../../../pictures/shared/picture.js";
 const CLOSED = "headlight_story=closed; path=/; max-age=31536000; samesite=lax";
 /** @type {Record<string, string>} */
 const ENDS = { learn: said("Learn"), explore: said("Explore"), model: said("My model") };
-/** How often, and how many times, a part that is to be ringed is looked for while the page draws. */
+/** How often, and how many times, a part that is ringed is looked for, and kept in sight, while the page draws. */
 const LOOK_MS = 250;
 const LOOKS = 80;
 /** What has keys of its own while it is open. */
@@ -48,7 +48,11 @@ class StoryBar extends View {
     this.root.ariaLabel = _("Start here");
     const buttons = element("span", "story-buttons", this.show, this.back, this.next, this.ends);
     this.root.append(element("span", "story-step", this.title, this.dots), this.words, buttons, this.close);
-    document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
+    const { signal } = this.ended;
+    document.addEventListener("keydown", (event) => this.press(event), { signal });
+    // From then on a person decides what is in sight.
+    for (const kind of ["wheel", "touchstart", "pointerdown", "keydown"])
+      document.addEventListener(kind, () => clearTimeout(this.looking), { signal, capture: true, passive: true });
   }
 
   dispose() {
@@ -110,13 +114,17 @@ class StoryBar extends View {
     this.python.trigger("end", { to: index });
   }
 
-  /** Bring what is ringed into sight, once it is drawn. @param {string} ring @param {number} looks */
+  /**
+   * Bring what is ringed into sight, and keep it there: what is drawn later moves it.
+   * @param {string} ring
+   * @param {number} looks
+   */
   look(ring, looks) {
     clearTimeout(this.looking);
     const part = document.querySelector(ring);
     const isTall = part && part.getBoundingClientRect().height > window.innerHeight / 2;
     if (part) part.scrollIntoView({ block: isTall ? "start" : "nearest" });
-    else if (looks) this.looking = setTimeout(() => this.look(ring, looks - 1), LOOK_MS);
+    if (looks) this.looking = setTimeout(() => this.look(ring, looks - 1), LOOK_MS);
   }
 
   /** @param {KeyboardEvent} event */
