@@ -77,6 +77,13 @@ class Norm:
             return scaled
         return scaled / (self._centred(whole).square().mean(-1, keepdim=True) + self.epsilon).sqrt()
 
+    def back(
+        self, c: Float[Tensor, "*rows d_model"], whole: Float[Tensor, "*rows d_model"]
+    ) -> Float[Tensor, "*rows d_model"]:
+        """What c · norm(x) asks of x, but for the bias: `linear`, transposed, with the divisor of the whole."""
+        divisor = (self._centred(whole).square().mean(-1, keepdim=True) + self.epsilon).sqrt()
+        return self._centred(c * self.gain.to(c)) / divisor
+
     def _centred(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
         return x - x.mean(-1, keepdim=True) if self.is_centred else x
 

@@ -1,0 +1,319 @@
+"""Why a head looks at one key and not at another: the difference of two scores, step by step back to words.
+
+A softmax knows differences of scores only: score(key) − score(rival) is the log of the ratio of their weights. It is
+q · (k_key − k_rival), scaled: a functional of the stream at the query, and one of the stream at both keys. With a twin,
+a text that differs in a word, what is split is the change from the twin's to the text's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import Final, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.analysis.reasons.held_run import Functional, HeldRun, Part
+from model.errors import TraceError, said
+from model.parts.parts import Parts
+from model.parts.weights import Stack, Sublayer
+from model.trace.trace import Trace
+
+#: Steps back that are shown at most.
+MAX_STEPS: Final = 4
+#: How far the parts may be from the score, as a share of max(1, |score|).
+TOLERANCE: Final = 1e-4
+#: Σ |share| / |Σ share| above which shares are given no percentages.
+CANCELLING: Final = 3.0
+NOT_SEEN: Final = said("This query may not see both keys, so there are not two scores to compare. Choose other keys.")
+EDITED: Final = said("Heads of this run were edited, so its scores are not those of its parts. Trace it without edits.")
+
+Side = Literal["query", "keys"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Why this key and not the rival, in this head and row; all count from 0. Row: as in `Trace.weights`."""
+
+    site: str
+    layer: int
+    head: int
+    row: int
+    key: int
+    rival: int
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One signed functional of a run."""
+
+    run: HeldRun
+    asked: Functional
+    sign: float  #: 1, or −1 for the twin
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A number that is split: the sum of signed functionals, of one text or of text and twin, and of constants.
+
+    Every method's shares add up to `total`, of a part to the share of the part.
+    """
+
+    terms: tuple[Term, ...]
+    constants: Mapping[Part, float]
+    count: int = 0  #: steps gone back so far
+
+    @property
+    def total(self) -> float:
+        """What is split."""
+        return sum(self.of_texts) + sum(self.constants.values())
+
+    @cached_property
+    def of_texts(self) -> tuple[float, ...]:
+        """What text and twin give to it, signed, without constants."""
+        return tuple(term.sign * term.run.value(term.asked) for term in self.terms)
+
+    def shares(self, *, through_networks: bool = False) -> dict[Part, float]:
+        """Part → share, largest first; `through_networks`: those of feed-forward networks go to what they read."""
+        shares = dict(self.constants)
+        for term in self.terms:
+            for part, share in term.run.split(term.asked, through_networks=through_networks).items():
+                shares[part] = shares.get(part, 0.0) + term.sign * share
+        return dict(sorted(shares.items(), key=lambda item: -abs(item[1])))
+
+    def heads(self, part: Part, *, through_networks: bool = False) -> dict[Part, float]:
+        """The heads of an attention and their shares, largest first."""
+        shares: dict[Part, float] = {}
+        for term in self.terms:
+            for head, share in term.run.heads(term.asked, part, through_networks=through_networks).items():
+                shares[head] = shares.get(head, 0.0) + term.sign * share
+        return dict(sorted(shares.items(), key=lambda item: -abs(item[1])))
+
+    def words(self) -> tuple[dict[int, float], ...]:
+        """Of text and twin each, signed: position of the stack that is read → share. With constants that is all."""
+        return tuple(
+            {row: term.sign * share for row, share in term.run.by_row(term.asked).items()} for term in self.terms
+        )
+
+    def follow(self, part: Part, *, through_networks: bool = False) -> "Step":
+        """One step back, to what a part read. Raises a TraceError after `MAX_STEPS`, or for what read nothing."""
+        if self.count >= MAX_STEPS:
+            raise TraceError("No more than {steps} steps back are followed.", steps=MAX_STEPS)
+        followed = [term.run.follow(term.asked, part, through_networks=through_networks) for term in self.terms]
+        constants: dict[Part, float] = {}
+        for term, each in zip(self.terms, followed, strict=True):
+            for name, share in each.constants.items():
+                constants[name] = constants.get(name, 0.0) + term.sign * share
+        terms = (replace(term, asked=each.functional) for term, each in zip(self.terms, followed, strict=True))
+        return Step(tuple(terms), constants, self.count + 1)
+
+    def at(self, position: int, twin_position: int | None = None) -> "Step":
+        """What stands at one position alone; between two sentences, at both, and how it is read as a constant.
+
+        With f and g what text and twin ask there, f · x − g · y is (f + g)/2 · (x − y), what stands there, and
+        (f − g) · (x + y)/2, how it is read.
+        """
+        places = (position, position if twin_position is None else twin_position)
+        terms = [replace(term, asked=term.asked.at(place)) for term, place in zip(self.terms, places, strict=False)]
+        if len(terms) < 2 or not all(term.asked.rows for term in terms):
+            return Step(tuple(terms), {}, self.count)
+        mean = (terms[0].asked.vectors + terms[1].asked.vectors) / 2
+        before = sum(term.sign * term.run.value(term.asked) for term in terms)
+        read = tuple(replace(term, asked=replace(term.asked, vectors=mean)) for term in terms)
+        stands = sum(term.sign * term.run.value(term.asked) for term in read)
+        return Step(read, {Part("reading"): before - stands}, self.count)
+
+
+@dataclass(frozen=True, eq=False)
+class Reason:
+    """The answer to a question: a number, and the two sides it is split over.
+
+    Alone, both sides list the parts of the same number. With a twin their totals add up to the change, each weighed
+    with the mean of the other side.
+    """
+
+    question: Question
+    twin: Question | None  #: the same cells in the twin
+    here: float  #: log of the ratio of the two weights in the text; with a soft cap, of their scores before it
+    there: float | None  #: in the twin
+    query: Step
+    keys: Step
+    distance: float  #: what a bias of the distance of query and keys gives, of `total`
+    cap_factor: float  #: a soft cap's: the difference of the capped scores, as a share of that of those before it
+    error: float  #: the largest difference of any side's parts from the score, as a share of max(1, |score|)
+
+    @property
+    def total(self) -> float:
+        """What is explained: `here`, or its change from the twin's."""
+        return self.here if self.there is None else self.here - self.there
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether parts add up to the score, to `TOLERANCE`."""
+        return self.error <= TOLERANCE
+
+
+def cancelling(shares: Mapping[Part, float]) -> float:
+    """Σ |share| / |Σ share|: above `CANCELLING`, percentages of the sum say nothing."""
+    total = abs(sum(shares.values()))
+    return sum(map(abs, shares.values())) / total if total else float("inf")
+
+
+def align(here: Trace, there: Trace) -> dict[Stack, tuple[int, ...]]:
+    """Stack → for each position of a text, that of the twin with which it stands, −1 where it has none.
+
+    What differs between equal runs of tokens is aligned where it is equally long. Targets are aligned from the first.
+    """
+    found = []
+    for ours, theirs in ((here.source_ids, there.source_ids), (here.target_ids, there.target_ids)):
+        partners = [-1] * len(ours)
+        for _, start, end, other, other_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+            if end - start == other_end - other:
+                partners[start:end] = range(other, other_end)
+        found.append(tuple(partners))
+    return {"encoder": found[0], "decoder": found[1]}
+
+
+def default_rival(question: Question, trace: Trace, twin: Trace | None = None) -> int:
+    """The key that the twin looks at most; without one, or where that is the key itself, the runner-up of the row."""
+    site, layer, head, row, key = (question.site, question.layer, question.head, question.row, question.key)
+    if twin is not None:
+        keys_stack: Stack = "encoder" if site != "decoder.self" else "decoder"
+        queries_stack: Stack = "encoder" if site == "encoder.self" else "decoder"
+        partners = align(trace, twin)
+        there = partners[queries_stack][row]
+        if there >= 0:
+            most = int(twin.weights(site, layer, [head], [there]).argmax())
+            if most in partners[keys_stack] and (rival := partners[keys_stack].index(most)) != key:
+                return rival
+    weights = trace.weights(site, layer, [head], [row])[0, 0].clone()
+    weights[key] = -1
+    return int(weights.argmax())
+
+
+def explain(parts: Parts, trace: Trace, question: Question, twin: Trace | None = None) -> Reason:
+    """Split the difference of two scores of a row, or its change from a twin.
+
+    Args:
+        parts: of the model that made the traces (`reader.parts`).
+        trace: of the text, without edits.
+        question: which head, row, key and rival.
+        twin: of a text that differs in a word, over the same target so far; positions are aligned by tokens.
+
+    Raises a TraceError if the query may not see both keys, a position has no partner in the twin, heads were edited,
+    scores are no dot products, or the model has no residual stream or does not tell its parts.
+    """
+    if twin is None:
+        return _alone(HeldRun(parts, trace), question)
+    partners, here, there = align(trace, twin), HeldRun(parts, trace), HeldRun(parts, twin)
+    both = here.with_partner(there, partners), there.with_partner(here, align(twin, trace))
+    return _between(*both, question, _in_twin(question, partners))
+
+
+def _in_twin(question: Question, partners: Mapping[Stack, tuple[int, ...]]) -> Question:
+    query: Stack = "encoder" if question.site == "encoder.self" else "decoder"
+    keys: Stack = "decoder" if question.site == "decoder.self" else "encoder"
+    moved = replace(
+        question,
+        row=partners[query][question.row],
+        key=partners[keys][question.key],
+        rival=partners[keys][question.rival],
+    )
+    if min(moved.row, moved.key, moved.rival) < 0:
+        raise TraceError("The twin has no token that stands for this query or these keys. Choose others.")
+    return moved
+
+
+@dataclass(frozen=True, eq=False)
+class _Cell:
+    """Query and difference of keys of a question in one run."""
+
+    run: HeldRun
+    question: Question
+    query: Float[Tensor, "d_k"]
+    keys: Float[Tensor, "d_k"]  #: k_key − k_rival
+    scale: float
+    distance: float
+    total: float  #: of scores, as the model's weights have them, with the cap
+
+    @property
+    def before_cap(self) -> float:
+        return self.scale * float(self.query @ self.keys)
+
+    def query_asked(self, keys: Float[Tensor, "d_k"], scale: float) -> tuple[Functional, float]:
+        """What scale · q · keys asks of the stream at the query, and what biases give."""
+        q, run = self.question, self.run
+        weights = run.weights(q.site, q.layer).query
+        back = run.turns(q.site, q.layer, "query").back(scale * keys[None], [q.row])
+        bias = 0.0 if weights.bias is None else float(back[0] @ weights.bias[q.head])
+        asked, of_norm = run.reads(Sublayer.of_site(q.site, q.layer), [q.row], back @ weights.weight[q.head].T)
+        return asked, bias + of_norm
+
+    def keys_asked(self, query: Float[Tensor, "d_k"], scale: float) -> tuple[Functional, float]:
+        """What scale · query · (k_key − k_rival) asks of the stream at both keys, and what biases give."""
+        q, run = self.question, self.run
+        weights, rows = run.weights(q.site, q.layer).key, [q.key, q.rival]
+        head = q.head // (run.attention(q.site, q.layer).num_heads // len(weights.weight))
+        c = torch.stack((scale * query, -scale * query))
+        back = run.turns(q.site, q.layer, "key").back(c, rows)
+        bias = 0.0 if weights.bias is None else float((back @ weights.bias[head]).sum())
+        asked, of_norm = run.keys_read(q.site, q.layer, back @ weights.weight[head].T, rows)
+        return asked, bias + of_norm
+
+
+def _cell(run: HeldRun, q: Question) -> _Cell:
+    if run.trace.edits:
+        raise TraceError(EDITED)
+    inputs = run.attention(q.site, q.layer)
+    scores = run.trace.scores(q.site, q.layer, [q.head], [q.row])[0, 0]
+    if not 0 <= q.key < len(scores) or not 0 <= q.rival < len(scores) or q.key == q.rival:
+        message = "Key and rival are two different keys from 0 to {last}, got {key} and {rival}."
+        raise TraceError(message, last=len(scores) - 1, key=q.key, rival=q.rival)
+    if not bool(scores[[q.key, q.rival]].isfinite().all()):
+        raise TraceError(NOT_SEEN)
+    bias = inputs.bias_rows([q.head], [q.row])
+    distance = 0.0 if bias is None else float(bias[0, 0, q.key] - bias[0, 0, q.rival])
+    keys = inputs.key[q.head // (inputs.num_heads // len(inputs.key))].float()
+    query = inputs.query[q.head, q.row].float()
+    total = float(scores[q.key] - scores[q.rival])
+    return _Cell(run, q, query, keys[q.key] - keys[q.rival], inputs.scale, distance, total)
+
+
+def _alone(run: HeldRun, question: Question) -> Reason:
+    cell = _cell(run, question)
+    factor = _cap_factor(cell)
+    sides = [cell.query_asked(cell.keys, cell.scale * factor), cell.keys_asked(cell.query, cell.scale * factor)]
+    distance = {Part("distance"): cell.distance} if cell.distance else {}
+    query, keys = (Step((Term(run, asked, 1.0),), {Part("bias"): bias, **distance}) for asked, bias in sides)
+    error = max(abs(sum(side.shares().values()) - cell.total) for side in (query, keys)) / max(1.0, abs(cell.total))
+    return Reason(question, None, cell.total, None, query, keys, cell.distance, factor, error)
+
+
+def _between(here: HeldRun, there: HeldRun, question: Question, moved: Question) -> Reason:
+    a, b = _cell(here, question), _cell(there, moved)
+    factor = 1.0
+    if here.attention(question.site, question.layer).softcap is not None:
+        change = a.before_cap - b.before_cap
+        capped = a.total - a.distance - (b.total - b.distance)
+        factor = capped / change if change else 1.0
+    scale, mean_keys, mean_query = a.scale * factor, (a.keys + b.keys) / 2, (a.query + b.query) / 2
+    sides = []
+    for side in (
+        [cell.query_asked(mean_keys, scale) for cell in (a, b)],
+        [cell.keys_asked(mean_query, scale) for cell in (a, b)],
+    ):
+        (of_a, bias_a), (of_b, bias_b) = side
+        sides.append(Step((Term(here, of_a, 1.0), Term(there, of_b, -1.0)), {Part("bias"): bias_a - bias_b}))
+    query, keys = sides
+    distance, change = a.distance - b.distance, a.total - b.total
+    sums = sum(sum(side.shares().values()) for side in sides)
+    error = abs(sums + distance - change) / max(1.0, abs(a.total), abs(b.total))
+    return Reason(question, moved, a.total, b.total, query, keys, distance, factor, error)
+
+
+def _cap_factor(cell: _Cell) -> float:
+    if cell.run.attention(cell.question.site, cell.question.layer).softcap is None or not cell.before_cap:
+        return 1.0
+    return (cell.total - cell.distance) / cell.before_cap
