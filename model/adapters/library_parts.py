@@ -37,6 +37,7 @@ from model.parts.weights import (
     Beginning,
     Embedding,
     FeedForwardWeights,
+    InnerNorms,
     Norm,
     Norms,
     Projection,
@@ -270,6 +271,40 @@ class LibraryParts(Parts):
             Projection(weight=rows - bias, bias=bias[:, 0] if bool(bias.any()) else None) for bias, rows in both
         )
         return AttentionWeights(query=query, key=key, value=value)
+
+    @torch.inference_mode()
+    def inner_norms(self, site: str, layer: int) -> InnerNorms:
+        """See `Parts`. Found by what they are given: the projections of some vectors."""
+        at = self._checked(site, layer)
+        called = self._calls(at.stack, 0)[layer].attentions[self.kinds(at.stack).index(at.kind)]
+        given: dict[nn.Module, Tensor] = {}
+
+        def note(module: nn.Module, args: tuple[Any, ...]) -> None:
+            given[module] = args[0].float().cpu()
+
+        rows = torch.randn(FEWEST, self._width(at.stack), generator=torch.Generator().manual_seed(1))
+        with ExitStack() as hooks:
+            for module in called.module.modules():
+                if _is_norm_inside(module):
+                    hooks.callback(module.register_forward_pre_hook(note).remove)
+            self._attended(at.stack, rows, 0, lambda some: called.again(some, some if at.kind == "cross" else None))
+        if not given:
+            return InnerNorms()
+        weights = self.attention(site, layer)
+
+        def norm_of(projected: Float[Tensor, "head row width"]) -> Norm | None:
+            by_row = projected.transpose(0, 1)
+            for module, vectors in given.items():
+                for found, wanted in (
+                    (vectors[0, :FEWEST], by_row.flatten(1)),
+                    (vectors[0, :FEWEST], by_row),
+                    (vectors[0, :, :FEWEST] if vectors.dim() == 4 else vectors[0], projected),
+                ):
+                    if found.shape == wanted.shape and is_same(found, wanted, self.tolerance):
+                        return norm_behind(module, wanted.size(-1), self.reader.device)
+            return None
+
+        return InnerNorms(norm_of(weights.query(rows)), norm_of(weights.key(rows)))
 
     def output(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """See `Parts`."""

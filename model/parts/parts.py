@@ -22,6 +22,7 @@ from model.parts.weights import (
     Beginning,
     Embedding,
     FeedForwardWeights,
+    InnerNorms,
     Kind,
     Norm,
     Norms,
@@ -99,6 +100,10 @@ class Parts:
     def attention(self, site: str, layer: int) -> AttentionWeights:
         """W_Q, W_K and W_V of an attention, by head."""
         raise TraceError(self.why or NOT_TOLD)
+
+    def inner_norms(self, site: str, layer: int) -> InnerNorms:
+        """The norms of an attention's projected queries and keys, as far as they are found."""
+        return InnerNorms()
 
     def output(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention, cut into each head's own rows (§3.2.2)."""

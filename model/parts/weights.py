@@ -127,6 +127,16 @@ class AttentionWeights:
     value: Projection
 
 
+class InnerNorms(NamedTuple):
+    """The norms of projected queries and keys, before positions turn them: of each head, or of all heads side by side.
+
+    Henry et al. 2020 (arXiv 2010.04245).
+    """
+
+    query: Norm | None = None
+    key: Norm | None = None
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FeedForwardWeights:
     """FFN(x) = f(x W_1 + b_1) W_2 + b_2 (§3.3), or with gates (f(x W_g + b_g) ⊙ (x W_1 + b_1)) W_2 + b_2

@@ -191,7 +191,9 @@ class HeldRun:
         )
         read = self._memory if side == "key" and sublayer.kind == "cross" else self._read(sublayer)
         projection, used = (weights.query, inputs.query) if side == "query" else (weights.key, inputs.key)
-        return self._once(("turns", site, layer, side), lambda: turned(projection(read), used.float()))
+        norms = self._once(("inner norms", site, layer), lambda: self.parts.inner_norms(site, layer))
+        norm = norms.query if side == "query" else norms.key
+        return self._once(("turns", site, layer, side), lambda: turned(projection(read), used.float(), norm))
 
     def gates(self, stack: Stack, layer: int) -> Float[Tensor, "row d_ff"]:
         """By what a network multiplies each of its inner units: f(x) / x, or what its gate gives (arXiv 2002.05202)."""

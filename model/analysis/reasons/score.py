@@ -246,8 +246,8 @@ class _Cell:
         """What scale · q · keys asks of the stream at the query, and what biases give."""
         q, run = self.question, self.run
         weights = run.weights(q.site, q.layer).query
-        back = run.turns(q.site, q.layer, "query").back(scale * keys[None], [q.row])
-        bias = 0.0 if weights.bias is None else float(back[0] @ weights.bias[q.head])
+        back, bias = run.turns(q.site, q.layer, "query").back(scale * keys[None], q.head, [q.row])
+        bias += 0.0 if weights.bias is None else float(back[0] @ weights.bias[q.head])
         asked, of_norm = run.reads(Sublayer.of_site(q.site, q.layer), [q.row], back @ weights.weight[q.head].T)
         return asked, bias + of_norm
 
@@ -257,8 +257,8 @@ class _Cell:
         weights, rows = run.weights(q.site, q.layer).key, [q.key, q.rival]
         head = q.head // (run.attention(q.site, q.layer).num_heads // len(weights.weight))
         c = torch.stack((scale * query, -scale * query))
-        back = run.turns(q.site, q.layer, "key").back(c, rows)
-        bias = 0.0 if weights.bias is None else float((back @ weights.bias[head]).sum())
+        back, bias = run.turns(q.site, q.layer, "key").back(c, head, rows)
+        bias += 0.0 if weights.bias is None else float((back @ weights.bias[head]).sum())
         asked, of_norm = run.keys_read(q.site, q.layer, back @ weights.weight[head].T, rows)
         return asked, bias + of_norm
 

@@ -1,46 +1,77 @@
-"""What positions do to queries and keys after their projection: nothing, or a rotation of pairs of numbers.
+"""What is done to queries and keys after their projection: a norm in some models, and a rotation of pairs of numbers.
 
 Su et al. 2021 (RoFormer, arXiv 2104.09864, §3.2): at each position a pair of a head's dimensions is turned by an angle.
 Which dimensions are a pair, and which are left as they are, differs between models; it is seen in what a run used.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.errors import TraceError, said
+from model.parts.weights import Norm
 
 #: How far what is turned may be from what the model used, as a share of its largest number: rounding of float32.
 TOLERANCE = 1e-4
 NOT_TURNED = said(
-    "What this model does to its queries and keys after their projection is neither nothing nor a rotation, so its "
-    "scores cannot be split: it may norm them."
+    "What this model does to its queries and keys after their projection is neither a norm nor a rotation that we "
+    "know, so its scores cannot be split."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """x ↦ x, or each pair of dimensions turned by the angle of its position."""
+    """x ↦ x, or each pair of dimensions turned by the angle of its position; before that a norm, its divisor held."""
 
     pairs: Int[Tensor, "2 pair"] | None = None  #: None where nothing is turned
     factors: Float[Tensor, "row pair 2"] | None = None  #: cosine and sine of each
+    norm: Norm | None = None
+    projected: Float[Tensor, "head row width"] | None = None  #: what is normed
 
-    def back(self, c: Float[Tensor, "row width"], rows: list[int]) -> Float[Tensor, "row width"]:
-        """What c · turned(x) asks of x at these rows: c, turned the other way."""
-        if self.pairs is None or self.factors is None:
-            return c
-        (one, other), (cosine, sine) = self.pairs, self.factors[rows].unbind(-1)
-        turned_back = c.clone()
-        turned_back[:, one] = c[:, one] * cosine + c[:, other] * sine
-        turned_back[:, other] = c[:, other] * cosine - c[:, one] * sine
-        return turned_back
+    def back(
+        self, c: Float[Tensor, "row width"], head: int, rows: list[int]
+    ) -> tuple[Float[Tensor, "row width"], float]:
+        """What c · used(x) asks of a head's projections x at these rows, and what the bias of the norm gives."""
+        if self.pairs is not None and self.factors is not None:
+            (one, other), (cosine, sine), turned_back = self.pairs, self.factors[rows].unbind(-1), c.clone()
+            turned_back[:, one] = c[:, one] * cosine + c[:, other] * sine
+            turned_back[:, other] = c[:, other] * cosine - c[:, one] * sine
+            c = turned_back
+        if self.norm is None or self.projected is None:
+            return c, 0.0
+        heads, _, width = self.projected.shape
+        whole, own = self.projected[:, rows].transpose(0, 1), torch.zeros(len(rows), heads, width)
+        own[:, head] = c
+        if self.norm.gain.numel() == width:
+            bias = 0.0 if self.norm.bias is None else float((c @ self.norm.bias).sum())
+            return self.norm.back(own, whole)[:, head], bias
+        bias = 0.0 if self.norm.bias is None else float((own.flatten(1) @ self.norm.bias).sum())
+        return self.norm.back(own.flatten(1), whole.flatten(1)).view_as(own)[:, head], bias
 
 
-def turned(projected: Float[Tensor, "head row width"], used: Float[Tensor, "head row width"]) -> Turned:
-    """How what a model used came of its projections. Raises a TraceError if it was neither left nor turned."""
+def turned(
+    projected: Float[Tensor, "head row width"], used: Float[Tensor, "head row width"], norm: Norm | None = None
+) -> Turned:
+    """How what a model used came of its projections. Raises a TraceError if that is not a norm, a rotation or nothing.
+
+    A norm over all heads at once may take no mean off: then a head's part would be in the others too.
+    """
+    if norm is None:
+        return _turned(projected, used)
+    by_row = projected.transpose(0, 1)
+    if norm.gain.numel() == projected.size(-1):
+        normed = norm(by_row)
+    elif norm.is_centred:
+        raise TraceError(NOT_TURNED)
+    else:
+        normed = norm(by_row.flatten(1)).view_as(by_row)
+    return replace(_turned(normed.transpose(0, 1), used), norm=norm, projected=projected)
+
+
+def _turned(projected: Float[Tensor, "head row width"], used: Float[Tensor, "head row width"]) -> Turned:
     close = TOLERANCE * float(used.abs().max().clamp_min(1e-12))
     if float((projected - used).abs().max()) <= close:
         return Turned()
