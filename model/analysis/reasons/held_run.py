@@ -26,11 +26,13 @@ Found = TypeVar("Found")
 
 PartKind = Literal["embedding", "position", "beginning", "self", "cross", "feed_forward", "bias", "reading", "distance"]
 
-NO_DOT_PRODUCT = said("The scores of this model are no products of queries and keys, so they are no sum of parts.")
+NO_DOT_PRODUCT = said("The scores of this model are not products of queries and keys, so they are not a sum of parts.")
 NOT_FOLLOWED = said(
     "The matrices of this feed-forward network are not told, or do not give what it added, so it cannot be followed."
 )
-NOT_ITS_HEADS = said("What an attention of this model adds is not what its heads put out, so it cannot be split.")
+NOT_ITS_HEADS = said(
+    "What an attention of this model adds is not the sum of its heads' outputs, so it cannot be split."
+)
 #: How far a recomputed output may be from the model's, as a share of its largest number.
 TOLERANCE = 1e-4
 

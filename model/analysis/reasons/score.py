@@ -222,7 +222,7 @@ def _in_twin(question: Question, partners: Mapping[Stack, tuple[int, ...]]) -> Q
         rival=partners[keys][question.rival],
     )
     if min(moved.row, moved.key, moved.rival) < 0:
-        raise TraceError("The twin has no token that stands for this query or these keys. Choose others.")
+        raise TraceError("The twin has no token that matches this query or these keys. Choose others.")
     return moved
 
 
