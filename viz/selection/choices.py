@@ -147,15 +147,13 @@ class LearnChoices:
     #: which sentence of the batch is looked at; None leaves that to the page.
     batch_member: Annotated[int | None, _EXPLORE, Param("member")] = None
     score_width: Annotated[int, _EXPLORE, Param("dk")] = 64  #: d_k of the random queries and keys
-    #: how many queries and keys the cost of a score function is measured with, at most.
-    score_size: Annotated[int, _EXPLORE, Param("pairs")] = 512
     #: σ of the kernel, in hundredths.
     pooling_width: Annotated[int, _EXPLORE, Param("sigma"), Proposed("pooling_width_chosen")] = 20
     #: whether a person chose it; else the page proposes the one that predicts best.
     pooling_width_chosen: Annotated[bool, SessionOnly()] = False
     #: where the query lies whose weights are looked at, in hundredths.
     pooling_query: Annotated[int, _EXPLORE, Param("at")] = 250
-    #: layer_length, layer_width: n and d up to which layers are measured.
+    #: layer_length, layer_width: n and d for which layers are counted.
     layer_length: Annotated[int, _EXPLORE, Param("n")] = 1_024
     layer_width: Annotated[int, _EXPLORE, Param("d")] = 64
     kernel_width: Annotated[int, _EXPLORE, Param("k")] = 3  #: k of the convolutions

@@ -2,7 +2,7 @@
 
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
@@ -10,12 +10,11 @@ import streamlit as st
 from viz.pages.learn.explore import figures
 from viz.pages.learn.explore.data import scores as data
 from viz.pages.learn.explore.data.scores import NAMES, WIDTHS
-from viz.pages.learn.explore.timing import DEVICES, Line, cost_lines, duration, memory, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
-from viz.text.written import amount, display_token, file_name, head_label, head_name, row_parts, scientific
-from viz.ui import controls, frame, long_work, token_labels
+from viz.text.written import display_token, file_name, head_label, head_name, row_parts, scientific
+from viz.ui import controls, frame, token_labels
 from viz.ui.controls import plain
 from viz.ui.snippets import Snippet, alone, line, of_text, open_head
 from viz.ui.trace_tables import table
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from model import Trace
-    from model.analysis.scoring import ScoreCost
 
 #: d_k of the paper's base model.
 PAPER_WIDTH: Final = 64
@@ -47,26 +45,11 @@ _OF_UNDIVIDED: Final = said(
     "with the division and {dot:.0%} without it; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. The "
     "queries and keys were trained without the division: a model trained with it could have made them larger."
 )
-N: Final = said("n, queries and keys")
-_UNITS: Final[tuple[tuple[str, Literal["s", "B"]], ...]] = (("seconds", "s"), ("num_bytes", "B"))
-_ALTS: Final = {
-    "seconds": said("time of the scores by n, one line per function"),
-    "num_bytes": said("memory of the scores by n, one line per function"),
-}
-_COLUMNS: Final = (
-    html.Column(said("Score function")),
-    html.Column(said("Multiply-adds"), is_number=True),
-    html.Column("tanh", is_number=True),
-    html.Column(said("Device")),
-    html.Column(said("Time"), is_number=True),
-    html.Column(said("Relative to dot"), is_number=True),
-    html.Column(said("Memory"), is_number=True),
-)
 
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """Random vectors by all functions, the heads of the model with and without scaling, and the cost of each."""
+    """Random vectors by all functions, the heads of the model with and without scaling."""
     width = _width()
     chosen = {name: data.sample(name, width) for name in NAMES}
     with st.grid(4, min_column_width=200, gap="small"):
@@ -85,8 +68,8 @@ def show(trace: "Trace") -> None:
     st.markdown(_conclusion(flows))
     st.caption(_claim(samples, flows))
     controls.table_button(_("All widths (CSV)"), partial(_widths_csv, samples), file_name("scores", "widths"))
+    frame.small_print("Time and memory of each function on your machine: `python -m model claims`.")
     _show_heads(trace)
-    _show_costs(width)
 
 
 def python(trace: "Trace") -> Snippet:
@@ -237,83 +220,6 @@ def _chosen_row(trace: "Trace") -> tuple[str, int, int, int]:
     return site, layer, head, row
 
 
-def _show_costs(width: int) -> None:
-    """The largest number of keys, the button that measures, and what was measured."""
-    st.subheader(_("What each costs on this machine"), anchor=False)
-    with st.container(width=460):
-        size = controls.stepped("score_size", _(N), data.SIZES, help_text=_("Measured from 64 on, doubling each time."))
-    frame.caption(
-        "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, "
-        "but the dot product “much faster and more space-efficient in practice”, because it is one matrix "
-        "product; it gives no numbers. **Here** each function computes the scores of n queries and n keys, with "
-        "d_k as chosen at the top. Scaling is omitted: its cost is too small to measure."
-    )
-    task = data.cost_task(size, width)
-    measured = long_work.outcome(
-        task, _("Measure up to n = {size:,}, d_k = {width:,}", size=size, width=width), key="score-costs"
-    )
-    if measured is not None:
-        _measured(measured, size, width)
-
-
-def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
-    devices = dict.fromkeys(one.device for one in measured)
-    st.html(html.swatches([(figures.SCORE_COLOURS[name], figures.SCORES[name][0]) for name in data.COSTED]))
-    with st.grid(2, min_column_width=330, gap="medium"):
-        for what, unit in _UNITS:
-            lines = [_line(measured, name, device, what) for name in data.COSTED for device in devices]
-            frame.chart(
-                cost_lines(lines, _(N), unit),
-                f"score-cost-{what}",
-                file_name("scores", "cost", what, f"dk{width}"),
-                _(_ALTS[what]),
-            )
-    largest = max(one.size for one in measured)
-    last = [one for one in measured if one.size == largest]
-    dots = {one.device: one.measured.seconds for one in last if one.name == "dot"}
-    rows = []
-    for one in last:
-        counted = data.operations(one.name, one.size, width)
-        rows.append(
-            (
-                figures.SCORES[one.name][0],
-                amount(counted.multiply_adds),
-                amount(counted.tanh) if counted.tanh else "–",
-                DEVICES[one.device],
-                duration(one.measured.seconds),
-                f"{one.measured.seconds / dots[one.device]:.1f} ×",
-                memory(one.measured.num_bytes),
-            )
-        )
-    st.html(html.table(_COLUMNS, rows, label=_("What the scores cost at the largest n")))
-    dashed = _(" Dashed lines are the GPU.") if len(devices) > 1 else ""
-    frame.caption(
-        "The table is for n = {size:,}. Both axes of the picture are logarithmic: a line that rises fourfold "
-        "where n doubles is n². Time is the minimum of several runs, memory the maximum held at once.{dashed} "
-        "The additive function is computed for some rows at a time; otherwise its n · n · d_k values of tanh "
-        "would need {memory} at once.",
-        size=largest,
-        dashed=dashed,
-        memory=memory(4 * largest**2 * width),
-    )
-    say_unsteady(data.unsteadiness(measured))
-    controls.table_button(
-        _("All measurements (CSV)"), partial(_costs_csv, measured, width), file_name("scores", "costs", f"n{size}")
-    )
-
-
-def _line(measured: "tuple[ScoreCost, ...]", name: str, device: str, what: str) -> Line:
-    """Seconds or bytes of one function on one device."""
-    of_line = [one for one in measured if (one.name, one.device) == (name, device)]
-    return Line(
-        f"{_(figures.SCORES[name][0])}, {DEVICES[device]}",
-        figures.SCORE_COLOURS[name],
-        tuple(one.size for one in of_line),
-        tuple(getattr(one.measured, what) for one in of_line),
-        is_dashed=device != "cpu",
-    )
-
-
 def _widths_csv(samples: "Mapping[str, Sequence[data.Sample]]") -> bytes:
     """A row for each score function and width; entropies in bits."""
     parts = ("spread", "entropy", "gradient")
@@ -328,10 +234,3 @@ def _widths_csv(samples: "Mapping[str, Sequence[data.Sample]]") -> bytes:
 
 def _quartiles(sample: data.Sample) -> list[tuple[float, float, float]]:
     return [(part.low, part.median, part.high) for part in (sample.spread, sample.entropy, sample.gradient)]
-
-
-def _costs_csv(measured: "Sequence[ScoreCost]", width: int) -> bytes:
-    """A row for each function, size and device."""
-    titles = ("score", "device", "n", "d_k", "seconds", "bytes")
-    rows = ((one.name, one.device, one.size, width, one.measured.seconds, one.measured.num_bytes) for one in measured)
-    return table(titles, rows)

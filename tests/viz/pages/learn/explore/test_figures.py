@@ -8,7 +8,6 @@ import pytest
 from viz.pages.learn.explore import figures
 from viz.pages.learn.explore.data.pooling import Regression
 from viz.pages.learn.explore.data.scores import Quartiles, Sample
-from viz.pages.learn.explore.timing import Line, cost_lines, duration, memory
 
 
 def sample(width: int, name: str = "scaled", gradient: float = 0.25) -> Sample:
@@ -22,17 +21,6 @@ def regression() -> Regression:
     weights = np.random.default_rng(0).dirichlet(np.ones(8), 21)
     row = np.array([0.0, 0.01, 0.02, 0.25, 0.64, 0.04, 0.04, 0.0])
     return Regression(keys, np.sin(keys), queries, np.sin(queries), np.cos(queries), weights, row, 0.75, 2.0)
-
-
-def test_costs_are_told_in_the_unit_that_suits() -> None:
-    assert [duration(seconds) for seconds in (1.0, 0.9994, 1e-3, 9.994e-4)] == ["1.00 s", "999 ms", "1.00 ms", "999 µs"]
-    assert [memory(size) for size in (1000, 999)] == ["1.00 kB", "999 B"]
-    lines = [Line("a", "#000", (64, 128), (0.002, 0.5)), Line("b", "#111", (64, 256), (0.1, 0.2), is_dashed=True)]
-    figure = cost_lines(lines, "n")
-    assert figure.layout.annotations[0].text == "<b>Time</b>"
-    assert figure.data[0].customdata[0] == "2.00 ms"
-    assert [trace.line.dash for trace in figure.data] == ["solid", "dash"]
-    assert list(figure.layout.xaxis.tickvals) == [64, 128, 256]
 
 
 def test_a_point_is_as_large_as_its_weight_by_area_and_can_always_be_seen() -> None:

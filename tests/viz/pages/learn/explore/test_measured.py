@@ -1,18 +1,15 @@
 """Scores, pooling and Table 1 below their lessons, and what may be concluded of each."""
 
-import time
 from typing import get_args
 
 import numpy as np
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
-from model.analysis import layer_kinds, measured_cost, scoring
-from tests.patience import PATIENCE
+from model.analysis import layer_kinds, scoring
 from tests.viz.page_run import healthy
-from tests.viz.pages.experiments.opening import said, started, until
+from tests.viz.pages.experiments.opening import said
 from tests.viz.pages.learn.explore.opening import explored, exploring
 from tests.viz.sent import numbers_of
 from viz.pages.learn.explore.data import pooling, scores, table_one
@@ -32,13 +29,6 @@ def figure_values(values: object) -> np.ndarray:
 
 def concluded(app: AppTest) -> str:
     return [one.value for one in app.markdown if one.value.startswith("**") and one.value.endswith("**")][-1]
-
-
-def until_refused(app: AppTest) -> None:
-    last = time.monotonic() + PATIENCE
-    while not app.error:
-        assert time.monotonic() < last, "nothing was refused"
-        app.run()
 
 
 def test_the_page_opens_on_the_papers_width_where_the_dot_product_is_saturated(app: AppTest) -> None:
@@ -65,23 +55,6 @@ def test_the_page_opens_on_the_papers_width_where_the_dot_product_is_saturated(a
 def test_a_width_of_a_link_becomes_the_nearest_there_is(app: AppTest, asked: int, shown: int) -> None:
     exploring(app, "scores", dk=asked)
     assert app.select_slider(key="score_width").value == shown
-
-
-def test_costs_are_measured_when_asked_for_and_tell_a_size_that_does_not_fit(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(measured_cost, "SECONDS", 0.0)
-    exploring(app, "scores", pairs=128, dk=8)
-    drawn = len(explored(app))
-    started(app, "score-costs")
-    until(app, lambda app: len(explored(app)) == drawn + 2)
-    assert "Relative to dot" in said(app)
-    monkeypatch.setattr(measured_cost, "available_bytes", lambda device: 10_000)
-    healthy(app.select_slider(key="score_size").set_value(256).run())
-    app.button(key="score-costs-start").click().run()
-    until_refused(app)
-    assert "256 queries and 256 keys" in app.error[0].value
-    assert not app.exception
 
 
 def test_it_opens_on_the_width_with_the_smallest_error(app: AppTest) -> None:
@@ -132,18 +105,6 @@ def test_the_counts_and_what_is_concluded_follow_n_and_d(app: AppTest) -> None:
     assert said(app).count(">1.57 M<") == 2
 
 
-def test_the_clock_gives_an_exponent_for_every_kind(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_cost, "SECONDS", 0.0)
-    monkeypatch.setattr(layer_kinds, "WIDEST", 32)
-    exploring(app, "table_one", n=64, d=64)
-    drawn = len(explored(app))
-    started(app, "layer-times")
-    until(app, lambda app: len(explored(app)) == drawn + 2)
-    devices = 1 + torch.cuda.is_available()
-    assert [len(chart["data"]) for chart in explored(app)[-2:]] == [5 * devices, 5 * devices]
-    assert "Timed on the CPU" in said(app)
-
-
 def test_pooling_is_what_a_gaussian_kernel_gives() -> None:
     found = pooling.regression(150, 250)
     kernel = np.exp(-((2.5 - found.keys) ** 2) / (2 * 1.5**2))
@@ -172,5 +133,4 @@ def test_the_row_of_a_head_that_changes_most_is_shown_scored_both_ways(translato
 def test_the_lists_of_the_topics_are_those_of_the_model() -> None:
     assert scores.NAMES == scoring.NAMES
     assert scores.WIDTHS == scoring.WIDTHS
-    assert scores.COSTED == scoring.MEASURED
     assert get_args(layer_kinds.Kind) == table_one.KINDS

@@ -1,6 +1,6 @@
-"""What becomes of a softmax by the score function: of random vectors, of the heads of a trace, and what each costs."""
+"""What becomes of a softmax by the score function: of random vectors, and of the heads of a trace."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -8,22 +8,17 @@ import numpy as np
 from jaxtyping import Float
 
 from model import Trace
-from model.analysis import measured_cost, scoring
-from model.analysis.scoring import MOST_ROWS, ScoreCost, head_saturation, random_saturation, with_scale
-from viz.server.background_jobs import Task
+from model.analysis import scoring
+from model.analysis.scoring import MOST_ROWS, head_saturation, random_saturation, with_scale
 from viz.server.caches import cached
-from viz.text.messages import said
 
 if TYPE_CHECKING:
     pass
 
 #: The functions, in the order in which pictures have them: those of `model.analysis.scoring`.
 NAMES: Final = ("dot", "scaled", "additive", "general")
-#: Those whose cost is measured: `model.analysis.scoring.NAMES`.
-COSTED: Final = ("dot", "general", "additive")
-#: The widths at which random vectors are compared, and the most keys that a cost is measured with.
+#: The widths at which random vectors are compared.
 WIDTHS: Final = tuple(2**power for power in range(1, 11))
-SIZES: Final = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +113,3 @@ def most_changed_row(trace: Trace, site: str, layer: int, head: int) -> int:
 def own_scale(trace: Trace) -> float:
     """What the first layer of a trace multiplies its scores with."""
     return float(trace.attention(trace.sites[0], 0).scale)
-
-
-def unsteadiness(costs: Sequence[ScoreCost]) -> float:
-    """How many times the least time a run took in the middle: near 1 on a machine that is idle."""
-    return measured_cost.unsteadiness([one.measured for one in costs])
-
-
-def cost_task(largest: int, width: int) -> Task[tuple[ScoreCost, ...]]:
-    """The measurement of what score functions cost, on the CPU and, where there is one, on the GPU."""
-    places = measured_cost.devices()
-    total = len(places) * len(scoring.MEASURED) * len(measured_cost.sizes_up_to(largest, scoring.SMALLEST))
-    return Task(
-        ("score costs", largest, width),
-        total,
-        said("measurements"),
-        lambda progress: scoring.score_costs(largest, width, places, progress),
-        said("Measuring: {done} of {total}, about {left:.0f} s left"),
-    )

@@ -1,4 +1,4 @@
-"""The layers of Table 1: how far influence comes, what is counted of each, and their times."""
+"""The layers of Table 1: how far influence comes, and what is counted of each."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,11 +6,9 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
-from model.analysis import layer_kinds, measured_cost
-from model.analysis.layer_kinds import Kind, LayerTimes, Settings, influence
-from viz.server.background_jobs import Task
+from model.analysis import layer_kinds
+from model.analysis.layer_kinds import Kind, Settings, influence
 from viz.server.caches import cached
-from viz.text.messages import said
 
 #: The kinds of `model.analysis.layer_kinds`, in the order in which pictures have them.
 KINDS: Final[tuple[Kind, ...]] = ("self-attention", "recurrent", "convolution", "dilated", "restricted")
@@ -19,8 +17,6 @@ LENGTHS: Final = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
 LAYER_WIDTHS: Final = (64, 128, 256, 512, 1_024)
 KERNELS: Final = (3, 5, 7, 9)
 WINDOWS: Final = (3, 5, 9, 17, 33)
-#: Of n and of d, in the paper's Table 1.
-PAPER_EXPONENTS: Final = layer_kinds.PAPER_EXPONENTS
 #: Layers whose influence is drawn.
 LAYERS: Final = 4
 
@@ -44,24 +40,4 @@ def counted(kind: Kind, length: int, width: int, kernel: int, window: int) -> tu
         layer_kinds.multiply_adds(kind, length, width, settings),
         layer_kinds.sequential_steps(kind, length),
         layer_kinds.layers_between_ends(kind, length, settings),
-    )
-
-
-def crossing(times: LayerTimes, device: str) -> float | None:
-    """The n from which on self-attention takes longer than the recurrent layer; None if it does not, 0 if always."""
-    first, second = (times.of(kind, device, over_length=True) for kind in ("self-attention", "recurrent"))
-    return layer_kinds.crossing(first, second)
-
-
-def times_task(length: int, width: int, kernel: int, window: int) -> Task[LayerTimes]:
-    """The measurement of all layers, on the CPU and, where there is one, on the GPU."""
-    places, settings = measured_cost.devices(), layer_kinds.Settings(kernel, window)
-    largest = length, max(width, layer_kinds.WIDEST)
-    sizes = sum(len(measured_cost.sizes_up_to(most, layer_kinds.SMALLEST)) for most in largest)
-    return Task(
-        ("layer times", length, width, kernel, window),
-        len(places) * len(layer_kinds.KINDS) * sizes,
-        said("measurements"),
-        lambda progress: layer_kinds.layer_times(length, width, settings, places, progress),
-        said("Measuring: {done} of {total}, about {left:.0f} s left"),
     )
