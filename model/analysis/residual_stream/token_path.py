@@ -11,7 +11,7 @@ from torch import Tensor
 from model.errors import TraceError
 from model.parts.parts import Parts
 from model.parts.run import Addition, HeadParts, NormStep
-from model.parts.weights import Stack, Sublayer, layer_norm
+from model.parts.weights import Stack, Sublayer
 from model.reader import Reader
 from model.trace.steps import Candidate
 from model.trace.trace import Trace
@@ -160,41 +160,3 @@ def _deviations(layers: Sequence[Sequence[Addition]], ends: Sequence[Float[Tenso
 def deviation(recomputed: Tensor, real: Tensor) -> float:
     """The largest difference, as a share of the largest number of what is real, or of 1 if that is smaller."""
     return float((recomputed - real).abs().max() / real.abs().max().clamp_min(1.0))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NormedBatch:
-    """The tokens of several sentences before and after both norms. Without what a norm learns: gain 1, bias 0."""
-
-    tokens: tuple[str, ...]  #: all rows, one sentence after the other
-    sentences: tuple[int, ...]  #: of each row, the number of its sentence, from 0
-    row: int  #: of the token that is followed; it is in the first sentence
-    before: Float[Tensor, "row d_model"]
-    layer_normed: Float[Tensor, "row d_model"]
-    batch_normed: Float[Tensor, "row d_model"]
-
-
-def batch_norm(x: Float[Tensor, "row d_model"], *, epsilon: float = 1e-5) -> Float[Tensor, "row d_model"]:
-    """(x − mean) / √(variance + ε), mean and variance of each column over all rows of the batch, as in training.
-
-    Ioffe & Szegedy 2015 (arXiv 1502.03167).
-    """
-    return layer_norm(x.T, epsilon=epsilon).T
-
-
-def normed_batch(steps: Sequence[tuple[Trace, NormStep]], stack: Stack, position: int) -> NormedBatch:
-    """What the norm of a sub-layer reads of every token of several sentences, and what both norms make of it.
-
-    `steps` are traces, first that of the sentence with the token that is followed, with what the norm did in each.
-    """
-    sides = [trace.source_tokens if stack == "encoder" else trace.target_tokens for trace, _ in steps]
-    before = torch.cat([step.before for _, step in steps])
-    epsilon = steps[0][1].norm.epsilon
-    return NormedBatch(
-        tokens=tuple(token for side in sides for token in side),
-        sentences=tuple(number for number, side in enumerate(sides) for _ in side),
-        row=position,
-        before=before,
-        layer_normed=layer_norm(before, epsilon=epsilon),
-        batch_normed=batch_norm(before, epsilon=epsilon),
-    )

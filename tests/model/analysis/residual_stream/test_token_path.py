@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from torch import nn
 
 from model import Transformer, TransformerConfig, Translator
-from model.analysis.residual_stream.token_path import batch_norm, follow, normed_batch
+from model.analysis.residual_stream.token_path import follow
 from model.parts.weights import Stack
 from model.tokenizer import Tokenizer
 from model.trace.trace import Trace
@@ -69,28 +68,3 @@ def test_the_path_ends_in_the_logits_of_the_model(runs: dict[str, Read], name: s
         ids = [candidate.token_id for candidate in path.candidates]
         torch.testing.assert_close(torch.tensor(path.logits), real[position, ids], atol=1e-5, rtol=1e-5)
         assert list(path.logits) == sorted(path.logits, reverse=True)
-
-
-ROWS = torch.randn(17, 32, generator=torch.Generator().manual_seed(4)) * 3 + 1
-
-
-def test_batch_norm_is_that_of_torch_in_training() -> None:
-    with torch.inference_mode():
-        torch.testing.assert_close(batch_norm(ROWS), nn.BatchNorm1d(32).train()(ROWS), atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["pre-norm", "post-norm"])
-def test_both_norms_read_what_the_norm_of_the_model_reads(runs: dict[str, Read], name: str) -> None:
-    translator, trace = runs[name]
-    step = translator.parts.run(trace).additions("decoder")[1][1].norm
-    assert step is not None
-    batch, alone = (normed_batch([(trace, step)] * count, "decoder", 2) for count in (2, 1))
-    torch.testing.assert_close(alone.layer_normed, batch.layer_normed[: len(alone.tokens)])
-    length = len(trace.target_tokens)
-    assert batch.sentences == (0,) * length + (1,) * length
-    norm = translator.model.get_submodule("decoder.layers.1.cross_attention_residual.norm")
-    with torch.inference_mode():
-        scaled = batch.layer_normed * norm.get_parameter("weight") + norm.get_parameter("bias")
-    torch.testing.assert_close(scaled[:length], step.after, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(batch.batch_normed.mean(0), torch.zeros(32), atol=1e-5, rtol=0)
-    torch.testing.assert_close(batch.layer_normed.mean(1), torch.zeros(2 * length), atol=1e-5, rtol=0)

@@ -13,13 +13,11 @@ from model.analysis.embedding_space import EmbeddingSpace, SeenIn
 from model.analysis.embedding_space import embedding_space as model_embedding_space
 from model.analysis.embedding_space import is_shared as model_is_shared
 from model.analysis.embedding_space import seen_in as model_seen_in
-from model.analysis.residual_stream.token_path import NormedBatch, TokenPath, follow
-from model.analysis.residual_stream.token_path import normed_batch as model_normed_batch
+from model.analysis.residual_stream.token_path import TokenPath, follow
 from model.parts.run import Addition
 from model.parts.weights import Stack
 from model.reader import Writer
 from model.sources.source import Grid
-from viz.access import traces
 from viz.pages.learn.explore.data.training import OtherTranslation, forced_trace
 from viz.pictures import payload
 from viz.server.caches import cached
@@ -171,28 +169,6 @@ def token_path(trace: Trace, reader: Reader, stack: Stack, position: int) -> Tok
 def why_not(reader: Reader) -> str:
     """Why no token of a model can be followed, as a sentence; "" where one may be."""
     return reader.parts.why
-
-
-def has_layer_norm(path: TokenPath, layer: int) -> bool:
-    """Whether the stream of a token that is followed goes through a layer norm at the self-attention of a layer."""
-    norm = path.layers[layer][0].norm if layer < len(path.layers) else None
-    return norm is not None and norm.norm.is_centred
-
-
-@cached(max_entries=MAX_PATHS)
-def normed_batch(
-    trace: Trace, reader: Reader, texts: tuple[str, ...], stack: Stack, layer: int, at: int
-) -> NormedBatch:
-    """What the norm of self-attention reads of this and further sentences, and what both norms make of it, where
-    `has_layer_norm`."""
-    read = [trace, *(_read(reader, text) for text in texts)]
-    norms = (additions(each, reader, stack)[layer][0].norm for each in read)
-    return model_normed_batch([(each, norm) for each, norm in zip(read, norms, strict=True) if norm], stack, at)
-
-
-def _read(reader: Reader, text: str) -> Trace:
-    is_pair = reader.abilities.kind == "encoder-decoder"
-    return traces.written_alone(later.opening.as_writer(reader), text) if is_pair else traces.trace(reader, text)
 
 
 @cached(max_entries=MAX_SPACES)

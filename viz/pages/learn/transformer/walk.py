@@ -66,7 +66,7 @@ def _walk(trace: "Trace") -> None:
     if not present.is_on():
         for caution in data.cautions(trace, reader, told.path):
             st.caption(caution)
-        embeddings.offer(trace, reader, told.path, place.stack, place.row, place.layer)
+        embeddings.offer(trace, reader, place.stack, place.row)
     downloads.files(partial(walk_file.offer, trace, reader, place))
 
 

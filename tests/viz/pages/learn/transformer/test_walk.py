@@ -23,12 +23,12 @@ from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened, run_page
 from tests.viz.pages.any_model import MODELS
 from tests.viz.pages.any_model import opened as opened_with
-from tests.viz.sent import charts, numbers, sent_to
+from tests.viz.sent import sent_to
 from viz.access import models, traces
 from viz.pages.learn.transformer import data, walk_file
 from viz.pages.learn.transformer.walk_payload import WalkState
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.text.written import DECODER, decimal, display_tokens
+from viz.text.written import DECODER, display_tokens
 
 TAB = {"learn": "The Transformer"}
 DEPTHS = ("model", "layer", "head", "cell", "number")
@@ -225,22 +225,15 @@ def test_experiments_say_what_they_lack(
     assert "green" in badges(app)
 
 
-def test_norms_and_neighbours_are_computed_where_they_are_unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neighbours_are_computed_where_they_are_unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
     app = opened(app_of(**TAB, site="encoder.self"), "learn")
-    assert not charts(app)
-    app.session_state["walk-norms"] = app.session_state["walk-embeddings"] = True
+    assert not [one for one in app.subheader if one.value.startswith("Neighbours of")]
+    app.session_state["walk-embeddings"] = True
     healthy(app.run())
-    (figure,) = charts(app)
-    titles = [annotation["text"] for annotation in figure["layout"]["annotations"]]
-    assert titles == ["Before the norm", "Layer norm →", "Batch norm ↓"]
     trace, at = trace_of(app), header_of(app)["at"]
     (neighbours,) = (one.value for one in app.subheader if one.value.startswith("Neighbours of"))
     assert trace.source_tokens[at["row"]].removeprefix("▁") in neighbours
-    said = " ".join(one.value for one in app.caption)
-    assert f"layer {at['layer'] + 1} reads" in said
-    first, *_others = numbers(figure["data"][0]["z"]).T
-    assert f"over all tokens, mean {decimal(first.mean())} and standard deviation {decimal(first.std())}." in said
     assert "English" in " ".join(one.value for one in app.html)
 
 
