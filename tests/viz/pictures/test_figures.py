@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.graph_objs._heatmap import Heatmap
 
-from viz.pages.coreference.figures import every_head_map, group_map, head_ladder
+from viz.pages.coreference.figures import every_head_map, group_map
 from viz.pictures.figures import charts
 from viz.pictures.figures.charts import (
     MAX_COLUMN_LABELS,
@@ -212,11 +212,8 @@ def test_in_a_map_of_all_attentions_a_head_has_the_row_of_its_site_and_layer() -
     assert heads_of(figure)[CROSS, 0, 1] == [0.5, 1.5, 1.5, 2.5]
 
 
-def test_the_ladder_has_each_head_at_its_rank_and_the_groups_in_its_column() -> None:
+def test_the_groups_have_each_head_in_its_column() -> None:
     heads = [(ENCODER, 0, 0), (ENCODER, 0, 1), (ENCODER, 1, 0)]
-    value = np.array([0.25, 0.75, 0.5])
-    ladder = head_ladder(["a", "b", "c"], value, value - 0.125, value + 0.125, {}, heads)
-    assert heads_of(ladder)[ENCODER, 1, 0] == [0.5, 1.5, 0.375, 0.625]
     groups = group_map({"x": np.zeros((1, 3)), "y": np.zeros((1, 3))}, ["a", "b", "c"], heads)
     assert heads_of(groups)[ENCODER, 1, 0] == [1.5, 2.5, -0.5, 1.5]
 

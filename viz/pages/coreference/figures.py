@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
 from viz import theme
-from viz.pages.coreference.tables import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
 from viz.pictures.figures import charts
 from viz.pictures.figures.heads import ROW_HEIGHT, Scale, frame_cells, matrix, signed_scale
 from viz.pictures.focus import Place
@@ -34,13 +33,6 @@ LONGEST_BAR: Final = 1.8
 BUTTONS_HEIGHT: Final = 24
 #: Margins smaller than this everywhere are drawn as the small ones they are.
 MARGIN_FLOOR: Final = 0.01
-#: The baselines by name, with their colours and dashes.
-LINES: Final[Mapping[str, tuple[str, str]]] = {
-    NEAREST: (theme.ORANGE, "solid"),
-    FIRST: (theme.VERMILLION, "dash"),
-    CHANCE: (theme.GREY, "dot"),
-    MEAN_OF_HEADS: (theme.PURPLE, "dashdot"),
-}
 #: Pixels above the cells for the buttons of a chart, and the names of columns below these.
 ABOVE_CELLS: Final = 50
 #: Of so many heads the numbers have room for larger letters on a telephone.
@@ -259,72 +251,6 @@ def mark_columns(figure: go.Figure, columns: Sequence[int], *, rows: int, colour
     ends = [column for column in columns if column + 1 not in columns]
     for start, end in zip(starts, ends, strict=True):
         frame_cells(figure, (0, rows - 1), (start, end), {"color": colour, "width": 2, "dash": dash})
-
-
-def head_ladder(
-    names: Sequence[str],
-    value: Float[np.ndarray, "head"],
-    low: Float[np.ndarray, "head"],
-    high: Float[np.ndarray, "head"],
-    baselines: Mapping[str, float],
-    heads: Sequence[charts.Head] = (),
-) -> go.Figure:
-    """Accuracy of every head with its interval, the best to the left, and the baselines as lines; names as `LINES`."""
-    order = np.argsort(-value, kind="stable")
-    ranked = [names[i] for i in order]
-    points = go.Scatter(
-        x=ranked,
-        y=value[order],
-        mode="markers",
-        marker={"size": 8, "color": theme.BLUE},
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": (high - value)[order],
-            "arrayminus": (value - low)[order],
-            "thickness": 1.5,
-            "width": 3,
-            "color": theme.SKY,
-        },
-        customdata=[[names[i], low[i], high[i]] for i in order],
-        hovertemplate=_(
-            "<b>{head}</b><br>accuracy {accuracy} ({low} to {high})",
-            head="%{customdata[0]}",
-            accuracy="%{y:.3f}",
-            low="%{customdata[1]:.3f}",
-            high="%{customdata[2]:.3f}",
-        )
-        + "<extra></extra>",
-    )
-    lines = [
-        {"type": "line", "layer": "below", "xref": "paper", "x0": 0, "x1": 1, "y0": height, "y1": height}
-        | {"line": {"color": LINES[name][0], "dash": LINES[name][1], "width": 2}}
-        for name, height in baselines.items()
-    ]
-    figure = go.Figure(
-        points,
-        theme.figure_layout(HEIGHT)
-        | {
-            "xaxis": {
-                # Of categories plotly names as many as have room beside one another, every second on a narrow page.
-                "type": "category",
-                "categoryorder": "array",
-                "categoryarray": ranked,
-                "tickangle": -90,
-                "tickfont": {"size": 12},
-                "range": [-0.8, len(order) - 0.2],
-                "showgrid": False,
-                "zeroline": False,
-                "automargin": True,
-            },
-            "yaxis": {"title": {"text": _("accuracy")}, "tickformat": ".0%", "zeroline": False},
-            # Across the whole picture, which of a single head has no two points to lead a line between.
-            "shapes": lines,
-        },
-    )
-    ends = ((rank - 0.5, rank + 0.5, float(low[i]), float(high[i])) for rank, i in enumerate(order))
-    charts.spots(figure, heads=((heads[i], box) for i, box in zip(order, ends, strict=True)) if heads else ())
-    return figure
 
 
 def group_map(

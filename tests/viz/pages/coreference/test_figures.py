@@ -1,4 +1,4 @@
-"""Figures and tables of the lab: the map of what moves, ladders, bars, and the files they can be saved as."""
+"""Figures and tables of the lab: the map of what moves, bars, and the files they can be saved as."""
 
 import csv
 import io
@@ -64,35 +64,6 @@ def test_every_head_of_unequal_attentions_stands_in_its_cell_with_its_number_its
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
     # The bar is below the map, not over its last row.
     assert heatmap.colorbar.y < 0
-
-
-def test_a_ladder_puts_the_most_accurate_head_first_with_its_interval_and_the_baselines() -> None:
-    values = np.array([0.4, 0.9, 0.6])
-    heads = [(ENCODER, 0, head) for head in range(3)]
-    figure = figures.head_ladder(
-        ["L1 H1", "L1 H2", "L1 H3"], values, values - 0.1, values + 0.05, {"chance": 0.5, "nearest candidate": 0.45},
-        heads,
-    )  # fmt: skip
-    (points,) = figure.data
-    # Whoever points at an interval points at its head.
-    ends = [[0.8, 0.95], [0.5, 0.65], [0.3, 0.45]]
-    for place, (head, spot) in enumerate(zip((1, 2, 0), figure.layout.meta["heads"], strict=True)):
-        assert spot == [ENCODER, 0, head, place - 0.5, place + 0.5, *map(pytest.approx, ends[place])]
-    # Names stand upright, and no point is cut off at a side, nor has much room to it.
-    assert figure.layout.xaxis.tickangle == -90
-    left, right = figure.layout.xaxis.range
-    assert -1 < left < -0.5 < 2.5 < right < 3
-    assert list(points.x) == list(figure.layout.xaxis.categoryarray) == ["L1 H2", "L1 H3", "L1 H1"]
-    # A list of ticks would be drawn whole, one label over the other where the page is narrow.
-    assert figure.layout.xaxis.tickvals is None
-    assert list(points.y) == [0.9, 0.6, 0.4]
-    np.testing.assert_allclose(points.error_y.array, 0.05)
-    np.testing.assert_allclose(points.error_y.arrayminus, 0.1)
-    # Baselines cross the whole picture, also of a single head.
-    one = np.array([0.4])
-    figure = figures.head_ladder(["L1 H1"], one, one, one, {"chance": 0.5, "nearest candidate": 0.45})
-    assert [(line.xref, line.x0, line.x1) for line in figure.layout.shapes] == [("paper", 0, 1)] * 2
-    assert [(line.y0, line.y1) for line in figure.layout.shapes] == [(0.5, 0.5), (0.45, 0.45)]
 
 
 def test_sentences_stand_from_the_least_margin_to_the_most_and_the_caption_calls_the_right_ones_blue() -> None:

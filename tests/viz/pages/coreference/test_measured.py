@@ -21,7 +21,6 @@ from tests.viz import page_run
 from tests.viz.page_run import app_of
 from tests.viz.sent import charts, numbers_of, unlinked
 from viz.pages.coreference import data, tables
-from viz.pages.coreference.figures import LINES
 from viz.pictures.figures.heads import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import PAIR_SETS
@@ -60,18 +59,11 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     for site in scores.sites.values():
         assert tables.verdict(site) in shown
     assert any(text.startswith("In the pair above, the most accurate head") for text in shown)
-    # Two maps, a ladder and groups for each site, and the margins.
-    assert len(charts(app)) == 4 * len(scores.sites) + 1
+    # Two maps and the groups for each site, and the margins.
+    assert len(charts(app)) == 3 * len(scores.sites) + 1
     site = scores.sites["encoder.self"]
     figure = head_map(site.accuracy.value.numpy(), title="accuracy", centre=0.5, floor=0.1)
     assert charts(app)[0]["data"][0]["z"] == json.loads(figure.to_json())["data"][0]["z"]
-    # The ladder names its heads, whoever points at one is shown it, and its lines are told by their colours.
-    ladder = charts(app)[2]
-    assert sorted(ladder["data"][0]["x"]) == [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3, 4)]
-    assert len(ladder["layout"]["meta"]["heads"]) == 8
-    html = "".join(one.proto.body for one in app.get("html"))
-    for colour, _dash in LINES.values():
-        assert f"background:{colour}" in html.replace(" ", "")
     # What was found is said first.
     (said,) = (place for place, text in enumerate(shown) if tables.first_sentence(scores) in text)
     assert said < min(shown.index(tables.verdict(site)) for site in scores.sites.values())

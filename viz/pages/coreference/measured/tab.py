@@ -21,7 +21,7 @@ from viz.text import html, written
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, plural, said
 from viz.text.messages import shown as text_shown
-from viz.text.written import file_name, percent, signed
+from viz.text.written import file_name, signed
 from viz.ui import controls, downloads, formulas, frame, head_metrics, long_work
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> N
 
 
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
-    """Verdict and maps of one site, then ladder, table and groups; margins are drawn up to the widest."""
+    """Verdict and maps of one site, then table and groups; margins are drawn up to the widest."""
     averaged = site.measure == "rollout"
     st.markdown(tables.verdict(site))
     head_metrics.show_taught(site.site)
@@ -223,23 +223,8 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
     label = _("Every head with its interval, as a table, and in each group of sentences")
     with st.expander(label, on_change="rerun", key=f"measured-{site.site}-heads") as opened:
         if opened.open:
-            _ladder(site, name)
             _table(site)
             _groups(site, name)
-
-
-def _ladder(site: "SiteScores", name: str) -> None:
-    lines = tables.baselines(site)
-    names = short_names(*site.accuracy.value.shape, averaged=site.measure == "rollout")
-    value, low, high = (
-        end.flatten().double().numpy() for end in (site.accuracy.value, site.accuracy.low, site.accuracy.high)
-    )
-    alt = _("Accuracy of every head with its interval, and the baselines as lines, {site}", site=site.site)
-    figure = figures.head_ladder(names, value, low, high, lines, _heads(site))
-    frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
-    legend = [(figures.LINES[line][0], f"{_(line)} {percent(height)}") for line, height in lines.items()]
-    st.html(html.swatches(legend))
-    frame.caption("Each point is a head, the most accurate at the left; its bar is the 95% interval.")
 
 
 def _heads(site: "SiteScores") -> list[Head]:
