@@ -53,3 +53,22 @@ def pointed_at(chart: Locator, x: float, y: float) -> Locator:
                 raise
         else:
             return hover_text
+
+
+def pointed_until(part: Locator, answer: Locator) -> None:
+    """Point at a part until its answer is there: what is drawn above meanwhile pushes it away from a still pointer.
+
+    Raises:
+        TimeoutError: nothing answered for half a minute.
+    """
+    deadline = time.monotonic() + SECONDS
+    while True:
+        part.page.mouse.move(0, 0)
+        part.hover()
+        try:
+            answer.first.wait_for(state="attached", timeout=ANSWER_MS)
+        except TimeoutError:
+            if time.monotonic() > deadline:
+                raise
+        else:
+            return

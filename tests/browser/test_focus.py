@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, pointed_until
 from tests.shipped import link_of
 from viz.text.written import head_label
 
@@ -289,7 +289,7 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     settled(page)
     page.wait_for_load_state("networkidle")
     before = sent()
-    links.last.hover()
+    pointed_until(links.last, cells)
     expect(cells).to_have_count(1)
     expect(rows).to_have_count(1)
     # The other sentence names the same head.
@@ -304,7 +304,7 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     expect(maps).to_be_visible()
     near = page.locator('[data-testid="stCaptionContainer"] a[href^="#head-"]').first
     name = near.inner_text()
-    near.hover()
+    pointed_until(near, maps.locator(".cell.pointed"))
     expect(maps.locator(".cell.pointed")).to_have_attribute("aria-label", re.compile(f"^{name},"))
     expect(maps.locator(".little-frame:visible")).to_have_count(maps.locator(".little-map").count())
     near.click()
