@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from operator import mul
 from typing import Final, cast
 
 import torch
@@ -11,17 +12,17 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.errors import TraceError, said
+from model.errors import EditError, TraceError, said
 from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.edit_hooks import Edits
-from model.nn.encoder_decoder import DecoderInputs, EncoderDecoder, site_path
-from model.nn.hooks import STREAM, listen
+from model.nn.encoder_decoder import SITES, DecoderInputs, EncoderDecoder, site_path
+from model.nn.hooks import STREAM, Edit, listen
 from model.nn.layers import Embedding as EmbeddingModule
 from model.nn.layers import FeedForward, Residual
 from model.nn.masks import AttentionMask
 from model.nn.transformer import Transformer
 from model.parts.parts import Parts
-from model.parts.removal import PartOff, edits_without
+from model.parts.removal import NOT_SCALED, PartOff, heads_off, places_of
 from model.parts.run import Addition, LayerRun, NormStep, Run
 from model.parts.weights import (
     AttentionWeights,
@@ -276,6 +277,35 @@ class EarlierParts(Parts):
         """See `Parts`."""
         has_none = self.abilities.positions == "none"
         return None if has_none else _held(self.model.get_parameter("encoder.embedding.embed_positions.weight"))
+
+
+def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
+    """Full hook name → the function that takes the part out there. Raises an EditError if there is no such part."""
+    config = model.config
+    if off.part == "positions":
+        if config.positions == "none":
+            raise EditError("This model was trained without positions, so they cannot be removed.")
+        return {f"{stack}.embedding.hook_positional": torch.zeros_like for stack in ("encoder", "decoder")}
+    heads = {site: (config.num_heads,) * config.layers_of(site) for site in SITES}
+    places = places_of(off, heads)
+    if off.part == "scaling":
+        if config.attention_scale == 1:
+            raise EditError(NOT_SCALED)
+        # Queries times √d_k undo the scaling of their scores, on the fused path.
+        return {f"{site_path(*place)}.hook_query": partial(mul, 1 / config.attention_scale) for place in places}
+    if off.part == "heads":
+        return heads_off(off, heads)
+    if off.part == "residuals" and not config.residual:
+        raise EditError("This model was trained without residual connections, so they cannot be removed.")
+    hook, edit = ("hook_skip", torch.zeros_like) if off.part == "residuals" else ("hook_norm", lambda norm: lambda x: x)
+    return {f"{path}.{hook}": edit for path in _residuals(places)}
+
+
+def _residuals(places: Sequence[tuple[str, int]]) -> list[str]:
+    """The paths of all residual connections in the layers of these attentions."""
+    attention = [f"{site_path(site, layer)}_residual" for site, layer in places]
+    layers = dict.fromkeys(f"{site.split('.')[0]}.layers.{layer}" for site, layer in places)
+    return [*attention, *(f"{layer}.feed_forward_residual" for layer in layers)]
 
 
 def path_of(sublayer: Sublayer) -> str:

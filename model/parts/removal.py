@@ -2,18 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import mul
 from typing import Final, Literal, get_args
-
-import torch
 
 from model.errors import EditError, said
 from model.nn.edit_hooks import compile_edits
 from model.nn.edits import SwitchOff
-from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import Edit
-from model.nn.transformer import Transformer
 
 Part = Literal["positions", "scaling", "residuals", "norms", "heads"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
@@ -57,32 +51,3 @@ def heads_off(off: PartOff, heads: Mapping[str, Sequence[int]]) -> dict[str, Edi
     ]
     shapes = {site: (len(of_site), max(of_site)) for site, of_site in heads.items()}
     return compile_edits(edits, shapes, num_source=1, num_target=1)
-
-
-def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
-    """Full hook name → the function that takes the part out there. Raises an EditError if there is no such part."""
-    config = model.config
-    if off.part == "positions":
-        if config.positions == "none":
-            raise EditError("This model was trained without positions, so they cannot be removed.")
-        return {f"{stack}.embedding.hook_positional": torch.zeros_like for stack in ("encoder", "decoder")}
-    heads = {site: (config.num_heads,) * config.layers_of(site) for site in SITES}
-    places = places_of(off, heads)
-    if off.part == "scaling":
-        if config.attention_scale == 1:
-            raise EditError(NOT_SCALED)
-        # Queries times √d_k undo the scaling of their scores, on the fused path.
-        return {f"{site_path(*place)}.hook_query": partial(mul, 1 / config.attention_scale) for place in places}
-    if off.part == "heads":
-        return heads_off(off, heads)
-    if off.part == "residuals" and not config.residual:
-        raise EditError("This model was trained without residual connections, so they cannot be removed.")
-    hook, edit = ("hook_skip", torch.zeros_like) if off.part == "residuals" else ("hook_norm", lambda norm: lambda x: x)
-    return {f"{path}.{hook}": edit for path in _residuals(places)}
-
-
-def _residuals(places: Sequence[tuple[str, int]]) -> list[str]:
-    """The paths of all residual connections in the layers of these attentions."""
-    attention = [f"{site_path(site, layer)}_residual" for site, layer in places]
-    layers = dict.fromkeys(f"{site.split('.')[0]}.layers.{layer}" for site, layer in places)
-    return [*attention, *(f"{layer}.feed_forward_residual" for layer in layers)]

@@ -19,7 +19,8 @@ from model.nn.edits import MakeUniform, PointAt, SwitchOff
 from model.nn.hooks import listen
 from model.nn.transformer import Transformer
 from model.opening import as_writer, open_reader
-from model.parts.removal import PARTS, Part, PartOff, edits_without
+from model.parts.ours import edits_without
+from model.parts.removal import PARTS, Part, PartOff
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import save_model
 
