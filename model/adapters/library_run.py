@@ -65,7 +65,7 @@ class LibraryRun(Run):
         """See `Run`."""
         if self.parts.why:
             raise TraceError(self.parts.why)
-        self.levels(stack)
+        self._levels(self._of(stack, self._inside))
         return tuple(tuple(self._addition(stack, part) for part in parts) for _, parts in self.found(stack))
 
     def found(self, stack: Stack) -> list[tuple[LayerCall, list[FoundPart]]]:

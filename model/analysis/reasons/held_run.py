@@ -267,8 +267,9 @@ class HeldRun:
 
     def _walk(
         self, asked: Functional, through_networks: bool
-    ) -> Iterator[tuple[int, list[int], Float[Tensor, "row d_model"], dict[Part, float]]]:
-        """Sub-layers from the last to the first: number, rows, what is asked of its output, and constants met."""
+    ) -> Iterator[tuple[int, list[int], Float[Tensor, "row d_model"], dict[Part, float], Followed | None]]:
+        """Sub-layers from the last to the first: number, rows, what is asked of its output, constants met, and what a
+        network read."""
         stack, every = asked.stack, self.parts.sublayers(asked.stack)
         rows, c = list(asked.rows), asked.vectors
         later: dict[int, Float[Tensor, "row d_model"]] = {}
@@ -278,38 +279,34 @@ class HeldRun:
             if addition.is_post and addition.norm is not None:
                 constants[Part("bias")] = bias_share(addition.norm.norm, c)
                 c = addition.norm.norm.back(c, addition.norm.before[rows])
-            yield number, rows, c, constants
-            sublayer = every[number]
-            if (
-                through_networks
-                and sublayer.kind == "feed_forward"
-                and self._network(stack, sublayer.layer) is not None
-            ):
-                read = self._network_read(sublayer, rows, self._put_out(sublayer, rows, c)[0]).functional
-                later[read.depth] = later.get(read.depth, torch.zeros_like(c)) + read.vectors
+            sublayer, read = every[number], None
+            is_followed = through_networks and sublayer.kind == "feed_forward"
+            if is_followed and self._network(stack, sublayer.layer) is not None:
+                of_output, of_norm = self._put_out(sublayer, rows, c)
+                read = self._network_read(sublayer, rows, of_output)
+                depth, before = read.functional.depth, read.functional.vectors
+                later[depth] = later.get(depth, torch.zeros_like(c)) + before
+                constants[Part("bias")] = constants.get(Part("bias"), 0.0) + of_norm
+            yield number, rows, c, constants, read
             if not addition.has_skip:
                 c = torch.zeros_like(c)
         c = c + later.pop(0) if 0 in later else c
-        yield -1, rows, c, {}
+        yield -1, rows, c, {}, None
 
     def _shares(self, asked: Functional, through_networks: bool) -> Iterator[tuple[Part, float]]:
         stack, every = asked.stack, self.parts.sublayers(asked.stack)
-        for number, rows, c, constants in self._walk(asked, through_networks):
+        for number, rows, c, constants, read in self._walk(asked, through_networks):
             yield from constants.items()
             if number < 0:
                 yield from self._beginning(stack, rows, c)
                 continue
+            if read is not None:
+                yield from read.constants.items()
+                continue
             sublayer, addition = every[number], self.additions(stack)[number]
-            share = float((c * addition.added[rows]).sum())
             constant = self._constant(sublayer, rows, c)
-            is_followed = through_networks and sublayer.kind == "feed_forward"
-            if is_followed and self._network(stack, sublayer.layer) is not None:
-                of_output, of_norm = self._put_out(sublayer, rows, c)
-                yield from self._network_read(sublayer, rows, of_output).constants.items()
-                yield Part("bias"), of_norm
-            else:
-                yield Part(sublayer.kind, stack, sublayer.layer), share - constant
-                yield Part("bias"), constant
+            yield Part(sublayer.kind, stack, sublayer.layer), float((c * addition.added[rows]).sum()) - constant
+            yield Part("bias"), constant
 
     def _constant(self, sublayer: Sublayer, rows: list[int], c: Float[Tensor, "row d_model"]) -> float:
         """What an attention adds whatever its heads put out."""
@@ -369,7 +366,7 @@ class HeldRun:
     ) -> tuple[list[int], Float[Tensor, "row d_model"]]:
         """What is asked of what a sub-layer puts out, before a norm of that."""
         wanted = self.parts.sublayers(asked.stack).index(sublayer) if sublayer.stack == asked.stack else asked.depth
-        for number, rows, c, _ in self._walk(asked, through_networks):
+        for number, rows, c, _, _ in self._walk(asked, through_networks):
             if number == wanted:
                 return rows, self._put_out(sublayer, rows, c)[0]
         message = "{part} adds nothing to what is asked here: it comes later, or is of the other stack."

@@ -5,11 +5,12 @@ q · (k_key − k_rival), scaled: a functional of the stream at the query, and o
 a text that differs in a word, what is split is the change from the twin's to the text's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final, Literal
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import torch
 from jaxtyping import Float
@@ -29,6 +30,8 @@ TOLERANCE: Final = 1e-4
 CANCELLING: Final = 3.0
 NOT_SEEN: Final = said("This query may not see both keys, so there are not two scores to compare. Choose other keys.")
 EDITED: Final = said("Heads of this run were edited, so its scores are not those of its parts. Trace it without edits.")
+#: A trace's run, as long as somebody holds an answer that came of it.
+_RUNS: Final[WeakKeyDictionary[Trace, ReferenceType[HeldRun]]] = WeakKeyDictionary()
 
 Side = Literal["query", "keys"]
 
@@ -164,16 +167,29 @@ def cancelling(shares: Mapping[Part, float]) -> float:
 def align(here: Trace, there: Trace) -> dict[Stack, tuple[int, ...]]:
     """Stack → for each position of a text, that of the twin with which it stands, −1 where it has none.
 
-    What differs between equal runs of tokens is aligned where it is equally long. Targets are aligned from the first.
+    What differs between equal runs of tokens is aligned where it is equally long. The target of an encoder–decoder is
+    aligned from the first token on, as long as both are the same.
     """
-    found = []
-    for ours, theirs in ((here.source_ids, there.source_ids), (here.target_ids, there.target_ids)):
-        partners = [-1] * len(ours)
-        for _, start, end, other, other_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
-            if end - start == other_end - other:
-                partners[start:end] = range(other, other_end)
-        found.append(tuple(partners))
-    return {"encoder": found[0], "decoder": found[1]}
+    source, target = _aligned(here.source_ids, there.source_ids), _aligned(here.target_ids, there.target_ids)
+    if "decoder.cross" in here.sites:
+        same = _same_so_far(here, there)
+        target = tuple(row if row < same else -1 for row in range(len(target)))
+    return {"encoder": source, "decoder": target}
+
+
+def _aligned(ours: Sequence[int], theirs: Sequence[int]) -> tuple[int, ...]:
+    partners = [-1] * len(ours)
+    for _, start, end, other, other_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if end - start == other_end - other:
+            partners[start:end] = range(other, other_end)
+    return tuple(partners)
+
+
+def _same_so_far(here: Trace, there: Trace) -> int:
+    """Target tokens until the first that differs."""
+    both = zip(here.target_ids, there.target_ids, strict=False)
+    shorter = min(len(here.target_ids), len(there.target_ids))
+    return next((number for number, (one, other) in enumerate(both) if one != other), shorter)
 
 
 def default_rival(question: Question, trace: Trace, twin: Trace | None = None) -> int:
@@ -202,14 +218,45 @@ def explain(parts: Parts, trace: Trace, question: Question, twin: Trace | None =
         question: which head, row, key and rival.
         twin: of a text that differs in a word, over the same target so far; positions are aligned by tokens.
 
-    Raises a TraceError if the query may not see both keys, a position has no partner in the twin, heads were edited,
-    scores are no dot products, or the model has no residual stream or does not tell its parts.
+    While an answer is held, another question of the same trace asks nothing twice of the model.
+
+    Raises a TraceError if the query may not see both keys, a position has no partner in the twin, the twin has another
+    target, heads were edited, scores are no dot products, the model has no residual stream or does not tell its parts,
+    or these do not add up to the score.
     """
     if twin is None:
-        return _alone(HeldRun(parts, trace), question)
-    partners, here, there = align(trace, twin), HeldRun(parts, trace), HeldRun(parts, twin)
+        return _checked(_alone(_held_run(parts, trace), question))
+    if "decoder.cross" in trace.sites and question.site != "encoder.self":
+        end = question.row + 1
+        if trace.target_ids[:end] != twin.target_ids[:end]:
+            expected, actual = (" ".join(each.target_tokens[:end]) for each in (trace, twin))
+            message = (
+                "The twin must have read the same target so far: expected “{expected}”, got “{actual}”. Trace its text "
+                "over the target of the other trace, as trace_tokens(text, trace.target_ids[1:]) does."
+            )
+            raise TraceError(message, expected=expected, actual=actual)
+    partners, here, there = align(trace, twin), _held_run(parts, trace), _held_run(parts, twin)
     both = here.with_partner(there, partners), there.with_partner(here, align(twin, trace))
-    return _between(*both, question, _in_twin(question, partners))
+    return _checked(_between(*both, question, _in_twin(question, partners)))
+
+
+def _held_run(parts: Parts, trace: Trace) -> HeldRun:
+    known = _RUNS.get(trace)
+    run = None if known is None else known()
+    if run is None:
+        run = HeldRun(parts, trace)
+        _RUNS[trace] = ref(run)
+    return run
+
+
+def _checked(reason: Reason) -> Reason:
+    if not reason.is_exact:
+        message = (
+            "The parts of this score do not add up to it: they are off by {error:.2g} of it, {limit:g} at most was "
+            "expected. Open the model in float32, or ask about another head."
+        )
+        raise TraceError(message, error=reason.error, limit=TOLERANCE)
+    return reason
 
 
 def _in_twin(question: Question, partners: Mapping[Stack, tuple[int, ...]]) -> Question:

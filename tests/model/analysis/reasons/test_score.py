@@ -205,5 +205,32 @@ def test_what_cannot_be_asked_is_said(config: TransformerConfig, tokenizer: Toke
         step.follow(Part("self", "decoder", 0))
 
 
+def test_a_twin_that_read_another_target_is_refused_with_what_to_do(
+    config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
+    reader = ours("pre", config, tokenizer)
+    trace, text = traced(reader), TEXT.replace("tired", "tried")
+    asked = Question(site="decoder.cross", layer=1, head=0, row=2, key=1, rival=2)
+    with pytest.raises(TraceError, match=r"same target so far.*trace_tokens"):
+        explain(reader.parts, trace, asked, reader.trace(text, "He was old."))
+    twin = reader.trace_tokens(text, trace.target_ids[1:])
+    assert explain(reader.parts, trace, asked, twin).is_exact
+
+
+def test_a_second_question_about_a_trace_runs_the_model_no_more(
+    config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
+    reader = ours("pre", config, tokenizer)
+    trace, runs = traced(reader), []
+    reader.model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
+    asked = Question(site="decoder.cross", layer=1, head=0, row=2, key=1, rival=2)
+    first = explain(reader.parts, trace, asked)
+    first.query.shares()
+    runs.clear()
+    second = explain(reader.parts, trace, replace(asked, head=3, key=0)).query
+    assert second.shares().keys() == first.query.shares().keys()
+    assert not runs
+
+
 def test_parts_that_cancel_are_known_by_their_factor() -> None:
     assert cancelling({Part("bias"): 3.0, Part("reading"): -1.0}) == 2.0
