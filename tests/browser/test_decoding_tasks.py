@@ -21,4 +21,4 @@ def test_the_other_pronoun_is_written_and_compared_in_three_clicks(page: Page, s
     expect(page.locator("p[lang='de'] ins").filter(has_text="sie").first).to_be_visible()
     # A head that changes is open, not the first one.
     # The one before may still be going.
-    expect(page.locator(".st-key-branch-attention .js-plotly-plot").last).to_be_visible()
+    expect(page.locator(".st-key-branch-attention .js-plotly-plot:visible").last).to_be_visible()

@@ -54,7 +54,7 @@ def contrast(one: Sequence[int], other: Sequence[int]) -> float:
 
 def chart_of(page: Page, address: str) -> Locator:
     page.goto(address)
-    chart = page.locator(".st-key-parameters .js-plotly-plot")
+    chart = page.locator(".st-key-parameters .js-plotly-plot:visible")
     expect(chart).to_be_visible()
     chart.hover()
     return chart.locator(".modebar-btn[data-attr='toimage'], .modebar-btn").first

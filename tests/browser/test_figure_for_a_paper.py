@@ -60,7 +60,7 @@ def test_a_picture_is_printed_on_one_sheet_of_its_size(own_page: Page, url: str)
 def test_a_chart_of_a_dark_page_is_saved_as_shapes_on_white_in_black_letters(page: Page, url: str) -> None:
     page.emulate_media(color_scheme="dark")
     visit(page, f"{url}/learn?lesson=positions&step_of_lesson=3&explore=1&paper=white&pictures=SVG")
-    chart = page.locator(".st-key-encoding .js-plotly-plot")
+    chart = page.locator(".st-key-encoding .js-plotly-plot:visible")
     expect(chart.locator("image")).to_have_count(1)
     chart.hover()
     with page.expect_download() as download:

@@ -282,21 +282,24 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     page: Page, shipped_url: str, sent: Sent
 ) -> None:
     visit(page, shipped_url.replace("/?", "/compare?"))
-    page.get_by_text("One layer: where each head attends to").click()
     links = page.locator('[data-testid="stMarkdown"] a[href^="#head-"]')
     cells, rows = (page.locator(f".st-key-{chart} .pointed-spot") for chart in ("movement", "rows-token"))
     expect(links).to_have_count(2)
     settled(page)
     page.wait_for_load_state("networkidle")
-    before = sent()
     pointed_until(links.last, cells)
-    expect(cells).to_have_count(1)
+    # A chart that is drawn only while a person points shows it too.
+    page.get_by_text("One layer: where each head attends to").dispatch_event("click")
     expect(rows).to_have_count(1)
+    expect(cells).to_have_count(1)
+    settled(page)
+    page.wait_for_load_state("networkidle")
+    before = sent()
     # The other sentence names the same head.
     expect(page.locator("a.pointed-head")).to_have_count(2)
     page.mouse.move(5, 500)
     expect(cells).to_have_count(0)
-    page.locator(".js-plotly-plot").first.hover()
+    page.locator(".js-plotly-plot:visible").first.hover()
     expect(cells).to_have_count(1)
     assert sent() == before
     visit(page, shipped_url.replace("/?", "/atlas?"))

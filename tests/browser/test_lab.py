@@ -14,7 +14,7 @@ def test_a_clicked_word_is_marked_and_a_clicked_cell_opens_its_head(page: Page, 
     visit(page, f"{url}/compare")
     # The rows of a layer are drawn on demand.
     page.get_by_text("One layer: where each head attends to").click()
-    expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-difference .js-plotly-plot:visible")).to_be_visible()
     # A clicked word is marked, and the link remembers it. What a run under way draws again could take a click with it.
     settled(page)
     distractor = page.locator(".st-key-words-0 .word.marked[title='distractor']")
@@ -26,10 +26,10 @@ def test_a_clicked_word_is_marked_and_a_clicked_cell_opens_its_head(page: Page, 
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-distractor")).to_be_hidden()
     for key in ("rows-token", "rows-other_token"):
-        expect(page.locator(f".st-key-{key} .js-plotly-plot")).to_be_visible()
+        expect(page.locator(f".st-key-{key} .js-plotly-plot:visible")).to_be_visible()
     for field in ("token", "other_token"):
         expect(page.locator(f".st-key-{field}").get_by_role("combobox")).to_have_value(re.compile(r"^\d+ · ▁?it$"))
-    chart = page.locator(".st-key-movement .js-plotly-plot")
+    chart = page.locator(".st-key-movement .js-plotly-plot:visible")
     expect(chart).to_be_visible()
     # Layer 2 of 2, head 3 of 4.
     expect(pointed_at(chart, 2.5 / 4, 1.5 / 2)).to_contain_text("L2 H3")

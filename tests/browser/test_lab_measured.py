@@ -46,7 +46,7 @@ def test_the_heads_above_the_map_of_groups_have_room_on_a_phone(page: Page, url:
     upload(page, "groups.jsonl", "\n".join(json.dumps(names | {"group": group}) for group in ("one", "two")))
     page.get_by_role("button", name="Measure", exact=True).click()
     page.get_by_text("Every head with its interval").first.click()
-    chart = page.locator("[class*='st-key-measured-'][class*='-groups'] .js-plotly-plot")
+    chart = page.locator("[class*='st-key-measured-'][class*='-groups'] .js-plotly-plot:visible")
     chart.scroll_into_view_if_needed()
     labels = chart.locator(".xtick text")
     expect(labels.first).to_have_text("L1 H1")

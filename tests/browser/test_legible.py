@@ -100,7 +100,7 @@ def test_the_buttons_of_a_chart_cover_no_name_of_a_column(
 ) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     visit(page, f"{url}/{address}&checkpoint={shipped}")
-    chart = page.locator(".js-plotly-plot").first
+    chart = page.locator(".js-plotly-plot:visible").first
     expect(chart.locator("text", has_text=last).first).to_be_visible()
     expect(chart.locator(".modebar-btn")).to_have_count(3)
     assert chart.evaluate(COVERED) == []

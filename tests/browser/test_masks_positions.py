@@ -15,7 +15,7 @@ def opened(page: Page, url: str, query: str = "") -> None:
 
 
 def drawn(page: Page, key: str) -> Locator:
-    plot = page.locator(f".st-key-{key} .js-plotly-plot")
+    plot = page.locator(f".st-key-{key} .js-plotly-plot:visible")
     expect(plot).to_be_visible()
     return plot
 

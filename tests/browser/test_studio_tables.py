@@ -126,7 +126,7 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
         "Beam search": ".beam-picture[data-ready='1']",
         "Sampling": "article:has-text('Greedy')",
         "Inside": ".lens-table[data-ready='1']",
-        "Attribution": ".st-key-attribution-deletion .js-plotly-plot",
+        "Attribution": ".st-key-attribution-deletion .js-plotly-plot:visible",
     }
     for studio, ready in parts.items():
         page.get_by_role("tab" if studio in {"Film", "Inside"} else "radio", name=studio).click()

@@ -15,6 +15,7 @@ import { element, zoomOf } from "../shared/picture.js";
  * @typedef {HTMLElement & {
  *   layout?: { meta?: { heads?: [string, number, number, ...Box][], words?: [Place[], ...Box][], query?: Place | null } },
  *   _fullLayout?: { xaxis: PlotAxis, yaxis: PlotAxis },
+ *   on?(event: "plotly_afterplot", hear: () => void): void,
  * }} Chart
  */
 
@@ -114,6 +115,26 @@ export function followCharts(signal) {
   });
   onTold("head", markAll, signal);
   onTold("pointed", markAll, signal);
+  markWhenDrawn(signal);
+}
+
+/** A chart that comes, or is drawn anew, while a person points at something frames it too. @param {AbortSignal} signal */
+function markWhenDrawn(signal) {
+  // Plotly gives a chart another `on` with every first drawing, and forgets who heard the one before.
+  const heard = new WeakMap();
+  const observer = new MutationObserver(() => {
+    for (const each of document.querySelectorAll(CHART)) {
+      const chart = /** @type {Chart} */ (each);
+      if (!chart.on || heard.get(chart) === chart.on) continue;
+      heard.set(chart, chart.on);
+      chart.on("plotly_afterplot", () => {
+        if (!signal.aborted) mark(chart);
+      });
+      mark(chart);
+    }
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+  signal.addEventListener("abort", () => observer.disconnect());
 }
 
 const HEAD = 'a[href^="#head-"]';
