@@ -13,6 +13,11 @@ Check = Callable[[], object]
 Progress = Callable[[int], object]
 """Told how much was done since the last call; it may end the work by an exception."""
 
+
+class Kept(int):
+    """A number of units that an earlier run has done: they took no time now, so they tell nothing about the pace."""
+
+
 _CHECK: Final[ContextVar[Check | None]] = ContextVar("headlight_interruption", default=None)
 
 

@@ -21,7 +21,7 @@ from model.arrays_file import Array, open_arrays
 from model.errors import DataError
 from model.file_writing import make_folder, remove_oldest, written_file
 from model.folder_files import open_file
-from model.interruption import Progress, no_progress
+from model.interruption import Kept, Progress, no_progress
 
 #: Texts of a chunk, which are sorted by length and tokenized together; more where there would be too many chunks.
 TEXTS_AT_ONCE: Final = 256
@@ -100,7 +100,8 @@ def over_corpus(
 
     Args:
         items: texts, or what is measured of each; what their `repr` shows names a chunk.
-        progress: called with the number of texts done since the last call; it may end the work by an exception.
+        progress: called with the number of texts done since the last call, `Kept` where an earlier run computed them;
+            it may end the work by an exception.
         unfinished: a folder for the results of chunks until the whole is finished; one that cannot be written costs
             time after a kill, not the result now.
         texts_at_once: texts of a chunk, by default `TEXTS_AT_ONCE`.
@@ -111,7 +112,7 @@ def over_corpus(
 
     def partial_of(chunk: Chunk) -> Partial:
         if kept is not None and (found := kept.read(chunk)) is not None:
-            progress(len(chunk.items))
+            progress(Kept(len(chunk.items)))
             return found
         computed = wanted.of_chunk(chunk.items, progress)
         if kept is not None:

@@ -26,7 +26,7 @@ from time import monotonic
 from typing import Final, Generic, TypeVar
 
 from model.errors import CancelledError, memory_short
-from model.interruption import interruptible
+from model.interruption import Kept, interruptible
 from viz.server import limits, viewers
 from viz.text.messages import _, plural, said, shown
 
@@ -193,10 +193,14 @@ class Progress:
         self.total, self.unit, self.on_unit = total, unit, on_unit
         self.done = 0
         self.stopping = Event()
-        self._started = monotonic()
+        self._kept, self._started = 0, monotonic()
 
     def __call__(self, count: int) -> None:
         """Count `count` more units as done. Raises a CancelledError if the computation is to stop."""
+        if isinstance(count, Kept):
+            if not self.computed:
+                self._started = monotonic()
+            self._kept += count
         self.reached(self.done + count, self.total)
 
     def reached(self, done: int, total: int) -> None:
@@ -221,15 +225,27 @@ class Progress:
         return self.done, self.total, self.unit
 
     @property
+    def computed(self) -> int:
+        """The units done now, not by an earlier run."""
+        return self.done - self._kept
+
+    @property
     def share(self) -> float:
         """The share of the work that is done."""
         return self.done / max(1, self.total)
 
     def text(self, template: str) -> str:
         """A sentence in which {done}, {next}, {total}, {unit} and {left}, the seconds still needed, are filled in."""
-        left = (monotonic() - self._started) / self.done * (self.total - self.done) if self.done else 0.0
+        pace = (monotonic() - self._started) / self.computed if self.computed > 0 else 0.0
         following = min(self.done + 1, self.total)
-        return _(template, done=self.done, next=following, total=self.total, unit=_(self.unit), left=left)
+        return _(
+            template,
+            done=self.done,
+            next=following,
+            total=self.total,
+            unit=_(self.unit),
+            left=pace * (self.total - self.done),
+        )
 
 
 @dataclass(frozen=True)
@@ -366,8 +382,12 @@ class Job(Generic[Result]):
                 "Waiting for others' computations: {count} before you",
                 before,
             )
-        # Where only the computation finds out how much there is to do, nothing can be said at first.
-        return self.progress.text(self._text) if self.progress.total else _("Starting …")
+        if not self.progress.total:
+            # Only the computation finds out how much there is to do.
+            return _("Starting …")
+        # Before anything is computed, nobody knows how long the rest takes.
+        is_known = self.progress.computed > 0 or "{left" not in self._text
+        return self.progress.text(self._text if is_known else Task.progress_text)
 
     def stop(self) -> None:
         """Stop it when the next unit of work is done."""

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Never
 
 import pytest
@@ -12,6 +14,7 @@ import torch
 
 from model import interruption
 from model.errors import CancelledError, DataError, MemoryShortError, TimeLimitError
+from model.over_corpus import Partial, Sum, over_corpus
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from viz.server import background_jobs
@@ -103,6 +106,50 @@ def test_progress_is_read_as_a_sentence_and_a_total_may_become_known() -> None:
     unknown = Progress(0, "tokens")
     unknown(3)
     assert (unknown.done, unknown.share) == (0, 0)
+
+
+def test_what_an_earlier_run_kept_says_nothing_about_the_seconds_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = 100.0
+    monkeypatch.setattr(background_jobs, "monotonic", lambda: clock)
+    told: list[str] = []
+    words, stops_at = list("abcdefghij"), "g"
+    is_held = threading.Event()
+
+    def of_chunk(chunk: Sequence[str], progress: interruption.Progress) -> Partial:
+        nonlocal clock
+        if stops_at in chunk:
+            raise CancelledError("Stopped.")
+        clock += 20.0 * len(chunk)
+        progress(len(chunk))
+        return Partial({"count": len(chunk)}, {})
+
+    summed = Sum[str, int](of_chunk=of_chunk, finish=lambda total: int(total.sums["count"]), name=lambda: "words")
+
+    def compute(progress: Progress) -> int:
+        assert is_held.wait(PATIENCE)
+
+        def heard(count: int) -> None:
+            progress(count)
+            told.append(job.text)
+
+        return over_corpus(words, summed, heard, tmp_path, texts_at_once=2)
+
+    task = Task("words", len(words), "words", compute, "{done} of {total}, about {left:.0f} s left")
+    job = Job(task)
+    is_held.set()
+    assert job.wait(PATIENCE)
+    assert told[-1] == "6 of 10, about 80 s left"
+    is_held.clear()
+    told, stops_at, clock = [], "none", 0.0
+    job = Job(task)
+    is_held.set()
+    assert job.wait(PATIENCE)
+    assert job.result() == 10
+    kept, computed = told[:3], told[3:]
+    assert not any("left" in text for text in kept)
+    assert computed == ["8 of 10, about 40 s left", "10 of 10, about 0 s left"]
 
 
 def test_a_long_job_says_that_it_waits_and_takes_the_answer_that_another_has(monkeypatch: pytest.MonkeyPatch) -> None:
