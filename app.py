@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
+from model import stopping
 from viz import warm_start
 from viz.server import scripts, widgets
 
@@ -76,6 +77,7 @@ if __name__ == "__main__":
     run()
 else:
     # And so it imports it once, for the server, which runs this very file.
+    stopping.notice()
     app = st.App(
         __file__,
         lifespan=warm_start.while_serving,

@@ -9,11 +9,33 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from types import FrameType
 from typing import Final, NoReturn
 
 #: The exit code of what Ctrl-C has ended: 128 and the number of the signal.
 INTERRUPTED: Final = 130
+#: What was pressed since `notice`.
+_NOTICED: Final[list[int]] = []
+
+
+def notice() -> None:
+    """From now on remember Ctrl-C, and do what was done at it before. In the main thread; in another, do nothing."""
+    if current_thread() is not main_thread():
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def pressed(number: int, frame: FrameType | None) -> None:
+        _NOTICED.append(number)
+        if callable(before):
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, pressed)
+
+
+def was_noticed() -> bool:
+    """Whether Ctrl-C was pressed since `notice`: a server that others wrote ends with an exit code of its own."""
+    return bool(_NOTICED)
 
 
 def end_at_once(program: str = "") -> None:

@@ -37,9 +37,9 @@ MODULES: Final = (
 async def while_serving(server: "App") -> AsyncIterator[None]:
     """Around the server's work: begin to load when it begins."""
     # Not at the top: what the server itself needs comes first.
-    from viz.server.background_jobs import JOB_THREAD
+    from viz.server.background_jobs import LOADING_THREAD
 
-    Thread(target=prepare, daemon=True, name=JOB_THREAD).start()
+    Thread(target=prepare, daemon=True, name=LOADING_THREAD).start()
     yield
 
 

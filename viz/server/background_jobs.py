@@ -25,6 +25,7 @@ from threading import enumerate as all_threads
 from time import monotonic
 from typing import Final, Generic, TypeVar
 
+from model import stopping
 from model.errors import CancelledError, memory_short
 from model.interruption import Kept, interruptible
 from viz.server import limits, viewers
@@ -417,26 +418,32 @@ def _stop_all() -> None:
 
 #: Seconds to wait for threads; then the process ends without them.
 PATIENCE: Final = 5.0
-#: The threads of our jobs, and those in which Streamlit runs pages.
+#: The threads of our jobs, those in which Streamlit runs pages, and the one that loads what the first page needs.
 JOB_THREAD: Final = "headlight-job"
 PAGE_THREAD: Final = "ScriptRunner.scriptThread"
+LOADING_THREAD: Final = "headlight-loading"
 
 
 def at_end(stop: Callable[[], None]) -> None:
-    """When the process ends, call `stop`, which tells jobs to stop; then wait for them and for page runs."""
+    """When the process ends, call `stop`, which tells jobs to stop; then wait for them and for page runs.
+
+    What is loading has nothing to clean up and is not waited for; and what ends by Ctrl-C ends with its exit code.
+    """
     atexit.register(_end, stop)
 
 
 def _end(stop: Callable[[], None]) -> None:
     stop()
     last = monotonic() + PATIENCE
-    threads = [thread for thread in all_threads() if thread.name in (JOB_THREAD, PAGE_THREAD)]
+    threads = [thread for thread in all_threads() if thread.name in (JOB_THREAD, PAGE_THREAD, LOADING_THREAD)]
     for thread in threads:
-        thread.join(max(0.0, last - monotonic()))
-    if any(thread.is_alive() for thread in threads):
+        if thread.name != LOADING_THREAD:
+            thread.join(max(0.0, last - monotonic()))
+    is_pressed = stopping.was_noticed()
+    if is_pressed or any(thread.is_alive() for thread in threads):
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(0)
+        os._exit(stopping.INTERRUPTED if is_pressed else 0)
 
 
 at_end(_stop_all)
