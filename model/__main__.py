@@ -308,7 +308,7 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     # A command that was killed goes on where it was.
     is_file = arguments.out != STANDARD_OUTPUT and (arguments.out.is_file() or not arguments.out.exists())
     unfinished = arguments.out.with_name(f"{arguments.out.name}.unfinished") if is_file else None
-    with tqdm(total=len(sentences) + 2 * len(aligned), unit="sentence") as bar:
+    with tqdm(total=len(sentences) + len(aligned), unit="sentence") as bar:
         atlas = build_atlas(reader, sentences, aligned, bar.update, cases_for(reader), unfinished)
     save_atlas(atlas, arguments.out)
     report = json_text(atlas_json(atlas)) if arguments.json else atlas_report(atlas)

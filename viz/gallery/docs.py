@@ -39,7 +39,7 @@ NUMBERS: Final = {
     "Metric of a head": "head_metrics",
     "Weight after an earlier copy (induction)": "after_earlier_copy",
     "Jobs of a head": "jobs_of_heads",
-    "Alignment error rate": "alignment_error_rate",
+    "Alignment error rate": "count_links",
     "Diagonal baseline": "diagonal_links",
     "Link of a pronoun": "pronoun_link",
     "Scores of heads on a coreference set": "measure_coreference",

@@ -25,7 +25,7 @@ from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import CorpusSentence, SiteRun, corpus_digest
-from model.analysis.metrics.alignment import AlignedPair, score_alignment
+from model.analysis.metrics.alignment import OF_WEIGHTS, AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import NORM, ROW_METRICS, AttentionRows, Heads, has_choice, row_metrics
 from model.analysis.metrics.measures import norm_shares, value_weighted_norms
@@ -125,8 +125,7 @@ def build_atlas(
         sentences: an encoder–decoder reads a translation that is given, or else its own, greedy one. A `Corpus` is read
             from its file as it is needed.
         aligned: sentence pairs with links made by hand, for error rates of a translator; a set of its own.
-        progress: called with the number of sentences and aligned pairs done since the last call; each aligned pair is
-            read twice.
+        progress: called with the number of sentences and aligned pairs done since the last call.
         cases: sentences with a pronoun and two candidates, for `ANTECEDENT`; a set of its own.
         unfinished: as of `over_corpus`.
     """
@@ -140,7 +139,7 @@ def build_atlas(
             raise DataError("No sentence could be read: there is none, or all are blank or too long for this model.")
         metrics, intervals, rows = survey.tables(total)
         if aligned and reader.abilities.has("alignment links"):
-            error_rates, links = _error_rates(as_writer(reader), aligned, progress)
+            error_rates, links = _error_rates(as_writer(reader), aligned, progress, unfinished)
             metrics |= {name: survey.by_head({"decoder.cross": values}) for name, values in error_rates.items()}
             rows |= dict.fromkeys(error_rates, (0, 0, links))
         # A model from before the Transformer reads no sentence by a self-attention.
@@ -378,7 +377,7 @@ def _antecedents(
 
 
 def _error_rates(
-    translator: Writer, aligned: Sequence[AlignedPair], progress: Progress
+    translator: Writer, aligned: Sequence[AlignedPair], progress: Progress, unfinished: Path | None
 ) -> tuple[dict[str, Tensor], int]:
     """Error rates of cross-attention by weights and by norms, and how many links they were held against."""
     layers = range(len(translator.abilities.heads["decoder.cross"]))
@@ -388,14 +387,13 @@ def _error_rates(
         inputs = trace.attention("decoder.cross", layer)
         return value_weighted_norms(trace.weights("decoder.cross", layer), inputs.values(), projections[layer])
 
-    by_weight = score_alignment(translator, aligned, progress)
-    by_norm = score_alignment(translator, aligned, progress, cross_norms)
+    scores = score_alignment(translator, aligned, progress, {**OF_WEIGHTS, NORM: cross_norms}, unfinished)
     tables = {
-        prefix + name: torch.tensor(scores.ways[name.removeprefix("aer_")].heads).flatten()
-        for prefix, scores in (("", by_weight), (NORM, by_norm))
+        prefix + name: torch.tensor(scores.ways[prefix + name.removeprefix("aer_")].heads).flatten()
+        for prefix in ("", NORM)
         for name in AER
     }
-    return tables, by_weight.sure_links
+    return tables, scores.sure_links
 
 
 def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:

@@ -7,10 +7,11 @@ better.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -20,6 +21,7 @@ from model.analysis.corpus import read_json_rows
 from model.analysis.metrics.estimates import ErrorRates, HeadCounts, score_heads
 from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
+from model.over_corpus import Partial, Sum, over_corpus
 from model.reader import Writer
 from model.trace.trace import Trace
 from model.words import attention_between_words, find_words, pieces_of_spans, with_mean_of_heads
@@ -29,13 +31,13 @@ ROW_OF_PIECE = {"word_in": 1, "word_out": 0}
 """Way of asking → decoder row of the target's piece 0. Row 0 reads <s> and predicts piece 0; row 1 reads piece 0."""
 
 NO_LINK = -1
+#: Names in a partial result: pairs that the model refused, and what the error rates are divided by.
+_REFUSED, _TOTALS = "refused", "totals"
 Link = tuple[int, int]
 """Index of a source word, index of a target word."""
 
 Matrix = Callable[[Trace, int], Tensor]
 """A trace and a layer → what its cross-attention heads give to each key in each row [head, row, key], at least 0."""
-
-LinkOrNumbered = TypeVar("LinkOrNumbered", Link, tuple[int, int, int])
 
 
 class AlignedPair(NamedTuple):
@@ -67,7 +69,8 @@ class AlignmentScores:
     sure_links: int
     predicted_links: int
     diagonal: float  #: error rate of the diagonal
-    ways: dict[str, ErrorRates]  #: "word_in" and "word_out" → error rates of all heads
+    #: "word_in" and "word_out" → error rates of all heads; of a matrix with a name, the same after its name.
+    ways: dict[str, ErrorRates]
 
     @property
     def skipped_rows(self) -> int:
@@ -89,23 +92,6 @@ def read_alignments(path: str | Path) -> list[AlignedPair]:
         message = "{path} contains no row; expected one JSON object with “en”, “de” and “sure” per line."
         raise DataError(message, path=path)
     return pairs
-
-
-def alignment_error_rate(
-    predicted: Collection[LinkOrNumbered], sure: Collection[LinkOrNumbered], possible: Collection[LinkOrNumbered]
-) -> float:
-    """AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|) (Och & Ney 2003), for at least one link in A or S.
-
-    A is predicted, S (`sure`) must be there, P (`possible`) may be: it contains S, and is S if people marked only that.
-    """
-    a, s, p = set(predicted), set(sure), set(possible) | set(sure)
-    return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
-
-
-def corpus_error_rate(predicted: Sequence[Collection[Link]], pairs: Aligned) -> float:
-    """Error rate of a whole set, only sure links given: the links of all rows are counted together."""
-    sure = {(row, *link) for row, pair in enumerate(pairs) for link in pair.sure}
-    return alignment_error_rate({(row, *link) for row, links in enumerate(predicted) for link in links}, sure, sure)
 
 
 def diagonal_links(num_source: int, num_target: int) -> list[Link]:
@@ -140,54 +126,101 @@ def linked_words(
     return torch.stack(layers).masked_fill(without_pieces, NO_LINK)
 
 
-def count_links(links: Sequence[Int[Tensor, "layer head_or_mean _target_word"]], pairs: Aligned) -> HeadCounts:
-    """What the error rate needs: hits are |A∩S| + |A∩P| with P = S, totals |A| + |S|; odd rows are the first half."""
-    hits, totals = [], []
-    for linked, pair in zip(links, pairs, strict=True):
-        sure = torch.zeros(len(pair.target), len(pair.source), dtype=torch.bool)
-        for source, target in pair.sure:
-            sure[target, source] = True
-        right = sure[torch.arange(len(pair.target)), linked] & (linked != NO_LINK)
-        hits.append(2.0 * right.sum(-1))
-        totals.append(float((linked[0, 0] != NO_LINK).sum() + len(pair.sure)))
-    folds = torch.arange(len(pairs)) % 2
-    return HeadCounts(torch.stack(hits), torch.tensor(totals), folds)
+def count_links(
+    linked: Int[Tensor, "*of_heads target_word"], pair: AlignedPair
+) -> tuple[Float[Tensor, "*of_heads"], int]:
+    """What the error rate of a set is made of: AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|) (Och & Ney 2003).
+
+    Numerator and denominator of one pair; those of a set are added first. A is `linked`, S the links that must be there
+    and P those that may: the same here, for people marked only sure ones.
+    """
+    sure = torch.zeros(len(pair.target), len(pair.source), dtype=torch.bool)
+    for source, target in pair.sure:
+        sure[target, source] = True
+    is_linked = linked != NO_LINK
+    hits = sure[torch.arange(len(pair.target)), linked] & is_linked
+    return 2.0 * hits.sum(-1), int(is_linked.sum(-1).amax()) + len(pair.sure)
+
+
+#: What is read off a layer where nothing else is asked for.
+OF_WEIGHTS: Final[Mapping[str, Matrix]] = MappingProxyType({"": cross_weights})
 
 
 def score_alignment(
-    translator: Writer, pairs: Aligned, progress: Progress = no_progress, matrix: Matrix = cross_weights
+    translator: Writer,
+    pairs: Aligned,
+    progress: Progress = no_progress,
+    matrices: Mapping[str, Matrix] = OF_WEIGHTS,
+    unfinished: Path | None = None,
 ) -> AlignmentScores:
     """Read every pair along and score all cross-attention heads. Raises a DataError if no pair could be read.
 
-    Pairs that the model refuses are left out and counted. `matrix`: what is read off a layer, as in `linked_words`.
+    Pairs that the model refuses are left out and counted.
+
+    Args:
+        translator, pairs: who reads along, and what.
+        progress: called with the number of pairs done since the last call.
+        matrices: name → what is read off a layer, as in `linked_words`.
+        unfinished: as of `over_corpus`.
     """
-    scored: list[AlignedPair] = []
-    skipped: Counter[str] = Counter()
-    links: dict[str, list[Tensor]] = {way: [] for way in ROW_OF_PIECE}
-    for pair in pairs:
-        source, target = " ".join(pair.source), " ".join(pair.target)
-        try:
-            trace = translator.trace(source, target)
-        except InputTextError:
-            skipped[said("too long or blank for this model")] += 1
-        else:
-            read, written = translator.source_offsets(source), translator.target_offsets(target)
-            if read is None or written is None:
-                raise DataError("The tokenizer of this model does not report which characters belong to a token.")
-            # The words of the file, not those that the text would be cut into: Chinese has no spaces between them.
-            both = ((read, source, pair.source), (written, target, pair.target))
-            words = AlignedWords(*(pieces_of_spans(offsets, find_words(text, of)) for offsets, text, of in both))
-            for way, of_way in links.items():
-                of_way.append(linked_words(trace, words, way, matrix))
-            scored.append(pair)
-        progress(1)
-    if not scored:
-        raise DataError("No row could be scored: all are blank or too long for this model.")
-    return AlignmentScores(
-        rows=len(scored),
-        skipped=dict(skipped),
-        sure_links=sum(len(pair.sure) for pair in scored),
-        predicted_links=int(sum((linked[0, 0] != NO_LINK).sum() for linked in links["word_in"])),
-        diagonal=corpus_error_rate([diagonal_links(len(pair.source), len(pair.target)) for pair in scored], scored),
-        ways={way: score_heads(count_links(of_way, scored)) for way, of_way in links.items()},
+
+    def of_chunk(chunk: Aligned, progress: Progress) -> Partial:
+        sums: Counter[str] = Counter()
+        rows: dict[str, list[Tensor]] = {}
+        for pair in chunk:
+            read = _read_along(translator, pair)
+            if read is None:
+                sums[_REFUSED] += 1
+            else:
+                trace, words = read
+                diagonal = torch.tensor([source for source, _ in diagonal_links(len(pair.source), len(pair.target))])
+                hits, total = count_links(diagonal, pair)
+                sums.update({"diagonal": int(hits), "of_diagonal": total, "sure": len(pair.sure)})
+                for name, matrix in matrices.items():
+                    for way in ROW_OF_PIECE:
+                        hits, total = count_links(linked_words(trace, words, way, matrix), pair)
+                        rows.setdefault(f"{name}{way}", []).append(hits)
+                rows.setdefault(_TOTALS, []).append(torch.tensor(float(total)))
+            progress(1)
+        return Partial(sums, {name: torch.stack(of_pairs).numpy() for name, of_pairs in rows.items()})
+
+    def finish(total: Partial) -> AlignmentScores:
+        if _TOTALS not in total.rows:
+            raise DataError("No row could be scored: all are blank or too long for this model.")
+        totals, sums = torch.from_numpy(total.rows[_TOTALS]), total.sums
+        # Odd rows are the first half.
+        folds = torch.arange(len(totals)) % 2
+        return AlignmentScores(
+            rows=len(totals),
+            skipped={said("too long or blank for this model"): int(sums[_REFUSED])} if _REFUSED in sums else {},
+            sure_links=int(sums["sure"]),
+            predicted_links=int(totals.sum()) - int(sums["sure"]),
+            diagonal=1 - int(sums["diagonal"]) / int(sums["of_diagonal"]),
+            ways={
+                name: score_heads(HeadCounts(torch.from_numpy(of_pairs), totals, folds))
+                for name, of_pairs in total.rows.items()
+                if name != _TOTALS
+            },
+        )
+
+    summed = Sum(
+        of_chunk=of_chunk,
+        finish=finish,
+        name=lambda: " ".join(("alignment 1", translator.weights_digest, translator.key, *matrices)),
     )
+    return over_corpus(pairs, summed, progress, unfinished)
+
+
+def _read_along(translator: Writer, pair: AlignedPair) -> tuple[Trace, AlignedWords] | None:
+    """The trace of a pair, and the pieces of its words; None if the model refuses it."""
+    source, target = " ".join(pair.source), " ".join(pair.target)
+    try:
+        trace = translator.trace(source, target)
+    except InputTextError:
+        return None
+    read, written = translator.source_offsets(source), translator.target_offsets(target)
+    if read is None or written is None:
+        raise DataError("The tokenizer of this model does not report which characters belong to a token.")
+    # The words of the file, not those that the text would be cut into: Chinese has no spaces between them.
+    both = ((read, source, pair.source), (written, target, pair.target))
+    return trace, AlignedWords(*(pieces_of_spans(offsets, find_words(text, of)) for offsets, text, of in both))

@@ -71,8 +71,8 @@ class Reading:
 
     @property
     def work(self) -> int:
-        """How many sentences have to be read for it: an aligned pair is read twice."""
-        return len(self.sentences) + 2 * len(self.aligned)
+        """How many sentences and aligned pairs have to be read for it."""
+        return len(self.sentences) + len(self.aligned)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,6 @@ from model.analysis.metrics.alignment import (
     NO_LINK,
     AlignedPair,
     AlignedWords,
-    alignment_error_rate,
-    corpus_error_rate,
     count_links,
     diagonal_links,
     linked_words,
@@ -50,17 +48,10 @@ def planted(translator: Translator, shift: int) -> Plan:
     return weights
 
 
-def test_error_rate_by_hand() -> None:
-    sure, possible = [(0, 0), (2, 2)], [(0, 0), (2, 2), (1, 1)]
-    assert alignment_error_rate([(0, 0), (1, 1), (1, 2)], sure, possible) == pytest.approx(1 - (1 + 2) / (3 + 2))
-    assert alignment_error_rate(sure, sure, sure) == 0
-    assert alignment_error_rate([(5, 5)], sure, possible) == 1
-    assert alignment_error_rate([], sure, sure) == 1
-
-
 def test_links_of_a_set_are_counted_together() -> None:
     pairs = [AlignedPair(("a",), ("x",), frozenset({(0, 0)})), AlignedPair(("a", "b"), ("x",), frozenset({(1, 0)}))]
-    assert corpus_error_rate([[(0, 0)], [(0, 0)]], pairs) == pytest.approx(0.5)
+    counted = [count_links(torch.tensor([[[0]], [[NO_LINK]]]), pair) for pair in pairs]
+    assert [(hits.tolist(), total) for hits, total in counted] == [([[2.0], [0.0]], 2), ([[0.0], [0.0]], 2)]
 
 
 def test_the_diagonal_stretches_to_both_lengths() -> None:
@@ -73,7 +64,7 @@ def test_the_diagonal_stretches_to_both_lengths() -> None:
 def test_a_head_that_aligns_perfectly_has_error_rate_zero(
     translator: Translator, shift: int, right: str, wrong: str
 ) -> None:
-    scores = score_alignment(translator, [MIRRORED, MIRRORED], matrix=planted(translator, shift))
+    scores = score_alignment(translator, [MIRRORED, MIRRORED], matrices={"": planted(translator, shift)})
     assert scores.ways[right].best_head == (1, 2)
     assert scores.ways[right].best == scores.ways[right].cross_selected == 0
     assert scores.ways[right].head_averaged[1] == 0
@@ -102,17 +93,18 @@ def test_words_are_those_of_the_file_also_where_a_text_would_be_cut_into_others(
                 keys[2, piece + 1] = looked_at[-1]
         return one_hot(keys, len(trace.source_tokens)).float()
 
-    scores = score_alignment(translator, [pair], matrix=weights)
+    scores = score_alignment(translator, [pair], matrices={"": weights})
     assert scores.ways["word_in"].heads[1][2] == 0
 
 
-def test_hits_and_totals_give_the_same_error_rate_as_the_links_themselves() -> None:
+def test_the_error_rate_of_a_set_is_that_of_its_sets_of_links() -> None:
     generator = torch.Generator().manual_seed(3)
-    links = [torch.randint(-1, 7, (1, 1, 7), generator=generator).expand(2, 3, 7) for _ in range(4)]
-    counts = count_links(links, [MIRRORED] * 4)
-    found = [{(i, j) for j, i in enumerate(linked[0, 0].tolist()) if i != NO_LINK} for linked in links]
-    rates = counts.error_rates(torch.ones(4, dtype=torch.bool))
-    torch.testing.assert_close(rates, torch.full((2, 3), corpus_error_rate(found, [MIRRORED] * 4)))
+    linked = [torch.randint(-1, 7, (7,), generator=generator) for _ in range(4)]
+    found = {(row, int(i), j) for row, of in enumerate(linked) for j, i in enumerate(of) if i != NO_LINK}
+    sure = {(row, *link) for row in range(4) for link in MIRRORED.sure}
+    counted = [count_links(of, MIRRORED) for of in linked]
+    rate = 1 - sum(float(hits) for hits, _ in counted) / sum(total for _, total in counted)
+    assert rate == pytest.approx(1 - 2 * len(found & sure) / (len(found) + len(sure)))
 
 
 def test_pairs_that_the_model_refuses_are_counted(translator: Translator) -> None:
@@ -178,9 +170,23 @@ def test_a_word_is_linked_to_the_source_word_that_it_looks_at_most(translator: T
         assert found.tolist() == [[expected] * 2] * 2
 
 
-def test_pairs_belong_to_either_half_in_turn() -> None:
-    pair, linked = AlignedPair(("a",), ("b",), frozenset({(0, 0)})), torch.zeros(1, 2, 1, dtype=torch.long)
-    assert count_links([linked] * 4, [pair] * 4).folds.tolist() == [0, 1, 0, 1]
+@pytest.mark.parametrize("size", [1, 3, 256])
+def test_pairs_belong_to_either_half_in_turn_however_they_are_cut(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr("model.over_corpus.TEXTS_AT_ONCE", size)
+    second = AlignedPair(("two", *WORDS[1:]), (*WORDS[:0:-1], "two"), MIRRORED.sure)
+    refused = AlignedPair(("word",) * 100, ("wort",), frozenset())
+    mirror = planted(translator, 1)
+
+    def in_turn(trace: Trace, layer: int) -> torch.Tensor:
+        """Head 1.2 is right about the first text, head 1.0 about the second."""
+        weights = mirror(trace, layer)
+        return weights.flip(0)[[1, 2, 3, 0]] if trace.text.startswith("two") else weights
+
+    scores = score_alignment(translator, [MIRRORED, second, refused, MIRRORED, second], matrices={"": in_turn})
+    assert scores.ways["word_in"].chosen == ((1, 2), (1, 0))
+    assert (scores.rows, scores.skipped_rows) == (4, 1)
 
 
 def test_a_missing_file_or_a_folder_is_said(tmp_path: Path) -> None:
