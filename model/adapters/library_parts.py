@@ -31,7 +31,7 @@ from model.nn.hooks import CALL, Edit, listen
 from model.nn.masks import AttentionMask
 from model.parts.parts import Parts
 from model.parts.removal import NOT_SCALED, PartOff, heads_off, places_of
-from model.parts.run import Addition
+from model.parts.run import Addition, heads_as_in
 from model.parts.weights import (
     AttentionWeights,
     Beginning,
@@ -49,7 +49,7 @@ from model.trace.trace import ROUNDING, Recorded, Trace
 #: Fewer tokens than these may have numbers that follow each other by chance.
 FEWEST: Final = 3
 #: Vectors that a layer is given at once.
-ROWS_AT_ONCE: Final = 256
+ROWS_AT_ONCE: Final = 64
 #: How positions are known that are added to the embeddings.
 ADDED: Final = ("learned", "sinusoidal")
 NO_LAYER: Final = said("The layers of this model cannot be run alone, so their queries and keys are unknown.")
@@ -471,6 +471,38 @@ class LibraryParts(Parts):
         both: Mapping[Stack, Sequence[int]] = {"encoder": trace.source_ids, "decoder": trace.target_ids}
         rows = {stack: None for stack, ids in both.items() if ids} if at is None else at
         return LibraryRun(self, self.reader, lambda: self.reader.run_again(trace, edits=edits), rows, trace, edits)
+
+    @torch.inference_mode()
+    def start(self, trace: Trace, stack: Stack) -> Float[Tensor, "row d_model"]:
+        """See `Parts`."""
+        length = len(trace.source_ids if stack == "encoder" else trace.target_ids)
+        with self._tapped({stack: None}, has_modules=False) as layers, _until_attending(stack):
+            self.reader.model.base_model(**self._few(trace, stack, range(length)))  # type: ignore[operator]
+        if not layers or layers[0].given is None or len(layers[0].given) != length:
+            raise TraceError(NO_LAYER)
+        return layers[0].given
+
+    @torch.inference_mode()
+    def additions_at(
+        self, trace: Trace, stack: Stack, rows: Sequence[int], start: Float[Tensor, "row d_model"]
+    ) -> tuple[Addition, ...]:
+        """See `Parts`."""
+        given = self._few(trace, stack, rows)
+
+        def run() -> None:
+            with heads_as_in(trace, stack, rows):
+                self.reader.model.base_model(**given)  # type: ignore[operator]
+
+        run_of_rows = LibraryRun(self, self.reader, run, {stack: None}, start=start)
+        return tuple(addition for of_layer in run_of_rows.additions(stack) for addition in of_layer)
+
+    def _few(self, trace: Trace, stack: Stack, rows: Sequence[int]) -> dict[str, Any]:
+        """What the model is called with to read these tokens of a trace in a stack, and one in the other."""
+        source, target = trace.source_ids[:1], trace.target_ids[:1]
+        if stack == "decoder":
+            return self.reader.arguments(source, [trace.target_ids[row] for row in rows])
+        beside = tuple((name, tuple(values[row] for row in rows)) for name, values in trace.token_inputs)
+        return self.reader.arguments([trace.source_ids[row] for row in rows], target, token_inputs=beside)
 
     def _check(self) -> None:
         if self.why:

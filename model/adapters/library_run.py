@@ -40,6 +40,7 @@ class LibraryRun(Run):
     rows: Mapping[Stack, int | None]
     before: Trace | None = None  #: of whose tokens it is
     edits: Edits | None = None
+    start: Float[Tensor, "row d_model"] | None = None  #: what the first layer reads, instead of what it is given
 
     @cached_property
     def trace(self) -> Trace:
@@ -111,8 +112,8 @@ class LibraryRun(Run):
 
     @torch.inference_mode()
     def _listened(self, *, has_modules: bool, has_others: bool = False) -> list[LayerCall]:
-        model, layout = self.reader.model, self.reader.layout
-        with tapped(model, layout, self.rows, has_modules=has_modules, has_others=has_others) as layers:
+        model, layout, start = self.reader.model, self.reader.layout, self.start
+        with tapped(model, layout, self.rows, has_modules=has_modules, has_others=has_others, start=start) as layers:
             self.again()
         return layers
 

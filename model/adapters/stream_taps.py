@@ -79,6 +79,8 @@ class Taps:
     has_modules: bool = True  #: whether what the modules of a layer do is kept too
     has_others: bool = False  #: whether layers without attention are kept too
     skipped: Set[nn.Module] = frozenset()  #: put out what they read
+    #: what the first layer of a stack reads instead of what it is given.
+    start: Float[Tensor, "row d_model"] | None = None
     layers: list[LayerCall] = field(default_factory=list)
     is_open: bool = False
 
@@ -98,6 +100,7 @@ def tapped(
     has_modules: bool = True,
     has_others: bool = False,
     skipped: Set[nn.Module] = frozenset(),
+    start: Float[Tensor, "row d_model"] | None = None,
 ) -> Iterator[list[LayerCall]]:
     """Yield what the layers of these stacks do while the block runs, in this thread only.
 
@@ -106,9 +109,10 @@ def tapped(
         has_modules: whether the modules inside the layers are listened to.
         has_others: whether layers without attention, which stand between the others, are listened to.
         skipped: modules inside layers that put out what they read.
+        start: what the first of these layers reads, instead of what it is given.
     """
     _tap(model, layout)
-    taps = Taps(rows, has_modules, has_others, skipped)
+    taps = Taps(rows, has_modules, has_others, skipped, start)
     token = _TAPS.set(taps)
     try:
         yield taps.layers
@@ -158,14 +162,20 @@ def layer_around(model: nn.Module, attention: nn.Module) -> nn.Module | None:
 
 
 def _opener(stack: Stack, *, is_other: bool = False) -> Any:
-    def begin(module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None) -> None:
+    def begin(module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         taps = _TAPS.get()
         if taps is None or stack not in taps.rows or (is_other and not taps.has_others):
-            return
-        call = LayerCall(module, args, kwargs or {}, stack)
+            return None
+        call = LayerCall(module, args, kwargs, stack)
+        if taps.start is not None and not taps.layers and call.hidden is not None:
+            first = taps.start[None].to(call.hidden)
+            call.args, call.kwargs = (
+                ((first, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": first})
+            )
         call.given = _row(call.hidden, taps.rows[stack])
         taps.layers.append(call)
         taps.is_open = True
+        return call.args, call.kwargs
 
     return begin
 

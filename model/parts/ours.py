@@ -23,7 +23,7 @@ from model.nn.masks import AttentionMask
 from model.nn.transformer import Transformer
 from model.parts.parts import Parts
 from model.parts.removal import NOT_SCALED, PartOff, heads_off, places_of
-from model.parts.run import Addition, LayerRun, NormStep, Run
+from model.parts.run import Addition, LayerRun, NormStep, Run, heads_as_in
 from model.parts.weights import (
     AttentionWeights,
     Embedding,
@@ -151,6 +151,66 @@ class OwnParts(Parts):
         """See `Parts`. What is asked of it raises an InputTextError or TokenError if the trace is of another model."""
         return OwnRun(self, trace, edits, dict.fromkeys(self.stacks) if at is None else at)
 
+    def start(self, trace: Trace, stack: Stack) -> Float[Tensor, "row d_model"]:
+        """See `Parts`."""
+        return self.run(trace).start(stack)
+
+    @torch.inference_mode()
+    def additions_at(
+        self, trace: Trace, stack: Stack, rows: Sequence[int], start: Float[Tensor, "row d_model"]
+    ) -> tuple[Addition, ...]:
+        """See `Parts`."""
+        x = start[None].to(self.model.projection.weight)
+        # Whatever they may attend to: their heads put out what they did in the trace.
+        mask = AttentionMask(num_queries=len(rows), num_keys=len(rows), device=x.device)
+        inputs = DecoderInputs(x, x, mask, mask)
+        with heads_as_in(trace, stack, rows, STREAM) as recorded:
+            for layer in (self.model.encoder if stack == "encoder" else self.model.decoder).layers:
+                x = layer(x, mask if stack == "encoder" else inputs)
+        layers = self.additions_of(stack, start, lambda name: recorded[name][0][0].float().cpu())
+        return tuple(addition for of_layer in layers for addition in of_layer)
+
+    def additions_of(
+        self,
+        stack: Stack,
+        start: Float[Tensor, "*rows d_model"],
+        recorded: Callable[[str], Float[Tensor, "*rows width"]],
+    ) -> tuple[tuple[Addition, ...], ...]:
+        """What the sub-layers of each layer added to where the stream starts, by what was recorded at each hook."""
+        found, stream = [], start
+        for layer in range(self.count(stack)):
+            of_layer = []
+            for kind in self.kinds(stack):
+                addition = self._addition(Sublayer(stack, layer, kind), stream, recorded)
+                of_layer.append(addition)
+                stream = addition.after
+            found.append(tuple(of_layer))
+        return tuple(found)
+
+    def _addition(
+        self,
+        sublayer: Sublayer,
+        before: Float[Tensor, "*rows d_model"],
+        recorded: Callable[[str], Float[Tensor, "*rows width"]],
+    ) -> Addition:
+        path, norms = path_of(sublayer), self.norms(sublayer)
+        added, summed, normed = (recorded(f"{path}_residual.hook_{name}") for name in ("sublayer", "sum", "normed"))
+        norm = norms.before or norms.after
+        assert norm is not None
+        is_post = norms.before is None
+        return Addition(
+            kind=sublayer.kind,
+            before=before,
+            read=before if is_post else normed,
+            added=added,
+            summed=summed,
+            after=normed if is_post else summed,
+            norm=NormStep(norm=norm, before=summed if is_post else before, after=normed),
+            is_post=is_post,
+            hidden=recorded(f"{path}.hook_hidden") if sublayer.kind == "feed_forward" else None,
+            has_skip=self.model.config.residual,
+        )
+
     def _embedding(self, stack: Stack) -> EmbeddingModule:
         return self.model.encoder.embedding if stack == "encoder" else self.model.decoder.embedding
 
@@ -177,27 +237,18 @@ class OwnRun(Run):
 
     def levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
         """See `Run`. A trace has them, unless it was loaded from a file."""
+        outputs = [f"{stack}.layers.{layer}.hook_output" for layer in range(self.parts.count(stack))]
+        return torch.stack([self.start(stack), *self._recorded(stack, outputs)])
+
+    def start(self, stack: Stack) -> Float[Tensor, "*rows d_model"]:
+        """Level 0 of a stack."""
         begin = [f"{stack}.embedding.hook_{part}" for part in ("embedding", "positional")]
         begin = begin[:1] if self.parts.model.config.positions == "none" else begin
-        outputs = [f"{stack}.layers.{layer}.hook_output" for layer in range(self.parts.count(stack))]
-        is_known = self.edits is None and begin[0] in self.before.recorded
-        length = len(self.before.source_ids if stack == "encoder" else self.before.target_ids)
-        shape = (length, self.parts.model.config.d_model)
-        every = recorded_rows(self.before if is_known else self.trace, [*begin, *outputs], shape)
-        of_rows = [(one if self.rows[stack] is None else one[self.rows[stack]]).float() for one in every]
-        return torch.stack([torch.stack(of_rows[: len(begin)]).sum(0), *of_rows[len(begin) :]])
+        return torch.stack(self._recorded(stack, begin)).sum(0)
 
     def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
         """See `Run`."""
-        found, stream = [], self.levels(stack)[0]
-        for layer in range(self.parts.count(stack)):
-            of_layer = []
-            for kind in self.parts.kinds(stack):
-                addition = self._addition(Sublayer(stack, layer, kind), stream)
-                of_layer.append(addition)
-                stream = addition.after
-            found.append(tuple(of_layer))
-        return tuple(found)
+        return self.parts.additions_of(stack, self.start(stack), partial(self._of, stack))
 
     def layers(self) -> Iterator[LayerRun]:
         """See `Run`."""
@@ -216,25 +267,12 @@ class OwnRun(Run):
             inputs = DecoderInputs(x, memory, of_prefix, across)
             yield LayerRun(stack="decoder", values=values, again=partial(_write, layer, inputs))
 
-    def _addition(self, sublayer: Sublayer, before: Float[Tensor, "*rows d_model"]) -> Addition:
-        path, norms = path_of(sublayer), self.parts.norms(sublayer)
-        hooks = (f"{path}_residual.hook_{name}" for name in ("sublayer", "sum", "normed"))
-        added, summed, normed = (self._of(sublayer.stack, hook) for hook in hooks)
-        norm = norms.before or norms.after
-        assert norm is not None
-        is_post = norms.before is None
-        return Addition(
-            kind=sublayer.kind,
-            before=before,
-            read=before if is_post else normed,
-            added=added,
-            summed=summed,
-            after=normed if is_post else summed,
-            norm=NormStep(norm=norm, before=summed if is_post else before, after=normed),
-            is_post=is_post,
-            hidden=self._of(sublayer.stack, f"{path}.hook_hidden") if sublayer.kind == "feed_forward" else None,
-            has_skip=self.parts.model.config.residual,
-        )
+    def _recorded(self, stack: Stack, names: Sequence[str]) -> list[Float[Tensor, "*rows d_model"]]:
+        is_known = self.edits is None and f"{stack}.embedding.hook_embedding" in self.before.recorded
+        length = len(self.before.source_ids if stack == "encoder" else self.before.target_ids)
+        shape = (length, self.parts.model.config.d_model)
+        every = recorded_rows(self.before if is_known else self.trace, names, shape)
+        return [(one if self.rows[stack] is None else one[self.rows[stack]]).float() for one in every]
 
     def _of(self, stack: Stack, name: str) -> Float[Tensor, "*rows width"]:
         recorded, row = self.trace.recorded[name], self.rows[stack]

@@ -16,7 +16,7 @@ from model.errors import EditError, TraceError, said
 from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
 from model.parts.removal import PartOff
-from model.parts.run import Run
+from model.parts.run import Addition, Run
 from model.parts.weights import (
     AttentionWeights,
     Beginning,
@@ -157,5 +157,20 @@ class Parts:
         """Run a trace again, under its own edits or these, and keep what adds up.
 
         `at`: of each stack to keep, the row; by default all rows of all stacks that the trace has tokens of.
+        """
+        raise TraceError(self.why or NOT_TOLD)
+
+    def start(self, trace: Trace, stack: Stack) -> Float[Tensor, "row d_model"]:
+        """What the first layer of a stack read in the run of a trace, without running all of them."""
+        raise TraceError(self.why or NOT_TOLD)
+
+    def additions_at(
+        self, trace: Trace, stack: Stack, rows: Sequence[int], start: Float[Tensor, "row d_model"]
+    ) -> tuple[Addition, ...]:
+        """What each sub-layer of a stack added at these rows in the run of a trace, in order.
+
+        Only these rows are computed, from what the first layer read there (`start`) on: heads put out what they did in
+        the trace, and all else is done at each position alike (§3.3). It is the same stream where values come out as
+        they are in the trace; else it raises a TraceError.
         """
         raise TraceError(self.why or NOT_TOLD)

@@ -5,16 +5,18 @@ Framework for Transformer Circuits", for reading it as a sum. All tensors are fl
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.errors import said
-from model.nn.hooks import listen
+from model.errors import TraceError, said
+from model.nn.encoder_decoder import site_path
+from model.nn.hooks import Edit, listen
 from model.parts.weights import Kind, Norm, Stack
 from model.trace.trace import Trace
 
@@ -22,6 +24,11 @@ NOT_FOUND: Final = said(
     "No module outputs of this model add up to the outputs of its layers, so what each sub-layer adds is unknown: "
     "the model may scale what it adds."
 )
+NOT_ALIKE: Final = said(
+    "Between its attentions this model does not do the same at each position, so what it adds at some is unknown."
+)
+#: How far values may be from those of a trace, as a share of the largest: rounding of float32.
+SAME: Final = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,6 +121,40 @@ class LayerRun:
 
         with listen(edits={self.values[site][0]: zero}):
             return self.again(len(positions))
+
+
+@contextmanager
+def heads_as_in(
+    trace: Trace, stack: Stack, rows: Sequence[int], record: Set[str] = frozenset()
+) -> Iterator[Mapping[str, list[Any]]]:
+    """While the block runs a stack over these rows of a trace alone, its heads put out what they did there.
+
+    Yields what is recorded, at these hooks too, by full name.
+
+    Raises a TraceError at its end if the values of these rows are not those of the trace: then the stream is another.
+    """
+    sites = [site for site in trace.sites if site.startswith(stack)]
+
+    def put_out(site: str, layer: int) -> Edit:
+        def edited(output: Float[Tensor, "batch head row d_v"]) -> Float[Tensor, "batch head row d_v"]:
+            found = trace.head_output(site, layer, rows=list(rows)).transpose(0, 1).contiguous().transpose(0, 1)
+            return found[None].to(output)
+
+        return edited
+
+    named = {
+        f"{site_path(site, layer)}.hook_head_output": put_out(site, layer)
+        for site in sites
+        for layer in range(trace.layers_of(site))
+    }
+    with listen(record={"hook_value", *record}, edits=named) as recorded:
+        yield recorded
+    own = f"{stack}.self"
+    for layer in range(trace.layers_of(own)):
+        known = trace.attention(own, layer).value[:, list(rows)].float()
+        found = recorded[f"{site_path(own, layer)}.hook_value"][0][0].float().cpu()
+        if float((found - known).abs().max()) > SAME * float(known.abs().max()):
+            raise TraceError(NOT_ALIKE)
 
 
 class Run(ABC):

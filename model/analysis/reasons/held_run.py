@@ -5,7 +5,7 @@ that a model computes is linear in the stream, and the stream is a sum (Elhage e
 for Transformer Circuits"). A `Functional` is c · x at some rows; `HeldRun` splits its value over the parts of x.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -37,6 +37,8 @@ NOT_ITS_HEADS = said(
 TOLERANCE = 1e-4
 #: Rows in which it is seen by what an attention multiplies its output.
 FEW_ROWS = 8
+#: Rows of a model that are computed at once: what its modules put out is held so long.
+ROWS_AT_ONCE = 64
 
 
 class Part(NamedTuple):
@@ -55,17 +57,21 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Functional:
-    """Σ over rows of c · x, with x the residual stream of a stack before one of its sub-layers."""
+    """Σ over rows of c · x, with x the residual stream of a stack before one of its sub-layers, or a norm of it."""
 
     stack: Stack
     depth: int  #: sub-layers that have been added to x; all of them: what the last layer puts out, before a final norm
     rows: tuple[int, ...]
     vectors: Float[Tensor, "row d_model"]  #: c of each of these rows
+    norm: Norm | None = None  #: what x goes through first, its bias left out
+    values: Float[Tensor, "row"] | None = None  #: c · x of each of these rows, where a trace tells it
 
     def at(self, position: int) -> "Functional":
         """The same at one row alone."""
         chosen = [number for number, row in enumerate(self.rows) if row == position]
-        return Functional(self.stack, self.depth, tuple(self.rows[number] for number in chosen), self.vectors[chosen])
+        values = None if self.values is None else self.values[chosen]
+        rows = tuple(self.rows[number] for number in chosen)
+        return replace(self, rows=rows, vectors=self.vectors[chosen], values=values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +85,40 @@ class Followed:
     constants: Mapping[Part, float]
 
 
+class _Form(NamedTuple):
+    """How a sub-layer reads the stream and adds to it."""
+
+    norm: Norm | None  #: of the stream that it reads, or of the sum (post-norm)
+    is_post: bool
+    depth: int  #: sub-layers before the stream that it reads: in parallel blocks it is another than it adds to
+    output_norm: Norm | None
+    has_skip: bool
+
+
+class _Kept(NamedTuple):
+    """What is kept of a run's stream at some rows: a tensor for each sub-layer."""
+
+    before: Float[Tensor, "depth row d_model"]  #: of each sub-layer, and after the last
+    added: Float[Tensor, "sublayer row d_model"]
+    summed: Float[Tensor, "sublayer row d_model"] | None  #: before the norms of a post-norm model
+    put_out: Float[Tensor, "sublayer row d_model"] | None  #: before norms of what sub-layers put out
+
+    def joined(self, other: "_Kept") -> "_Kept":
+        """Those rows and these."""
+
+        def both(one: Tensor | None, more: Tensor | None) -> Tensor | None:
+            return None if one is None or more is None else torch.cat((one, more), 1)
+
+        before, added = torch.cat((self.before, other.before), 1), torch.cat((self.added, other.added), 1)
+        return _Kept(before, added, both(self.summed, other.summed), both(self.put_out, other.put_out))
+
+
 @dataclass(frozen=True, eq=False)
 class HeldRun:
     """One run over the tokens of a trace, with norms, weights and gates as they were.
+
+    Nothing but the rows that are asked about is computed: all that a model does between its attentions it does at each
+    position alike (§3.3), and what the heads put out is in the trace.
 
     `partner`: between two sentences, the other run and, of each stack, its position for each of this one's (−1 for
     none): gates are then held at the mean of both. What is asked of it raises a TraceError, in one sentence, if the
@@ -98,13 +135,6 @@ class HeldRun:
         """The same run, with gates at the mean of both where a position has a partner."""
         return replace(self, partner=(other, positions))
 
-    def additions(self, stack: Stack) -> tuple[Addition, ...]:
-        """What each sub-layer of a stack added, in order."""
-        if self.parts.why:
-            raise TraceError(self.parts.why)
-        run = self._once("run", lambda: self.parts.run(self.trace))
-        return self._once(("additions", stack), lambda: tuple(part for layer in run.additions(stack) for part in layer))
-
     def attention(self, site: str, layer: int) -> AttentionInputs:
         """What an attention computed from. Raises a TraceError where its scores are no dot products."""
         inputs = self.trace.attention(site, layer)
@@ -112,19 +142,32 @@ class HeldRun:
             raise TraceError(NO_DOT_PRODUCT)
         return inputs
 
+    def compute(self, stack: Stack, rows: Sequence[int]) -> None:
+        """Make the stream of these rows known, all of them at once."""
+        self._keep(stack, rows)
+
     def value(self, asked: Functional) -> float:
         """Σ c · x."""
-        return float((asked.vectors * self.stream(asked.stack, asked.depth)[list(asked.rows)]).sum())
+        return sum(self.by_row(asked).values())
 
     def by_row(self, asked: Functional) -> dict[int, float]:
         """c · x of each row."""
-        values = (asked.vectors * self.stream(asked.stack, asked.depth)[list(asked.rows)]).sum(-1).tolist()
-        return dict(zip(asked.rows, values, strict=True))
+        values = asked.values
+        if values is None:
+            asked = self.of_stream(asked)
+            values = (asked.vectors * self.stream(asked.stack, asked.depth, asked.rows)).sum(-1)
+        return dict(zip(asked.rows, values.tolist(), strict=True))
 
-    def stream(self, stack: Stack, depth: int) -> Float[Tensor, "row d_model"]:
-        """The residual stream before a sub-layer, or after the last."""
-        added = self.additions(stack)
-        return added[depth].before if depth < len(added) else added[-1].after
+    def of_stream(self, asked: Functional) -> Functional:
+        """The same, asked of the stream itself: taken back through the norm, whose divisor is held."""
+        if asked.norm is None:
+            return asked
+        back = asked.norm.back(asked.vectors, self.stream(asked.stack, asked.depth, asked.rows))
+        return replace(asked, vectors=back, norm=None)
+
+    def stream(self, stack: Stack, depth: int, rows: Sequence[int]) -> Float[Tensor, "row d_model"]:
+        """The residual stream before a sub-layer, or after the last, at these rows."""
+        return self._at(stack, rows, lambda kept: kept.before, depth)
 
     def split(self, asked: Functional, *, through_networks: bool = False) -> dict[Part, float]:
         """The share of each part of the stream in the value: sub-layers whole, with their own biases apart.
@@ -156,57 +199,67 @@ class HeldRun:
             return self._network_read(sublayer, rows, c)
         return self._attention_read(sublayer, part.head, rows, c)
 
-    def reads(self, sublayer: Sublayer, rows: list[int], c: Float[Tensor, "row d_model"]) -> tuple[Functional, float]:
-        """A functional of what a sub-layer reads, taken back through its norm; and what the norm's bias gives."""
-        added = self.additions(sublayer.stack)
-        number = self.parts.sublayers(sublayer.stack).index(sublayer)
-        norm = added[number].norm
-        if norm is None or added[number].is_post:
-            return Functional(sublayer.stack, number, tuple(rows), c), 0.0
-        # In parallel blocks, a sub-layer does not read what the one before it in its layer has added.
-        while number and norm.before is not added[number].before and not torch.equal(norm.before, added[number].before):
-            number -= 1
-        back = norm.norm.back(c, norm.before[rows])
-        return Functional(sublayer.stack, number, tuple(rows), back), bias_share(norm.norm, c)
+    def reads(
+        self, sublayer: Sublayer, rows: Sequence[int], c: Float[Tensor, "row d_model"]
+    ) -> tuple[Functional, float]:
+        """A functional of what a sub-layer reads, and what the bias of its norm gives."""
+        form = self._forms(sublayer.stack)[self._number(sublayer)]
+        asked = Functional(sublayer.stack, form.depth, tuple(rows), c)
+        if form.norm is None or form.is_post:
+            return asked, 0.0
+        return replace(asked, norm=form.norm), bias_share(form.norm, c)
 
     def keys_read(
-        self, site: str, layer: int, c: Float[Tensor, "row d_model"], rows: list[int]
+        self, site: str, layer: int, c: Float[Tensor, "row d_model"], rows: Sequence[int]
     ) -> tuple[Functional, float]:
         """The same of what an attention makes keys and values of; in cross-attention that is the encoder's output."""
         sublayer = Sublayer.of_site(site, layer)
         if sublayer.kind == "self":
             return self.reads(sublayer, rows, c)
         depth, norm = len(self.parts.sublayers("encoder")), self._final_norm
-        if norm is None:
-            return Functional("encoder", depth, tuple(rows), c), 0.0
-        back = norm.back(c, self.stream("encoder", depth)[rows])
-        return Functional("encoder", depth, tuple(rows), back), bias_share(norm, c)
+        asked = Functional("encoder", depth, tuple(rows), c, norm)
+        return asked, 0.0 if norm is None else bias_share(norm, c)
 
     def weights(self, site: str, layer: int) -> AttentionWeights:
         """W_Q, W_K and W_V of an attention."""
         return self._once(("weights", site, layer), lambda: self.parts.attention(site, layer))
 
-    def turns(self, site: str, layer: int, side: Literal["query", "key"]) -> Turned:
-        """What positions do to the projected queries or keys of an attention, seen in what it used."""
+    def turns(self, site: str, layer: int, side: Literal["query", "key"], rows: Sequence[int]) -> Turned:
+        """What positions do to the projected queries or keys of an attention at these rows, seen in what it used."""
         sublayer, inputs, weights = (
             Sublayer.of_site(site, layer),
             self.attention(site, layer),
             self.weights(site, layer),
         )
-        read = self._memory if side == "key" and sublayer.kind == "cross" else self._read(sublayer)
+        if side == "key" and sublayer.kind == "cross":
+            end = self.stream("encoder", len(self.parts.sublayers("encoder")), rows)
+            read = end if self._final_norm is None else self._final_norm(end)
+        else:
+            read = self._read(sublayer, rows)
         projection, used = (weights.query, inputs.query) if side == "query" else (weights.key, inputs.key)
-        norms = self._once(("inner norms", site, layer), lambda: self.parts.inner_norms(site, layer))
-        norm = norms.query if side == "query" else norms.key
-        return self._once(("turns", site, layer, side), lambda: turned(projection(read), used.float(), norm))
+        projected, used = projection(read), used[:, list(rows)].float()
+        try:
+            return turned(projected, used)
+        except TraceError:
+            norms = self._once(("inner norms", site, layer), lambda: self.parts.inner_norms(site, layer))
+            norm = norms.query if side == "query" else norms.key
+            if norm is None:
+                raise
+            return turned(projected, used, norm)
 
-    def gates(self, stack: Stack, layer: int) -> Float[Tensor, "row d_ff"]:
+    def gates(self, stack: Stack, layer: int, rows: Sequence[int]) -> Float[Tensor, "row d_ff"]:
         """By what a network multiplies each of its inner units: f(x) / x, or what its gate gives (arXiv 2002.05202)."""
-        own = self._own_gates(stack, layer)
+        own = self._own_gates(stack, layer, rows)
         if self.partner is None:
             return own
         other, positions = self.partner
-        theirs, known = other._own_gates(stack, layer), torch.tensor(positions[stack])
-        return torch.where((known >= 0)[:, None], (own + theirs[known.clamp_min(0)]) / 2, own)
+        paired = [(number, positions[stack][row]) for number, row in enumerate(rows) if positions[stack][row] >= 0]
+        if not paired:
+            return own
+        known, theirs = (list(each) for each in zip(*paired, strict=True))
+        mean = own.clone()
+        mean[known] = (own[known] + other._own_gates(stack, layer, theirs)) / 2
+        return mean
 
     def _once(self, key: Hashable, find: Callable[[], Found]) -> Found:
         if key not in self._known:
@@ -214,101 +267,129 @@ class HeldRun:
         found: Found = self._known[key]
         return found
 
-    @property
-    def _memory(self) -> Float[Tensor, "row d_model"]:
-        end = self.stream("encoder", len(self.parts.sublayers("encoder")))
-        norm = self._final_norm
-        return end if norm is None else norm(end)
+    def _number(self, sublayer: Sublayer) -> int:
+        return self.parts.sublayers(sublayer.stack).index(sublayer)
+
+    def _forms(self, stack: Stack) -> tuple[_Form, ...]:
+        """Of each sub-layer of a stack, as seen at the first rows that were asked about."""
+        if ("forms", stack) not in self._known:
+            self._keep(stack, [0])
+        return self._once(("forms", stack), tuple)
+
+    def _at(
+        self, stack: Stack, rows: Sequence[int], of: Callable[[_Kept], Float[Tensor, "depth row d_model"]], depth: int
+    ) -> Float[Tensor, "row d_model"]:
+        kept, places = self._keep(stack, rows)
+        return of(kept)[depth][[places[row] for row in rows]]
+
+    def _keep(self, stack: Stack, rows: Sequence[int]) -> tuple[_Kept, Mapping[int, int]]:
+        """What is kept of a stack's stream, with these rows among its own, and where each row is."""
+        if self.parts.why:
+            raise TraceError(self.parts.why)
+        kept, places = self._known.get(("kept", stack), (None, {}))
+        missing = [row for row in dict.fromkeys(rows) if row not in places]
+        for first in range(0, len(missing), ROWS_AT_ONCE):
+            some = missing[first : first + ROWS_AT_ONCE]
+            start = self._once(("start", stack), lambda: self.parts.start(self.trace, stack))
+            additions = self.parts.additions_at(self.trace, stack, some, start[some])
+            self._once(("forms", stack), lambda additions=additions: _forms(additions))  # type: ignore[misc]
+            more = _kept(additions)
+            kept = more if kept is None else kept.joined(more)
+            places = {**places, **{row: len(places) + number for number, row in enumerate(some)}}
+        if missing:
+            self._known["kept", stack] = kept, places
+        return kept, places
 
     @property
     def _final_norm(self) -> Norm | None:
         return self._once("final norm", lambda: self.parts.final_norm("encoder"))
 
-    def _read(self, sublayer: Sublayer) -> Float[Tensor, "row d_model"]:
-        return self.additions(sublayer.stack)[self.parts.sublayers(sublayer.stack).index(sublayer)].read
+    def _read(self, sublayer: Sublayer, rows: Sequence[int]) -> Float[Tensor, "row d_model"]:
+        form = self._forms(sublayer.stack)[self._number(sublayer)]
+        stream = self.stream(sublayer.stack, form.depth, rows)
+        return stream if form.norm is None or form.is_post else form.norm(stream)
 
     def _output(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         return self._once(("output", site, layer), lambda: self.parts.output(site, layer).float())
 
-    def _network(self, stack: Stack, layer: int) -> "_Network | None":
-        """A network whose matrices give what it added; None if they are not told, or give something else."""
+    def _network(self, stack: Stack, layer: int, rows: Sequence[int]) -> "_Network | None":
+        """A network whose matrices give what it added at these rows; None if they are not told, or do not."""
 
         def find() -> _Network | None:
             try:
                 weights = self.parts.feed_forward(stack, layer)
             except TraceError:
                 return None
-            own = Sublayer(stack, layer, "feed_forward")
-            wrote = self._addition(own)
-            put_out = wrote.added if wrote.output_norm is None else wrote.output_norm.before
+            own, few = Sublayer(stack, layer, "feed_forward"), rows[:FEW_ROWS]
+            number = self._number(own)
+            has_norm = self._forms(stack)[number].output_norm is not None
+            wrote = self._at(stack, few, lambda kept: _put_out(kept) if has_norm else kept.added, number)
             # In parallel blocks it may share the norm of the attention.
             for reader in (own, Sublayer(stack, layer, "self")):
-                read = self._addition(reader).read
-                (again,) = weights.outer(weights.hidden(read))
-                if float((again - put_out).abs().max()) <= TOLERANCE * float(put_out.abs().max()):
-                    return _Network(weights, reader, read)
+                (again,) = weights.outer(weights.hidden(self._read(reader, few)))
+                if float((again - wrote).abs().max()) <= TOLERANCE * float(wrote.abs().max()):
+                    return _Network(weights, reader)
             return None
 
         return self._once(("network", stack, layer), find)
 
-    def _own_gates(self, stack: Stack, layer: int) -> Float[Tensor, "row d_ff"]:
-        weights, _, read = self._told(stack, layer)
+    def _own_gates(self, stack: Stack, layer: int, rows: Sequence[int]) -> Float[Tensor, "row d_ff"]:
+        weights, reader = self._told(stack, layer, rows)
+        read = self._read(reader, rows)
         if weights.gate is not None:
             return weights.activation(weights.gate(read)[0])
         (units,) = weights.inner(read)
         safe = torch.where(units.abs() > 1e-12, units, 1.0)
         return torch.where(units.abs() > 1e-12, weights.activation(units) / safe, 0.0)
 
-    def _told(self, stack: Stack, layer: int) -> "_Network":
-        network = self._network(stack, layer)
+    def _told(self, stack: Stack, layer: int, rows: Sequence[int]) -> "_Network":
+        network = self._network(stack, layer, rows)
         if network is None:
             raise TraceError(NOT_FOLLOWED)
         return network
 
     def _walk(
         self, asked: Functional, through_networks: bool
-    ) -> Iterator[tuple[int, list[int], Float[Tensor, "row d_model"], dict[Part, float], Followed | None]]:
-        """Sub-layers from the last to the first: number, rows, what is asked of its output, constants met, and what a
-        network read."""
-        stack, every = asked.stack, self.parts.sublayers(asked.stack)
-        rows, c = list(asked.rows), asked.vectors
+    ) -> Iterator[tuple[int, Float[Tensor, "row d_model"], dict[Part, float], Followed | None]]:
+        """Sub-layers from the last to the first: number, what is asked of its output, constants met, and what a network
+        read."""
+        stack, every, asked = asked.stack, self.parts.sublayers(asked.stack), self.of_stream(asked)
+        rows, c = asked.rows, asked.vectors
         later: dict[int, Float[Tensor, "row d_model"]] = {}
         for number in reversed(range(asked.depth)):
-            addition, constants = self.additions(stack)[number], {}
+            sublayer, form, constants, read = every[number], self._forms(stack)[number], {}, None
             c = c + later.pop(number + 1) if number + 1 in later else c
-            if addition.is_post and addition.norm is not None:
-                constants[Part("bias")] = bias_share(addition.norm.norm, c)
-                c = addition.norm.norm.back(c, addition.norm.before[rows])
-            sublayer, read = every[number], None
+            if form.is_post and form.norm is not None:
+                constants[Part("bias")] = bias_share(form.norm, c)
+                c = form.norm.back(c, self._at(stack, rows, _summed, number))
             is_followed = through_networks and sublayer.kind == "feed_forward"
-            if is_followed and self._network(stack, sublayer.layer) is not None:
+            if is_followed and self._network(stack, sublayer.layer, rows) is not None:
                 of_output, of_norm = self._put_out(sublayer, rows, c)
                 read = self._network_read(sublayer, rows, of_output)
-                depth, before = read.functional.depth, read.functional.vectors
-                later[depth] = later.get(depth, torch.zeros_like(c)) + before
+                before = self.of_stream(read.functional)
+                later[before.depth] = later.get(before.depth, torch.zeros_like(c)) + before.vectors
                 constants[Part("bias")] = constants.get(Part("bias"), 0.0) + of_norm
-            yield number, rows, c, constants, read
-            if not addition.has_skip:
+            yield number, c, constants, read
+            if not form.has_skip:
                 c = torch.zeros_like(c)
         c = c + later.pop(0) if 0 in later else c
-        yield -1, rows, c, {}, None
+        yield -1, c, {}, None
 
     def _shares(self, asked: Functional, through_networks: bool) -> Iterator[tuple[Part, float]]:
-        stack, every = asked.stack, self.parts.sublayers(asked.stack)
-        for number, rows, c, constants, read in self._walk(asked, through_networks):
+        stack, rows, every = asked.stack, asked.rows, self.parts.sublayers(asked.stack)
+        for number, c, constants, read in self._walk(asked, through_networks):
             yield from constants.items()
             if number < 0:
                 yield from self._beginning(stack, rows, c)
-                continue
-            if read is not None:
+            elif read is not None:
                 yield from read.constants.items()
-                continue
-            sublayer, addition = every[number], self.additions(stack)[number]
-            constant = self._constant(sublayer, rows, c)
-            yield Part(sublayer.kind, stack, sublayer.layer), float((c * addition.added[rows]).sum()) - constant
-            yield Part("bias"), constant
+            else:
+                sublayer, added = every[number], self._at(stack, rows, lambda kept: kept.added, number)
+                constant = self._constant(sublayer, rows, c)
+                yield Part(sublayer.kind, stack, sublayer.layer), float((c * added).sum()) - constant
+                yield Part("bias"), constant
 
-    def _constant(self, sublayer: Sublayer, rows: list[int], c: Float[Tensor, "row d_model"]) -> float:
+    def _constant(self, sublayer: Sublayer, rows: Sequence[int], c: Float[Tensor, "row d_model"]) -> float:
         """What an attention adds whatever its heads put out."""
         if sublayer.site is None:
             return 0.0
@@ -317,21 +398,22 @@ class HeldRun:
         return total if bias is None else total + float((c @ bias.to(c)).sum())
 
     def _put_out(
-        self, sublayer: Sublayer, rows: list[int], c: Float[Tensor, "row d_model"]
+        self, sublayer: Sublayer, rows: Sequence[int], c: Float[Tensor, "row d_model"]
     ) -> tuple[Float[Tensor, "row d_model"], float]:
         """What is asked of a sub-layer before a norm of what it puts out, and what that norm's bias gives."""
-        step = self._addition(sublayer).output_norm
-        if step is not None:
-            return step.norm.back(c, step.before[rows]), bias_share(step.norm, c)
-        return c * self._once(("factor", sublayer), lambda: self._factor(sublayer)), 0.0
+        stack, number = sublayer.stack, self._number(sublayer)
+        norm = self._forms(stack)[number].output_norm
+        if norm is not None:
+            return norm.back(c, self._at(stack, rows, _put_out, number)), bias_share(norm, c)
+        return c * self._once(("factor", sublayer), lambda: self._factor(sublayer, rows[:FEW_ROWS])), 0.0
 
-    def _factor(self, sublayer: Sublayer) -> float:
-        """By what an attention's output is multiplied before it is added: 1 in most models. Seen in a few rows."""
-        site, layer, added = sublayer.site, sublayer.layer, self._addition(sublayer).added
+    def _factor(self, sublayer: Sublayer, rows: Sequence[int]) -> float:
+        """By what an attention's output is multiplied before it is added: 1 in most models. Seen in these rows."""
+        site, layer = sublayer.site, sublayer.layer
         if site is None:
             return 1.0
-        rows, bias = list(range(len(added)))[-FEW_ROWS:], self.parts.output_bias(site, layer)
-        output, added = self.trace.head_output(site, layer, rows=rows), added[rows]
+        added = self._at(sublayer.stack, rows, lambda kept: kept.added, self._number(sublayer))
+        output, bias = self.trace.head_output(site, layer, rows=list(rows)), self.parts.output_bias(site, layer)
         written = torch.einsum("hrv,hvd->rd", output, self._output(site, layer))
         written = written if bias is None else written + bias.to(written)
         factor = float((added * written).sum() / written.square().sum().clamp_min(1e-30))
@@ -340,18 +422,15 @@ class HeldRun:
             raise TraceError(NOT_ITS_HEADS)
         return factor
 
-    def _addition(self, sublayer: Sublayer) -> Addition:
-        return self.additions(sublayer.stack)[self.parts.sublayers(sublayer.stack).index(sublayer)]
-
     def _beginning(
-        self, stack: Stack, rows: list[int], c: Float[Tensor, "row d_model"]
+        self, stack: Stack, rows: Sequence[int], c: Float[Tensor, "row d_model"]
     ) -> Iterator[tuple[Part, float]]:
-        start = self.stream(stack, 0)[rows]
+        start = self.stream(stack, 0, rows)
         begins = self._once(("beginning", stack), lambda: self._begins(stack))
         if begins is None:
             yield Part("beginning", stack), float((c * start).sum())
             return
-        embedding = float((c * begins.embedding[rows]).sum())
+        embedding = float((c * begins.embedding[list(rows)]).sum())
         yield Part("embedding", stack), embedding
         yield Part("position", stack), float((c * start).sum()) - embedding
 
@@ -365,10 +444,10 @@ class HeldRun:
         self, asked: Functional, sublayer: Sublayer, through_networks: bool
     ) -> tuple[list[int], Float[Tensor, "row d_model"]]:
         """What is asked of what a sub-layer puts out, before a norm of that."""
-        wanted = self.parts.sublayers(asked.stack).index(sublayer) if sublayer.stack == asked.stack else asked.depth
-        for number, rows, c, _, _ in self._walk(asked, through_networks):
+        wanted = self._number(sublayer) if sublayer.stack == asked.stack else asked.depth
+        for number, c, _, _ in self._walk(asked, through_networks):
             if number == wanted:
-                return rows, self._put_out(sublayer, rows, c)[0]
+                return list(asked.rows), self._put_out(sublayer, asked.rows, c)[0]
         message = "{part} adds nothing to what is asked here: it comes later, or is of the other stack."
         raise TraceError(message, part=f"{sublayer.stack} {sublayer.kind} {sublayer.layer + 1}")
 
@@ -383,23 +462,28 @@ class HeldRun:
         of_values = inputs.weights(heads, rows).transpose(1, 2) @ asked_of
         shared = [each // (inputs.num_heads // len(value.weight)) for each in heads]
         vectors = torch.einsum("hdv,hkv->kd", value.weight[shared], of_values)
-        bias = 0.0 if value.bias is None else float((of_values * value.bias[shared][:, None]).sum())
-        functional, of_norm = self.keys_read(site, layer, vectors, list(range(len(vectors))))
-        return Followed(functional, {Part("bias"): bias + of_norm})
+        biases = torch.zeros(()) if value.bias is None else value.bias[shared][:, None]
+        functional, of_norm = self.keys_read(site, layer, vectors, range(len(vectors)))
+        values = (of_values * (inputs.values(heads) - biases)).sum((0, 2))
+        if functional.norm is not None and functional.norm.bias is not None:
+            values = values - vectors @ functional.norm.bias
+        bias = float((of_values * biases).sum()) + of_norm
+        return Followed(replace(functional, values=values), {Part("bias"): bias})
 
-    def _network_read(self, sublayer: Sublayer, rows: list[int], c: Float[Tensor, "row d_model"]) -> Followed:
+    def _network_read(self, sublayer: Sublayer, rows: Sequence[int], c: Float[Tensor, "row d_model"]) -> Followed:
         stack, layer = sublayer.stack, sublayer.layer
-        network, reader, read = self._told(stack, layer)
+        network, reader = self._told(stack, layer, rows)
+        gates = self.gates(stack, layer, rows)
         asked_of = c @ network.outer.weight[0].T
-        of_units = asked_of * self.gates(stack, layer)[rows]
+        of_units = asked_of * gates
         vectors = of_units @ network.inner.weight[0].T
         biases = 0.0 if network.inner.bias is None else float((of_units @ network.inner.bias[0]).sum())
         biases += 0.0 if network.outer.bias is None else float((c @ network.outer.bias[0]).sum())
         functional, of_norm = self.reads(reader, rows, vectors)
         constants = {Part("bias"): biases + of_norm}
         if self.partner is not None:
-            (units,) = network.inner(read[rows])
-            own = asked_of * (self._own_gates(stack, layer) - self.gates(stack, layer))[rows]
+            (units,) = network.inner(self._read(reader, rows))
+            own = asked_of * (self._own_gates(stack, layer, rows) - gates)
             constants[Part("reading")] = float((own * units).sum())
         return Followed(functional, constants)
 
@@ -409,7 +493,44 @@ class _Network(NamedTuple):
 
     weights: FeedForwardWeights
     reader: Sublayer  #: whose norm it reads
-    read: Float[Tensor, "row d_model"]
+
+
+def _forms(additions: Sequence[Addition]) -> tuple[_Form, ...]:
+    forms = []
+    for number, addition in enumerate(additions):
+        norm, depth = addition.norm, number
+        if norm is not None and not addition.is_post:
+            # In parallel blocks, a sub-layer does not read what the one before it in its layer has added.
+            while depth and not torch.equal(norm.before, additions[depth].before):
+                depth -= 1
+        output = addition.output_norm
+        of_output = None if output is None else output.norm
+        forms.append(_Form(None if norm is None else norm.norm, addition.is_post, depth, of_output, addition.has_skip))
+    return tuple(forms)
+
+
+def _kept(additions: Sequence[Addition]) -> _Kept:
+    is_post, has_norms = (
+        any(each) for each in zip(*((one.is_post, one.output_norm) for one in additions), strict=True)
+    )
+    return _Kept(
+        torch.stack([*(one.before for one in additions), additions[-1].after]),
+        torch.stack([one.added for one in additions]),
+        torch.stack([one.summed for one in additions]) if is_post else None,
+        torch.stack([one.added if one.output_norm is None else one.output_norm.before for one in additions])
+        if has_norms
+        else None,
+    )
+
+
+def _summed(kept: _Kept) -> Float[Tensor, "sublayer row d_model"]:
+    assert kept.summed is not None
+    return kept.summed
+
+
+def _put_out(kept: _Kept) -> Float[Tensor, "sublayer row d_model"]:
+    assert kept.put_out is not None
+    return kept.put_out
 
 
 def bias_share(norm: Norm, c: Float[Tensor, "row d_model"]) -> float:

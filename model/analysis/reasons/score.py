@@ -119,12 +119,15 @@ class Step:
         (f − g) · (x + y)/2, how it is read.
         """
         places = (position, position if twin_position is None else twin_position)
-        terms = [replace(term, asked=term.asked.at(place)) for term, place in zip(self.terms, places, strict=False)]
+        terms = [
+            replace(term, asked=term.run.of_stream(term.asked.at(place)))
+            for term, place in zip(self.terms, places, strict=False)
+        ]
         if len(terms) < 2 or not all(term.asked.rows for term in terms):
             return Step(tuple(terms), {}, self.count)
         mean = (terms[0].asked.vectors + terms[1].asked.vectors) / 2
         before = sum(term.sign * term.run.value(term.asked) for term in terms)
-        read = tuple(replace(term, asked=replace(term.asked, vectors=mean)) for term in terms)
+        read = tuple(replace(term, asked=replace(term.asked, vectors=mean, values=None)) for term in terms)
         stands = sum(term.sign * term.run.value(term.asked) for term in read)
         return Step(read, {Part("reading"): before - stands}, self.count)
 
@@ -192,13 +195,16 @@ def _same_so_far(here: Trace, there: Trace) -> int:
     return next((number for number, (one, other) in enumerate(both) if one != other), shorter)
 
 
+def stacks_of(site: str) -> tuple[Stack, Stack]:
+    """The stacks that the queries and the keys of a site come from."""
+    return "encoder" if site == "encoder.self" else "decoder", "decoder" if site == "decoder.self" else "encoder"
+
+
 def default_rival(question: Question, trace: Trace, twin: Trace | None = None) -> int:
     """The key that the twin looks at most; without one, or where that is the key itself, the runner-up of the row."""
     site, layer, head, row, key = (question.site, question.layer, question.head, question.row, question.key)
     if twin is not None:
-        keys_stack: Stack = "encoder" if site != "decoder.self" else "decoder"
-        queries_stack: Stack = "encoder" if site == "encoder.self" else "decoder"
-        partners = align(trace, twin)
+        (queries_stack, keys_stack), partners = stacks_of(site), align(trace, twin)
         there = partners[queries_stack][row]
         if there >= 0:
             most = int(twin.weights(site, layer, [head], [there]).argmax())
@@ -260,8 +266,7 @@ def _checked(reason: Reason) -> Reason:
 
 
 def _in_twin(question: Question, partners: Mapping[Stack, tuple[int, ...]]) -> Question:
-    query: Stack = "encoder" if question.site == "encoder.self" else "decoder"
-    keys: Stack = "decoder" if question.site == "decoder.self" else "encoder"
+    query, keys = stacks_of(question.site)
     moved = replace(
         question,
         row=partners[query][question.row],
@@ -293,7 +298,7 @@ class _Cell:
         """What scale · q · keys asks of the stream at the query, and what biases give."""
         q, run = self.question, self.run
         weights = run.weights(q.site, q.layer).query
-        back, bias = run.turns(q.site, q.layer, "query").back(scale * keys[None], q.head, [q.row])
+        back, bias = run.turns(q.site, q.layer, "query", [q.row]).back(scale * keys[None], q.head)
         bias += 0.0 if weights.bias is None else float(back[0] @ weights.bias[q.head])
         asked, of_norm = run.reads(Sublayer.of_site(q.site, q.layer), [q.row], back @ weights.weight[q.head].T)
         return asked, bias + of_norm
@@ -304,7 +309,7 @@ class _Cell:
         weights, rows = run.weights(q.site, q.layer).key, [q.key, q.rival]
         head = q.head // (run.attention(q.site, q.layer).num_heads // len(weights.weight))
         c = torch.stack((scale * query, -scale * query))
-        back, bias = run.turns(q.site, q.layer, "key").back(c, head, rows)
+        back, bias = run.turns(q.site, q.layer, "key", rows).back(c, head)
         bias += 0.0 if weights.bias is None else float((back @ weights.bias[head]).sum())
         asked, of_norm = run.keys_read(q.site, q.layer, back @ weights.weight[head].T, rows)
         return asked, bias + of_norm
@@ -320,6 +325,8 @@ def _cell(run: HeldRun, q: Question) -> _Cell:
         raise TraceError(message, last=len(scores) - 1, key=q.key, rival=q.rival)
     if not bool(scores[[q.key, q.rival]].isfinite().all()):
         raise TraceError(NOT_SEEN)
+    of_query, of_keys = stacks_of(q.site)
+    run.compute(of_query, [q.row, *([q.key, q.rival] if of_keys == of_query else [])])
     bias = inputs.bias_rows([q.head], [q.row])
     distance = 0.0 if bias is None else float(bias[0, 0, q.key] - bias[0, 0, q.rival])
     keys = inputs.key[q.head // (inputs.num_heads // len(inputs.key))].float()

@@ -27,23 +27,21 @@ class Turned:
     """x ↦ x, or each pair of dimensions turned by the angle of its position; before that a norm, its divisor held."""
 
     pairs: Int[Tensor, "2 pair"] | None = None  #: None where nothing is turned
-    factors: Float[Tensor, "row pair 2"] | None = None  #: cosine and sine of each
+    factors: Float[Tensor, "row pair 2"] | None = None  #: cosine and sine of each, times a number
     norm: Norm | None = None
     projected: Float[Tensor, "head row width"] | None = None  #: what is normed
 
-    def back(
-        self, c: Float[Tensor, "row width"], head: int, rows: list[int]
-    ) -> tuple[Float[Tensor, "row width"], float]:
-        """What c · used(x) asks of a head's projections x at these rows, and what the bias of the norm gives."""
+    def back(self, c: Float[Tensor, "row width"], head: int) -> tuple[Float[Tensor, "row width"], float]:
+        """What c · used(x) asks of a head's projections x, and what the bias of the norm gives."""
         if self.pairs is not None and self.factors is not None:
-            (one, other), (cosine, sine), turned_back = self.pairs, self.factors[rows].unbind(-1), c.clone()
+            (one, other), (cosine, sine), turned_back = self.pairs, self.factors.unbind(-1), c.clone()
             turned_back[:, one] = c[:, one] * cosine + c[:, other] * sine
             turned_back[:, other] = c[:, other] * cosine - c[:, one] * sine
             c = turned_back
         if self.norm is None or self.projected is None:
             return c, 0.0
-        heads, _, width = self.projected.shape
-        whole, own = self.projected[:, rows].transpose(0, 1), torch.zeros(len(rows), heads, width)
+        heads, rows, width = self.projected.shape
+        whole, own = self.projected.transpose(0, 1), torch.zeros(rows, heads, width)
         own[:, head] = c
         if self.norm.gain.numel() == width:
             bias = 0.0 if self.norm.bias is None else float((c @ self.norm.bias).sum())
@@ -78,10 +76,10 @@ def _turned(projected: Float[Tensor, "head row width"], used: Float[Tensor, "hea
     for pairs in _pairs(used.size(-1)):
         one, other = (projected[..., side] for side in pairs)
         to_one, to_other = (used[..., side] for side in pairs)
-        length = (one.square() + other.square()).sum(0).clamp_min(1e-30)
-        factors = torch.stack(
-            ((one * to_one + other * to_other).sum(0) / length, (one * to_other - other * to_one).sum(0) / length), -1
-        )
+        both = torch.stack(((one * to_one + other * to_other).sum(0), (one * to_other - other * to_one).sum(0)), -1)
+        # A few rows of one head would fit any pairs, if each could be stretched too: some models stretch all alike.
+        stretched = (to_one.square() + to_other.square()).sum() / (one.square() + other.square()).sum().clamp_min(1e-30)
+        factors = both / both.norm(dim=-1, keepdim=True).clamp_min(1e-30) * stretched.sqrt()
         cosine, sine = factors.unbind(-1)
         again = projected.clone()
         again[..., pairs[0]] = one * cosine - other * sine

@@ -154,7 +154,7 @@ def test_a_head_taken_from_what_the_query_reads_takes_its_share_from_the_score(
     of = reader.model.get_parameter
     written = output @ of("decoder.layers.1.cross_attention.output.weight")[:, 16:24].T
     sublayer = Sublayer("decoder", 2, "cross")
-    norm, x = reader.parts.norms(sublayer).before, HeldRun(reader.parts, trace).stream("decoder", 7)[2]
+    norm, x = reader.parts.norms(sublayer).before, HeldRun(reader.parts, trace).stream("decoder", 7, [2])[0]
     assert norm is not None
 
     def without(query: torch.Tensor) -> torch.Tensor:
@@ -217,19 +217,19 @@ def test_a_twin_that_read_another_target_is_refused_with_what_to_do(
     assert explain(reader.parts, trace, asked, twin).is_exact
 
 
-def test_a_second_question_about_a_trace_runs_the_model_no_more(
-    config: TransformerConfig, tokenizer: Tokenizer
-) -> None:
+def test_a_second_question_about_a_trace_computes_no_row_again(config: TransformerConfig, tokenizer: Tokenizer) -> None:
     reader = ours("pre", config, tokenizer)
-    trace, runs = traced(reader), []
-    reader.model.encoder.layers[0].register_forward_hook(lambda *_: runs.append(1))
+    trace, rows = traced(reader), []
+    layers = reader.model.encoder.layers
+    layers[0].register_forward_hook(lambda _layer, _given, output: rows.append(output.size(1)))
     asked = Question(site="decoder.cross", layer=1, head=0, row=2, key=1, rival=2)
     first = explain(reader.parts, trace, asked)
-    first.query.shares()
-    runs.clear()
-    second = explain(reader.parts, trace, replace(asked, head=3, key=0)).query
-    assert second.shares().keys() == first.query.shares().keys()
-    assert not runs
+    assert rows == [2]
+    second = explain(reader.parts, trace, replace(asked, layer=2, head=3))
+    assert rows == [2]
+    third = explain(reader.parts, trace, replace(asked, key=5))
+    assert rows == [2, 1]
+    assert all(reason.is_exact for reason in (first, second, third))
 
 
 def test_parts_that_cancel_are_known_by_their_factor() -> None:
