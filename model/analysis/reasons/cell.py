@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.analysis.reasons.score import Question, align, default_rival
+from model.analysis.reasons.score import Question, align, default_rival, stacks_of
 from model.parts.weights import Stack
 from model.trace.row_blocks import row_slices
 from model.trace.trace import Trace
@@ -40,11 +40,6 @@ def telling_cell(trace: Trace, twin: Trace | None = None) -> Question | None:
         return None
     _, cell = max(found, key=lambda each: each[0])
     return replace(cell, rival=default_rival(cell, trace, twin))
-
-
-def stacks_of(site: str) -> tuple[Stack, Stack]:
-    """The stacks of a site's queries and of its keys."""
-    return "encoder" if site == "encoder.self" else "decoder", "decoder" if site == "decoder.self" else "encoder"
 
 
 def _of_layer(

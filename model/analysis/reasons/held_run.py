@@ -191,6 +191,27 @@ class HeldRun:
         shares = (output * asked_of).sum((1, 2)).tolist()
         return {part._replace(head=head): share for head, share in enumerate(shares)}
 
+    def by_part(self, asked: Functional) -> dict[Part, Float[Tensor, "row"]]:
+        """The share of each part in each row, attentions as their heads; what biases give is not among them."""
+        stack, rows, every = asked.stack, asked.rows, self.parts.sublayers(asked.stack)
+        once = sorted(set(rows))
+        places, shares = [once.index(row) for row in rows], dict[Part, Tensor]()
+        for number, c, _, _ in self._walk(asked, through_networks=False):
+            if number < 0:
+                shares |= self._beginning(stack, rows, c)
+                continue
+            sublayer = every[number]
+            site, part = sublayer.site, Part(sublayer.kind, stack, sublayer.layer)
+            if site is None:
+                added = self._at(stack, rows, lambda kept: kept.added, number)
+                shares[part] = (c * added).sum(-1)
+                continue
+            output = self.trace.head_output(site, sublayer.layer, rows=once)[:, places]
+            of_output, _ = self._put_out(sublayer, rows, c)
+            of_heads = (output * torch.einsum("hvd,rd->hrv", self._output(site, sublayer.layer), of_output)).sum(-1)
+            shares |= {part._replace(head=head): of_head for head, of_head in enumerate(of_heads)}
+        return shares
+
     def follow(self, asked: Functional, part: Part, *, through_networks: bool = False) -> Followed:
         """What a part read: a head's or an attention's over all its keys, a network's at its own rows."""
         sublayer = sublayer_of(part)
@@ -380,7 +401,7 @@ class HeldRun:
         for number, c, constants, read in self._walk(asked, through_networks):
             yield from constants.items()
             if number < 0:
-                yield from self._beginning(stack, rows, c)
+                yield from ((part, float(of_rows.sum())) for part, of_rows in self._beginning(stack, rows, c).items())
             elif read is not None:
                 yield from read.constants.items()
             else:
@@ -424,15 +445,13 @@ class HeldRun:
 
     def _beginning(
         self, stack: Stack, rows: Sequence[int], c: Float[Tensor, "row d_model"]
-    ) -> Iterator[tuple[Part, float]]:
-        start = self.stream(stack, 0, rows)
+    ) -> dict[Part, Float[Tensor, "row"]]:
+        start = (c * self.stream(stack, 0, rows)).sum(-1)
         begins = self._once(("beginning", stack), lambda: self._begins(stack))
         if begins is None:
-            yield Part("beginning", stack), float((c * start).sum())
-            return
-        embedding = float((c * begins.embedding[list(rows)]).sum())
-        yield Part("embedding", stack), embedding
-        yield Part("position", stack), float((c * start).sum()) - embedding
+            return {Part("beginning", stack): start}
+        embedding = (c * begins.embedding[list(rows)]).sum(-1)
+        return {Part("embedding", stack): embedding, Part("position", stack): start - embedding}
 
     def _begins(self, stack: Stack) -> Beginning | None:
         try:

@@ -279,12 +279,13 @@ def _in_twin(question: Question, partners: Mapping[Stack, tuple[int, ...]]) -> Q
 
 
 @dataclass(frozen=True, eq=False)
-class _Cell:
+class Cell:
     """Query and difference of keys of a question in one run."""
 
     run: HeldRun
     question: Question
     query: Float[Tensor, "d_k"]
+    rivals: tuple[int, ...]  #: the question's, or several: then their mean is meant
     keys: Float[Tensor, "d_k"]  #: k_key − k_rival
     scale: float
     distance: float
@@ -292,53 +293,62 @@ class _Cell:
 
     @property
     def before_cap(self) -> float:
+        """The difference of the scores as products alone."""
         return self.scale * float(self.query @ self.keys)
 
-    def query_asked(self, keys: Float[Tensor, "d_k"], scale: float) -> tuple[Functional, float]:
-        """What scale · q · keys asks of the stream at the query, and what biases give."""
+    def query_asked(self, keys: Float[Tensor, "asked d_k"], scale: float) -> tuple[Functional, float]:
+        """What scale · q · keys asks of the stream at the query, for each of some keys, and what biases give to all."""
         q, run = self.question, self.run
-        weights = run.weights(q.site, q.layer).query
-        back, bias = run.turns(q.site, q.layer, "query", [q.row]).back(scale * keys[None], q.head)
-        bias += 0.0 if weights.bias is None else float(back[0] @ weights.bias[q.head])
-        asked, of_norm = run.reads(Sublayer.of_site(q.site, q.layer), [q.row], back @ weights.weight[q.head].T)
+        weights, rows = run.weights(q.site, q.layer).query, [q.row] * len(keys)
+        back, bias = run.turns(q.site, q.layer, "query", rows).back(scale * keys, q.head)
+        bias += 0.0 if weights.bias is None else float((back @ weights.bias[q.head]).sum())
+        asked, of_norm = run.reads(Sublayer.of_site(q.site, q.layer), rows, back @ weights.weight[q.head].T)
         return asked, bias + of_norm
 
-    def keys_asked(self, query: Float[Tensor, "d_k"], scale: float) -> tuple[Functional, float]:
-        """What scale · query · (k_key − k_rival) asks of the stream at both keys, and what biases give."""
+    def keys_asked(self, query: Float[Tensor, "asked d_k"], scale: float) -> tuple[Functional, float]:
+        """What scale · query · (k_key − k_rival) asks of the stream at these keys, for each of some queries."""
         q, run = self.question, self.run
-        weights, rows = run.weights(q.site, q.layer).key, [q.key, q.rival]
+        weights, rows = run.weights(q.site, q.layer).key, [q.key, *self.rivals] * len(query)
         head = q.head // (run.attention(q.site, q.layer).num_heads // len(weights.weight))
-        c = torch.stack((scale * query, -scale * query))
+        signs = torch.tensor([1.0, *[-1 / len(self.rivals)] * len(self.rivals)])
+        c = (scale * query[:, None] * signs[:, None]).flatten(0, 1)
         back, bias = run.turns(q.site, q.layer, "key", rows).back(c, head)
         bias += 0.0 if weights.bias is None else float((back @ weights.bias[head]).sum())
         asked, of_norm = run.keys_read(q.site, q.layer, back @ weights.weight[head].T, rows)
         return asked, bias + of_norm
 
 
-def _cell(run: HeldRun, q: Question) -> _Cell:
+def cell_of(run: HeldRun, q: Question, rivals: Sequence[int] = ()) -> Cell:
+    """The cell of a question in a run, by default with the question's rival.
+
+    Raises a TraceError if there are not two scores that are sums of parts.
+    """
     if run.trace.edits:
         raise TraceError(EDITED)
-    inputs = run.attention(q.site, q.layer)
+    inputs, others = run.attention(q.site, q.layer), list(rivals or [q.rival])
     scores = run.trace.scores(q.site, q.layer, [q.head], [q.row])[0, 0]
-    if not 0 <= q.key < len(scores) or not 0 <= q.rival < len(scores) or q.key == q.rival:
-        message = "Key and rival are two different keys from 0 to {last}, got {key} and {rival}."
-        raise TraceError(message, last=len(scores) - 1, key=q.key, rival=q.rival)
-    if not bool(scores[[q.key, q.rival]].isfinite().all()):
+    for rival in others:
+        if not 0 <= q.key < len(scores) or not 0 <= rival < len(scores) or q.key == rival:
+            message = "Key and rival are two different keys from 0 to {last}, got {key} and {rival}."
+            raise TraceError(message, last=len(scores) - 1, key=q.key, rival=rival)
+    if not bool(scores[[q.key, *others]].isfinite().all()):
         raise TraceError(NOT_SEEN)
     of_query, of_keys = stacks_of(q.site)
-    run.compute(of_query, [q.row, *([q.key, q.rival] if of_keys == of_query else [])])
+    run.compute(of_query, [q.row, *([q.key, *others] if of_keys == of_query else [])])
     bias = inputs.bias_rows([q.head], [q.row])
-    distance = 0.0 if bias is None else float(bias[0, 0, q.key] - bias[0, 0, q.rival])
+    distance = 0.0 if bias is None else float(bias[0, 0, q.key] - bias[0, 0, others].mean())
     keys = inputs.key[q.head // (inputs.num_heads // len(inputs.key))].float()
-    query = inputs.query[q.head, q.row].float()
-    total = float(scores[q.key] - scores[q.rival])
-    return _Cell(run, q, query, keys[q.key] - keys[q.rival], inputs.scale, distance, total)
+    query, total = inputs.query[q.head, q.row].float(), float(scores[q.key] - scores[others].mean())
+    return Cell(run, q, query, tuple(others), keys[q.key] - keys[others].mean(0), inputs.scale, distance, total)
 
 
 def _alone(run: HeldRun, question: Question) -> Reason:
-    cell = _cell(run, question)
+    cell = cell_of(run, question)
     factor = _cap_factor(cell)
-    sides = [cell.query_asked(cell.keys, cell.scale * factor), cell.keys_asked(cell.query, cell.scale * factor)]
+    sides = [
+        cell.query_asked(cell.keys[None], cell.scale * factor),
+        cell.keys_asked(cell.query[None], cell.scale * factor),
+    ]
     distance = {Part("distance"): cell.distance} if cell.distance else {}
     query, keys = (Step((Term(run, asked, 1.0),), {Part("bias"): bias, **distance}) for asked, bias in sides)
     error = max(abs(sum(side.shares().values()) - cell.total) for side in (query, keys)) / max(1.0, abs(cell.total))
@@ -346,7 +356,7 @@ def _alone(run: HeldRun, question: Question) -> Reason:
 
 
 def _between(here: HeldRun, there: HeldRun, question: Question, moved: Question) -> Reason:
-    a, b = _cell(here, question), _cell(there, moved)
+    a, b = cell_of(here, question), cell_of(there, moved)
     factor = 1.0
     if here.attention(question.site, question.layer).softcap is not None:
         change = a.before_cap - b.before_cap
@@ -355,8 +365,8 @@ def _between(here: HeldRun, there: HeldRun, question: Question, moved: Question)
     scale, mean_keys, mean_query = a.scale * factor, (a.keys + b.keys) / 2, (a.query + b.query) / 2
     sides = []
     for side in (
-        [cell.query_asked(mean_keys, scale) for cell in (a, b)],
-        [cell.keys_asked(mean_query, scale) for cell in (a, b)],
+        [cell.query_asked(mean_keys[None], scale) for cell in (a, b)],
+        [cell.keys_asked(mean_query[None], scale) for cell in (a, b)],
     ):
         (of_a, bias_a), (of_b, bias_b) = side
         sides.append(Step((Term(here, of_a, 1.0), Term(there, of_b, -1.0)), {Part("bias"): bias_a - bias_b}))
@@ -367,7 +377,7 @@ def _between(here: HeldRun, there: HeldRun, question: Question, moved: Question)
     return Reason(question, moved, a.total, b.total, query, keys, distance, factor, error)
 
 
-def _cap_factor(cell: _Cell) -> float:
+def _cap_factor(cell: Cell) -> float:
     if cell.run.attention(cell.question.site, cell.question.layer).softcap is None or not cell.before_cap:
         return 1.0
     return (cell.total - cell.distance) / cell.before_cap
