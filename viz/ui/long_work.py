@@ -137,6 +137,11 @@ def is_under_way(task: Task[Result], key: str) -> bool:
     return job is not None and not job.finished
 
 
+def is_open(task: Task[Result], key: str) -> bool:
+    """Whether nobody has computed the task, and the session has not begun it."""
+    return job_of(task, key) is None and known(task) is None
+
+
 def stop(key: str) -> None:
     """Stop the job of this key, if there is one, and forget it."""
     job: Job[object] | None = st.session_state.pop(_job_key(key), None)

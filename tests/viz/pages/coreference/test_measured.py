@@ -1,6 +1,7 @@
 """Heads measured on pronouns: what the page shows, and the sentences that say what the scores say."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.page_run import app_of
 from tests.viz.sent import charts, numbers_of, unlinked
+from viz.access import models
 from viz.pages.coreference import data, tables
 from viz.pictures.figures.heads import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -78,6 +80,20 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     app.switch_page("viz/pages/coreference/page.py").run()
     assert app.session_state["long-work/measured"] is first
     assert charts(app)
+
+
+def test_a_large_model_measures_when_it_is_asked_and_says_before_how_long(
+    app: AppTest, few: PronounCases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "LARGEST_UNASKED", 1_000)
+    page_run.healthy(opened(app))
+    assert "long-work/measured" not in app.session_state
+    button = app.button(key="measured-start")
+    assert re.fullmatch(rf"Measure {len(few.cases)} sentences, about [\d,]+ s", button.label)
+    button.click().run()
+    page_run.healthy(measured(app))
+    assert charts(app)
+    assert "measured-start" not in {one.key for one in app.button}
 
 
 @pytest.mark.parametrize(("bad", "more"), [(100, ""), (101, "And 1 more.")])

@@ -1,7 +1,9 @@
 """Sentences with pronouns: all heads scored over a set, a pair in every head, and how far two models are apart."""
 
 import hashlib
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
@@ -21,6 +23,7 @@ from model.analysis.coreference.pronoun_rows import Measure as ModelMeasure
 from model.analysis.coreference.pronoun_rows import read_case, reads_sentence
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.analysis.word_diff import WordSpan, word_diff
+from model.errors import HeadlightError
 from model.reader import Writer
 from model.trace import axes
 from model.trace.axes import Axis, between
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 #: What the selection calls a measure → what the model's analysis does.
 MEASURES: Final[Mapping[Measure, ModelMeasure]] = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
 MAX_CHOICES: Final = 200
+#: Sentences of a set by whose time that of all is expected.
+FIRST_CASES: Final = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +52,7 @@ class CaseSet:
 
     name: str
     cases: PronounCases
-    digest: str
+    key: str  #: a digest of both
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +200,19 @@ def scores_task(cases: CaseSet, reader: Reader, measure: Measure) -> Task[Corefe
             reader, cases.cases, measure=MEASURES[measure], progress=progress, unfinished=unfinished
         )
 
-    key = ("coreference", reader.key, cases.digest, measure)
+    key = ("coreference", reader.key, cases.key, measure)
     return Task(key, len(cases.cases.cases), said("sentences"), compute)
+
+
+@cached(max_entries=MAX_CHOICES)
+def expected_seconds(reader: Reader, cases: CaseSet, measure: Measure) -> float:
+    """How long all heads would take over a set, if all its sentences take as long as the first ones."""
+    first = cases.cases.cases[:FIRST_CASES]
+    began = time.monotonic()
+    # What cannot be scored is said by the measurement.
+    with suppress(HeadlightError):
+        measure_coreference(reader, PronounCases(first), measure=MEASURES[measure])
+    return (time.monotonic() - began) / max(1, len(first)) * len(cases.cases.cases)
 
 
 def pronoun_rows(trace: Trace, reader: Reader, case: PronounCase, site: str) -> Positions | str:

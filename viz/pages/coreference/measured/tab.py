@@ -104,9 +104,15 @@ def show() -> None:
             "on English sentences say little about it."
         )
         frame.note(message, language=NAMES.get(source, controls.plain(source)))
-    task = data.scores_task(case_set, models.reader(state.current().model), state.current().common.measure)
-    start = is_curated and _translates() and is_readable
-    scores = long_work.outcome(task, _("Measure"), key="measured", start=start)
+    reader, measure = models.reader(state.current().model), state.current().common.measure
+    task = data.scores_task(case_set, reader, measure)
+    is_large = reader.num_bytes > models.LARGEST_UNASKED
+    start = is_curated and _translates() and is_readable and not is_large
+    label = _("Measure")
+    if is_large and long_work.is_open(task, "measured"):
+        seconds = data.expected_seconds(reader, case_set, measure)
+        label = _("Measure {count:,} sentences, about {seconds:,.0f} s", count=task.total, seconds=seconds)
+    scores = long_work.outcome(task, label, key="measured", start=start)
     if scores is None:
         st.caption(about)
     else:
