@@ -59,6 +59,7 @@ from model.nn.architectures import grown
 from model.opening import as_writer, open_reader
 from model.pairs import data_set_name, read_pairs
 from model.reader import Writer, choose_device
+from model.temporary_folders import cached_folder
 from model.trace.file import LARGEST as LARGEST_TRACE
 from model.trace.file import expected_bytes, save_trace, weight_arrays, weight_bytes
 from model.training import command
@@ -195,6 +196,11 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _unfinished() -> Path | None:
+    """Where a command that writes no file keeps the results of chunks, so that after a kill it goes on where it was."""
+    return cached_folder("unfinished")
+
+
 def run_translate(arguments: argparse.Namespace) -> None:
     """Print one translation."""
     translation = _writer(arguments).translate(arguments.text, beam=arguments.beam)
@@ -208,7 +214,9 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     writer = _writer(arguments)
     outputs: list[str] = []
     with tqdm(total=len(pairs), unit="sentence") as bar:
-        scores = evaluate_writer(writer, pairs, beam=arguments.beam, progress=bar.update, collect=outputs.append)
+        scores = evaluate_writer(
+            writer, pairs, beam=arguments.beam, progress=bar.update, collect=outputs.append, unfinished=_unfinished()
+        )
     shown = [(*pair, output) for pair, output in zip(pairs, outputs, strict=True)] if arguments.show else []
     if arguments.json:
         rows = [dict(zip(("source", "reference", "translation"), row, strict=True)) for row in shown]
@@ -258,7 +266,7 @@ def run_align(arguments: argparse.Namespace) -> None:
     pairs = read_alignments(arguments.data)
     translator = _writer(arguments)
     with tqdm(total=len(pairs), unit="sentence") as bar:
-        scores = score_alignment(translator, pairs, bar.update)
+        scores = score_alignment(translator, pairs, bar.update, unfinished=_unfinished())
     name = arguments.data.stem
     print(json_text({"set": name, **alignment_json(scores)}) if arguments.json else alignment_report(name, scores))
 
@@ -273,7 +281,9 @@ def run_coreference(arguments: argparse.Namespace) -> None:
         print(f"{file.name}, line {line.number}: {line.reason}", file=sys.stderr)
     sites = None if arguments.site is None else (arguments.site,)
     with tqdm(total=len(read.cases), unit="sentence") as bar:
-        scores = measure_coreference(translator, read, sites=sites, measure=arguments.measure, progress=bar.update)
+        scores = measure_coreference(
+            translator, read, sites=sites, measure=arguments.measure, progress=bar.update, unfinished=_unfinished()
+        )
     name = file.stem
     print(json_text({"set": name, **coreference_json(scores)}) if arguments.json else coreference_report(name, scores))
 

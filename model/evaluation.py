@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import sacrebleu
@@ -18,7 +19,7 @@ from model.reader import Writer
 from model.tokenizer import Tokenizer
 
 #: Pairs among which those of like length are translated side by side.
-PAIRS_AT_ONCE: Final = 4_096
+PAIRS_AT_ONCE: Final = 1_024
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Scores:
     #: sentences, cut: how many were scored, and of how many of them the end was not read, for they are too long.
     sentences: int
     cut: int
-    seconds: float
+    seconds: float  #: of translating
     device: str
 
 
@@ -66,8 +67,12 @@ def evaluate_writer(
     beam: int = 1,
     progress: Progress = lambda done: None,
     collect: Callable[[str], object] = lambda translation: None,
+    unfinished: Path | None = None,
 ) -> Scores:
-    """The same of any model that translates, as its `translate_all` does. Raises as that."""
+    """The same of any model that translates, as its `translate_all` does. Raises as that.
+
+    `unfinished` is that of `over_corpus`: for a model as it is, no head switched off.
+    """
 
     def cut(sources: Sequence[str]) -> int:
         return sum(_is_refused(writer, source) for source in sources)
@@ -75,7 +80,8 @@ def evaluate_writer(
     def translated(sources: Sequence[str], progress: Progress) -> list[str]:
         return writer.translate_all(sources, beam=beam, progress=progress)
 
-    return _scored(pairs, translated, cut, beam, writer.device, progress, collect)
+    name = lambda: " ".join(("evaluation 1", writer.weights_digest, writer.key, str(beam)))  # noqa: E731
+    return _scored(pairs, translated, cut, beam, writer.device, progress, collect, name, unfinished)
 
 
 def _is_refused(writer: Writer, text: str) -> bool:
@@ -94,16 +100,16 @@ def _scored(
     device: torch.device,
     progress: Progress,
     collect: Callable[[str], object],
+    name: Callable[[], str] = str,
+    unfinished: Path | None = None,
 ) -> Scores:
-    started = time.perf_counter()
-
     @torch.inference_mode()
     def of_chunk(pairs: Sequence[Pair], progress: Progress) -> Partial:
-        sources = [pair.source for pair in pairs]
-        return Partial({"cut": cut(sources)}, packed("outputs", translated(sources, progress)))
+        started, sources = time.perf_counter(), [pair.source for pair in pairs]
+        outputs = packed("outputs", translated(sources, progress))
+        return Partial({"cut": cut(sources), "seconds": time.perf_counter() - started}, outputs)
 
     def finish(total: Partial) -> Scores:
-        seconds = time.perf_counter() - started
         outputs = unpacked("outputs", total.rows)
         for output in outputs:
             collect(output)
@@ -116,8 +122,9 @@ def _scored(
             signature=str(bleu.get_signature()),
             sentences=len(pairs),
             cut=int(total.sums["cut"]),
-            seconds=round(seconds, 2),
+            seconds=round(float(total.sums["seconds"]), 2),
             device=str(device),
         )
 
-    return over_corpus(pairs, Sum(of_chunk=of_chunk, finish=finish), progress, texts_at_once=PAIRS_AT_ONCE)
+    summed = Sum(of_chunk=of_chunk, finish=finish, name=name)
+    return over_corpus(pairs, summed, progress, unfinished, texts_at_once=PAIRS_AT_ONCE)

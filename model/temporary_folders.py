@@ -1,8 +1,8 @@
-"""Temporary folders that a killed process does not leave for good: whoever makes the next one removes them.
+"""Folders that nobody has named: the person's cache, and temporary ones that a killed process does not leave for good.
 
-A folder is held locked by the process that made it. The system lets go of a lock however a process ends, and of no
-other's, in another container for example. Where folders cannot be locked (Windows), a file in it is held open instead,
-which nobody can remove meanwhile.
+Whoever makes the next temporary folder removes those. One is held locked by the process that made it. The system lets
+go of a lock however a process ends, and of no other's, in another container for example. Where folders cannot be locked
+(Windows), a file in it is held open instead, which nobody can remove meanwhile.
 """
 
 import os
@@ -23,6 +23,20 @@ _PREFIX: Final = ".headlight-"
 _HELD: Final = ".held"
 #: Seconds after which a folder that nobody holds is left over, and not just made.
 SETTLED: Final = 10
+
+
+def cached_folder(name: str) -> Path | None:
+    """`headlight/NAME` in the person's cache, where what took long to compute is kept; None if there is none, or it is
+    a link.
+    """
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    try:
+        # The XDG specification: a relative path is to be ignored.
+        root = named if named.is_absolute() else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    folder = root / "headlight" / name
+    return None if folder.is_symlink() else folder
 
 
 class TemporaryFolder:

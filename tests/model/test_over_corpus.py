@@ -1,5 +1,7 @@
 """Sums over a corpus: the same however it is cut, in whichever order its chunks come, and after a kill or a stop."""
 
+import json
+import os
 import random
 import signal
 import subprocess
@@ -18,12 +20,13 @@ from model.analysis.coreference.case_files import PronounCases, curated_cases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import CorpusSentence, read_text
 from model.analysis.interventions.head_effects import estimate_effects, mean_outputs, measure_effects, remove_heads
+from model.analysis.metrics.alignment import read_alignments, score_alignment
 from model.analysis.metrics.head_metrics import HeadName
 from model.analysis.two_models import head_distances
 from model.errors import CancelledError
 from model.evaluation import evaluate
-from model.interruption import Progress, no_progress
-from model.opening import open_reader
+from model.interruption import Kept, Progress, no_progress
+from model.opening import as_writer, open_reader
 from model.over_corpus import Chunk, Partial, Sum, over_corpus, packed, unpacked
 from model.pairs import Pair
 from model.reader import Reader
@@ -134,22 +137,42 @@ def computed(translator: Reader, sentences: Collection[CorpusSentence], unfinish
     return atlas, done.count(1)
 
 
-@pytest.mark.long
-def test_a_killed_command_goes_on_where_it_was(tiny_checkpoints: Path, tmp_path: Path) -> None:
-    texts, out = tmp_path / "texts.txt", tmp_path / "out.npz"
-    texts.write_text("\n".join(f"Tom told me {number}." for number in range(400)), encoding="utf-8")
-    options = map(str, ("--text", texts, "--out", out, "--checkpoint", tiny_checkpoints / "en-de"))
-    command = [sys.executable, "-m", "model", "atlas", *options]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
-        unfinished, end = tmp_path / "out.npz.unfinished", time.monotonic() + PATIENCE
+def killed(command: list[str], unfinished: Path, cache: Path) -> None:
+    """Run a command until its first chunk is kept, and kill it."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    command = [sys.executable, "-m", "model", *command]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + PATIENCE
         while not list(unfinished.glob("*/*.npz")):
             assert process.poll() is None
             assert time.monotonic() < end
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
     assert len(list(unfinished.glob("*/*.npz"))) == 1
+
+
+@pytest.mark.long
+def test_a_killed_command_goes_on_where_it_was(tiny_checkpoints: Path, tmp_path: Path) -> None:
+    texts, out, unfinished = tmp_path / "texts.txt", tmp_path / "out.npz", tmp_path / "out.npz.unfinished"
+    texts.write_text("\n".join(f"Tom told me {number}." for number in range(400)), encoding="utf-8")
+    options = map(str, ("--text", texts, "--out", out, "--checkpoint", tiny_checkpoints / "en-de"))
+    killed(["atlas", *options], unfinished, tmp_path)
     atlas, read = computed(open_reader(tiny_checkpoints / "en-de"), read_text(texts), unfinished)
     assert (atlas.sentences, read) == (400, 400 - 256)
+    assert not unfinished.exists()
+
+
+@pytest.mark.long
+def test_a_killed_command_that_writes_no_file_goes_on_where_it_was(tiny_checkpoints: Path, tmp_path: Path) -> None:
+    pairs, unfinished = tmp_path / "pairs.jsonl", tmp_path / "headlight" / "unfinished"
+    rows = [{"en": ["Tom", "told", str(number)], "de": ["Tom", "sagte"], "sure": [[0, 0]]} for number in range(400)]
+    pairs.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    options = map(str, ("--data", pairs, "--checkpoint", tiny_checkpoints / "en-de"))
+    killed(["align", *options], unfinished, tmp_path)
+    done: list[int] = []
+    writer = as_writer(open_reader(tiny_checkpoints / "en-de"))
+    scores = score_alignment(writer, read_alignments(pairs), done.append, unfinished=unfinished)
+    assert (scores.rows, sum(done), [count for count in done if isinstance(count, Kept)]) == (400, 400, [256])
     assert not unfinished.exists()
 
 

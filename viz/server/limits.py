@@ -20,6 +20,7 @@ from typing import Final
 
 from model.errors import ConfigError, TimeLimitError
 from model.interruption import interruptible
+from model.temporary_folders import cached_folder
 from viz.text.messages import said
 
 SHARED_VARIABLE: Final = "HEADLIGHT_SHARED"
@@ -157,16 +158,5 @@ def release() -> None:
 
 
 def cache_folder(name: str) -> Path | None:
-    """`headlight/NAME` in the person's cache, where what took long to compute is kept; None if there is none, it is a
-    link, or many share it.
-    """
-    if not rules().keeps_files:
-        return None
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    try:
-        # The XDG specification: a relative path is to be ignored.
-        root = named if named.is_absolute() else Path.home() / ".cache"
-    except RuntimeError:
-        return None
-    folder = root / "headlight" / name
-    return None if folder.is_symlink() else folder
+    """`headlight/NAME` in the person's cache, as `cached_folder` gives it; None also where many share the server."""
+    return cached_folder(name) if rules().keeps_files else None
