@@ -78,8 +78,11 @@ class Reader(Protocol):
         text (`Abilities.reads`).
         """
 
-    def all_tokens(self) -> tuple[str, ...]:
-        """Every token of the vocabulary, in the order of their ids; none of a model of pictures."""
+    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
+        """Every token of the vocabulary, in the order of their ids; none of a model of pictures.
+
+        `of_source` asks for the vocabulary of what it reads, where it writes another.
+        """
 
     @property
     def special_ids(self) -> frozenset[int]:
@@ -312,8 +315,8 @@ class LoadedTranslator(Loaded):
         """Token ids that the model knows."""
         return self.config.vocab_size
 
-    def all_tokens(self) -> tuple[str, ...]:
-        """Every piece of the vocabulary, in the order of their ids."""
+    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
+        """Every piece of the one vocabulary, in the order of their ids."""
         return self.tokenizer.tokens(range(self.tokenizer.vocab_size))
 
     @property

@@ -74,7 +74,7 @@ class ImageReader(BaseReader):
         """See `model.reader.Reader`."""
         return PictureParts(self.model, self.abilities)
 
-    def all_tokens(self) -> tuple[str, ...]:
+    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
         """None."""
         return ()
 

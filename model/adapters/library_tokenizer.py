@@ -215,6 +215,11 @@ class LibraryTokenizer:
         """Whether a source's ids are others than a target's."""
         return bool(self._of_source)
 
+    @property
+    def source_size(self) -> int:
+        """How many ids the vocabulary of a source has, where it is one of its own; else 0."""
+        return max(self._of_source, default=-1) + 1
+
     def tokens(self, token_ids: Sequence[int], names: Mapping[int, str] = NO_NAMES) -> tuple[str, ...]:
         """The tokens of ids, whatever text they come from; by these names instead of the tokenizer's, if any."""
         spelled: list[str] = []

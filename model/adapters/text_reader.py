@@ -164,9 +164,13 @@ class TextReader(TextTracer):
         attention = next(module for module, at in self.layout.sites.items() if (site, layer) in at)
         return attention, layer_around(self.model, attention) or attention
 
-    def all_tokens(self) -> tuple[str, ...]:
+    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
         """Every token of the vocabulary, in the order of their ids, each spelled by itself."""
-        return tuple(token for token_id in range(self.vocab_size) for token in self.pieces.tokens([token_id]))
+        if of_source and self.pieces.has_two_vocabularies:
+            spell, size = self.pieces.source_tokens, self.pieces.source_size
+        else:
+            spell, size = self.pieces.tokens, self.vocab_size
+        return tuple(token for token_id in range(size) for token in spell([token_id]))
 
 
 #: What a label is of: a text, a token of it, or (where an answer begins) every token of a text.

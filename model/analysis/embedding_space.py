@@ -52,12 +52,16 @@ class EmbeddingSpace:
 
 def embedding_space(reader: Reader, *, is_target: bool = False) -> EmbeddingSpace:
     """The embeddings of what a model reads, or writes if those differ. Raises a TraceError if it reads no tokens."""
-    weight, tokens = _matrix(reader, is_target=is_target), reader.all_tokens()
+    weight, tokens = _matrix(reader, is_target=is_target), reader.all_tokens(of_source=not is_target)
     # A matrix may have more rows than there are tokens, so that its size is a round number.
     weight, tokens = weight[: len(tokens)], tokens[: len(weight)]
     lengths = weight.norm(dim=1)
     directions = weight / lengths.clamp_min(torch.finfo(weight.dtype).tiny)[:, None]
-    return EmbeddingSpace(tokens, directions, lengths, frozenset(reader.special_ids))
+    # By name: a source's vocabulary may have other ids.
+    written = reader.all_tokens()
+    special = {written[token_id] for token_id in reader.special_ids if token_id < len(written)}
+    left_out = frozenset(token_id for token_id, token in enumerate(tokens) if token in special)
+    return EmbeddingSpace(tokens, directions, lengths, left_out)
 
 
 def is_shared(reader: Reader) -> bool:

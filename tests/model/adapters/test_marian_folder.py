@@ -17,7 +17,7 @@ from model.analysis.atlas.measure import build_atlas
 from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.pronoun_choice import pronoun_choice
 from model.analysis.corpus import CorpusSentence
-from model.analysis.embedding_space import seen_in
+from model.analysis.embedding_space import embedding_space, seen_in
 from model.analysis.interventions.parts_off import translate_without
 from model.analysis.metrics.alignment import AlignedPair
 from model.analysis.positions import layout_of
@@ -235,6 +235,14 @@ def test_a_model_with_two_vocabularies_is_proven_and_writes_what_the_library_wri
     assert "".join(trace.source_tokens[:-1]).replace("▁", " ").strip() == TEXTS[0]
     assert list(trace.target_tokens[1:]) == tokenizer.convert_ids_to_tokens(expected)[1:-1]
     assert reader.vocab_size == theirs.config.decoder_vocab_size
+    for is_target, ids, tokens, num_rows in (
+        (False, trace.source_ids, trace.source_tokens, theirs.config.vocab_size),
+        (True, trace.target_ids, trace.target_tokens, theirs.config.decoder_vocab_size),
+    ):
+        space = embedding_space(reader, is_target=is_target)
+        assert tuple(space.tokens[one] for one in ids) == tokens
+        assert len(space.tokens) == len(space.directions) == num_rows
+        assert {space.tokens[one] for one in space.left_out} == {"</s>", "<unk>", "<pad>"}
 
 
 @pytest.mark.long
