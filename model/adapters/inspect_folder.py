@@ -175,6 +175,15 @@ def kind_in(path: Path) -> Kind | None:
         return None
 
 
+def is_own_transformer(path: Path) -> bool:
+    """Whether a folder seems to hold a Transformer of Headlight's own: its settings name no other architecture."""
+    try:
+        content = read_file(path, CONFIG, folder_check.LARGEST_CONFIG)
+        return (path / MANIFEST).is_file() and "architecture" not in parsed(content.decode("utf-8"))
+    except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
+        return False
+
+
 def reads_in(path: Path) -> SourceKind | None:
     """What the model in a folder seems to read; as `kind_in`."""
     kind = kind_in(path)

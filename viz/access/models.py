@@ -165,6 +165,12 @@ def is_small_and_ours(choice: ModelChoice) -> bool:
     return _weights_bytes(_stamp(path)) <= LARGEST_UNASKED and (path / MANIFEST).is_file()
 
 
+def lessons_name() -> str:
+    """The model that lessons run on: the first Transformer of Headlight's own on the server's list, else the first."""
+    own = (name for name, path in catalogue.server_models().items() if later.inspect_folder.is_own_transformer(path))
+    return next(own, name_of(ModelChoice()))
+
+
 def writer(choice: ModelChoice) -> "Writer":
     """The model as it reads a person's text. Raises as `text_reader`, or a SessionError if it only reads."""
     return later.opening.as_writer(text_reader(choice))

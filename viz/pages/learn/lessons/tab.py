@@ -63,7 +63,7 @@ def show(head: "DeltaGenerator") -> None:
 
 
 def _lesson(lesson: Lesson, number: int, head: "DeltaGenerator") -> None:
-    choice = ModelChoice(_name(), state.current().model.device)
+    choice = ModelChoice(models.lessons_name(), state.current().model.device)
     if (caution := _caution(choice)) and not present.is_on():
         head.caption(caution)
     with frame.loading():
@@ -95,24 +95,18 @@ def _caution(choice: ModelChoice) -> str:
     language, chosen = models.languages(choice)[0], models.name_of(state.current().model)
     if language.partition("-")[0] not in ("", "en"):
         message = (
-            ":material/warning: Lessons run on {name}, the first model of the list, which reads {language}, so their "
-            "English sentences and numbers do not fit it. They are written for the translator that ships: start "
-            "Headlight without {root_variable}."
+            ":material/warning: Lessons run on {name}, which reads {language}, so their English sentences and numbers "
+            "do not fit it. They are written for the translator that ships: start Headlight without {root_variable}."
         )
         known = NAMES.get(language, plain(language))
-        return _(message, name=plain(_name()), language=known, root_variable=catalogue.ROOT_VARIABLE)
-    if chosen != _name():
+        return _(message, name=plain(models.lessons_name()), language=known, root_variable=catalogue.ROOT_VARIABLE)
+    if chosen != models.lessons_name():
         message = (
             ":material/info: Lessons and their numbers are about {name}, whatever is chosen on the left; the other "
             "pages show {chosen}."
         )
-        return _(message, name=plain(_name()), chosen=plain(catalogue.label(chosen)))
+        return _(message, name=plain(models.lessons_name()), chosen=plain(catalogue.label(chosen)))
     return ""
-
-
-def _name() -> str:
-    """The model that lessons run on, as the list calls it."""
-    return models.name_of(ModelChoice())
 
 
 def _chosen() -> tuple[Lesson, int]:
@@ -215,10 +209,10 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         told, shown = st.columns([2, 3], gap="large")
     if not present.is_on():
         told.caption(
-            _("{section} · on **{name}**", section=_(lesson.section), name=plain(_name())),
+            _("{section} · on **{name}**", section=_(lesson.section), name=plain(models.lessons_name())),
             help=_(
-                "Lessons run on the first model of the server's list, the translator that ships, whatever is chosen "
-                "on the left; their claims are tested with it."
+                "Lessons run on the translator that ships, Headlight's first own Transformer on the server's list, "
+                "whatever is chosen on the left; their claims are tested with it."
             ),
         )
     told.subheader(_(step.title), anchor=False)

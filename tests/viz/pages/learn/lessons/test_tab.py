@@ -1,5 +1,6 @@
 """Lessons on the page: the address, the question before the picture, and models that lack what a lesson shows."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,21 @@ def test_a_lesson_on_a_model_that_reads_no_english_says_so(
     assert "run on opus-mt-zh-en" in caution
     assert "which reads Chinese" in caution
     assert f"without {ROOT_VARIABLE}" in caution
+
+
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+def test_lessons_run_on_the_first_transformer_of_ours_whatever_is_before_it_on_the_list(
+    app: AppTest, experiment_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_marian(tmp_path / "a-library-model", languages=("zho", "eng"))
+    for preset, name in {"gru": "b-recurrent", "full": "c-own"}.items():
+        shutil.copytree(experiment_checkpoints / catalogue.EXPERIMENTS / preset, tmp_path / name)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    assert list(catalogue.server_models()) == ["a-library-model", "b-recurrent", "c-own"]
+    healthy(at(app, *question_step()))
+    (caution,) = cautions(app)
+    assert "are about c-own," in caution
+    assert caution.endswith("the other pages show a-library-model.")
 
 
 def test_the_full_page_opens_on_what_the_step_shows(app: AppTest) -> None:

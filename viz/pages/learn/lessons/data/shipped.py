@@ -40,7 +40,7 @@ FINDING: Final = "finding"
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """The first model of the server's list, by its choice and loaded."""
+    """The model that lessons run on (`models.lessons_name`), by its choice and loaded."""
 
     choice: ModelChoice
     translator: "Translator"
