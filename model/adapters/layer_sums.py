@@ -38,63 +38,71 @@ def find_parts(layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype) -> l
     """The additions of a layer, one for each of its sub-layers; None if no vectors add up to what it puts out."""
     if layer.given is None or layer.put_out is None:
         return None
-    close = CLOSE.get(dtype, HALF)
-    plain = _search(layer, kinds, layer.given, 0, close)
-    return _search(layer, kinds, layer.given, 0, close, is_scaled=True) if plain is None else plain
+    search = _Search(layer.calls, layer.put_out, CLOSE.get(dtype, HALF))
+    plain = search.parts(kinds, layer.given, 0)
+    return search.parts(kinds, layer.given, 0, is_scaled=True) if plain is None else plain
 
 
-def _search(
-    layer: LayerCall,
-    kinds: Sequence[Kind],
-    stream: Float[Tensor, "*rows d_model"],
-    start: int,
-    close: float,
-    *,
-    is_scaled: bool = False,
-) -> list[FoundPart] | None:
-    out, calls, is_last = layer.put_out, layer.calls, len(kinds) == 1
-    assert out is not None
-    for index in range(start, len(calls)):
-        later = [call for call in calls[index + 1 :] if call.given is not None]
-        sums = [out, *(call.given for call in later if call.given is not None)]
-        addition = _multiple(calls[index], stream, sums, close) if is_scaled else calls[index]
-        total = stream + addition.put_out
-        readers = [call for call in later if _is_norm_of(call, total, close)]
-        # Post-norm: the norm's output goes on. Pre-norm: the sum does, and the next sub-layer's norm reads it. In
-        # parallel: both sub-layers read the same, so that no norm reads the first sum.
-        ways = [(reader.put_out, reader) for reader in readers] + [(total, None)]
-        for after, norm in ways:
-            read_through = norm or _norm_before(calls[:index], stream, close)
-            part = FoundPart(kinds[0], addition, stream, after, read_through, is_post=norm is not None)
-            if is_last:
-                if is_same(after, out, close):
-                    return [part]
-                continue
-            rest = _search(layer, kinds[1:], after, index + 1, close, is_scaled=is_scaled)
-            if rest is not None:
-                return [part, *rest]
-    return None
+class _Search:
+    """Ways to make what a layer puts out by adding up what its modules do."""
 
+    def __init__(self, calls: Sequence[ModuleCall], out: Float[Tensor, "*rows d_model"], close: float) -> None:
+        self._calls, self._out, self._close = calls, out, close
+        #: What modules read, of the shape of the stream: one comparison with all of them is as fast as with one.
+        read = [number for number, call in enumerate(calls) if call.given is not None and call.given.shape == out.shape]
+        self._numbers = read
+        self._given = torch.stack([given for number in read if (given := calls[number].given) is not None] or [out])
+        self._are_norms: dict[int, bool] = {}
 
-def _multiple(
-    call: ModuleCall, stream: Float[Tensor, "*rows d_model"], sums: Sequence[Float[Tensor, "*rows width"]], close: float
-) -> ModuleCall:
-    """The call, its output multiplied so that stream and output are one of these sums, if there is such a number."""
-    put_out = call.put_out
-    for total in sums:
-        if total.shape == stream.shape and float(put_out.abs().max()) > 0:
-            added = put_out * float(((total - stream) * put_out).sum() / put_out.square().sum())
-            if is_same(stream + added, total, close) and not is_same(stream, total, close):
-                return replace(call, put_out=added)
-    return call
+    def parts(
+        self, kinds: Sequence[Kind], stream: Float[Tensor, "*rows d_model"], start: int, *, is_scaled: bool = False
+    ) -> list[FoundPart] | None:
+        """The additions from this module on, to this stream, for these sub-layers."""
+        calls, is_last, of_stream = self._calls, len(kinds) == 1, self._norms_of(stream)
+        for index in range(start, len(calls)):
+            addition = self._multiple(index, stream) if is_scaled else calls[index]
+            total = stream + addition.put_out
+            # Post-norm: the norm's output goes on. Pre-norm: the sum does, and the next sub-layer's norm reads it. In
+            # parallel: both sub-layers read the same, so that no norm reads the first sum.
+            readers = [calls[number] for number in self._norms_of(total) if number > index]
+            ways = [(reader.put_out, reader) for reader in readers] + [(total, None)]
+            for after, norm in ways:
+                before = next((calls[number] for number in reversed(of_stream) if number < index), None)
+                part = FoundPart(kinds[0], addition, stream, after, norm or before, is_post=norm is not None)
+                if is_last:
+                    if is_same(after, self._out, self._close):
+                        return [part]
+                    continue
+                rest = self.parts(kinds[1:], after, index + 1, is_scaled=is_scaled)
+                if rest is not None:
+                    return [part, *rest]
+        return None
 
+    def _norms_of(self, vectors: Float[Tensor, "*rows d_model"]) -> list[int]:
+        """The norms that read these vectors."""
+        if not self._numbers or vectors.shape != self._out.shape:
+            return []
+        furthest = (self._given - vectors).abs().flatten(1).amax(1)
+        same = (furthest <= self._close * vectors.abs().max()).tolist()
+        return [
+            number for number, is_read in zip(self._numbers, same, strict=True) if is_read and self._is_norm(number)
+        ]
 
-def _norm_before(
-    calls: Sequence[ModuleCall], stream: Float[Tensor, "*rows d_model"], close: float
-) -> ModuleCall | None:
-    return next((call for call in reversed(calls) if _is_norm_of(call, stream, close)), None)
+    def _is_norm(self, number: int) -> bool:
+        if number not in self._are_norms:
+            call = self._calls[number]
+            self._are_norms[number] = is_norm(call.module, call.given)
+        return self._are_norms[number]
 
-
-def _is_norm_of(call: ModuleCall, vectors: Float[Tensor, "*rows d_model"], close: float) -> bool:
-    given = call.given
-    return given is not None and is_same(given, vectors, close) and is_norm(call.module, given)
+    def _multiple(self, index: int, stream: Float[Tensor, "*rows d_model"]) -> ModuleCall:
+        """A call, its output multiplied so that stream and output are a sum that is read later, if there is such a
+        number."""
+        call, later = self._calls[index], self._calls[index + 1 :]
+        put_out = call.put_out
+        for total in [self._out, *(each.given for each in later if each.given is not None)]:
+            if total.shape == stream.shape and float(put_out.abs().max()) > 0:
+                added = put_out * float(((total - stream) * put_out).sum() / put_out.square().sum())
+                is_sum = is_same(stream + added, total, self._close)
+                if is_sum and not is_same(stream, total, self._close):
+                    return replace(call, put_out=added)
+        return call

@@ -20,7 +20,7 @@ from model.adapters.library_run import LibraryRun
 from model.adapters.networks import find_network
 from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind, outside_layers
 from model.adapters.placement import present, weight_of
-from model.adapters.probe import NoRows, PositionTables, Rotations
+from model.adapters.probe import LayerNorms, NoRows, PositionTables, Rotations
 from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import EditError, TraceError, said
@@ -42,6 +42,7 @@ from model.parts.weights import (
     Norms,
     Projection,
     Stack,
+    Start,
     Sublayer,
 )
 from model.trace.trace import ROUNDING, Recorded, Trace
@@ -319,7 +320,8 @@ class LibraryParts(Parts):
     def feed_forward(self, stack: Stack, layer: int) -> FeedForwardWeights:
         """See `Parts`."""
         self._checked(f"{stack}.self", layer)
-        call, parts = LibraryRun(self, self.reader, lambda: self._run([1, 2]), {stack: None}).found(stack)[layer]
+        run = LibraryRun(self, self.reader, lambda: self._run([1, 2]), {stack: None})
+        call, parts = run.found_in(stack, layer)
         # In parallel with an attention it reads a norm of what the layer reads, not of the sum that it is added to.
         reads = [each.put_out for each in reversed(call.calls) if is_norm(each.module, each.given)]
         found = find_network(call, [*reads, parts[-1].before], parts[-1].addition, self.tolerance)
@@ -473,14 +475,39 @@ class LibraryParts(Parts):
         return LibraryRun(self, self.reader, lambda: self.reader.run_again(trace, edits=edits), rows, trace, edits)
 
     @torch.inference_mode()
-    def start(self, trace: Trace, stack: Stack) -> Float[Tensor, "row d_model"]:
-        """See `Parts`."""
-        length = len(trace.source_ids if stack == "encoder" else trace.target_ids)
-        with self._tapped({stack: None}, has_modules=False) as layers, _until_attending(stack):
-            self.reader.model.base_model(**self._few(trace, stack, range(length)))  # type: ignore[operator]
-        if not layers or layers[0].given is None or len(layers[0].given) != length:
+    def start(self, trace: Trace, stack: Stack) -> Start:
+        """See `Parts`. Sums are told apart where they are those of embeddings, a table of positions and token types."""
+        ids = trace.source_ids if stack == "encoder" else trace.target_ids
+        rows = [*range(len(ids))] * (1 if len(ids) >= FEWEST else FEWEST)
+        norms, tables, given = LayerNorms(), PositionTables(FEWEST), self._few(trace, stack, rows)
+        with norms, tables, self._tapped({stack: None}, has_modules=False) as layers, _until_attending(stack):
+            self.reader.model.base_model(**given)  # type: ignore[operator]
+        if not layers or layers[0].given is None or len(layers[0].given) != len(rows):
             raise TraceError(NO_LAYER)
-        return layers[0].given
+        read, tokens = layers[0].given[: len(ids)], self._table(stack)
+        try:
+            factor, norm = self._begins(stack)
+        except TraceError:
+            factor, norm = None, None
+        if factor is None:
+            return Start(read=read, summed=read)
+        every = [[one[0, : len(ids)].float().cpu() for one in call] for call in norms.calls if call[0].dim() == 3]
+        summed = next((before for before, after in every if norm and is_same(after, read, self.tolerance)), read)
+        embedding = self._looked_up(stack, ids) * factor
+        added = [table[first : first + len(ids)].detach().float().cpu() for table, first in tables.found(tokens.weight)]
+        for positional in (None, *(one for one in added if one.shape == read.shape)):
+            rest = summed - embedding if positional is None else summed - embedding - positional
+            if self._is_of_types(rest, summed, trace):
+                return Start(read=read, summed=summed, norm=norm, embedding=embedding, positional=positional)
+        return Start(read=read, summed=read)
+
+    def _is_of_types(self, rest: Tensor, summed: Tensor, trace: Trace) -> bool:
+        """Whether the rest of a sum is the same for all tokens of one type."""
+        types = next(iter(values for name, values in trace.token_inputs if name == "token_type_ids"), None)
+        known = torch.zeros(len(rest)) if types is None else torch.tensor(types)
+        close = self.tolerance * float(summed.abs().max())
+        same = (rest[known == one] for one in known.unique())
+        return all(float((each - each[0]).abs().max()) <= close for each in same)
 
     @torch.inference_mode()
     def additions_at(

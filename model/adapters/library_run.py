@@ -71,13 +71,15 @@ class LibraryRun(Run):
 
     def found(self, stack: Stack) -> list[tuple[LayerCall, list[FoundPart]]]:
         """The layers of a stack, and where in them something is added. Raises a TraceError where that is unknown."""
-        found = []
-        for call in self._of(stack, self._inside):
-            parts = find_parts(call, self.parts.kinds(stack), next(self.reader.model.parameters()).dtype)
-            if parts is None:
-                raise TraceError(NOT_FOUND)
-            found.append((call, parts))
-        return found
+        return [self.found_in(stack, layer) for layer in range(self.parts.count(stack))]
+
+    def found_in(self, stack: Stack, layer: int) -> tuple[LayerCall, list[FoundPart]]:
+        """The same of one layer."""
+        call = self._of(stack, self._inside)[layer]
+        parts = find_parts(call, self.parts.kinds(stack), next(self.reader.model.parameters()).dtype)
+        if parts is None:
+            raise TraceError(NOT_FOUND)
+        return call, parts
 
     def layers(self) -> Iterator[LayerRun]:
         """See `Run`. Raises a TraceError where a layer reads no rows, or others are between."""

@@ -95,6 +95,21 @@ class PositionTables(TorchFunctionMode):
         return function(*args, **given)
 
 
+class LayerNorms(TorchFunctionMode):
+    """While entered, notes what layer norms read and put out."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Tensor, Tensor]] = []
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        result = function(*args, **(kwargs or {}))
+        if function is torch.nn.functional.layer_norm:
+            self.calls.append((args[0], result))
+        return result
+
+
 class NoRows(TorchFunctionMode):
     """While entered, zeros are looked up in these tables."""
 

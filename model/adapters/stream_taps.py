@@ -46,17 +46,18 @@ class Called:
     def again(
         self, hidden: Float[Tensor, "batch position d_model"], memory: Float[Tensor, "batch key d_model"] | None = None
     ) -> Any:
-        """What the module returns for other vectors, and another memory, called as it was in all else."""
-        args, kwargs = list(self.args), dict(self.kwargs)
-        if memory is not None:
-            args, kwargs = (
-                [_or(memory, each) for each in args],
-                {name: _or(memory, each) for name, each in kwargs.items()},
-            )
-        if args:
-            args[0] = hidden
-        else:
-            kwargs["hidden_states"] = hidden
+        """What the module returns for other vectors, and another memory, called as it was in all else.
+
+        Some are called with the same vectors for queries, keys and values.
+        """
+        given = self.hidden
+
+        def other(each: Any) -> Any:
+            if each is given:
+                return hidden
+            return each if memory is None else _or(memory, each)
+
+        args, kwargs = map(other, self.args), {name: other(each) for name, each in self.kwargs.items()}
         return self.module(*args, **kwargs)
 
 

@@ -32,6 +32,7 @@ from model.parts.weights import (
     Norms,
     Projection,
     Stack,
+    Start,
     Sublayer,
 )
 from model.trace.trace import ROUNDING, Trace
@@ -151,9 +152,11 @@ class OwnParts(Parts):
         """See `Parts`. What is asked of it raises an InputTextError or TokenError if the trace is of another model."""
         return OwnRun(self, trace, edits, dict.fromkeys(self.stacks) if at is None else at)
 
-    def start(self, trace: Trace, stack: Stack) -> Float[Tensor, "row d_model"]:
+    def start(self, trace: Trace, stack: Stack) -> Start:
         """See `Parts`."""
-        return self.run(trace).start(stack)
+        embedding, *positional = self.run(trace).begin(stack)
+        read = torch.stack([embedding, *positional]).sum(0)
+        return Start(read=read, summed=read, embedding=embedding, positional=positional[0] if positional else None)
 
     @torch.inference_mode()
     def additions_at(
@@ -238,17 +241,17 @@ class OwnRun(Run):
     def levels(self, stack: Stack) -> Float[Tensor, "level *rows d_model"]:
         """See `Run`. A trace has them, unless it was loaded from a file."""
         outputs = [f"{stack}.layers.{layer}.hook_output" for layer in range(self.parts.count(stack))]
-        return torch.stack([self.start(stack), *self._recorded(stack, outputs)])
+        return torch.stack([torch.stack(self.begin(stack)).sum(0), *self._recorded(stack, outputs)])
 
-    def start(self, stack: Stack) -> Float[Tensor, "*rows d_model"]:
-        """Level 0 of a stack."""
+    def begin(self, stack: Stack) -> list[Float[Tensor, "*rows d_model"]]:
+        """Embeddings, and positional encodings if there are any: their sum is level 0."""
         begin = [f"{stack}.embedding.hook_{part}" for part in ("embedding", "positional")]
         begin = begin[:1] if self.parts.model.config.positions == "none" else begin
-        return torch.stack(self._recorded(stack, begin)).sum(0)
+        return self._recorded(stack, begin)
 
     def additions(self, stack: Stack) -> tuple[tuple[Addition, ...], ...]:
         """See `Run`."""
-        return self.parts.additions_of(stack, self.start(stack), partial(self._of, stack))
+        return self.parts.additions_of(stack, torch.stack(self.begin(stack)).sum(0), partial(self._of, stack))
 
     def layers(self) -> Iterator[LayerRun]:
         """See `Run`."""

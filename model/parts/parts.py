@@ -27,6 +27,7 @@ from model.parts.weights import (
     Norm,
     Norms,
     Stack,
+    Start,
     Sublayer,
 )
 from model.trace.trace import Trace
@@ -160,7 +161,7 @@ class Parts:
         """
         raise TraceError(self.why or NOT_TOLD)
 
-    def start(self, trace: Trace, stack: Stack) -> Float[Tensor, "row d_model"]:
+    def start(self, trace: Trace, stack: Stack) -> Start:
         """What the first layer of a stack read in the run of a trace, without running all of them."""
         raise TraceError(self.why or NOT_TOLD)
 

@@ -98,6 +98,17 @@ class Norms:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Start:
+    """What the first layer of a stack reads of some tokens, and the sum that it is, a row for each token."""
+
+    read: Float[Tensor, "row d_model"]
+    summed: Float[Tensor, "row d_model"]  #: what `norm` makes `read` of; the same without one
+    norm: Norm | None = None
+    embedding: Float[Tensor, "row d_model"] | None = None  #: as it is scaled; None where the sum is not told apart
+    positional: Float[Tensor, "row d_model"] | None = None  #: what is added for positions; the rest is of token types
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Embedding:
     """What is done to the rows of the matrix of a stack's tokens."""
 

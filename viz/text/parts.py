@@ -19,6 +19,7 @@ _OF_LAYER: Final[Mapping[str, Message]] = {
 _ONE: Final[Mapping[str, Message]] = {
     "embedding": said("embedding"),
     "position": said("position"),
+    "token_type": said("token type"),
     "beginning": said("embedding and position"),
     "bias": said("learned constants"),
     "reading": said("how it is read"),

@@ -7,7 +7,7 @@ for Transformer Circuits"). A `Functional` is c · x at some rows; `HeldRun` spl
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import torch
 from jaxtyping import Float
@@ -19,12 +19,14 @@ from model.nn.attention import AttentionInputs
 from model.nn.score_functions import DotProduct
 from model.parts.parts import Parts
 from model.parts.run import Addition
-from model.parts.weights import AttentionWeights, Beginning, FeedForwardWeights, Norm, Stack, Sublayer
+from model.parts.weights import AttentionWeights, FeedForwardWeights, Norm, Stack, Start, Sublayer
 from model.trace.trace import Trace
 
 Found = TypeVar("Found")
 
-PartKind = Literal["embedding", "position", "beginning", "self", "cross", "feed_forward", "bias", "reading", "distance"]
+PartKind = Literal[
+    "embedding", "position", "token_type", "beginning", "self", "cross", "feed_forward", "bias", "reading", "distance"
+]
 
 NO_DOT_PRODUCT = said("The scores of this model are not products of queries and keys, so they are not a sum of parts.")
 NOT_FOLLOWED = said(
@@ -44,9 +46,10 @@ ROWS_AT_ONCE = 64
 class Part(NamedTuple):
     """Something that the residual stream of a stack is a sum of; layers and heads count from 0.
 
-    "beginning": embedding, positions and all else that is added before the first layer, where they are not told apart.
-    "bias": what is learned and depends on no token: biases of projections, of norms, of networks. "reading": between
-    two sentences, how a thing is read, not what stands there. "distance": a bias of the distance of query and key.
+    "token_type": what is added to all tokens of a text (BERT). "beginning": embedding, positions and all else that is
+    added before the first layer, where they are not told apart. "bias": what is learned and depends on no token: biases
+    of projections, of norms, of networks. "reading": between two sentences, how a thing is read, not what stands there.
+    "distance": a bias of the distance of query and key.
     """
 
     kind: PartKind
@@ -311,8 +314,7 @@ class HeldRun:
         missing = [row for row in dict.fromkeys(rows) if row not in places]
         for first in range(0, len(missing), ROWS_AT_ONCE):
             some = missing[first : first + ROWS_AT_ONCE]
-            start = self._once(("start", stack), lambda: self.parts.start(self.trace, stack))
-            additions = self.parts.additions_at(self.trace, stack, some, start[some])
+            additions = self.parts.additions_at(self.trace, stack, some, self._start(stack).read[some])
             self._once(("forms", stack), lambda additions=additions: _forms(additions))  # type: ignore[misc]
             more = _kept(additions)
             kept = more if kept is None else kept.joined(more)
@@ -394,7 +396,12 @@ class HeldRun:
             if not form.has_skip:
                 c = torch.zeros_like(c)
         c = c + later.pop(0) if 0 in later else c
-        yield -1, c, {}, None
+        start = self._start(stack)
+        if start.norm is None:
+            yield -1, c, {}, None
+        else:
+            bias = {Part("bias"): bias_share(start.norm, c)}
+            yield -1, start.norm.back(c, start.summed[list(rows)]), bias, None
 
     def _shares(self, asked: Functional, through_networks: bool) -> Iterator[tuple[Part, float]]:
         stack, rows, every = asked.stack, asked.rows, self.parts.sublayers(asked.stack)
@@ -446,18 +453,23 @@ class HeldRun:
     def _beginning(
         self, stack: Stack, rows: Sequence[int], c: Float[Tensor, "row d_model"]
     ) -> dict[Part, Float[Tensor, "row"]]:
-        start = (c * self.stream(stack, 0, rows)).sum(-1)
-        begins = self._once(("beginning", stack), lambda: self._begins(stack))
-        if begins is None:
-            return {Part("beginning", stack): start}
-        embedding = (c * begins.embedding[list(rows)]).sum(-1)
-        return {Part("embedding", stack): embedding, Part("position", stack): start - embedding}
+        """The shares of what a stack's first layer reads, in what is asked of their sum, before a norm of that."""
+        start = self._start(stack)
+        summed = start.summed[list(rows)]
+        if start.embedding is None:
+            return {Part("beginning", stack): (c * summed).sum(-1)}
+        shares, known = dict[Part, Tensor](), {"embedding": start.embedding, "position": start.positional}
+        for kind, every in known.items():
+            if every is not None:
+                vectors = every[list(rows)]
+                shares[Part(cast(PartKind, kind), stack)] = (c * vectors).sum(-1)
+                summed = summed - vectors
+        if float(summed.abs().max()) > TOLERANCE * float(start.summed.abs().max()):
+            shares[Part("token_type", stack)] = (c * summed).sum(-1)
+        return shares
 
-    def _begins(self, stack: Stack) -> Beginning | None:
-        try:
-            return self.parts.beginning(self.trace, stack)
-        except TraceError:
-            return None
+    def _start(self, stack: Stack) -> Start:
+        return self._once(("start", stack), lambda: self.parts.start(self.trace, stack))
 
     def _on_output(
         self, asked: Functional, sublayer: Sublayer, through_networks: bool

@@ -1,43 +1,28 @@
 """A difference of two scores is the sum of its parts, one step back and the next."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
+from torch import nn
 
 from model import Transformer, TransformerConfig, Translator
-from model.analysis.reasons.held_run import HeldRun, Part
-from model.analysis.reasons.score import MAX_STEPS, Question, Reason, Step, align, cancelling, default_rival, explain
+from model.analysis.reasons.held_run import Part
+from model.analysis.reasons.score import MAX_STEPS, Question, Side, Step, align, cancelling, default_rival, explain
 from model.config import Norm
 from model.errors import TraceError
 from model.nn.edits import SwitchOff
 from model.nn.hooks import listen
-from model.parts.weights import Sublayer
 from model.reader import Reader
 from model.tokenizer import Tokenizer
 from model.trace.trace import Trace
-from tests.model.adapters.zoo import KINDS, random_reader
 
-TEXT, TWIN, TARGET = "The animal was too tired.", "The animal was too old.", "It was old."
-#: Of mechanisms: added and rotary positions, biases of distance, groups, parallel blocks, caps, post-norm, experts.
-EXACT = [
-    "gpt2",
-    "llama",
-    "mistral",
-    "mixtral",
-    "gemma2",
-    "gpt_neox",
-    "phi",
-    "granite",
-    "qwen3",
-    "olmo2",
-    "bert",
-    "roberta",
-    "bart",
-    "t5",
-]
+TEXT, TARGET = "The animal was too tired.", "It was old."
 CLOSE = 1e-4
+SIDES = {"encoder": "source", "decoder": "target"}
+MODULES = {"self": "self_attention", "cross": "cross_attention", "feed_forward": "feed_forward"}
 
 
 def ours(norm: Norm, config: TransformerConfig, tokenizer: Tokenizer) -> Translator:
@@ -55,122 +40,114 @@ def traced(reader: Reader, text: str = TEXT) -> Trace:
     return reader.trace(text, TARGET if reader.abilities.sites[-1] == "decoder.cross" else None)
 
 
-def questions(trace: Trace) -> Iterator[Question]:
-    """The last row of the last layer of each site: its first and its last key."""
-    for site in trace.sites:
-        layer, head = trace.layers_of(site) - 1, trace.heads_of(site) - 1
-        row = len(trace.axis_tokens(site)[0]) - 1
-        keys = trace.mask(site, layer, [row])[0].nonzero()[:, 0].tolist()
-        yield Question(site=site, layer=layer, head=head, row=row, key=keys[0], rival=keys[-1])
-
-
-def exact(reason: Reason, trace: Trace) -> None:
-    q = reason.question
-    scores = trace.scores(q.site, q.layer, [q.head], [q.row])[0, 0]
-    score = float(scores[q.key] - scores[q.rival])
-    assert reason.here == pytest.approx(score, abs=CLOSE)
-    assert reason.is_exact
-    for side in (reason.query, reason.keys):
-        for through in (False, True):
-            sum_of_parts = sum(side.shares(through_networks=through).values())
-            assert sum_of_parts == pytest.approx(score, abs=CLOSE * max(1, abs(score)))
-
-
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_parts_of_our_models_add_up_to_the_score(norm: Norm, config: TransformerConfig, tokenizer: Tokenizer) -> None:
-    reader = ours(norm, config, tokenizer)
-    trace = traced(reader)
-    for question in questions(trace):
-        exact(explain(reader.parts, trace, question), trace)
-
-
-@pytest.mark.parametrize("kind", EXACT)
-def test_parts_of_library_models_add_up_to_the_score(kind: str) -> None:
-    reader = random_reader(kind)
-    trace = reader.trace(TEXT, TARGET if KINDS[kind] == "encoder-decoder" else None)
-    for question in questions(trace):
-        exact(explain(reader.parts, trace, question), trace)
-
-
-def test_where_queries_are_made_in_an_unknown_way_it_says_that_scores_cannot_be_split() -> None:
-    reader = random_reader("ctrl")
-    trace = reader.trace(TEXT)
-    with pytest.raises(TraceError, match="neither a norm nor a rotation"):
-        explain(reader.parts, trace, next(questions(trace)))
-
-
-def followed(step: Step, part: Part, share: float) -> Step:
-    read = step.follow(part)
-    assert read.total == pytest.approx(share, abs=CLOSE)
-    assert sum(read.shares().values()) == pytest.approx(share, abs=CLOSE)
+def followed(step: Step, part: Part, share: float, *, through: bool) -> Step:
+    """What a part read, which adds up to its share: over the parts of that, and over words and constants."""
+    read = step.follow(part, through_networks=through)
     by_word = sum(sum(words.values()) for words in read.words()) + sum(read.constants.values())
-    assert by_word == pytest.approx(share, abs=CLOSE)
+    sums = read.total, by_word, *(sum(read.shares(through_networks=each).values()) for each in (False, True))
+    assert sums == pytest.approx([share] * len(sums), abs=CLOSE)
     return read
 
 
+@pytest.mark.parametrize("through", [False, True])
 @pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("has_twin", [False, True])
+@pytest.mark.parametrize("other", ["", "The animal was too tried.", "The animal was tired."])
 def test_what_a_part_read_adds_up_to_its_share(
-    norm: Norm, has_twin: bool, config: TransformerConfig, tokenizer: Tokenizer
+    norm: Norm, other: str, through: bool, config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
     reader = ours(norm, config, tokenizer)
     trace = traced(reader)
-    twin = traced(reader, TEXT.replace("tired", "tried")) if has_twin else None
+    twin = traced(reader, other) if other else None
     question = Question(site="decoder.cross", layer=2, head=3, row=2, key=1, rival=3)
-    reason = explain(reader.parts, trace, question, twin)
-    shares = reason.query.shares()
-    for part in (Part("cross", "decoder", 1), Part("self", "decoder", 2), Part("feed_forward", "decoder", 0)):
-        followed(reason.query, part, shares[part])
-    (head, share), *_ = reason.query.heads(Part("cross", "decoder", 1)).items()
-    word = followed(reason.query, head, share).at(4)
-    part = Part("feed_forward", "encoder", 2)
-    followed(word, part, word.shares()[part])
+    query = explain(reader.parts, trace, question, twin).query
+    shares = query.shares(through_networks=through)
+    parts = [Part("cross", "decoder", 1), Part("self", "decoder", 2)]
+    for part in parts if through else [*parts, Part("feed_forward", "decoder", 0)]:
+        followed(query, part, shares[part], through=through)
+    heads = query.heads(parts[0], through_networks=through)
+    biases = shares[parts[0]] - sum(heads.values())
+    assert biases == pytest.approx(0, abs=CLOSE)
+    (head, share), *_ = heads.items()
+    read = followed(query, head, share, through=through)
+    word = read.at(4, 4 if twin is None else align(trace, twin)["encoder"][4])
+    part = Part("self", "encoder", 2)
+    followed(word, part, word.shares(through_networks=through)[part], through=through)
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_with_a_twin_both_sides_add_up_to_the_change(
-    norm: Norm, config: TransformerConfig, tokenizer: Tokenizer
+@pytest.mark.parametrize("side", ["query", "keys"])
+@pytest.mark.parametrize("site", ["decoder.cross", "encoder.self"])
+def test_a_part_taken_from_the_stream_takes_its_share_from_the_score(
+    norm: Norm, side: Side, site: str, config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
+    """In a hooked run, in which divisors of norms and all that other sub-layers add are held."""
     reader = ours(norm, config, tokenizer)
-    trace, twin = traced(reader), traced(reader, TEXT.replace("tired", "tried"))
-    for question in questions(trace):
-        reason = explain(reader.parts, trace, replace(question, key=1, rival=2), twin)
-        assert reason.there is not None
-        assert reason.query.total + reason.keys.total == pytest.approx(reason.here - reason.there, abs=CLOSE)
-        assert reason.is_exact
+    trace, head, row, key, rival = traced(reader), 3, 2, 1, 4
+    reason = explain(reader.parts, trace, Question(site=site, layer=2, head=head, row=row, key=key, rival=rival))
+    step = reason.query if side == "query" else reason.keys
+    rows, stack = [row] if side == "query" else [key, rival], step.terms[0].asked.stack
+    run = Held(reader.model, trace)
+    assert run.score(site, head, row, key, rival) == pytest.approx(reason.here, abs=CLOSE)
+    removed = 0
+    for part, share in step.shares().items():
+        if part.kind == "embedding":
+            hook, vectors = f"{stack}.embedding.hook_embedding", trace.embedding[SIDES[stack]]
+        elif part.layer is not None:
+            path = f"{stack}.layers.{part.layer}.{MODULES[part.kind]}"
+            hook, vectors = f"{path}_residual.hook_sublayer", run.added[f"{path}_residual.hook_sublayer"]
+            vectors = vectors if part.kind == "feed_forward" else vectors - run.of(f"{path}.output.bias")
+        else:
+            continue
+        without = run.score(site, head, row, key, rival, {hook: (rows, vectors[rows])})
+        assert without == pytest.approx(reason.here - share, abs=CLOSE)
+        removed += 1
+    assert removed > 4
 
 
-def test_a_head_taken_from_what_the_query_reads_takes_its_share_from_the_score(
-    config: TransformerConfig, tokenizer: Tokenizer
-) -> None:
-    """With the divisor of the norm held: what is taken off is put through it as a part is."""
-    reader = ours("pre", config, tokenizer)
-    trace = traced(reader)
-    question = Question(site="decoder.cross", layer=2, head=3, row=2, key=1, rival=3)
-    reason = explain(reader.parts, trace, question)
-    part = Part("cross", "decoder", 1, 2)
-    share = reason.query.heads(part._replace(head=None))[part]
-    output = trace.head_output("decoder.cross", 1, [2], [2])[0, 0]
-    of = reader.model.get_parameter
-    written = output @ of("decoder.layers.1.cross_attention.output.weight")[:, 16:24].T
-    sublayer = Sublayer("decoder", 2, "cross")
-    norm, x = reader.parts.norms(sublayer).before, HeldRun(reader.parts, trace).stream("decoder", 7, [2])[0]
-    assert norm is not None
+class Held:
+    """A run in which every norm divides by what it did, and every sub-layer adds what it did, less what is removed."""
 
-    def without(query: torch.Tensor) -> torch.Tensor:
-        divisor = (x.var(unbiased=False) + norm.epsilon).sqrt()
-        part_read = (written - written.mean()) / divisor * of("decoder.layers.2.cross_attention_residual.norm.weight")
-        query = query.clone()
-        query[0, :, 2] -= (of("decoder.layers.2.cross_attention.query.weight") @ part_read).view(4, 8)
-        return query
+    def __init__(self, model: Transformer, trace: Trace) -> None:
+        self.model, self.of = model, model.get_parameter
+        self.ids = torch.tensor([trace.source_ids]), torch.tensor([trace.target_ids])
+        self.read: dict[nn.Module, torch.Tensor] = {}
+        norms = [each for each in model.modules() if isinstance(each, nn.LayerNorm)]
+        handles = [
+            each.register_forward_hook(lambda norm, given, _: self.read.update({norm: given[0]})) for each in norms
+        ]
+        with torch.no_grad(), listen(record={"hook_sublayer"}) as recorded:
+            model(*self.ids)
+        for handle in handles:
+            handle.remove()
+        self.added = {name: values[0][0] for name, values in recorded.items()}
 
-    ids = torch.tensor([trace.source_ids]), torch.tensor([trace.target_ids])
-    name = "decoder.layers.2.cross_attention.hook_scores"
-    path = "decoder.layers.2.cross_attention.hook_query"
-    with torch.no_grad(), listen(record={"hook_scores"}, edits={path: without}) as recorded:
-        reader.model(*ids)
-    scores = recorded[name][0][0, 3, 2]
-    assert float(scores[1] - scores[3]) == pytest.approx(reason.here - share, abs=CLOSE)
+    def score(
+        self, site: str, head: int, row: int, key: int, rival: int,
+        removed: Mapping[str, tuple[list[int], torch.Tensor]] | None = None,
+    ) -> float:  # fmt: skip
+        """The difference of two scores in the last layer of a site, without these rows of what is added at hooks."""
+
+        def less(name: str, value: torch.Tensor) -> torch.Tensor:
+            value = self.added[name][None].clone() if name in self.added else value.clone()
+            if removed and name in removed:
+                rows, vectors = removed[name]
+                value[:, rows] -= vectors
+            return value
+
+        edits = {name: partial(less, name) for name in (*self.added, *(removed or ()))}
+        handles = [norm.register_forward_hook(self.held) for norm in self.read]
+        with torch.no_grad(), listen(record={"hook_scores"}, edits=edits) as recorded:
+            self.model(*self.ids)
+        for handle in handles:
+            handle.remove()
+        stack, kind = site.split(".")
+        scores = recorded[f"{stack}.layers.2.{MODULES[kind]}.hook_scores"][0][0, head, row]
+        return float(scores[key] - scores[rival])
+
+    def held(self, norm: nn.Module, given: tuple[torch.Tensor], _: torch.Tensor) -> torch.Tensor:
+        assert isinstance(norm, nn.LayerNorm)
+        divisor = (self.read[norm].var(-1, unbiased=False, keepdim=True) + norm.eps).sqrt()
+        return (given[0] - given[0].mean(-1, keepdim=True)) / divisor * norm.weight + norm.bias
 
 
 def test_the_rival_is_the_key_that_the_twin_looks_at_or_the_runner_up(
