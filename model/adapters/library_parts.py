@@ -503,11 +503,9 @@ class LibraryParts(Parts):
 
     def _is_of_types(self, rest: Tensor, summed: Tensor, trace: Trace) -> bool:
         """Whether the rest of a sum is the same for all tokens of one type."""
-        types = next(iter(values for name, values in trace.token_inputs if name == "token_type_ids"), None)
-        known = torch.zeros(len(rest)) if types is None else torch.tensor(types)
-        close = self.tolerance * float(summed.abs().max())
-        same = (rest[known == one] for one in known.unique())
-        return all(float((each - each[0]).abs().max()) <= close for each in same)
+        types = dict(trace.token_inputs).get("token_type_ids", (0,) * len(rest))
+        first = rest[[types.index(one) for one in types]]
+        return float((rest - first).abs().max()) <= self.tolerance * float(summed.abs().max())
 
     @torch.inference_mode()
     def additions_at(

@@ -19,7 +19,7 @@ from model.reader import Reader
 from model.tokenizer import Tokenizer
 from model.trace.trace import Trace
 
-TEXT, TARGET = "The animal was too tired.", "It was old."
+TEXT, TWIN, TARGET = "The animal was too tired.", "The animal was too old.", "It was old."
 CLOSE = 1e-4
 SIDES = {"encoder": "source", "decoder": "target"}
 MODULES = {"self": "self_attention", "cross": "cross_attention", "feed_forward": "feed_forward"}
