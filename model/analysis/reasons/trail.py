@@ -1,0 +1,230 @@
+"""Go back along a trail of short codes, from a score to the words that decided it; each step as plain numbers.
+
+A code is a step: "q" or "k" the side of the score, "c4", "d5", "e3" an attention of a layer (cross, decoder, encoder),
+"c4h2" one of its heads, "f4" a feed-forward network, "s10" or "t7" the position of a source or target word, "emb" and
+"pos" what a word begins with. Layers and heads count from 1 in codes, positions from 0. After the first word, shares
+are followed through feed-forward networks.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from model.analysis.reasons.held_run import Part, PartKind
+from model.analysis.reasons.score import MAX_STEPS, Reason, Step, align, cancelling
+from model.errors import Message, TraceError, said
+from model.parts.weights import Stack
+
+#: A longer trail names no steps: a side, `MAX_STEPS` parts with a word each, and where a word begins.
+LONGEST: Final = 2 * MAX_STEPS + 2
+_CODE: Final = re.compile(r"([cdef])([1-9]\d{0,3})(?:h([1-9]\d{0,3}))?|([st])(0|[1-9]\d{0,5})|(emb|pos)")
+_ATTENTIONS: Final[Mapping[str, tuple[PartKind, Stack]]] = {
+    "c": ("cross", "decoder"),
+    "d": ("self", "decoder"),
+    "e": ("self", "encoder"),
+}
+_STACKS: Final[Mapping[str, Stack]] = {"s": "encoder", "t": "decoder"}
+_BEGINNINGS: Final = {"embedding": "emb", "beginning": "emb", "position": "pos"}
+NOT_THERE: Final = said("The step “{code}” does not exist here: nothing with this name gives anything to this number.")
+
+Kind = Literal["question", "part", "word", "beginning"]
+
+
+@dataclass(frozen=True)
+class Read:
+    """From which positions a number was read: position → share, of the text and, negative there, of the twin."""
+
+    stack: Stack
+    here: Mapping[int, float]
+    there: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A part of a number: a sub-layer, a head, a constant, or what was read at a position."""
+
+    share: float
+    part: Part | None = None  #: None for a position
+    position: int | None = None  #: in the text; None for a part, and for what only the twin has
+    trail: tuple[str, ...] = ()  #: the codes of the step that asks why of it; none where it cannot be followed
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A step of a trail: a number, and the parts that add up to it."""
+
+    kind: Kind
+    trail: tuple[str, ...]  #: the codes up to this step
+    total: float
+    parts: tuple[Bar, ...]  #: sub-layers and constants, the largest first; of an attention, its heads
+    words: tuple[Bar, ...] = ()  #: of an attention, what it read at each position, and constants
+    read: Read | None = None  #: the same for text and twin
+    part: Part | None = None  #: what is asked of
+    stack: Stack | None = None  #: of a position, its stack
+    position: int | None = None
+    #: what `parts` are the parts of, and whether shares of feed-forward networks have gone to what they read.
+    split: Step | None = None
+    through: bool = False
+
+    @property
+    def cancelling(self) -> float:
+        """Σ |share| / |Σ share| of the first parts of the number."""
+        return cancelling({Part("bias", None, at): bar.share for at, bar in enumerate(self.words or self.parts)})
+
+    def read_by(self, bar: Bar) -> Read | None:
+        """Where an attention, or a head, of `parts` read its share; None for another part."""
+        if self.split is None or bar.part is None or bar.part.kind not in ("self", "cross") or not bar.trail:
+            return None
+        return _read(self.split.follow(bar.part, through_networks=self.through))
+
+    def heads(self, bar: Bar) -> tuple[Bar, ...]:
+        """The heads of an attention of `parts`, the largest first; none of another part."""
+        if self.split is None or bar.part is None or bar.part.kind not in ("self", "cross") or not bar.trail:
+            return ()
+        return _heads(self.split, bar.part, bar.trail[:-1], through=self.through)
+
+
+@dataclass(frozen=True)
+class Trail:
+    """The answers along a trail."""
+
+    reason: Reason
+    side: Literal["q", "k"]  #: the side that is followed, query or keys
+    levels: tuple[Level, ...]  #: the question first
+    refused: Message | None  #: why codes were left out from some on; None where all could be answered
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Those that were answered."""
+        return self.levels[-1].trail
+
+
+def follow_trail(reason: Reason, codes: Sequence[str]) -> Trail:
+    """Answer a trail, or its longest beginning that can be answered.
+
+    Without "q" or "k" the query is followed, or the keys where a twin puts more of the change there.
+    """
+    side: Literal["q", "k"] = "k" if reason.there is not None and abs(reason.keys.total) > abs(reason.query.total) else "q"
+    rest, begun = list(codes[:LONGEST]), ()
+    if rest and rest[0] in ("q", "k"):
+        side = "k" if rest[0] == "k" else "q"
+        begun = (rest.pop(0),)
+    walk = _Walk(_partners(reason), reason.query if side == "q" else reason.keys)
+    levels, refused = [walk.question(begun)], None
+    for code in rest:
+        try:
+            levels.append(walk.next(levels[-1], code))
+        except TraceError as error:
+            refused = error.message
+            break
+    return Trail(reason, side, tuple(levels), refused)
+
+
+def leading(reason: Reason, codes: Sequence[str] = ()) -> Trail:
+    """A trail that goes on from its end by what gives most to each number, until a word begins or no step is left."""
+    trail = follow_trail(reason, codes)
+    while trail.refused is None and len(trail.codes) < LONGEST:
+        level = trail.levels[-1]
+        towards = [bar for bar in level.words or level.parts if bar.trail and bar.share * level.total > 0]
+        if not towards:
+            break
+        further = follow_trail(reason, max(towards, key=lambda bar: abs(bar.share)).trail)
+        if further.refused is not None or len(further.levels) <= len(trail.levels):
+            break
+        trail = further
+    return trail
+
+
+def _partners(reason: Reason) -> Mapping[Stack, tuple[int, ...]]:
+    here, *there = [term.run.trace for term in reason.query.terms]
+    return align(here, there[0]) if there else {}
+
+
+@dataclass
+class _Walk:
+    """Where a trail has come to."""
+
+    partners: Mapping[Stack, tuple[int, ...]]  #: none without a twin
+    step: Step  #: what is split
+    through: bool = False  #: whether shares of feed-forward networks go to what they read
+
+    def question(self, trail: tuple[str, ...]) -> Level:
+        return self._level("question", trail)
+
+    def next(self, level: Level, code: str) -> Level:
+        """Go one step back. Raises a TraceError if the code names nothing that can be asked here."""
+        found, trail = _CODE.fullmatch(code), (*level.trail, code)
+        if found is None or level.kind == "beginning":
+            raise TraceError(NOT_THERE, code=code)
+        letter, layer, head, side, position, _beginning = found.groups()
+        if side:
+            return self._word(trail, _STACKS[side], int(position))
+        shares = self.step.shares(through_networks=self.through)
+        if not letter:
+            part = next((part for part in shares if _BEGINNINGS.get(part.kind) == code), None)
+            if part is None:
+                raise TraceError(NOT_THERE, code=code)
+            return Level("beginning", trail, shares[part], (), part=part)
+        kind, stack = _ATTENTIONS.get(letter, ("feed_forward", self.step.terms[0].asked.stack))
+        part = Part(kind, stack, int(layer) - 1)
+        if part not in shares or (head and kind == "feed_forward"):
+            raise TraceError(NOT_THERE, code=code)
+        return self._part(trail, part, None if head is None else int(head) - 1)
+
+    def _part(self, trail: tuple[str, ...], whole: Part, head: int | None) -> Level:
+        before, part = self.step, whole._replace(head=head)
+        heads = () if whole.kind == "feed_forward" else _heads(before, whole, trail[:-1], through=self.through)
+        if head is not None and part not in {bar.part for bar in heads}:
+            raise TraceError(NOT_THERE, code=trail[-1])
+        self.step = before.follow(part, through_networks=self.through)
+        if whole.kind == "feed_forward":
+            return replace(self._level("part", trail), part=part)
+        read = _read(self.step)
+        parts, words = () if head is not None else heads, self._words(trail, read)
+        return Level("part", trail, self.step.total, parts, words, read, part, split=before, through=self.through)
+
+    def _word(self, trail: tuple[str, ...], stack: Stack, position: int) -> Level:
+        if stack != self.step.terms[0].asked.stack or position not in self.step.terms[0].asked.rows:
+            raise TraceError(NOT_THERE, code=trail[-1])
+        self.step = self.step.at(position, self.partners[stack][position] if self.partners else None)
+        self.through = True
+        return replace(self._level("word", trail), stack=stack, position=position)
+
+    def _level(self, kind: Kind, trail: tuple[str, ...]) -> Level:
+        shares = self.step.shares(through_networks=self.through)
+        bars = tuple(self._bar(trail, part, share) for part, share in shares.items())
+        return Level(kind, trail, self.step.total, bars, split=self.step, through=self.through)
+
+    def _bar(self, trail: tuple[str, ...], part: Part, share: float) -> Bar:
+        code = _BEGINNINGS.get(part.kind)
+        if code is None and part.layer is not None and self.step.count < MAX_STEPS:
+            code = _code(part)
+        return Bar(share, part, trail=() if code is None else (*trail, code))
+
+    def _words(self, trail: tuple[str, ...], read: Read) -> tuple[Bar, ...]:
+        """What was read at each position; of positions of the twin alone, and of constants, their sums."""
+        letter, theirs, bars = "s" if read.stack == "encoder" else "t", dict(read.there), []
+        for position, share in read.here.items():
+            partner = self.partners[read.stack][position] if self.partners else -1
+            bars.append(Bar(share + theirs.pop(partner, 0.0), None, position, (*trail, f"{letter}{position}")))
+        if theirs:
+            bars.append(Bar(sum(theirs.values())))
+        bars += (Bar(share, part) for part, share in self.step.constants.items())
+        return tuple(sorted(bars, key=lambda bar: -abs(bar.share)))
+
+
+def _read(step: Step) -> Read:
+    here, *there = step.words()
+    return Read(step.terms[0].asked.stack, here, there[0] if there else {})
+
+
+def _heads(step: Step, part: Part, trail: tuple[str, ...], *, through: bool) -> tuple[Bar, ...]:
+    shares = step.heads(part._replace(head=None), through_networks=through)
+    return tuple(Bar(share, head, trail=(*trail, _code(head))) for head, share in shares.items())
+
+
+def _code(part: Part) -> str:
+    assert part.layer is not None
+    letter = next((letter for letter, known in _ATTENTIONS.items() if known == part[:2]), "f")
+    return f"{letter}{part.layer + 1}" if part.head is None else f"{letter}{part.layer + 1}h{part.head + 1}"
