@@ -28,7 +28,7 @@ MODULES: Final = (
     "viz.ui.frame",
     "viz.pages.attention.all_heads.tab",
     "viz.pages.attention.opened_head.bertviz_page",
-    "viz.pages.attention.circuits",
+    "viz.pages.attention.why.tab",
     "viz.pages.attention.export",
 )
 

@@ -63,6 +63,8 @@ class Common:
     to_words: Annotated[
         tuple[int, ...], _WORDS, Param("to"), ResetBy("text", "given_file", "checkpoint", "second_text", "chat")
     ] = ()
+    #: the second sentence, with which the text is compared; "" where the page offers one.
+    other_text: Annotated[str, ShownOn("coreference", "attention"), Param("other"), ResetBy("text")] = ""
     #: which token of what the model writes is looked at.
     step: Annotated[int, _TEXTS, Proposed("step_chosen"), ResetBy("text", "checkpoint", "chat")] = 0
     #: whether a person chose the step; else the page proposes the one most worth seeing.
@@ -209,6 +211,9 @@ DRAWN_AS: Final[tuple[DrawnAs, ...]] = get_args(DrawnAs)
 BERTVIZ_VIEWS: Final[tuple[BertvizView, ...]] = get_args(BertvizView)
 
 
+_OfQuestion: Final = ResetBy("text", "checkpoint", "second_text", "chat", "site", "layer", "head", "token", "key_token")
+
+
 @dataclass(frozen=True, slots=True)
 class AttentionChoices:
     """What is chosen on the attention page."""
@@ -226,6 +231,12 @@ class AttentionChoices:
     ] = None
     distance: int = 1  #: how many tokens before its query each key stands, where QK of rotary positions is shown
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"  #: which of bertviz's views
+    #: the steps back that were asked for in the tab Why, as codes of `model.analysis.reasons.trail`.
+    trail: Annotated[tuple[str, ...], _OfQuestion] = ()
+    #: the key that the one asked about is compared with there; None leaves that to the page.
+    rival_key: Annotated[int | None, Param("rival"), _OfQuestion] = None
+    #: whether a person wants no twin there.
+    without_twin: Annotated[bool, Param("alone"), ResetBy("text", "other_text")] = False
     #: whether the atlas led to the sentence, so that a link leads back.
     from_atlas: Annotated[bool, ResetBy("text", "checkpoint", "second_text", "chat")] = False
 
@@ -317,8 +328,6 @@ class CoreferenceChoices:
     """What is chosen on the page that compares two sentences."""
 
     coreference_tab: Annotated[CoreferenceTab, Param("lab")] = "Side by side"  #: the open tab
-    #: the second sentence, "" where the page offers one; the first is the text of all pages.
-    other_text: Annotated[str, Param("other"), ResetBy("text")] = ""
     #: the query that is looked at in the second; None leaves that to the page.
     other_token: Annotated[
         int | None, ResetBy("other_text", "site", "checkpoint", "second_text", "chat", "pair", "other_pronoun")

@@ -105,7 +105,9 @@ def follow_trail(reason: Reason, codes: Sequence[str]) -> Trail:
 
     Without "q" or "k" the query is followed, or the keys where a twin puts more of the change there.
     """
-    side: Literal["q", "k"] = "k" if reason.there is not None and abs(reason.keys.total) > abs(reason.query.total) else "q"
+    side: Literal["q", "k"] = (
+        "k" if reason.there is not None and abs(reason.keys.total) > abs(reason.query.total) else "q"
+    )
     rest, begun = list(codes[:LONGEST]), ()
     if rest and rest[0] in ("q", "k"):
         side = "k" if rest[0] == "k" else "q"

@@ -1,4 +1,4 @@
-"""The tab Why: QK and OV, what the weights of the open head make it attend to and write, for any text."""
+"""By tokens alone: QK and OV, what the weights of the open head make it attend to and write, for any text."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -51,7 +51,6 @@ _AT_A_DISTANCE: Final = said(
 _LINKS: Final = (html.Column(said("Query")), html.Column(said("Key")), html.Column("q·k ÷ √dₖ", is_number=True))
 
 
-@frame.fragment
 def show(trace: "Trace") -> None:
     """What the head writes of each token of the sentence, how much it copies, and what it looks at."""
     with frame.loading():

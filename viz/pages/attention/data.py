@@ -1,5 +1,7 @@
-"""QK and OV of the heads of a model, computed once for all viewers."""
+"""What the tab Why asks the model: why a head looks where it looks, and QK and OV, computed once for all viewers."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -7,14 +9,18 @@ import numpy as np
 from jaxtyping import Float
 
 from model import later
-from viz.access import models
+from viz.access import models, traces
 from viz.server.background_jobs import Progress, Task
-from viz.server.caches import BoundedCache
+from viz.server.caches import BoundedCache, cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:
+    from model import Trace
     from model.abilities import Abilities
     from model.analysis.head_circuits import HeadCircuits, TokenPair
+    from model.analysis.reasons.score import Reason
+    from model.analysis.reasons.trail import Trail
+    from model.parts.weights import Stack
     from model.reader import Reader
 
 
@@ -63,3 +69,71 @@ def copying(reader: "Reader", site: str) -> Task[Float[np.ndarray, "layer head"]
         return later.head_circuits.copying_scores(reader, site, progress).numpy()
 
     return Task(("copying", reader.key, site), len(reader.abilities.heads[site]), said("layers"), compute)
+
+
+MAX_REASONS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as a person has chosen it."""
+
+    #: site, layer, head, row, key: the cell that is asked about, from 0; the key is the first of its row if None.
+    site: str
+    layer: int
+    head: int
+    row: int
+    key: int | None
+    rival: int | None  #: None for the default rival
+    twin: str  #: the text of the twin; "" for none
+
+
+@cached(max_entries=MAX_REASONS)
+def twin_trace(reader: "Reader", trace: "Trace", text: str) -> "Trace":
+    """The twin, over the same target."""
+    if reader.abilities.kind != "encoder-decoder":
+        return traces.trace(reader, text)
+    return later.opening.as_writer(reader).trace_tokens(text, trace.target_ids[1:])
+
+
+@cached(max_entries=MAX_REASONS)
+def reason(reader: "Reader", trace: "Trace", asked: Asked) -> "Reason":
+    """The answer to a question. Raises a TraceError, in one sentence, where a score cannot be split."""
+    twin = twin_trace(reader, trace, asked.twin) if asked.twin else None
+    weights = trace.weights(asked.site, asked.layer, [asked.head], [asked.row])[0, 0]
+    key = asked.key if asked.key is not None and asked.key < len(weights) else int(weights.argmax())
+    cell = {"site": asked.site, "layer": asked.layer, "head": asked.head, "row": asked.row, "key": key}
+    question = later.reasons_score.Question(**cell, rival=key)
+    rival = asked.rival
+    if rival is None or rival == key or rival >= len(weights):
+        rival = later.reasons_score.default_rival(question, trace, twin)
+    question = later.reasons_score.Question(**cell, rival=rival)
+    return later.reasons_score.explain(reader.parts, trace, question, twin)
+
+
+@cached(max_entries=MAX_REASONS)
+def trail(reader: "Reader", trace: "Trace", asked: Asked, codes: tuple[str, ...]) -> "Trail":
+    """The answers along a trail, as far as it can be answered."""
+    return later.reasons_trail.follow_trail(reason(reader, trace, asked), codes)
+
+
+@cached(max_entries=MAX_REASONS)
+def ahead(reader: "Reader", trace: "Trace", asked: Asked, codes: tuple[str, ...]) -> "Trail":
+    """The same trail, continued by what gives most."""
+    return later.reasons_trail.leading(reason(reader, trace, asked), codes)
+
+
+def most_read(weights: Sequence[float], kept: Sequence[int], count: int) -> list[int]:
+    """The positions with most weight, and those that are kept, in the order of the text."""
+    most = sorted(range(len(weights)), key=lambda at: -weights[at])[:count]
+    return sorted({*most, *kept})
+
+
+def is_cancelling(factor: float) -> bool:
+    """Whether parts cancel so much that shares of their sum say nothing."""
+    return factor > later.reasons_score.CANCELLING
+
+
+def partners(here: "Trace", there: "Trace") -> "Mapping[Stack, tuple[int, ...]]":
+    """Stack → for each position of a text that of its twin, −1 for none."""
+    return later.reasons_score.align(here, there)

@@ -5,9 +5,9 @@ from functools import partial
 import streamlit as st
 
 from viz.access import models
-from viz.pages.attention import circuits
 from viz.pages.attention import export as own_export
 from viz.pages.attention.all_heads import tab as all_heads
+from viz.pages.attention.why import tab as why
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS, AttentionTab
 from viz.text.messages import _
@@ -31,7 +31,7 @@ with frame.errors_shown():
         all_heads.show_words(trace, head)
     else:
         sentence.show(trace, head)
-    tabs: list[frame.Tab[AttentionTab]] = [("All heads", all_heads.show), ("Why", circuits.show)]
+    tabs: list[frame.Tab[AttentionTab]] = [("All heads", all_heads.show), ("Why", why.show)]
     downloads.files(partial(own_export.files, trace))
     frame.tabs("attention_tab", tabs, trace)
     downloads.python("attention_tab", own_export.VIEWS, trace)

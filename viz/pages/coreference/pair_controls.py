@@ -170,7 +170,7 @@ def not_german(asked: Message) -> str:
 
 def own_texts() -> tuple[str, str]:
     """One's own two sentences. A second one that nobody typed is the first one's twin, "" where none can be offered."""
-    text, other = state.current().common.text, state.current().coreference.other_text
+    text, other = state.current().common.text, state.current().common.other_text
     first = texts.change(EXAMPLES[0].text, EXAMPLES[0].twin)
     how = st.session_state.get(_CHANGE) or first
     if not other:

@@ -130,7 +130,7 @@ def _compared(selection: Selection) -> tuple[str, str]:
     if name and (pair := texts.curated_pair(name, models.languages(selection.model)[0])) is not None:
         return pair
     twin = next((example.twin for example in ALL_EXAMPLES if example.text == text), text)
-    return text, selection.coreference.other_text or twin
+    return text, selection.common.other_text or twin
 
 
 def _head(trace: "Trace", reader: "Reader", selection: Selection) -> Picture:

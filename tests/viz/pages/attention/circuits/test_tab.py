@@ -1,4 +1,4 @@
-"""Why, on the attention page: QK and OV of the open head."""
+"""By tokens alone, in the tab Why: QK and OV of the open head."""
 
 from pathlib import Path
 
@@ -25,7 +25,12 @@ TEXT = "Tom was late."
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return app_of(view="Why", text=TEXT, site="decoder.cross", layer="1", head="2")
+    return unfolded(app_of(view="Why", text=TEXT, site="decoder.cross", layer="1", head="2"))
+
+
+def unfolded(app: AppTest) -> AppTest:
+    app.session_state["by-tokens"] = True
+    return app
 
 
 @pytest.fixture
@@ -89,7 +94,7 @@ def test_the_best_pairs_of_the_vocabulary_are_found_where_they_are_asked_for(
 def other(root: Path, monkeypatch: pytest.MonkeyPatch, name: str, **params: object) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
     save_model(root / name, name, "bytes")
-    return app_of(view="Why", text=TEXT, checkpoint=name, layer="1", head="0", **params)
+    return unfolded(app_of(view="Why", text=TEXT, checkpoint=name, layer="1", head="0", **params))
 
 
 @pytest.mark.parametrize(
