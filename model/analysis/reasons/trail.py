@@ -108,10 +108,9 @@ def follow_trail(reason: Reason, codes: Sequence[str]) -> Trail:
     side: Literal["q", "k"] = (
         "k" if reason.there is not None and abs(reason.keys.total) > abs(reason.query.total) else "q"
     )
-    rest, begun = list(codes[:LONGEST]), ()
-    if rest and rest[0] in ("q", "k"):
-        side = "k" if rest[0] == "k" else "q"
-        begun = (rest.pop(0),)
+    rest, begun = tuple(codes[:LONGEST]), tuple(code for code in codes[:1] if code in ("q", "k"))
+    if begun:
+        side, rest = "k" if begun == ("k",) else "q", rest[1:]
     walk = _Walk(_partners(reason), reason.query if side == "q" else reason.keys)
     levels, refused = [walk.question(begun)], None
     for code in rest:

@@ -1,7 +1,7 @@
 """What the tab Why asks the model: why a head looks where it looks, and QK and OV, computed once for all viewers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -102,12 +102,11 @@ def reason(reader: "Reader", trace: "Trace", asked: Asked) -> "Reason":
     twin = twin_trace(reader, trace, asked.twin) if asked.twin else None
     weights = trace.weights(asked.site, asked.layer, [asked.head], [asked.row])[0, 0]
     key = asked.key if asked.key is not None and asked.key < len(weights) else int(weights.argmax())
-    cell = {"site": asked.site, "layer": asked.layer, "head": asked.head, "row": asked.row, "key": key}
-    question = later.reasons_score.Question(**cell, rival=key)
-    rival = asked.rival
-    if rival is None or rival == key or rival >= len(weights):
-        rival = later.reasons_score.default_rival(question, trace, twin)
-    question = later.reasons_score.Question(**cell, rival=rival)
+    question = later.reasons_score.Question(
+        site=asked.site, layer=asked.layer, head=asked.head, row=asked.row, key=key, rival=asked.rival or 0
+    )
+    if asked.rival is None or asked.rival == key or asked.rival >= len(weights):
+        question = replace(question, rival=later.reasons_score.default_rival(question, trace, twin))
     return later.reasons_score.explain(reader.parts, trace, question, twin)
 
 

@@ -15,7 +15,8 @@ from viz.pictures.payload import ANYTHING, Text, Token, hear
 from viz.selection import state
 from viz.text import written
 from viz.text.messages import _, said, shown
-from viz.text.written import CROSS, DECODER, ENCODER, NAMES, head_label, scientific, signed, spoken
+from viz.text.parts import part_name, site_of
+from viz.text.written import ENCODER, NAMES, head_label, scientific, signed, spoken
 from viz.ui import finding, frame
 
 if TYPE_CHECKING:
@@ -31,14 +32,6 @@ SHOWN: Final = 6
 MOST_TOKENS: Final = 512
 #: So many keys are offered as rivals.
 RIVALS: Final = 12
-_KINDS: Final = {
-    "embedding": said("the word's embedding"),
-    "position": said("its position"),
-    "beginning": said("embedding and position"),
-    "bias": said("learned biases"),
-    "reading": said("how it is read"),
-    "distance": said("distance of query and key"),
-}
 _NOT_PROVEN: Final = said(
     "What this does not prove. A share is exact while norms, attention weights and gates are held as they were; it "
     "does not say what happens without the part. A sentence and its twin are one case. And a score is not the word "
@@ -448,7 +441,7 @@ class _Drawn:
         if reason.there is None:
             return Group(_("The same number, by the parts of the query or of the keys"), rows, 2, is_main=False)
         if reason.distance:
-            rows.append(Row(shown(_KINDS["distance"]), reason.distance, ""))
+            rows.append(Row(_("distance of query and key"), reason.distance, ""))
         return Group(_("Query or keys?"), rows, len(rows), is_main=False)
 
     def _part_row(self, bar: "Bar", *, with_heads: bool) -> Row:
@@ -513,11 +506,10 @@ def _count_shown(bars: "Sequence[Bar]") -> int:
 
 
 def _part_name(part: "Part") -> str:
-    if part.layer is None:
-        return shown(_KINDS[part.kind])
-    if part.kind == "feed_forward":
-        return _("feed-forward L{layer}", layer=part.layer + 1)
-    site = CROSS if part.kind == "cross" else DECODER if part.stack == "decoder" else ENCODER
+    """As sentences on this page name a part, with its stack, for a trail goes through several."""
+    site = site_of(part)
+    if site is None or part.layer is None:
+        return shown(part_name(part))
     if part.head is not None:
         return head_label(part.layer, part.head, site)
     return _("{site} {head}", site=NAMES[site].short, head=f"L{part.layer + 1}")
