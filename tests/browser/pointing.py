@@ -2,11 +2,16 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
-from playwright.sync_api import FloatRect, Locator, TimeoutError
+from playwright.sync_api import Error, FloatRect, Locator, TimeoutError
 
-SECONDS = 30.0
+from tests.browser.conftest import TWO_FRAMES
+from tests.patience import PATIENCE
+
+#: As long as `expect` waits.
+SECONDS = PATIENCE / 2
 ANSWER_MS = 2_000
 Answer = TypeVar("Answer")
 
@@ -14,20 +19,34 @@ Answer = TypeVar("Answer")
 def until(is_so: Callable[[], Answer], what: str) -> Answer:
     """Ask until the answer is true, and return it: what is drawn anew has no box, and other elements, for a moment.
 
-    Raises an AssertionError with what was waited for if half a minute was not enough.
+    An element of the run before beside the new one is no answer yet. Raises an AssertionError with what was waited for
+    if it was not true for as long as a test waits.
     """
     deadline = time.monotonic() + SECONDS
-    while not (answer := is_so()):
+    while True:
+        with suppress(Error):
+            if answer := is_so():
+                return answer
         assert time.monotonic() < deadline, what
         time.sleep(0.02)
-    return answer
 
 
 def box_of(part: Locator) -> FloatRect:
-    """Where a part stands on the page, in CSS pixels, once it is there."""
-    box = until(part.bounding_box, f"{part} is on the page")
+    """Where a part stands on the page, in CSS pixels, once it is there and stands still."""
+
+    def still() -> FloatRect | None:
+        before = part.bounding_box()
+        part.page.evaluate(TWO_FRAMES)
+        return before if before == part.bounding_box() else None
+
+    box = until(still, f"{part} stands still on the page")
     assert box is not None
     return box
+
+
+def shows(parts: Locator, script: str, answer: object) -> bool:
+    """Whether a script says this of the list of all these parts."""
+    return bool(parts.evaluate_all(script) == answer)
 
 
 def pointed_at(chart: Locator, x: float, y: float) -> Locator:
@@ -37,7 +56,7 @@ def pointed_at(chart: Locator, x: float, y: float) -> Locator:
     again, as a person would.
 
     Raises:
-        TimeoutError: it told nothing for half a minute.
+        TimeoutError: it told nothing for as long as a test waits.
     """
     area, hover_text = chart.locator(".nsewdrag").first, chart.locator(".hoverlayer .hovertext")
     deadline = time.monotonic() + SECONDS
@@ -59,7 +78,7 @@ def pointed_until(part: Locator, answer: Locator) -> None:
     """Point at a part until its answer is there: what is drawn above meanwhile pushes it away from a still pointer.
 
     Raises:
-        TimeoutError: nothing answered for half a minute.
+        TimeoutError: nothing answered for as long as a test waits.
     """
     deadline = time.monotonic() + SECONDS
     while True:

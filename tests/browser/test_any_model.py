@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
 from tests.browser.conftest import visit
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, shows, until
 from tests.browser.saving import save_button
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import save_chat_model
@@ -40,17 +41,24 @@ def roles_in(download: Download) -> list[str]:
 
 def expect_roles_along_both_sides(head: Locator) -> None:
     """The runs of the rows, top down, and those of the columns, each named and in a colour of its role's."""
+    colours = "bars => new Set(bars.map((bar) => getComputedStyle(bar).backgroundColor)).size"
     for side in ("rows", "columns"):
         band = head.locator(f".of-{side} .role-run")
-        assert [run.get_attribute("title") for run in band.all()] == ["system", "user", "assistant"]
+        for number, role in enumerate(("system", "user", "assistant")):
+            expect(band.nth(number)).to_have_attribute("title", role)
+        expect(band).to_have_count(3)
         bars = head.locator(f".of-{side} .role-bar")
-        assert len({bar.evaluate("bar => getComputedStyle(bar).backgroundColor") for bar in bars.all()}) == 3
+        until(partial(shows, bars, colours, 3), "each role has a colour")
     # What has no room for its name beside the cells is named below them.
     expect(head.locator(".of-rows .role-name")).to_have_text(["system", "user", "A"])
     expect(head.locator(".role-key")).to_have_text("assistant")
-    system, user, _ = (box_of(run) for run in head.locator(".of-rows .role-run").all())
-    assert system["x"] == user["x"] < box_of(head.locator(".row-label").first)["x"]
-    assert system["y"] + system["height"] < user["y"]
+    runs = head.locator(".of-rows .role-run")
+
+    def are_runs_beside_the_labels() -> bool:
+        system, user, label = map(box_of, (runs.nth(0), runs.nth(1), head.locator(".row-label").first))
+        return system["x"] == user["x"] < label["x"] and system["y"] + system["height"] < user["y"]
+
+    until(are_runs_beside_the_labels, "the runs stand one below the other beside the labels")
 
 
 def expect_roles_of_both_columns(lines: Locator) -> None:
@@ -59,12 +67,15 @@ def expect_roles_of_both_columns(lines: Locator) -> None:
     for side in ("query", "key"):
         runs = lines.locator(f".roles.{side} .role-run")
         expect(runs).to_have_text(["system", "user", "A"])
-        tokens = lines.locator(f".column.{side} .option")
-        of_user = [box_of(token) for token in tokens.all() if token.get_attribute("aria-description") == "user"]
-        run = box_of(runs.nth(1))
-        assert run["y"] == pytest.approx(of_user[0]["y"], abs=2)
-        assert run["y"] + run["height"] == pytest.approx(of_user[-1]["y"] + of_user[-1]["height"], abs=2)
-        assert (run["x"] < of_user[0]["x"]) == (side == "query")
+        of_user = lines.locator(f".column.{side} .option[aria-description='user']")
+
+        def is_beside_its_tokens(runs: Locator = runs, tokens: Locator = of_user, side: str = side) -> bool:
+            bar, first, last = map(box_of, (runs.nth(1), tokens.first, tokens.last))
+            ends = bar["y"] + bar["height"], last["y"] + last["height"]
+            is_as_long = abs(bar["y"] - first["y"]) <= 2 and abs(ends[0] - ends[1]) <= 2
+            return is_as_long and (bar["x"] < first["x"]) == (side == "query")
+
+        until(is_beside_its_tokens, f"the run of the user's {side} tokens is as long as they are")
     first = lines.locator(".column.key .option").first
     expect(first).to_have_attribute("title", re.compile(r" \(template\)$"))
     first.hover()
@@ -93,10 +104,10 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     expect(page.locator(".st-key-heads .role-key")).to_have_text("systemuserassistant")
     said = page.locator(".st-key-words .role")
     expect(said).to_have_count(3)
-    assert said.nth(1).get_attribute("aria-label") == "user"
+    expect(said.nth(1)).to_have_attribute("aria-label", "user")
     expect(said.nth(1)).to_contain_text("Which animal was tired?")
-    above = [box_of(said.nth(1).locator(name)) for name in (".role-name", ".word >> nth=0")]
-    assert above[0]["y"] < above[1]["y"]
+    name, word = said.nth(1).locator(".role-name"), said.nth(1).locator(".word").first
+    until(lambda: box_of(name)["y"] < box_of(word)["y"], "the role's name stands above its words")
     page.get_by_text("As a chat").click()
     expect(page.locator(".st-key-open-head .role-run")).to_have_count(0)
     expect(page.locator(".st-key-heads .tile-roles")).to_be_hidden()

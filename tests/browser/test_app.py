@@ -165,7 +165,7 @@ def test_unusual_text_is_shown_as_typed_on_every_page(own_page: Page, url: str) 
         pages.reverse()
     turned_to(page, "Model")
     expect(page.locator(".st-key-parameters .js-plotly-plot:visible")).to_be_visible()
-    assert page.locator("[data-testid='stMain'] img").count() == 0
+    expect(page.locator("[data-testid='stMain'] img")).to_have_count(0)
     # A spreadsheet would take tokens for formulas in a file of Streamlit's own: ours, which escapes, is the only one.
     page.get_by_text("Vocabulary: all tokens").click()
     page.get_by_role("region", name=re.compile("Tokens of the vocabulary")).hover()

@@ -3,6 +3,7 @@
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """
 
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.demo_bertviz import HOSTILE, SHAPES, SOURCE, TARGET, invented
+from tests.browser.pointing import shows, until
 
 DEMO = Path(__file__).parent / "demo_bertviz.py"
 
@@ -59,11 +61,10 @@ def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_
 
 def assert_captive(page: Page, frame: FrameLocator) -> None:
     """Tokens that look like markup are shown, and do nothing."""
-    shown = frame.locator("text").all_text_contents()
     for token in HOSTILE[:3]:
-        assert token.replace(" ", "␣") in shown
+        expect(frame.locator("text", has_text=token.replace(" ", "␣")).first).to_be_attached()
     assert page.title() != "broken out"
-    assert frame.locator("img").count() == frame.locator("#vis script").count() == 0
+    expect(frame.locator("img, #vis script")).to_have_count(0)
 
 
 def assert_saved(page: Page, frame: FrameLocator, folder: Path) -> None:
@@ -97,7 +98,7 @@ def test_every_layer_of_an_attention_can_be_seen_whatever_the_others_have(page: 
     expect(frame.locator("#vis line")).to_have_count(layers * heads * queries * keys)
     frame = opened(page, serve, "Head view", site, layer=layers - 1)
     choice = frame.get_by_role("combobox", name="Layer")
-    assert choice.locator("option").all_inner_texts() == [str(layer + 1) for layer in range(layers)]
+    expect(choice.locator("option")).to_have_text([str(layer + 1) for layer in range(layers)])
     expect(choice).to_have_value(str(layers))
     choice.select_option("1")
     expect(frame.locator("#vis line")).to_have_count(heads * queries * keys)
@@ -122,18 +123,24 @@ def test_tokens_and_heads_of_the_head_view_are_reached_by_keyboard_also_after_an
     frame.get_by_role("combobox", name="Layer").select_option("3")
     frame.get_by_role("img", name="Lines of <s>").first.focus()
     page.keyboard.press("ArrowDown")
-    assert frame.locator("line[visibility='visible']").count() == 8 * 6
+    lines = frame.locator("line[visibility='visible']")
+    expect(lines).to_have_count(8 * 6)
     square = frame.get_by_role("button", name="Head 2, on or off")
     before = colour(square, "fill")
     square.focus()
-    assert frame.locator("line[visibility='visible']").count() == 0
+    expect(lines).to_have_count(0)
     page.keyboard.press("Enter")
-    assert colour(square, "fill") != before
+    until(lambda: colour(square, "fill") != before, "the head is off")
+
+
+OVER = "([e]) => Math.max(Math.abs(e.scrollHeight - innerHeight), Math.abs(e.scrollWidth - innerWidth))"
 
 
 def test_a_view_needs_no_scrolling_of_its_own_on_a_narrow_page(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     for view in ("Head view", "Model view"):
         frame = opened(page, serve, view, "decoder.self", tokens=16)
-        sizes = frame.locator("html").evaluate("e => [e.scrollHeight - innerHeight, e.scrollWidth - innerWidth]")
-        assert (sizes, frame.locator("#vis").evaluate("e => e.scrollWidth - e.clientWidth")) == ([0, 0], 0), view
+        until(partial(shows, frame.locator("html"), OVER, 0), f"the {view} fits its frame")
+        until(
+            partial(shows, frame.locator("#vis"), "([e]) => e.scrollWidth - e.clientWidth", 0), f"the {view} is whole"
+        )

@@ -171,7 +171,7 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
     expect(tab.get_by_role("status").last).to_contain_text(f"{trace.weights('decoder.cross', 0)[1, 0, 1]:.4f}")
     assert tab.title().startswith("Headlight: </script><script>document.title=")
     expect(tab.locator(".sentence span[lang=en]")).to_have_text(" ".join(HOSTILE.split()))
-    assert tab.locator("img").count() == 0
+    expect(tab.locator("img")).to_have_count(0)
     # The system is dark, and turns light: so do page and pictures.
     for theme in reversed(PAPER):
         tab.emulate_media(color_scheme=theme)
@@ -201,7 +201,7 @@ def test_the_link_shows_the_same_to_someone_else(page: Page, url: str, chromium:
     other.goto(link)
     expect(other.get_by_role("gridcell", name="L2 H3, open")).to_be_visible()
     expect(other.get_by_role("radio", name="Decoder cross")).to_be_checked()
-    assert other.locator(sentences).all_inner_texts() == expected
+    expect(other.locator(sentences)).to_have_text(expected)
     assert expected[0] == "It is late, <b>."
     context.close()
 

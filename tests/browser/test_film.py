@@ -57,10 +57,10 @@ def test_quick_key_presses_are_steps_each_drawn_at_once_for_less_than_a_frame(pa
     root = player(page, serve, "/?repeat=3")
     for _ in range(20):
         page.keyboard.press("ArrowRight")
-    assert step_of(root) == 20
+    expect(root).to_have_attribute("data-step", "20")
     expect(root.locator(".position")).to_have_text("Step 21 of 40")
     expect(page.get_by_text("reported: PlayerState(step=20,")).to_be_visible()
-    assert step_of(root) == 20
+    expect(root).to_have_attribute("data-step", "20")
     root.get_by_role("slider", name="Step").press("Home")
     expect(root.locator(".position")).to_have_text("Step 1 of 40")
     devtools = page.context.new_cdp_session(page)
@@ -96,26 +96,26 @@ def test_the_step_reaches_the_url_once_and_the_page_is_not_run_again(started: Lo
     # Stepping on while the server still answers the report before is never undone.
     for press in range(12):
         page.keyboard.press("ArrowLeft" if press % 3 == 2 else "ArrowRight", delay=90)
-    assert step_of(root) == 9
+    expect(root).to_have_attribute("data-step", "9")
     page.wait_for_url("**step=9**")
     expect(page.get_by_text("reported: PlayerState(step=9,")).to_be_visible()
-    assert step_of(root) == 9
+    expect(root).to_have_attribute("data-step", "9")
 
 
 def test_a_link_opens_at_its_step_which_shows_what_is_read_and_written_and_every_head(read: Locator) -> None:
-    assert step_of(read) == 2
+    expect(read).to_have_attribute("data-step", "2")
     expect(read.get_by_role("combobox", name="Layer")).to_have_value("2")
     # A step shows what is read above what is written.
     columns = read.locator(".columns .column:not(.names):visible")
-    assert columns.locator(".read").all_inner_texts() == ["<s>", "▁Das", "▁Tier"]
-    assert columns.locator(".written").all_inner_texts() == ["▁Das", "▁Tier", "▁überquerte"]
+    expect(columns.locator(".read")).to_have_text(["<s>", "▁Das", "▁Tier"])
+    expect(columns.locator(".written")).to_have_text(["▁Das", "▁Tier", "▁überquerte"])
     expect(read.locator(".caption")).to_have_text(
         "Row 3: the decoder reads ▁Tier and predicts ▁der; ▁überquerte is written instead."
     )
     # Every head of every layer has a row over both sentences.
     for strip in read.locator(".strip").all():
-        names = strip.locator(".row-name").all_inner_texts()
-        assert names == [f"L{layer} H{head}" for layer in range(1, 5) for head in range(1, 9)]
+        names = [f"L{layer} H{head}" for layer in range(1, 5) for head in range(1, 9)]
+        expect(strip.locator(".row-name")).to_have_text(names)
         expect(strip.locator("canvas")).to_have_count(4)
     expect(read.locator(".strip canvas").nth(2)).to_have_attribute("aria-label", re.compile(r"^Layer 3.*L3 H8: "))
     # Hovering says layer, head, tokens and weight, and the future stays silent.
@@ -133,12 +133,12 @@ def test_a_link_opens_at_its_step_which_shows_what_is_read_and_written_and_every
     # Markup and bidirectional controls in tokens are shown as text.
     expect(read.locator(".bars").get_by_text("<script>alert(1)</script>")).to_be_visible()
     expect(read.locator(".bars").get_by_text("\\u202eabc")).to_be_visible()
-    assert read.locator("script").count() == 0
+    expect(read.locator("script")).to_have_count(0)
 
 
 def test_a_step_that_does_not_exist_becomes_the_last_and_is_corrected(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=99")
-    assert step_of(root) == 13
+    expect(root).to_have_attribute("data-step", "13")
     page.wait_for_url("**step=13**")
 
 
@@ -149,7 +149,7 @@ def test_the_page_can_move_the_player(started: Locator) -> None:
     page.get_by_role("button", name="Jump to step 4").click()
     expect(root).to_have_attribute("data-step", "3")
     page.keyboard.press("ArrowRight")
-    assert step_of(root) == 4
+    expect(root).to_have_attribute("data-step", "4")
     page.wait_for_url("**step=4**")
 
 
@@ -172,7 +172,8 @@ def test_keys_that_belong_to_others_are_left_alone(page: Page, serve: Serve) -> 
     root.get_by_role("slider", name="Temperature").focus()
     page.keyboard.press("ArrowLeft")
     expect(root.locator(".filter output").first).to_have_text("0.95")
-    assert (step_of(root), root.get_attribute("data-layer")) == (5, "0")
+    expect(root).to_have_attribute("data-step", "5")
+    expect(root).to_have_attribute("data-layer", "0")
 
 
 def test_buttons_scrubber_curve_sentence_and_keys_step(started: Locator) -> None:
@@ -180,21 +181,22 @@ def test_buttons_scrubber_curve_sentence_and_keys_step(started: Locator) -> None
     root.get_by_role("button", name="Step forward").click()
     root.get_by_role("button", name="Step forward").click()
     root.get_by_role("button", name="Step back").click()
-    assert step_of(root) == 1
+    expect(root).to_have_attribute("data-step", "1")
     page.keyboard.press("End")
-    assert step_of(root) == 13
+    expect(root).to_have_attribute("data-step", "13")
     expect(root.get_by_role("button", name="Step forward")).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Home")
     page.keyboard.press("ArrowDown")
-    assert (step_of(root), root.get_attribute("data-layer")) == (0, "1")
+    expect(root).to_have_attribute("data-step", "0")
+    expect(root).to_have_attribute("data-layer", "1")
     root.get_by_role("slider", name="Step").fill("8")
     root.get_by_role("slider", name="Step").press("ArrowRight")
-    assert step_of(root) == 9
+    expect(root).to_have_attribute("data-step", "9")
     root.locator(".columns .column").nth(3).click()
-    assert step_of(root) == 2
+    expect(root).to_have_attribute("data-step", "2")
     curve = root.locator(".curve")
     curve.click(position={"x": box_of(curve)["width"] - 30, "y": 30})
-    assert step_of(root) == 13
+    expect(root).to_have_attribute("data-step", "13")
 
 
 @pytest.mark.long
@@ -228,21 +230,24 @@ def test_clicking_rows_chooses_heads_of_one_layer_and_python_hears_of_them(page:
     rows = root.locator(".strip").first.locator(".row-name")
     rows.nth(2 * 8 + 4).click()
     rows.nth(2 * 8 + 1).click()
-    assert (root.get_attribute("data-layer"), root.get_attribute("data-heads")) == ("2", "1 4")
+    expect(root).to_have_attribute("data-layer", "2")
+    expect(root).to_have_attribute("data-heads", "1 4")
     expect(root.locator(".strip").last.locator(".row-frame")).to_have_count(2)
     expect(page.get_by_text("layer=2, head=1, also=(4,)")).to_be_visible()
     rows.nth(2 * 8 + 1).click()
     rows.nth(2 * 8 + 4).click()
-    assert root.get_attribute("data-heads") == "4", "the last head stays"
+    # The last head stays.
+    expect(root).to_have_attribute("data-heads", "4")
     root.get_by_role("button", name="Head 7").click()
-    assert root.get_attribute("data-heads") == "6 4"
+    expect(root).to_have_attribute("data-heads", "6 4")
     # After a click arrows step on; by keyboard heads are one stop of Tab, with arrows from head to head.
     page.keyboard.press("ArrowRight")
     expect(root).to_have_attribute("data-step", "4")
     root.get_by_role("combobox", name="Layer").focus()
     for key in ("Tab", "ArrowLeft", "Enter"):
         page.keyboard.press(key)
-    assert (root.get_attribute("data-heads"), root.get_attribute("data-step")) == ("5 6 4", "4")
+    expect(root).to_have_attribute("data-heads", "5 6 4")
+    expect(root).to_have_attribute("data-step", "4")
     page.keyboard.press("Tab")
     expect(root.get_by_role("button", name="All layers")).to_be_focused()
 
@@ -251,20 +256,24 @@ def test_the_source_is_tinted_by_the_heads_of_the_step_and_by_the_one_pointed_at
     root = player(page, serve, "/?step=3")
     chips = root.locator(".chip.source")
     shares = "chips => chips.map((chip) => Number(chip.style.getPropertyValue('--share')))"
+
+    def is_a_row() -> bool:
+        return abs(sum(chips.evaluate_all(shares)) - 1) <= 0.02
+
+    until(is_a_row, "a row of one head")
     before = chips.evaluate_all(shares)
-    assert sum(before) == pytest.approx(1, abs=0.02), "a row of one head"
     expect(root.locator(".word-links path").first).to_be_attached()
     # Another head of the open layer, while the pointer is on its row.
     row = root.locator(".strip").first.locator(".layer-block.open .row-name:not(.chosen)").first
     row.hover()
-    assert chips.evaluate_all(shares) != before
-    assert sum(chips.evaluate_all(shares)) == pytest.approx(1, abs=0.02)
+    until(lambda: chips.evaluate_all(shares) != before, "the row of another head")
+    until(is_a_row, "a row of one head")
     # A token of the source is named in the strip, too.
     chips.nth(1).hover()
-    assert chips.evaluate_all(shares) == before
+    until(lambda: chips.evaluate_all(shares) == before, "the row of the chosen head again")
     expect(root.locator(".strip").first.locator(".key-label.now")).to_have_text(chips.nth(1).inner_text())
     page.keyboard.press("ArrowRight")
-    assert chips.evaluate_all(shares) != before
+    until(lambda: chips.evaluate_all(shares) != before, "the row of the next step")
 
 
 def test_lines_and_triangle_grow_with_the_steps(started: Locator) -> None:
@@ -276,13 +285,13 @@ def test_lines_and_triangle_grow_with_the_steps(started: Locator) -> None:
     triangle, fan = root.locator(".triangle canvas"), root.locator(".fan canvas")
     for picture in (triangle, fan):
         expect(picture).to_be_visible()
-    assert triangle.evaluate(ink) == 1
-    before = fan.evaluate(ink)
+    until(lambda: triangle.evaluate(ink) == 1, "one weight of the first step")
+    before = until(lambda: fan.evaluate(ink), "lines of the first step")
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     # One pixel a weight: 1 + 2 + 3 + 4 + 5 of them are there after five rows.
-    assert triangle.evaluate(ink) == 15
-    assert fan.evaluate(ink) > before > 0
+    until(lambda: triangle.evaluate(ink) == 15, "the weights of five steps")
+    until(lambda: fan.evaluate(ink) > before, "more lines")
     # Stepping moves nothing up or down.
     root.locator(".count").select_option("3")
     page.keyboard.press("Home")
@@ -302,8 +311,13 @@ def test_a_long_decoding_scrolls_together_and_follows_the_step(page: Page, serve
         if step > 60:
             page.keyboard.press("ArrowRight")
         page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
-        assert panels.first.evaluate(share) == pytest.approx(panels.last.evaluate(share), abs=0.02)
-        label, panel = box_of(root.locator(".strip").last.locator(".key-label").nth(step)), box_of(panels.last)
-        assert panel["x"] < label["x"] < panel["x"] + panel["width"]
+        until(lambda: abs(panels.first.evaluate(share) - panels.last.evaluate(share)) <= 0.02, "both scrolled alike")
+        now = root.locator(".strip").last.locator(".key-label").nth(step)
+
+        def is_in_sight(now: Locator = now) -> bool:
+            label, panel = box_of(now), box_of(panels.last)
+            return panel["x"] < label["x"] < panel["x"] + panel["width"]
+
+        until(is_in_sight, "the step is in sight")
         panels.last.evaluate("panel => { panel.scrollLeft = 0; }")
         until(lambda: panels.first.evaluate("panel => panel.scrollLeft <= 2"), "the other panel has followed")

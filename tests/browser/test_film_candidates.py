@@ -12,7 +12,7 @@ from model import Sampling
 from model.decoding.sampling import filtered_log_probs
 from model.trace.steps import best_and_bins
 from tests.browser.conftest import Serve
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.browser.saving import save_button
 from tests.browser.test_film import player
 from viz.server.scripts import bundle
@@ -34,11 +34,12 @@ def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_
     expect(root.locator(".together")).to_contain_text("Together, these 10")
     expect(root.locator(".numbers")).to_contain_text(re.compile(r"Rank1.*nats"))
     # Sliders change the bars at once and grey what is left out.
-    before = shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width")
+    bar, width = shown_rows(root).first.locator(".bar-fill"), "bar => bar.style.width"
+    before = until(lambda: bar.evaluate(width), "the bar is drawn")
     root.get_by_text("Sampling instead of greedy decoding").click()
     root.get_by_role("slider", name="Top-k").fill("2")
     expect(root.locator(".bar-row.left-out:not([hidden])")).to_have_count(7)
-    assert shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width") != before
+    until(lambda: bar.evaluate(width) != before, "the bar is another")
     expect(root.locator(".left")).to_contain_text("3 of 12 tokens can be sampled")
     expect(page.get_by_text("top_k=3")).to_be_visible()
     root.get_by_role("button", name="No filter").click()
@@ -54,8 +55,8 @@ def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_
     # One more is kept free for a token outside the list.
     expect(shown_rows(root)).to_have_count(4)
     # What is not listed takes no room: the sum stands below the last row, and at most one row is kept free.
-    row, listed = (box_of(root.locator(part).first) for part in (".bar-row", ".bars"))
-    assert listed["height"] <= 5 * row["height"] + 1
+    row, listed = root.locator(".bar-row").first, root.locator(".bars").first
+    until(lambda: box_of(listed)["height"] <= 5 * box_of(row)["height"] + 1, "no room for what is not listed")
     expect(page.get_by_text("candidates=4")).to_be_visible()
 
 

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
+from tests.browser.pointing import until
 
 #: What a person can operate, in the shadow of components too; a list and the button within it are one.
 CONTROLS = """() => {
@@ -31,8 +32,7 @@ def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_i
     expect(page.locator(".st-key-open-head [data-ready='1']").first).to_be_visible()
     settled(page)
     # Beside links and heads.
-    controls = page.evaluate(CONTROLS)
-    assert 20 < len(controls) <= 35, "\n".join(controls)
+    until(lambda: 20 < len(page.evaluate(CONTROLS)) <= 35, "there are few controls")
     translation = page.locator(".word-picker span[lang='de']")
     page.set_viewport_size({"width": 1280, "height": 500})
     page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 400)")
@@ -41,7 +41,7 @@ def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_i
     # Nothing lies over it.
     seen = "(text) => { const { left, top } = text.getBoundingClientRect();"
     at = "text.getRootNode().elementFromPoint(left + 5, top + 5)"
-    assert translation.evaluate(f"{seen} return text.contains({at}); }}")
+    until(lambda: translation.evaluate(f"{seen} return text.contains({at}); }}"), "nothing lies over it")
     # The theme is chosen in the menu.
     app = page.get_by_test_id("stApp")
     expect(app).to_have_css("color-scheme", "light")

@@ -10,7 +10,7 @@ import transformers
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.model.adapters import zoo
 
 Sent = Callable[[], int]
@@ -59,13 +59,17 @@ def expect_that_every_view_answers_a_word(words: Locator, sent: Sent) -> None:
     expect(headline(page)).to_contain_text(re.compile(r"In L1 H2 the largest weight of ▁?animal"))
     expect(words.nth(1)).to_have_class(re.compile(r"\blooks\b"))
     # The others are tinted by degrees, and lines lead to them.
-    shares = words.evaluate_all(SHARES)
-    assert len({share for share in shares if 0 < share <= 1}) > 1
+    until(lambda: len({share for share in words.evaluate_all(SHARES) if 0 < share <= 1}) > 1, "degrees of tint")
     expect(page.locator(".word-links path").first).to_be_attached()
     # The row that reads the word, whatever it predicts; and the same in every tile.
-    framed = box_of(picture(page).locator(".pointed-frame").first)
-    row = box_of(picture(page).locator(".row-label").filter(has_text=re.compile("^▁?an")).first)
-    assert framed["y"] <= row["y"] + row["height"] / 2 <= framed["y"] + framed["height"]
+    frame = picture(page).locator(".pointed-frame").first
+    label = picture(page).locator(".row-label").filter(has_text=re.compile("^▁?an")).first
+
+    def is_framed() -> bool:
+        framed, row = box_of(frame), box_of(label)
+        return framed["y"] <= row["y"] + row["height"] / 2 <= framed["y"] + framed["height"]
+
+    until(is_framed, "the frame is around the row of the word")
     expect(page.locator(".head-grid .marks")).to_be_visible()
     page.mouse.move(5, 500)
     expect(headline(page)).to_have_text(said)
@@ -73,7 +77,7 @@ def expect_that_every_view_answers_a_word(words: Locator, sent: Sent) -> None:
     assert sent() == before
     words.nth(1).click()
     expect(page).to_have_url(re.compile(r"from=1\b"))
-    assert sent() > before, "messages are counted"
+    until(lambda: sent() > before, "messages are counted")
 
 
 def expect_that_a_tile_is_shown_in_full(words: Locator, sent: Sent) -> None:
@@ -185,8 +189,8 @@ def test_a_patch_of_a_picture_is_pointed_at_chosen_and_reached_by_keyboard(page:
     expect(page.locator(".picture-attention[data-ready='1']")).to_be_visible()
     settled(page)
     page.wait_for_load_state("networkidle")
-    before, patches = sent(), box_of(page.locator(".picture-attention canvas"))
-    page.mouse.move(patches["x"] + 5, patches["y"] + 5)
+    before, patches = sent(), page.locator(".picture-attention canvas")
+    page.mouse.move(box_of(patches)["x"] + 5, box_of(patches)["y"] + 5)
     expect(headline(page)).to_contain_text("L1 H2 gives")
     expect(picture(page).locator(".pointed-frame").first).to_be_visible()
     expect(page.locator(".head-grid .marks")).to_be_visible()
@@ -195,9 +199,9 @@ def test_a_patch_of_a_picture_is_pointed_at_chosen_and_reached_by_keyboard(page:
     page.mouse.move(5, 500)
     expect(page.locator(".head-grid .marks")).to_have_count(0)
     assert sent() == before
-    page.mouse.click(patches["x"] + 5, patches["y"] + 5)
+    page.mouse.click(box_of(patches)["x"] + 5, box_of(patches)["y"] + 5)
     expect(page).to_have_url(re.compile(r"token="))
-    assert sent() > before
+    until(lambda: sent() > before, "messages are counted")
     chosen = page.url
     page.locator(".picture-attention .stage").focus()
     page.keyboard.press("ArrowRight")

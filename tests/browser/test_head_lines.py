@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
@@ -83,7 +83,7 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^L1 H1: weight (0\.\d{3}|< 0\.001)$"))
     token(root, "query", 2).click()
     expect_report(page, (0,))
-    assert root.locator("[aria-selected='true']").count() == 0
+    expect(root.locator("[aria-selected='true']")).to_have_count(0)
 
 
 @pytest.mark.long
@@ -176,10 +176,10 @@ def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is
 def test_128_tokens_and_eight_heads_scroll_stay_readable_and_are_drawn_within_a_frame(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     root = lines(page, serve, "long")
-    assert len(chips_on(root)) == 8
-    assert page.evaluate("document.documentElement.scrollWidth") <= 800
-    assert box_of(root.locator(".lines-scroller"))["height"] <= 640
-    assert box_of(token(root, "query", 0))["height"] >= 15
+    until(lambda: len(chips_on(root)) == 8, "eight heads are shown")
+    page.wait_for_function("document.documentElement.scrollWidth <= 800")
+    until(lambda: box_of(root.locator(".lines-scroller"))["height"] <= 640, "the lines are no higher than a screen")
+    until(lambda: box_of(token(root, "query", 0))["height"] >= 15, "tokens can be read")
     token(root, "query", 120).hover()
     expect(root.locator(".status")).to_contain_text("attends to L1 H1")
     # How long each drawing that a move asks for takes; one at a time, as a hand moves.

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 
 LINE = "Tom told Anna that {} was late at {}.\t{}\tTom\tAnna"
 
@@ -50,9 +50,13 @@ def test_the_heads_above_the_map_of_groups_have_room_on_a_phone(page: Page, url:
     chart.scroll_into_view_if_needed()
     labels = chart.locator(".xtick text")
     expect(labels.first).to_have_text("L1 H1")
-    boxes = [box_of(label) for label in labels.all()]
-    assert len(boxes) > 8
-    assert all(left["x"] + left["width"] <= right["x"] + 1 for left, right in pairwise(boxes)), boxes
+    sides = "labels => labels.map((label) => label.getBoundingClientRect()).map(({ left, right }) => [left, right])"
+
+    def have_labels_room() -> bool:
+        boxes = labels.evaluate_all(sides)
+        return len(boxes) > 8 and all(one[1] <= following[0] + 1 for one, following in pairwise(boxes))
+
+    until(have_labels_room, "no label lies over the next")
     # What is pointed at is named all the same.
     said = chart.locator(".hoverlayer")
     # plotly looks at a pointer that moves, once its chart is drawn in its place.

@@ -1,12 +1,14 @@
 """What has to be read can be: letters stand out from their ground by day and by night; no tab is out of sight."""
 
 import re
+from functools import partial
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
+from tests.browser.pointing import until
 
 #: Least contrast of small letters and their ground (WCAG 2.2, 1.4.3).
 LEAST = 4.5
@@ -52,6 +54,10 @@ CONTRAST = """(element) => {
 }"""
 
 
+def stands_out(letters: Locator) -> bool:
+    return bool(letters.evaluate(CONTRAST) >= LEAST)
+
+
 @pytest.mark.long
 def test_small_letters_stand_out_from_their_ground(page: Page, url: str) -> None:
     visit(page, url)
@@ -62,17 +68,24 @@ def test_small_letters_stand_out_from_their_ground(page: Page, url: str) -> None
         for name, selector in READ.items():
             letters = page.locator(selector).first
             expect(letters).to_be_visible()
-            assert letters.evaluate(CONTRAST) >= LEAST, f"{name}, {theme}"
+            until(partial(stands_out, letters), f"{name} can be read, {theme}")
+
+
+RIGHT = "(part) => part.getBoundingClientRect().right"
+
+
+def ends_before(part: Locator, edge: float) -> bool:
+    return bool(part.evaluate(RIGHT) <= edge)
 
 
 def test_on_a_narrow_page_the_open_tab_is_in_sight_and_all_others_can_be_pressed(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     visit(page, f"{url}/decode?studio=Inside")
     expect(page.get_by_role("tab", name="Inside")).to_have_attribute("aria-selected", "true")
-    right_edge = page.get_by_role("tablist").evaluate("(list) => list.getBoundingClientRect().right")
+    right_edge = page.get_by_role("tablist").evaluate(RIGHT)
     for tab in page.get_by_role("tab").all():
         expect(tab).to_be_in_viewport(ratio=1)
-        assert tab.evaluate("(tab) => tab.getBoundingClientRect().right") <= right_edge + 1
+        until(partial(ends_before, tab, right_edge + 1), "the tab is not behind the edge of its list")
     page.get_by_role("tab", name="Film").click()
     expect(page).not_to_have_url(re.compile("studio"))
 
@@ -103,4 +116,4 @@ def test_the_buttons_of_a_chart_cover_no_name_of_a_column(
     chart = page.locator(".js-plotly-plot:visible").first
     expect(chart.locator("text", has_text=last).first).to_be_visible()
     expect(chart.locator(".modebar-btn")).to_have_count(3)
-    assert chart.evaluate(COVERED) == []
+    until(lambda: chart.evaluate(COVERED) == [], "no name is covered")

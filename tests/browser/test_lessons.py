@@ -6,12 +6,13 @@ file, so that one server computes every view once.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.conftest import TWO_FRAMES, settled, visit, watched_tab
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.browser.test_first_screen import CONTROLS
 from tests.browser.test_present import SIZES as PROJECTORS
 from tests.browser.test_present import SMALLEST, fitted, present
@@ -33,6 +34,11 @@ def opened(page: Page, url: str, lesson: str, step: int) -> None:
 
 def picture_of(page: Page, lesson: str, number: int) -> Locator:
     return page.locator(f".st-key-lesson-{lesson}-{number}")
+
+
+def is_within(part: Locator, width: int) -> bool:
+    box = box_of(part)
+    return box["x"] + box["width"] <= width
 
 
 def seen(page: Page, lesson: str, number: int) -> None:
@@ -103,12 +109,11 @@ def test_explore_has_few_controls_and_fits_every_page(page: Page, app_as_shipped
     settled(page)
     # Those of a chart appear while it is pointed at.
     of_charts = page.locator(".stPlotlyChart [data-testid=stElementToolbar] button, .stPlotlyChart .modebar-btn")
-    controls = len(page.evaluate(CONTROLS)) - of_charts.count()
-    assert controls <= MOST_CONTROLS
+    until(lambda: 0 < len(page.evaluate(CONTROLS)) - of_charts.count() <= MOST_CONTROLS, "there are few controls")
     for width in (1400, 800, 390):
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(TWO_FRAMES)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
 
 
 @pytest.mark.long
@@ -142,8 +147,7 @@ def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_les
     # A page that still moves takes the card along.
     below = box_of(card)["y"] - box_of(term)["y"]
     page.get_by_test_id("stMain").evaluate("main => main.scrollBy(0, 40)")
-    page.evaluate(TWO_FRAMES)
-    assert box_of(card)["y"] - box_of(term)["y"] == pytest.approx(below, abs=1)
+    until(lambda: abs(box_of(card)["y"] - box_of(term)["y"] - below) <= 1, "the card stays beside its term")
     page.keyboard.press("Escape")
     term.click()
     expect(card).to_be_visible()
@@ -179,25 +183,18 @@ def reading(profile: BrowserContext) -> Iterator[Page]:
         yield tab
 
 
-def is_right(page: Page, lesson: str, number: int) -> list[object]:
-    """What is wrong with a step on a page as it is read: what is wider than the window, and alerts."""
-    wrong: list[object] = []
+def expect_that_it_is_right(page: Page, lesson: str, number: int) -> None:
+    """A step on a page as it is read is no wider than the window, and has no alert but the answer's verdict."""
     # The sentence and its translation are in the head of every lesson.
     for language in ("en", "de"):
         expect(page.locator(f".st-key-page-head [lang='{language}']")).to_have_text(re.compile(r"\w+ \w+"))
     for width, height in SIZES if number == 1 else SIZES[1:]:
         page.set_viewport_size({"width": width, "height": height})
-        right = picture_of(page, lesson, number).evaluate("(element) => element.getBoundingClientRect().right")
-        if max(right, page.evaluate("document.documentElement.scrollWidth")) > width:
-            wrong.append((width, right))
-    alerts = page.get_by_test_id("stAlert").count()
+        until(partial(is_within, picture_of(page, lesson, number), width), f"it fits {width} pixels")
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
     # What the model does not bear out would be said in an alert of its own.
-    if (
-        alerts != (lessons()[lesson].steps[number - 1].question is not None)
-        or page.get_by_test_id("stException").count()
-    ):
-        wrong.append(page.get_by_test_id("stMain").inner_text())
-    return wrong
+    expect(page.get_by_test_id("stAlert")).to_have_count(int(lessons()[lesson].steps[number - 1].question is not None))
+    expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
 def is_large(page: Page, sizes: Sequence[tuple[int, int]]) -> list[object]:
@@ -230,7 +227,7 @@ def test_every_step_of_a_lesson_fits_a_projector_and_the_first_and_last_a_wide_a
         if number in (1, len(steps)):
             present(page, False, SIZES[-1])
             seen(page, lesson, number)
-            wrong += is_right(page, lesson, number)
+            expect_that_it_is_right(page, lesson, number)
         problems += [(step.title, each) for each in wrong]
     assert problems == []
 

@@ -72,10 +72,14 @@ def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(pa
     expect(root).to_have_attribute("data-block", "1 1")
     expect(root.locator(".extent")).to_contain_text("every number is exact")
     page.mouse.move(box["x"] + box["width"] / 2 + 30, box["y"] + box["height"] / 2 + 90)
-    query, key = root.locator(".tooltip-pair").inner_text().split(" attends to ")
-    row, column = int(query.removeprefix("row")), int(key.removeprefix("column"))
-    number = 0.9 if row == column else (7 * row + column) % 997 / 10_000
-    expect(root.locator(".tooltip-value")).to_have_text(f"weight {number:.4f}")
+
+    def is_the_number_of_its_pair() -> bool:
+        query, key = root.locator(".tooltip-pair").inner_text().split(" attends to ")
+        row, column = int(query.removeprefix("row")), int(key.removeprefix("column"))
+        number = 0.9 if row == column else (7 * row + column) % 997 / 10_000
+        return root.locator(".tooltip-value").inner_text() == f"weight {number:.4f}"
+
+    until(is_the_number_of_its_pair, "what is pointed at has its exact number")
 
 
 def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page: Page, serve: Serve) -> None:
@@ -101,7 +105,7 @@ def test_moving_asks_for_what_comes_into_view_is_drawn_from_what_is_here_and_sav
     expect(root).to_have_attribute("data-block", "1 1")
     before = root.locator(".extent").inner_text()
     _, drawn = root.locator(".stage").evaluate(FRAMES, True)
-    assert root.locator(".extent").inner_text() != before
+    expect(root.locator(".extent")).not_to_have_text(before)
     # A few milliseconds on a quiet machine; no frame waits for Python.
     assert statistics.median(drawn) < 100
     expect(root).to_have_attribute("data-block", "1 1")

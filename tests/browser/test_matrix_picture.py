@@ -47,9 +47,9 @@ def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column
     root = picture(page, serve)
     expect(root.locator(".row-label")).to_have_count(8)
     expect(root.locator(".column-label")).to_have_count(9)
-    assert root.locator(".row-label").nth(5).inner_text() == "<b>שלום</b>"
-    assert colour(root, 2, 2)[:3] > (200, 200, 100)
-    assert colour(root, 0, 1)[0] < 40
+    expect(root.locator(".row-label").nth(5)).to_have_text("<b>שלום</b>")
+    until(lambda: colour(root, 2, 2)[:3] > (200, 200, 100), "a large weight is light")
+    until(lambda: colour(root, 0, 1)[0] < 40, "a small one is dark")
     page.mouse.move(*centre_of(root, 2, 4))
     expect(root.locator(".tooltip-pair")).to_have_text("▁was attends to ▁tired")
     # (2 · 9 + 4) / (20 · 8 · 9)
@@ -91,13 +91,13 @@ def test_by_keyboard_and_by_dragging_one_moves_keeps_zooms_and_lets_go(page: Pag
     expect(root.locator(".rubber")).to_be_visible()
     page.mouse.up()
     expect(root.locator(".row-label").last).to_have_text("▁tired")
-    rows = root.locator(".row-label").all_inner_texts()
+    rows = root.locator(".row-label").count()
     page.mouse.move(*centre_of(root, 6, 6))
     page.mouse.down()
     page.mouse.move(*centre_of(root, 1, 1), steps=3)
     page.mouse.up()
     expect(root.locator(".row-label").last).not_to_have_text("▁tired")
-    assert len(root.locator(".row-label").all_inner_texts()) <= len(rows) + 1
+    until(lambda: 0 < root.locator(".row-label").count() <= rows + 1, "as many rows as before")
     expect(page.get_by_text("kept: (None, None)")).to_be_visible()
     page.mouse.dblclick(*centre_of(root, 3, 3))
     expect(root.locator(".row-label")).to_have_count(8)
@@ -107,7 +107,7 @@ def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_
     page: Page, serve: Serve
 ) -> None:
     root = picture(page, serve, "long")
-    assert box_of(root.locator("canvas"))["height"] <= 721
+    until(lambda: box_of(root.locator("canvas"))["height"] <= 721, "it fits a screen")
     until(lambda: 20 < root.locator(".row-label").count() < 80, "some rows are named")
     script = """canvas => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -116,7 +116,7 @@ def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_
         Array.from({ length: canvas.width }, (_, x) => x).some((x) => isLight(x, y))).filter((lit) => !lit).length;
     }"""
     # 200 of 300 rows have a strong cell: each shows in at least one pixel of every line of the upper two thirds.
-    assert root.locator("canvas").evaluate(script) <= 2
+    until(lambda: root.locator("canvas").evaluate(script) <= 2, "every strong number is seen")
     page.mouse.move(*centre_of(root, 150, 100, 300, 200))
     page.mouse.wheel(0, -200)
     expect(root.get_by_role("button", name="Zoom out")).to_be_hidden()
@@ -127,9 +127,13 @@ def test_a_long_matrix_keeps_every_strong_number_thins_its_labels_and_the_wheel_
     # It fits a narrow page.
     page.set_viewport_size({"width": 800, "height": 900})
     page.wait_for_function("document.documentElement.scrollWidth <= 800")
-    box = box_of(root)
-    labels = root.locator(".column-label").all()
-    assert max(box_of(label)["x"] for label in labels) <= box["x"] + box["width"]
+    lefts = "labels => labels.map((label) => label.getBoundingClientRect().x)"
+
+    def are_labels_within() -> bool:
+        box, labels = box_of(root), root.locator(".column-label").evaluate_all(lefts)
+        return bool(labels) and max(labels) <= box["x"] + box["width"]
+
+    until(are_labels_within, "the labels of the columns stand within the picture")
 
 
 def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_number(page: Page, serve: Serve) -> None:
@@ -138,10 +142,13 @@ def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_nu
     expect(root.locator(".tooltip-value")).to_have_text("difference +0.4500")
     page.mouse.move(*centre_of(root, 0, 1))
     expect(root.locator(".tooltip-value")).to_have_text("difference –")
-    assert colour(root, 0, 1)[3] == 0
-    warm, cold = colour(root, 1, 1), colour(root, 3, 4)
-    assert warm[0] > warm[2]
-    assert cold[2] > cold[0]
+    until(lambda: colour(root, 0, 1)[3] == 0, "what has no number has no colour")
+
+    def are_signs_told_apart() -> bool:
+        warm, cold = colour(root, 1, 1), colour(root, 3, 4)
+        return warm[0] > warm[2] and cold[2] > cold[0]
+
+    until(are_signs_told_apart, "positive numbers are warm, negative ones cold")
 
 
 def test_it_is_saved_with_labels_and_cells(page: Page, serve: Serve) -> None:

@@ -1,6 +1,7 @@
 """A page on a projector: one picture a screen, large letters, the keys of a clicker, and the address as a code."""
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import segno
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, shows, until
 
 SIZES = ((1024, 768), (1920, 1080))
 SMALLEST = 18
@@ -88,9 +89,12 @@ def assert_fits(page: Page, shown: Locator) -> None:
         found = fitted(page)
         assert max(found["over"]) <= 0, f"{width} × {height}: {found}"
         assert found["smallest"] >= SMALLEST - 0.01, f"{width} × {height}: {found}"
-        box = box_of(shown)
-        assert 0 <= box["x"] <= width - box["width"], box
-        assert box["y"] + box["height"] <= height, box
+
+        def is_on_screen(width: int = width, height: int = height) -> bool:
+            box = box_of(shown)
+            return 0 <= box["x"] <= width - box["width"] and box["y"] + box["height"] <= height
+
+        until(is_on_screen, f"{shown} lies within {width} × {height}")
         for hidden in ("stSidebar", "stHeader"):
             expect(page.get_by_test_id(hidden)).to_be_hidden()
 
@@ -122,18 +126,22 @@ def test_the_pictures_of_heads_fit_a_screen_and_keys_of_a_clicker_that_follow_fa
 ) -> None:
     assert_fits(page, presented(page, f"{app_as_shipped}/?present=1", HEADS))
     assert_fits(page, shown_picture(page, HEATMAP))
+    cut = "(words) => words.filter((word) => word.scrollWidth > word.clientWidth).length"
     for size in SIZES:
         page.set_viewport_size({"width": size[0], "height": size[1]})
         fitted(page)
-        grid, head = box_of(page.locator(HEADS)), box_of(page.locator(HEATMAP))
+
+        def are_beside_each_other(width: int = size[0]) -> bool:
+            grid, head = box_of(page.locator(HEADS)), box_of(page.locator(HEATMAP))
+            return grid["x"] + grid["width"] <= head["x"] and grid["width"] + head["width"] > 0.95 * width
+
         # Beside each other, and every word whole.
-        assert grid["x"] + grid["width"] <= head["x"]
-        assert grid["width"] + head["width"] > 0.95 * size[0]
+        until(are_beside_each_other, f"grid and head fill {size} beside each other")
         expect(page.locator(f"{HEATMAP} .row-label")).to_have_count(12)
         expect(page.locator(f"{HEATMAP} .column-label")).to_have_count(12)
         jobs = page.locator(f"{HEADS} .cell-job")
-        assert jobs.evaluate_all("(words) => words.filter((word) => word.scrollWidth > word.clientWidth).length") == 0
-        assert "↪" in jobs.all_inner_texts()
+        until(partial(shows, jobs, cut, 0), "no word is cut off")
+        expect(jobs.get_by_text("↪", exact=True).first).to_be_visible()
     for picture in SCREENS[1:]:
         page.keyboard.press("PageDown")
         assert_fits(page, shown_picture(page, picture))
@@ -170,9 +178,9 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
     shown = presented(page, f"{app_for_others}/decode?present=1", ".st-key-player")
     assert_fits(page, shown)
     # Of the larger screen nothing is left empty.
-    box = box_of(shown)
-    assert box["y"] + box["height"] > 0.8 * SIZES[-1][1]
+    until(lambda: box_of(shown)["y"] + box_of(shown)["height"] > 0.8 * SIZES[-1][1], "the film fills the screen")
     player = shown.locator(".decode-player")
+    expect(player).to_have_attribute("data-step", re.compile(r"\d"))
     first = int(player.get_attribute("data-step") or "-1")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")
@@ -212,6 +220,6 @@ def test_the_code_is_of_the_address_that_others_can_open(page: Page, app_as_ship
     expect(code).to_be_visible()
     expected = segno.make(for_visitors, micro=False, error="l")
     rows = ["".join(map(str, row)) for row in expected.matrix_iter(border=4)]
-    assert code.evaluate(READ, len(rows)) == rows
+    until(lambda: code.evaluate(READ, len(rows)) == rows, "the code is that of the address")
     page.keyboard.press("PageUp")
     assert_fits(page, shown_picture(page, HEADS))

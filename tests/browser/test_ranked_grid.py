@@ -1,6 +1,7 @@
 """The grid of heads with figures and ranked, in a real browser. In the demo the last head of a layer is the highest."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 
 HERE = Path(__file__).parent
 
@@ -28,19 +29,27 @@ def test_figures_stand_under_tiles_that_stay_in_place(page: Page, serve: Serve) 
     root = grid(page, serve, "/?order=layers")
     cell = root.get_by_role("gridcell", name="L2 H8, Invented 8.01")
     expect(cell.locator(".number")).to_have_text("8.01")
-    tile, bar, number = (box_of(cell), *(box_of(cell.locator(part)) for part in (".bar", ".number")))
-    assert tile["y"] + tile["height"] <= bar["y"] < number["y"]
-    assert bar["width"] <= tile["width"] + 1
-    below = box_of(root.get_by_role("gridcell", name="L3 H8"))
-    assert number["y"] + number["height"] <= below["y"]
-    canvas, last = box_of(root.locator("canvas")), box_of(root.get_by_role("gridcell").last)
-    assert abs(last["y"] + last["height"] - canvas["y"] - canvas["height"]) <= 0.5
+    below = root.get_by_role("gridcell", name="L3 H8")
+
+    def are_figures_below() -> bool:
+        parts = (cell, cell.locator(".bar"), cell.locator(".number"), below)
+        tile, bar, number, next_tile = map(box_of, parts)
+        is_in_order = tile["y"] + tile["height"] <= bar["y"] < number["y"] <= next_tile["y"] - number["height"]
+        return is_in_order and bar["width"] <= tile["width"] + 1
+
+    def are_tiles_in_place() -> bool:
+        canvas, last = box_of(root.locator("canvas")), box_of(root.get_by_role("gridcell").last)
+        return abs(last["y"] + last["height"] - canvas["y"] - canvas["height"]) <= 0.5
+
+    until(are_figures_below, "bar and number stand between a tile and the next")
+    until(are_tiles_in_place, "the last cell ends where the picture does")
     expect(root).to_contain_text("The number of the head.")
 
 
 def test_ranked_tiles_name_their_heads_and_open_them_by_click_and_by_keyboard(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "/?order=highest&keep=8")
-    assert names(root) == [*(f"L{layer} H8" for layer in range(6, 0, -1)), "L6 H7", "L5 H7"]
+    ranked = [*(f"L{layer} H8" for layer in range(6, 0, -1)), "L6 H7", "L5 H7"]
+    until(lambda: names(root) == ranked, "from the highest to the lowest")
     expect(root).to_contain_text("from the highest to the lowest")
     first = root.get_by_role("gridcell").first
     first.click()
@@ -73,8 +82,12 @@ def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> N
     expected = [picture(root, head) for head in heads]
     assert len(np.unique(expected[0].reshape(-1, 4), axis=0)) > 20
     root = grid(page, serve, "/?order=highest")
+
+    def is_of(head: str, pixels: np.ndarray) -> bool:
+        return np.array_equal(picture(root, head), pixels)
+
     for head, pixels in zip(heads, expected, strict=True):
-        np.testing.assert_array_equal(picture(root, head), pixels)
+        until(partial(is_of, head, pixels), f"the tile is the picture of {head}")
 
 
 def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page: Page, serve: Serve) -> None:
@@ -88,7 +101,8 @@ def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page: Page, serv
 def test_a_narrow_page_holds_ranked_heads_without_cut_off_names(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 480, "height": 900})
     root = grid(page, serve, "/?case=big&order=highest")
-    boxes = [box_of(cell) for cell in root.get_by_role("gridcell").all()[:20]]
-    assert max(box["x"] + box["width"] for box in boxes) <= 480
-    for cell, box in zip(root.locator(".cell-name").all()[:20], boxes, strict=True):
-        assert cell.evaluate("name => name.scrollWidth") <= box["width"] + 1
+    rights = "cells => cells.slice(0, 20).map((cell) => cell.getBoundingClientRect().right)"
+    until(lambda: max(root.get_by_role("gridcell").evaluate_all(rights)) <= 480, "the tiles are on the page")
+    wider = """names => names.slice(0, 20).filter((name) =>
+      name.scrollWidth > name.closest("[role=gridcell]").getBoundingClientRect().width + 1).length"""
+    until(lambda: root.locator(".cell-name").evaluate_all(wider) == 0, "names are no wider than their tiles")

@@ -3,16 +3,17 @@
 The `page` fixture also asserts that nothing went to the console as an error.
 """
 
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from model.tokenizer import Tokenizer
 from model.training.film import save_film
 from tests.browser.conftest import visit
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.viz.pages.experiments.through_training.test_film import film
 from tests.viz.smallest import TEXT, save_smallest
 
@@ -53,6 +54,15 @@ def smallest(checkpoints: Path, tokenizer: Tokenizer) -> str:
     return folder.name
 
 
+def is_large(drawn: Locator) -> bool:
+    box = box_of(drawn)
+    return min(box["width"], box["height"]) > 10
+
+
+def has_all_numbers(drawn: Locator) -> bool:
+    return bool(drawn.evaluate(WITHOUT_NUMBERS) == [])
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_component_draws_one_token_one_head_one_layer_and_one_step_in_numbers(
@@ -65,7 +75,7 @@ def test_a_component_draws_one_token_one_head_one_layer_and_one_step_in_numbers(
         drawn = page.locator(component).first
         expect(drawn).to_be_visible(timeout=PATIENCE)
         expect(drawn.locator("canvas, svg, table").first).to_be_visible(timeout=PATIENCE)
-        box = box_of(drawn)
-        assert min(box["width"], box["height"]) > 10
+
+        until(partial(is_large, drawn), f"{component} is drawn")
         drawn.hover(force=True)
-        assert drawn.evaluate(WITHOUT_NUMBERS) == []
+        until(partial(has_all_numbers, drawn), f"all of {component} is numbers")

@@ -39,8 +39,7 @@ def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and
     page: Page, url: str
 ) -> None:
     table = lens(page, url)
-    contrasts = table.locator("td[data-level]").evaluate_all(
-        """cells => cells.map((cell) => {
+    contrasts = """cells => cells.map((cell) => {
           const light = (css) => css.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
             .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
             .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
@@ -48,8 +47,7 @@ def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and
           const [low, high] = [light(color), light(backgroundColor)].sort((one, other) => one - other);
           return (high + 0.05) / (low + 0.05);
         })"""
-    )
-    assert min(contrasts) > 4
+    until(lambda: min(table.locator("td[data-level]").evaluate_all(contrasts)) > 4, "every token can be read")
     table.locator("td[data-level='1'][data-step='2']").hover()
     tip = table.locator(".tooltip")
     expect(tip).to_contain_text(re.compile(r"Layer 1 · step 3.*Written: .*rank", re.DOTALL))
@@ -59,9 +57,10 @@ def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and
         page.keyboard.press(key)
     last = table.locator("th.number[data-step]").count()
     expect(tip).to_contain_text(f"Layer 1 · step {last}")
-    assert table.locator("td:focus").evaluate(
+    is_in_sight = (
         "cell => cell.getBoundingClientRect().right <= cell.closest('.scroller').getBoundingClientRect().right + 1"
     )
+    until(lambda: table.locator("td:focus").evaluate(is_in_sight), "the cell is in sight")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"step={last - 1}"))
 
@@ -113,7 +112,8 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     table = lens(page, url, step=30)
     # Every step is seen without scrolling sideways: the table is broken into parts.
     expect(table.locator(".lens-grid").nth(1)).to_be_attached()
-    assert table.locator(".scroller").evaluate("part => part.scrollWidth <= part.clientWidth")
+    is_not_wider = "part => part.scrollWidth <= part.clientWidth"
+    until(lambda: table.locator(".scroller").evaluate(is_not_wider), "the table is no wider than its part of the page")
     with page.expect_download() as download:
         save_button(table, "SVG").click()
     svg = ElementTree.fromstring(Path(download.value.path()).read_bytes())
@@ -131,4 +131,4 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     for studio, ready in parts.items():
         page.get_by_role("tab" if studio in {"Film", "Inside"} else "radio", name=studio).click()
         expect(page.locator(ready)).to_be_visible()
-        assert page.locator("[data-testid='stMain']").evaluate("main => main.scrollWidth <= main.clientWidth"), studio
+        until(lambda: page.get_by_test_id("stMain").evaluate(is_not_wider), f"{studio} is no wider than its window")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled
-from tests.browser.pointing import box_of
+from tests.browser.pointing import box_of, until
 from tests.viz.pages.experiments.through_training.invented import FROM, STEPS, saved
 
 
@@ -33,8 +33,7 @@ def test_keys_and_clicks_move_the_film_and_all_its_pictures(page: Page, film: Lo
     for _ in range(2):
         page.keyboard.press("ArrowLeft")
     expect(film.locator(".position")).to_have_text("Step 1 of 2,000")
-    early = pixels(film)
-    assert early != late
+    until(lambda: pixels(film) != late, "another step is another picture")
     expect(film.locator(".matrix-title")).to_have_text("L1 H1 · step 1")
     page.wait_for_url("**film_step=1*")
     # Another head by its tile, then another frame by the curve: what was chosen stays.
@@ -45,7 +44,7 @@ def test_keys_and_clicks_move_the_film_and_all_its_pictures(page: Page, film: Lo
     box = box_of(curve)
     curve.click(position={"x": box["width"] - 13, "y": 20})
     expect(film).to_have_attribute("data-trained", str(STEPS[-1]))
-    assert pixels(film) == late
+    until(lambda: pixels(film) == late, "the last step is the picture of the beginning")
     page.wait_for_url("**film_layer=1*")
     # What goes back to Python never sends the film back.
     settled(page)

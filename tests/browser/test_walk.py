@@ -1,6 +1,7 @@
 """The picture of the Transformer in a real browser: into it and out again by click, key, wheel and touch."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -59,10 +60,10 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
 
 
 @pytest.mark.long
-def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothing(page: Page, url: str) -> None:
+def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothing(
+    page: Page, url: str, sent: Callable[[], int]
+) -> None:
     picture = walk(page, url)
-    sent: list[object] = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     hidden = picture.locator(".unborn")
     expect(hidden).to_have_count(0)
     picture.focus()
@@ -75,13 +76,14 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     page.keyboard.press("End")
     expect(hidden).to_have_count(0)
     settled(page)
-    before = len(sent)
+    before = sent()
+    assert before, "messages are counted"
     node = picture.locator("[data-node='encoder 1 0']")
     node.hover()
     expect(picture.locator(".tooltip")).to_contain_text("residual stream of norm")
     expect(node).to_have_class(re.compile("followed"))
     expect(picture.locator(".model-line.strong")).not_to_have_count(0)
-    assert len(sent) == before
+    assert sent() == before
 
 
 @pytest.mark.long
@@ -155,13 +157,17 @@ def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_un
     picture.focus()
     page.mouse.wheel(0, -50)
     until(lambda: scene.evaluate(scale) > 1.2, "it is larger")
-    under = box_of(node)
-    assert under["x"] <= at[0] <= under["x"] + under["width"]
+
+    def is_under_the_pointer() -> bool:
+        under = box_of(node)
+        return under["x"] <= at[0] <= under["x"] + under["width"]
+
+    until(is_under_the_pointer, "what was under the pointer still is")
     for _ in range(3):
         page.mouse.wheel(0, -100)
     expect(picture.locator(".walk-crumb").last).to_contain_text("Layer 2")
     expect(picture.locator(".walk-crumb").last).to_contain_text(token)
-    assert main.evaluate("part => part.scrollTop") == 0
+    until(lambda: main.evaluate("part => part.scrollTop") == 0, "the page is not scrolled")
     expect(picture.locator(".walk-aside")).to_have_count(0)
     page.keyboard.press("-")
     expect(picture.locator(".model-scene")).to_be_visible()
@@ -182,7 +188,7 @@ def test_on_a_narrow_page_the_name_of_each_stage_of_a_layer_can_be_read(page: Pa
     visit(page, shipped_url.replace("/?", "/learn?learn=The+Transformer&depth=layer&"))
     stages = page.locator(".stages .stage")
     expect(stages.last).to_have_text("Out")
-    assert stages.evaluate_all(CUT_OFF) == []
+    until(lambda: stages.evaluate_all(CUT_OFF) == [], "the name of each stage can be read")
 
 
 NUMBER = re.compile(r"−?\d+(?:\.\d+)?(?:e[-+−]\d+)?")
@@ -223,11 +229,13 @@ def test_the_whole_walk_is_a_file_that_says_the_same_without_a_network(
             expect(each.locator(".walk-scene")).to_have_attribute("data-depth", re.compile(depth))
         settled(page)
         expect(picture.locator(".walk-scene")).not_to_have_attribute("data-waits", re.compile(""))
-        (words, numbers), (kept_words, kept_numbers) = (
-            told(each.locator(".walk-scene > :not(.walk-kept, .walk-aside)")) for each in (picture, kept)
-        )
-        assert kept_words == words
-        np.testing.assert_allclose(kept_numbers, numbers, rtol=1e-4, atol=0.011)
+        scenes = [each.locator(".walk-scene > :not(.walk-kept, .walk-aside)") for each in (picture, kept)]
+
+        def is_told_alike(scenes: list[Locator] = scenes) -> bool:
+            (words, numbers), (kept_words, kept_numbers) = map(told, scenes)
+            return kept_words == words and np.allclose(kept_numbers, numbers, rtol=1e-4, atol=0.011)
+
+        until(is_told_alike, f"the file tells the same at the depth {depth}")
     kept.focus()
     for _ in range(4):
         tab.keyboard.press("Escape")
