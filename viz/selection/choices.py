@@ -374,6 +374,7 @@ class AtlasChoices:
     """What is chosen on the atlas page."""
 
     atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Heads"  #: the open tab
+    atlas_table: Annotated[bool, Param("table")] = False  #: whether the table below the maps is unfolded
     corpus: Corpus = "own"  #: what was read: our own sentences, or a file
     #: the number of a head over the whole corpus that is looked at.
     corpus_metric: Annotated[str, OneOf(OF_A_CORPUS), Param("corpus_figure"), Proposed("metric_chosen")] = "confidence"

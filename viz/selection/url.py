@@ -44,7 +44,7 @@ _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("about", "Translations"): {"about": "Scores"},
     ("atlas", "Layer × head"): {},
     ("atlas", "Maps"): {},
-    ("atlas", "Table"): {},
+    ("atlas", "Table"): {"table": "True"},
     ("atlas", "Map of heads"): {"atlas": "Scatter"},
 }
 

@@ -82,7 +82,7 @@ KEPT: dict[str, dict[str, object]] = {
     },
     "atlas=Maps&corpus_figure=first": {"atlas_tab": "Heads", "corpus_metric": "first"},
     "atlas=Table&corpus_figure=induction&site=decoder.self": {
-        "atlas_tab": "Heads", "corpus_metric": "induction", "site": "decoder.self",
+        "atlas_tab": "Heads", "atlas_table": True, "corpus_metric": "induction", "site": "decoder.self",
     },
     "companion=Yes.%0ANo.&member=1&side=target": {
         "batch_sentences": "Yes.\nNo.", "batch_member": 1, "side": "target",

@@ -205,8 +205,7 @@ def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
 
 
 def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
-    app.session_state["atlas-table-open"] = True
-    opened(app, site="decoder.self", layer=1, head=2)
+    opened(app, site="decoder.self", layer=1, head=2, table=True)
     ((table, _),) = sent_to(app, "head_table")
     assert table["selected"] == 6
     assert table["heads"] == [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3, 4)]

@@ -82,7 +82,11 @@ def show(atlas: "Atlas") -> None:
             st.caption(controls.plain(_("{name}: {meaning}.", name=view.metric.name, meaning=says)))
         with st.container():
             head_panel.show(atlas, view)
-    frame.unfolding(_("All metrics of all heads as a table"), "atlas-table-open", _table, view)
+    label = _("All metrics of all heads as a table")
+    key = state.bind("atlas_table", always=False)
+    with st.expander(label, key=key, on_change=state.take, args=("atlas_table",)) as table:
+        if table.open:
+            _table(view)
 
 
 def _open_best(view: View) -> None:
