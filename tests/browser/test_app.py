@@ -74,6 +74,7 @@ def test_the_app_starts_with_a_sentence_its_translation_exact_weights_and_heads_
     expect(page.get_by_role("gridcell", name="L2 H3, open")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped_through(page: Page, url: str) -> None:
     opened(page, url)
     before = sentence(page, "de").inner_text()
@@ -130,6 +131,7 @@ def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(pag
 # ---- bad input ----
 
 
+@pytest.mark.long
 def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page: Page, url: str) -> None:
     opened(page, url)
     alert = page.get_by_role("alert")

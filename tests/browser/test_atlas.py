@@ -43,6 +43,7 @@ def opened(page: Page, url: str, ready: str, **chosen: str | int) -> Locator:
     return part
 
 
+@pytest.mark.long
 def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page: Page, url: str) -> None:
     maps = opened(page, url, ".head-maps[data-ready='1']", site="encoder.self")
     expect(maps.get_by_role("gridcell")).to_have_count(8)

@@ -136,6 +136,7 @@ def test_tokens_and_heads_of_the_head_view_are_reached_by_keyboard_also_after_an
 OVER = "([e]) => Math.max(Math.abs(e.scrollHeight - innerHeight), Math.abs(e.scrollWidth - innerWidth))"
 
 
+@pytest.mark.long
 def test_a_view_needs_no_scrolling_of_its_own_on_a_narrow_page(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     for view in ("Head view", "Model view"):

@@ -24,6 +24,7 @@ def shown_row(tree: Locator) -> Locator:
     return tree.locator("button.open[aria-pressed='true']")
 
 
+@pytest.mark.long
 def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Page, url: str) -> None:
     tree = opened(page, url, branches="0-2-t40.0-4-t41.1-5-t42", branch=3)
     expect(tree.locator(".branch")).to_have_count(4)

@@ -38,6 +38,7 @@ def pixels_of(canvas: Locator) -> dict[str, float]:
 # ---- the grid of heads ----
 
 
+@pytest.mark.long
 def test_every_head_has_a_labelled_cell_that_names_what_is_pointed_at_and_opens_by_a_click(
     page: Page, serve: Serve
 ) -> None:

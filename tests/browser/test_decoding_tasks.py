@@ -2,11 +2,13 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import visit
 
 
+@pytest.mark.long
 def test_the_other_pronoun_is_written_and_compared_in_three_clicks(page: Page, shipped_url: str) -> None:
     visit(page, shipped_url)
     page.get_by_role("link", name="Decode").click()

@@ -60,6 +60,7 @@ def chart_of(page: Page, address: str) -> Locator:
     return chart.locator(".modebar-btn[data-attr='toimage'], .modebar-btn").first
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", PAPER)
 def test_a_chart_is_saved_with_text_that_can_be_read_on_its_own_paper(page: Page, url: str, theme: Theme) -> None:
     page.emulate_media(color_scheme=theme)
@@ -206,6 +207,7 @@ def test_the_link_shows_the_same_to_someone_else(page: Page, url: str, chromium:
     context.close()
 
 
+@pytest.mark.long
 def test_a_table_leaves_the_app_only_by_our_button_which_escapes_formulas(page: Page, url: str) -> None:
     visit(page, f"{url}/model")
     page.get_by_text("Vocabulary: all tokens").click()

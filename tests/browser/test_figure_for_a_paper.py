@@ -38,6 +38,7 @@ def test_a_vector_figure_takes_three_clicks(page: Page, url: str, tmp_path: Path
     assert figure.find(f"{SVG}rect").attrib["fill"] == "#ffffff"  # type: ignore[union-attr]
 
 
+@pytest.mark.long
 def test_a_picture_is_printed_on_one_sheet_of_its_size(own_page: Page, url: str) -> None:
     page = own_page
     page.add_init_script("window.print = () => { top.printed = document.documentElement.outerHTML; }")

@@ -114,6 +114,7 @@ def test_the_filter_is_that_of_the_model_to_three_decimals(page: Page) -> None:
 # ---- taking it along ----
 
 
+@pytest.mark.long
 def test_the_picture_has_what_the_player_shows(page: Page, serve: Serve, tmp_path: Path) -> None:
     root = player(page, serve, "/?step=3&repeat=3")
     root.get_by_role("button", name="All layers").click()

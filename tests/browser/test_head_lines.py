@@ -173,6 +173,7 @@ def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is
     assert int.from_bytes(content[16:20], "big") == pytest.approx(2 * board["width"], abs=3)
 
 
+@pytest.mark.long
 def test_128_tokens_and_eight_heads_scroll_stay_readable_and_are_drawn_within_a_frame(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     root = lines(page, serve, "long")

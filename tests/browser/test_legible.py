@@ -78,6 +78,7 @@ def ends_before(part: Locator, edge: float) -> bool:
     return bool(part.evaluate(RIGHT) <= edge)
 
 
+@pytest.mark.long
 def test_on_a_narrow_page_the_open_tab_is_in_sight_and_all_others_can_be_pressed(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     visit(page, f"{url}/decode?studio=Inside")
@@ -104,6 +105,7 @@ COVERED = """(chart) => {
 LONG_WORD = "Donaudampfschifffahrtsgesellschaft"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("width", "address", "last"),
     [(390, "compare?", "H8"), (1280, f"decode?search=Beam+search&text={LONG_WORD}", "</s>")],

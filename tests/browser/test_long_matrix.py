@@ -82,6 +82,7 @@ def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(pa
     until(is_the_number_of_its_pair, "what is pointed at has its exact number")
 
 
+@pytest.mark.long
 def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     root.get_by_role("application").focus()

@@ -94,6 +94,7 @@ def test_the_page_says_of_any_two_words_and_head_what_is_computed_again(
             expect(page).not_to_have_url(re.compile("from="))
 
 
+@pytest.mark.long
 def test_escape_gives_back_what_was_kept_also_after_another_page_and_a_third_word_begins_anew(
     page: Page, shipped_url: str
 ) -> None:

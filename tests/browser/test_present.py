@@ -121,6 +121,7 @@ def test_p_begins_and_ends_it_but_not_where_a_person_types(page: Page, app_as_sh
     expect(page).not_to_have_url(re.compile("present"))
 
 
+@pytest.mark.long
 def test_the_pictures_of_heads_fit_a_screen_and_keys_of_a_clicker_that_follow_fast_are_all_heard(
     page: Page, app_as_shipped: str
 ) -> None:
@@ -191,6 +192,7 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
     expect(page.locator(".st-key-address-code img")).to_have_count(1)
 
 
+@pytest.mark.long
 def test_a_lesson_fits_a_screen_and_page_down_goes_a_step(page: Page, app_for_others: str) -> None:
     assert_fits(page, presented(page, f"{app_for_others}/learn?present=1&lesson_step=1", ".st-key-lesson-step"))
     page.keyboard.press("PageDown")

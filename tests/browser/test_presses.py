@@ -141,6 +141,7 @@ def test_a_press_while_python_is_told_of_a_tab_leaves_no_other_tab_open(page: Pa
     expect(page).to_have_url(re.compile("view=Why"))
 
 
+@pytest.mark.long
 def test_words_that_were_chosen_meanwhile_are_not_let_go_by_an_older_answer(page: Page, url: str, held: Held) -> None:
     opened(page, url)
     settled(page)
@@ -178,6 +179,7 @@ def test_a_press_on_a_link_that_the_old_page_answers_with_a_message_of_its_own_i
     expect(page).to_have_url(re.compile("/model"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moved", [0, 30])
 def test_a_button_that_moves_away_under_the_pointer_is_pressed_unless_the_pointer_moves(
     page: Page, url: str, moved: int

@@ -90,6 +90,7 @@ def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> N
         until(partial(is_of, head, pixels), f"the tile is the picture of {head}")
 
 
+@pytest.mark.long
 def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "/?case=long")
     cell = root.get_by_role("gridcell", name="L1 H2")

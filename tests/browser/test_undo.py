@@ -64,6 +64,7 @@ def test_a_sentence_of_the_session_is_a_click_away(page: Page, url: str) -> None
     expect(page.get_by_role("button", name="She read the book.")).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "choice", "param"), [("Export", "White", "paper="), ("Weights", "Norms", "measure=")])
 def test_what_was_undone_is_not_chosen_again_by_a_button_of_settings_that_is_closed(
     page: Page, url: str, name: str, choice: str, param: str
