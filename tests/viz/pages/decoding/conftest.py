@@ -1,12 +1,13 @@
 """The decoding page on the tests' tiny checkpoint, and the rows that a decoder computes."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
+from torch import nn
+from torch.nn.modules.module import register_module_forward_hook
 
-from model.decoding.session import DecodingSession
+from model.nn.encoder_decoder import Decoder
 from tests.patience import PATIENCE
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.ui import long_work
@@ -18,17 +19,15 @@ def checkpoints(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def advances(monkeypatch: pytest.MonkeyPatch) -> list[DecodingSession]:
-    """A list that grows by one with every row that the decoder computes."""
-    counted: list[DecodingSession] = []
-    advance = DecodingSession._advance
+def rows_computed() -> Iterator[list[nn.Module]]:
+    """A list that grows by one with every row that a decoder computes."""
+    counted: list[nn.Module] = []
 
-    def count(session: DecodingSession, choose: Callable[[torch.Tensor], int]) -> None:
-        counted.append(session)
-        advance(session, choose)
+    def count(module: nn.Module, _given: object, _answer: object) -> None:
+        counted.extend([module] if isinstance(module, Decoder) else [])
 
-    monkeypatch.setattr(DecodingSession, "_advance", count)
-    return counted
+    with register_module_forward_hook(count):
+        yield counted
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from torch import nn
 
 from model import Translator
-from model.decoding.session import DecodingSession
 from model.errors import TokenError
 from tests.viz.page_run import app_of, healthy, opened, traced
 from tests.viz.pages.decoding.viewer import Viewer
@@ -198,7 +198,7 @@ def test_what_no_row_can_send_is_ignored(monkeypatch: pytest.MonkeyPatch, value:
     assert acts == [TreeAct("remove", 2)]
 
 
-def test_a_branch_goes_with_its_children_and_undo_computes_nothing(advances: list[DecodingSession]) -> None:
+def test_a_branch_goes_with_its_children_and_undo_computes_nothing(rows_computed: list[nn.Module]) -> None:
     viewer = Viewer()
     for step, token_id in ((3, 40), (5, 41)):
         viewer.run(partial(translations.write, step, (token_id,)))
@@ -208,11 +208,11 @@ def test_a_branch_goes_with_its_children_and_undo_computes_nothing(advances: lis
     # Where it left the model's own, that has a step.
     assert viewer.selection.common.step == 3
     assert viewer.notices[0].startswith("Removed: branch 1 and 1 branch that started from it.")
-    advances.clear()
+    rows_computed.clear()
     viewer.run(lambda: state.undo(1))
     assert viewer.selection == before
     assert viewer.ids == ids
-    assert advances == []
+    assert rows_computed == []
 
 
 def test_when_another_branch_is_removed_the_one_shown_stays() -> None:

@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from torch import nn
 
 from model import MakeUniform, PointAt, Sampling, SwitchOff, Translator
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.decoding.sampling import Draws
-from model.decoding.session import DecodingSession
 from model.nn.edits import HeadEdit
 from tests.viz.pages.decoding.viewer import TEXT, Viewer
 from viz.pages.decoding import translations
@@ -43,17 +43,17 @@ def test_a_forced_token_goes_on_as_a_session_of_ones_own_would(saved: Translator
     assert viewer.notices == []
 
 
-def test_only_the_new_rows_are_computed_and_nothing_twice(advances: list[DecodingSession]) -> None:
+def test_only_the_new_rows_are_computed_and_nothing_twice(rows_computed: list[nn.Module]) -> None:
     viewer = Viewer(text="Only new rows of this.")
     token_id, other = unlike(viewer, 6), unlike(viewer, 3)
-    advances.clear()
+    rows_computed.clear()
     viewer.run(lambda: translations.write(6, (token_id,)))
-    assert len(advances) == len(viewer.ids) - 6
+    assert len(rows_computed) == len(viewer.ids) - 6
     viewer.run(lambda: translations.write(3, (other,)))
-    advances.clear()
+    rows_computed.clear()
     for number in (1, 0, 2):
         viewer.run(partial(translations.show, number))
-    assert advances == []
+    assert rows_computed == []
 
 
 def test_an_equal_branch_is_shown_and_not_doubled_another_token_a_sibling_and_the_same_one_none() -> None:
