@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
+from markupsafe import Markup
 
 from model.errors import HeadlightError
 from viz.access import attention, findings, models, texts, traces
@@ -19,8 +20,9 @@ from viz.pictures.offline import Drawing, drawn_grid, drawn_matrix, text_page
 from viz.selection.examples import ALL_EXAMPLES
 from viz.selection.selection import PAGES, Selection
 from viz.server import limits
-from viz.text.html import Column, literal, table
+from viz.text.html import Column, table
 from viz.text.messages import _, said
+from viz.text.templates import filled
 from viz.text.written import CROSS, DECODER, ENCODER, NAMES, display_token, head_label, head_name, head_numbers
 from viz.ui.collection import title
 from viz.ui.head_metrics import MEASURES
@@ -43,10 +45,20 @@ _STYLE: Final = Path(__file__).with_name("collection.css").read_text(encoding="u
 
 
 class Picture(NamedTuple):
-    """A part of what is seen of a view: components, or HTML."""
+    """A part of what is seen of a view: components, HTML, or a sentence."""
 
     title: str
-    drawing: Drawing | str
+    drawing: Drawing | Markup | str
+
+
+class _Shown(NamedTuple):
+    """A view as `page.html` shows it."""
+
+    title: str
+    text: str
+    parts: list[tuple[str, Markup | str | int]]  #: a name, and HTML, a sentence, or the number of a drawing
+    caption: str
+    address: str
 
 
 class Seen(NamedTuple):
@@ -61,35 +73,24 @@ def page_file(views: "Sequence[tuple[Pin, Selection]]") -> bytes:
     """The file, in the language of this code. Each selection is its pin's, with the folder of its model."""
     drawings: list[Drawing] = []
     with limits.limited():
-        body = "".join(_figure(pin, selection, drawings) for pin, selection in views)
-    heading = literal(_("A collection of views"))
-    note = literal(_("Add the text below a picture to the address of Headlight to open the view there."))
-    page = f"<h1>{heading}</h1><p>{note}</p><main>{body}</main>"
+        page = filled("ui/collection/page.html", views=[_shown(pin, selection, drawings) for pin, selection in views])
     return text_page(_("Headlight: a collection of views"), page, _STYLE, drawings).encode("utf-8")
 
 
-def _figure(pin: "Pin", selection: Selection, drawings: list[Drawing]) -> str:
-    """A view as HTML; its drawings join the others."""
+def _shown(pin: "Pin", selection: Selection, drawings: list[Drawing]) -> _Shown:
+    """A view; its drawings join the others."""
     try:
-        shown = seen(pin, selection)
+        found = seen(pin, selection)
     except HeadlightError as error:
-        shown = Seen(title(pin, selection), pictures=(Picture("", f"<p>{literal(error.message)}</p>"),))
-    html = f"<h2>{literal(shown.title)}</h2>"
-    if text := " ".join(shown.text.split())[:_LONGEST_TEXT]:
-        html += f'<p dir="auto" style="overflow-wrap:anywhere">{literal(text)}</p>'
-    missing = f"<p>{literal(_('Open the view to see it: there is no small picture of it.'))}</p>"
-    for name, drawing in shown.pictures or (Picture("", missing),):
-        if name not in ("", shown.title):
-            html += f"<p>{literal(name)}</p>"
-        if isinstance(drawing, str):
-            html += drawing
-        else:
-            html += f'<div id="picture-{len(drawings)}"></div>'
-            drawings.append(drawing)
-    if pin.caption:
-        html += f"<figcaption>{literal(pin.caption)}</figcaption>"
+        found = Seen(title(pin, selection), pictures=(Picture("", error.message),))
+    parts: list[tuple[str, Markup | str | int]] = []
+    for name, drawing in found.pictures:
+        own_name = "" if name == found.title else name
+        parts.append((own_name, len(drawings) if isinstance(drawing, Drawing) else drawing))
+        drawings += [drawing] if isinstance(drawing, Drawing) else []
+    text = " ".join(found.text.split())[:_LONGEST_TEXT]
     address = f"/{PAGES[pin.page].address}?{urlencode(pin.params)}"
-    return f"<figure>{html}<p><code>{literal(address)}</code></p></figure>"
+    return _Shown(found.title, text, parts, pin.caption, address)
 
 
 def seen(pin: "Pin", selection: Selection) -> Seen:
@@ -137,7 +138,7 @@ def _head(trace: "Trace", reader: "Reader", selection: Selection) -> Picture:
     common = selection.for_model(trace.shapes).common
     label = _("{site}, {head}", site=_BEGINS[common.site], head=head_label(common.layer, common.head))
     if attention.is_long(trace, common.site):
-        return Picture(label, f"<p>{literal(_('The text is too long for a small picture: open the view.'))}</p>")
+        return Picture(label, _("The text is too long for a small picture: open the view."))
     opened = attention.opened_layer(trace, reader, common.site, common.layer, MatrixView.of(common))
     values = opened.values[min(common.head, len(opened.values) - 1)]
     top = float(values.max(initial=0.0)) if common.measure == "norms" else 1.0
@@ -195,10 +196,11 @@ def _step(trace: "Trace", selection: Selection) -> Seen:
     return Seen(name, trace.text, tuple(pictures))
 
 
-def _words(steps: "Sequence[DecodingStep]", name: str) -> str:
+def _words(steps: "Sequence[DecodingStep]", name: str) -> Markup:
     """What is written by then, and the candidates of the last step with their probabilities."""
-    *before, last = [f"<bdi>{literal(display_token(step.token))}</bdi>" for step in steps]
+    *before, last = [display_token(step.token) for step in steps]
     columns = [Column(_("Candidate")), Column(_("Probability"), is_number=True)]
     best = steps[-1].candidates[:_CANDIDATES]
     rows = [(display_token(each.token), f"{np.exp(each.log_prob):.4f}") for each in best]
-    return f"<p>{' '.join(before)} <strong>{last}</strong></p>{table(columns, rows, label=name)}"
+    candidates = Markup(table(columns, rows, label=name))
+    return filled("ui/collection/step.html", before=before, last=last, candidates=candidates)
