@@ -67,6 +67,7 @@ class Whole:
     unused: Mapping[str, Reason] = field(default_factory=lambda: MappingProxyType({}))  #: the others
     unread: tuple[str, ...] = ()  #: parameters that its folder lacks, and that nothing shown depends on
     computed: tuple[str, ...] = ()  #: parameters that its class declares that it computes
+    not_run: tuple[str, ...] = ()  #: modules, outside of stacks of layers, that what it reads here does not run
 
 
 @dataclass(frozen=True, kw_only=True)

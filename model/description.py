@@ -110,6 +110,7 @@ def _tensors(whole: Whole) -> list[tuple[str, str]]:
         *((title, [name for name, why in whole.unused.items() if why == reason]) for reason, title in UNUSED.items()),
         (said("Not in the folder, and not read"), whole.unread),
         (said("Computed, not in the folder"), whole.computed),
+        (said("Loaded, but not run by what it reads here"), whole.not_run),
     ):
         alike = dict.fromkeys(re.sub(r"\b\d+\b", "*", tensor) for tensor in tensors)
         if alike:

@@ -382,10 +382,13 @@ def settings_of_model(model: nn.Module | None = None) -> Iterator[None]:
     except (HeadlightError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
-        inputs = set() if model is None else inspect.signature(model.forward).parameters.keys() - {"input_ids"}
-        if asked := inputs.intersection(re.findall(r"\w+", str(error))):
+        known = set() if model is None else inspect.signature(model.forward).parameters.keys()
+        if asked := (known - {"input_ids"}).intersection(re.findall(r"\w+", str(error))):
             message = "This model reads more than text: it asks for {inputs}, which Headlight does not give it."
             raise CheckpointError(message, inputs=", ".join(sorted(asked))) from error
+        if {"input_ids", "pixel_values"} <= known:
+            message = "This model reads text and pictures together, and cannot read a text alone ({first_line})."
+            raise CheckpointError(message, first_line=first_words(error)) from error
         message = "This model cannot read text: the settings in its folder contradict each other ({first_line})."
         raise CheckpointError(message, first_line=first_words(error)) from error
 

@@ -45,7 +45,7 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
         tensors: names of the folder's tensors; None for a model that is to be made, which has all.
 
     Raises a CheckpointError if it is a speech model, or the library has no class for it that reads text alone or
-    pictures alone.
+    pictures alone; one that can be given both is run on a text alone only where config.json names it.
     """
     known = library.classes_of(config)
     named = [made for made in _named(config.architectures) if isinstance(config, made.config_class)]
@@ -57,7 +57,16 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
     chosen = stated[:1] or list(_with_filled_head(config, known, tensors))
     for each in (*chosen, *trunks, *known):
         if each.made.main_input_name in ("input_ids", "pixel_values"):
+            if _reads_both(each.made) and each not in stated:
+                # Without the head that says words, a text alone would run a part of it.
+                break
             return replace(each, why=_why(each, each in stated, named))
+    if any(_reads_both(each.made) for each in known):
+        message = (
+            "This folder contains a model that reads text and pictures together ({kind}), which Headlight does not do "
+            "yet."
+        )
+        raise CheckpointError(message, kind=str(config.model_type)[:60])
     raise CheckpointError(
         "This folder contains a model of type {kind!r}. transformers has no class for it that reads text alone or "
         "pictures alone, and Headlight opens no other models yet.",
@@ -88,6 +97,11 @@ def _named(names: Any) -> list[Any]:
 def _listens(made: Any) -> bool:
     """Whether a class can be given sound."""
     return any(sound in name for name in inspect.signature(made.forward).parameters for sound in (*_SOUND, "audio"))
+
+
+def _reads_both(made: Any) -> bool:
+    """Whether a class can be given a text and a picture."""
+    return {"input_ids", "pixel_values"} <= inspect.signature(made.forward).parameters.keys()
 
 
 def _with_filled_head(

@@ -101,7 +101,7 @@ def _proven(
         check_picture_sizes(library.picture_sizes(processor))
         pixels = library.blank_pixels(processor)
         probe = Probe(pixels=pixels)
-        check_run(model, whole, probe, folder.name)
+        whole = check_run(model, whole, probe, folder.name)
         layout, abilities = explore(model, probe, digest)
         abilities = replace(abilities, whole=whole)
         looking = ImageReader(model, processor, layout, abilities, name=folder.name, digest=digest)
@@ -111,7 +111,7 @@ def _proven(
         return looking
     source = pieces.encode(PROBE_TEXT).ids
     probe = Probe.of_text(model, source)
-    check_run(model, whole, probe, folder.name)
+    whole = check_run(model, whole, probe, folder.name)
     layout, abilities = explore(model, probe, digest)
     abilities = replace(abilities, whole=whole)
     is_pair = abilities.kind == "encoder-decoder"

@@ -7,9 +7,9 @@ another class of the same kind has one; whether a parameter is read is seen by a
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -92,35 +92,64 @@ def wrong_with_unread(model: nn.Module, whole: Whole, probe: Probe) -> str:
     """
     with torch.no_grad(), library.settings_of_model(model):
         for name in whole.unread:
-            _get(model, name).fill_(torch.nan)
-            if bool(first_output(model(**probe.arguments(model))).isnan().any()):
+            if _is_read(model, [_get(model, name)], probe):
                 return _lacks(name, len(whole.unread))
     return ""
 
 
-def check_run(model: nn.Module, whole: Whole, probe: Probe, name: str) -> None:
-    """Let a model read a probe. Raises a CheckpointError, which calls its folder `name`, if it needs a parameter that
-    the folder lacks, or leaves out a part of every layer.
+def _is_read(model: nn.Module, tensors: Sequence[Tensor], probe: Probe) -> bool:
+    """Whether what a model says of a probe depends on tensors, which are no numbers from now on."""
+    for tensor in tensors:
+        tensor.fill_(torch.nan)
+    return bool(first_output(model(**probe.arguments(model))).isnan().any())
+
+
+def check_run(model: nn.Module, whole: Whole, probe: Probe, name: str) -> Whole:
+    """Let a model read a probe; the same `whole`, with what that does not run.
+
+    Raises a CheckpointError, which calls its folder `name`, if it needs a parameter that the folder lacks, or leaves
+    out a part of every layer.
     """
     if wrong := wrong_with_unread(model, whole, probe):
         raise _not_whole(name, wrong)
-    if part := _never_run(model, probe):
-        message = (
-            "{name} is a part of a model: nothing runs {part}, which attends to what another part computes. Open the "
-            "folder of the whole model."
-        )
-        raise CheckpointError(message, name=name, part=part)
-
-
-def _never_run(model: nn.Module, probe: Probe) -> str:
-    """A part of a layer that no layer runs, though one of the same kind beside it is run: cross-attention without
-    an encoder. "" if there is none.
-    """
     run: set[nn.Module] = set()
     with ExitStack() as stack, torch.inference_mode(), library.settings_of_model(model):
         for module in model.modules():
             stack.callback(module.register_forward_hook(lambda each, *_: run.add(each)).remove)
         model(**probe.arguments(model))
+    if part := _never_run(model, run):
+        message = (
+            "{name} is a part of a model: nothing runs {part}, which attends to what another part computes. Open the "
+            "folder of the whole model."
+        )
+        raise CheckpointError(message, name=name, part=part)
+    return replace(whole, not_run=_not_run(model, run, probe))
+
+
+def _not_run(model: nn.Module, run: Set[nn.Module], probe: Probe) -> tuple[str, ...]:
+    """Modules outside of the stacks of layers that nothing runs, and whose parameters nothing else reads: a tower for
+    pictures beside what reads a text.
+    """
+    held = {parameter for module in run for parameter in module.parameters(recurse=False)}
+    found: list[str] = []
+    for path, module in model.named_modules():
+        parts = list(module.parameters())
+        if not parts or _is_in_stack(f"{path}.weight.of") or path.startswith(tuple(f"{each}." for each in found)):
+            continue
+        if run.isdisjoint(module.modules()) and held.isdisjoint(parts) and not any(part.is_meta for part in parts):
+            kept = [part.detach().clone() for part in parts]
+            with torch.no_grad():
+                is_read = _is_read(model, parts, probe)
+                for part, value in zip(parts, kept, strict=True):
+                    part.copy_(value)
+            found += [] if is_read else [path]
+    return tuple(found)
+
+
+def _never_run(model: nn.Module, run: Set[nn.Module]) -> str:
+    """A part of a layer that no layer runs, though one of the same kind beside it is run: cross-attention without
+    an encoder. "" if there is none.
+    """
     alike: dict[str, list[bool]] = {}
     for path, layer in model.named_modules():
         parts = {} if isinstance(layer, nn.ModuleList | nn.ModuleDict) else dict(layer.named_children())

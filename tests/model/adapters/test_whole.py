@@ -301,3 +301,44 @@ def bart_s_decoder(folder: Path) -> Path:
 @pytest.mark.parametrize("save", [trocr, bart_s_decoder])
 def test_a_decoder_whose_encoder_is_not_in_the_folder_is_refused(tmp_path: Path, save: Callable[[Path], Path]) -> None:
     refused(save(tmp_path), "a part of a model: nothing runs .*(encoder_attn|crossattention), which attends to what")
+
+
+def seeing(folder: Path, kind: str) -> Path:
+    """A folder with a model that reads texts and pictures together: three layers for texts and two for pictures."""
+    text = {**CONFIGS["gemma3_text"], "num_hidden_layers": 3, "model_type": "llama"}
+    vision: dict[str, Any] = {**zoo.PATCHES, "model_type": "siglip_vision_model"}
+    made: transformers.PreTrainedModel
+    if kind == "gemma3":
+        text |= {"model_type": "gemma3_text"}
+        config = transformers.Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=9)
+        made = transformers.Gemma3ForConditionalGeneration(config)
+    elif kind == "llava":
+        config = transformers.LlavaConfig(text_config=text, vision_config=vision, image_seq_length=9)
+        made = transformers.LlavaForConditionalGeneration(config)
+    else:
+        turned = {"rope_theta": 1e4, "rope_type": "default", "mrope_section": [2, 1, 1]}
+        text |= {"model_type": "qwen2_vl_text", "rope_parameters": turned}
+        vision = {"depth": 2, "embed_dim": 32, "hidden_size": 32, "num_heads": 4, "patch_size": 8}
+        made = transformers.Qwen2VLForConditionalGeneration(
+            transformers.Qwen2VLConfig(text_config=text, vision_config=vision)
+        )
+    made.save_pretrained(folder)
+    zoo.save_tokenizer(folder, "metaspace")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["llava", "qwen2_vl"])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_model_of_texts_and_pictures_is_not_opened_as_its_half_for_texts(
+    tmp_path: Path, kind: str, is_named: bool
+) -> None:
+    folder = seeing(tmp_path, kind)
+    if not is_named:
+        set_config(folder, architectures=None)
+    refused(folder, f"reads text and pictures together .{kind}., which Headlight does not do yet")
+
+
+def test_what_a_text_does_not_run_is_listed(tmp_path: Path) -> None:
+    whole = whole_of(seeing(tmp_path, "gemma3"))
+    assert whole.not_run == ("model.vision_tower", "model.multi_modal_projector")
+    assert not whole.unused
