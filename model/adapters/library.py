@@ -382,7 +382,7 @@ def settings_of_model(model: nn.Module | None = None) -> Iterator[None]:
     except (HeadlightError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
-        known = set() if model is None else inspect.signature(model.forward).parameters.keys()
+        known: set[str] = set() if model is None else set(inspect.signature(model.forward).parameters)
         if asked := (known - {"input_ids"}).intersection(re.findall(r"\w+", str(error))):
             message = "This model reads more than text: it asks for {inputs}, which Headlight does not give it."
             raise CheckpointError(message, inputs=", ".join(sorted(asked))) from error

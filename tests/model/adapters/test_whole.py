@@ -310,11 +310,13 @@ def seeing(folder: Path, kind: str) -> Path:
     made: transformers.PreTrainedModel
     if kind == "gemma3":
         text |= {"model_type": "gemma3_text"}
-        config = transformers.Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=9)
-        made = transformers.Gemma3ForConditionalGeneration(config)
+        made = transformers.Gemma3ForConditionalGeneration(
+            transformers.Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=9)
+        )
     elif kind == "llava":
-        config = transformers.LlavaConfig(text_config=text, vision_config=vision, image_seq_length=9)
-        made = transformers.LlavaForConditionalGeneration(config)
+        made = transformers.LlavaForConditionalGeneration(
+            transformers.LlavaConfig(text_config=text, vision_config=vision, image_seq_length=9)
+        )
     else:
         turned = {"rope_theta": 1e4, "rope_type": "default", "mrope_section": [2, 1, 1]}
         text |= {"model_type": "qwen2_vl_text", "rope_parameters": turned}

@@ -50,15 +50,17 @@ MOST: Final = 2.0
 FLOOR: Final = 0.1
 #: Whether heads move and not layers, and whether by shares → what is said of the one that moves farthest.
 _FARTHEST: Final = {
-    (True, True): said("**Of {count} heads, {head} changes most: {value}** of at most {most:g}."),
-    (True, False): said("**Of {count} heads, {head} changes most: {value}**."),
-    (False, True): said("**Of {count} layers, {head} changes most: {value}** of at most {most:g}."),
-    (False, False): said("**Of {count} layers, {head} changes most: {value}**."),
+    (True, True): said("**Of {count} heads, {head} changes most in the pronoun's row: {value}** of at most {most:g}."),
+    (True, False): said("**Of {count} heads, {head} changes most in the pronoun's row: {value}**."),
+    (False, True): said(
+        "**Of {count} layers, {head} changes most in the pronoun's row: {value}** of at most {most:g}."
+    ),
+    (False, False): said("**Of {count} layers, {head} changes most in the pronoun's row: {value}**."),
 }
 #: Whether heads move and not layers → what is said where none moves.
 _NONE: Final = {
-    True: said("**No head moves towards the right antecedent**: {value} at most."),
-    False: said("**No layer moves towards the right antecedent**: {value} at most."),
+    True: said("**No head moves towards the right antecedent in the pronoun's row**: {value} at most."),
+    False: said("**No layer moves towards the right antecedent in the pronoun's row**: {value} at most."),
 }
 
 

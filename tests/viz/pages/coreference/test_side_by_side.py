@@ -191,9 +191,12 @@ def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
 
 
 def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open() -> None:
-    app = comparing(site="decoder.cross", layer=0, head=0)
+    # Whatever row is compared below: what is said of all heads is of the pronoun's.
+    app = comparing(site="decoder.cross", layer=0, head=0, token=2)
     head = head_label(TAUGHT.layer, TAUGHT.head)
-    said = re.compile(rf"Of 96 heads, encoder {head} · taught · follows antecedents 0\.\d\d changes most")
+    said = re.compile(
+        rf"Of 96 heads, encoder {head} · taught · follows antecedents 0\.\d\d changes most in the pronoun's row"
+    )
     assert any(said.search(unlinked(one.value)) for one in app.markdown)
     healthy(app.button(key="open-farthest").click().run())
     assert [app.query_params[name] for name in ("site", "head")] == [TAUGHT.site, head.replace(" ", "")]
@@ -202,7 +205,7 @@ def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open(
 def test_where_no_head_moves_none_is_named_and_a_single_head_is_not_ranked() -> None:
     # What differs comes after the pronoun, which a decoder reads without it.
     said = unlinked(" ".join(one.value for one in comparing(checkpoint="induction").markdown))
-    assert "**No head moves towards the right antecedent**: 0.00 at most." in said
+    assert "**No head moves towards the right antecedent in the pronoun's row**: 0.00 at most." in said
     assert "changes most" not in said
     said = unlinked(" ".join(one.value for one in comparing(checkpoint="experiments/gru").markdown))
     assert "L1 H1** moves" in said
