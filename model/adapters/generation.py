@@ -29,7 +29,7 @@ from model.decoding.session import Session
 from model.errors import SessionError, said
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
-from model.nn.hooks import Edit, current_listener, listen
+from model.nn.hooks import Edit, listen
 from model.trace.steps import most_probable, spread_of
 from model.trace.trace import Trace
 
@@ -145,12 +145,10 @@ class GenerationSession(Session):
         self._edit_functions()
 
     def _edit_functions(self) -> Mapping[str, Edit]:
-        """For one pass, with those of whoever runs it; also checks the edits."""
+        """For one pass; also checks the edits."""
         abilities, num_source = self._reader.abilities, len(self._source_ids)
         most_rows = self._most + (1 if abilities.kind == "encoder-decoder" else num_source)
-        own = head_edits(self._edits, abilities, num_source=num_source, num_target=most_rows)
-        outer = current_listener()
-        return own if outer is None else {**outer.edits, **own}
+        return head_edits(self._edits, abilities, num_source=num_source, num_target=most_rows)
 
 
 def check_writes(reader: TextReader) -> None:

@@ -32,6 +32,7 @@ class FoundPart:
     #: the norm that the sub-layer reads through (pre-norm), or that reads the sum (post-norm), if any.
     norm: ModuleCall | None
     is_post: bool  #: which of the two
+    factor: float  #: by what the model multiplies the module's output
 
 
 def find_parts(layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype) -> list[FoundPart] | None:
@@ -60,7 +61,8 @@ class _Search:
         """The additions from this module on, to this stream, for these sub-layers."""
         calls, is_last, of_stream = self._calls, len(kinds) == 1, self._norms_of(stream)
         for index in range(start, len(calls)):
-            addition = self._multiple(index, stream) if is_scaled else calls[index]
+            factor = self._factor(index, stream) if is_scaled else 1.0
+            addition = calls[index] if factor == 1 else replace(calls[index], put_out=calls[index].put_out * factor)
             total = stream + addition.put_out
             # Post-norm: the norm's output goes on. Pre-norm: the sum does, and the next sub-layer's norm reads it. In
             # parallel: both sub-layers read the same, so that no norm reads the first sum.
@@ -68,7 +70,7 @@ class _Search:
             ways = [(reader.put_out, reader) for reader in readers] + [(total, None)]
             for after, norm in ways:
                 before = next((calls[number] for number in reversed(of_stream) if number < index), None)
-                part = FoundPart(kinds[0], addition, stream, after, norm or before, is_post=norm is not None)
+                part = FoundPart(kinds[0], addition, stream, after, norm or before, norm is not None, factor)
                 if is_last:
                     if is_same(after, self._out, self._close):
                         return [part]
@@ -94,15 +96,15 @@ class _Search:
             self._are_norms[number] = is_norm(call.module, call.given)
         return self._are_norms[number]
 
-    def _multiple(self, index: int, stream: Float[Tensor, "*rows d_model"]) -> ModuleCall:
-        """A call, its output multiplied so that stream and output are a sum that is read later, if there is such a
-        number."""
+    def _factor(self, index: int, stream: Float[Tensor, "*rows d_model"]) -> float:
+        """By what a call's output is multiplied so that stream and output are a sum that is read later; 1 without such
+        a number."""
         call, later = self._calls[index], self._calls[index + 1 :]
         put_out = call.put_out
         for total in [self._out, *(each.given for each in later if each.given is not None)]:
             if total.shape == stream.shape and float(put_out.abs().max()) > 0:
-                added = put_out * float(((total - stream) * put_out).sum() / put_out.square().sum())
-                is_sum = is_same(stream + added, total, self._close)
+                factor = float(((total - stream) * put_out).sum() / put_out.square().sum())
+                is_sum = is_same(stream + put_out * factor, total, self._close)
                 if is_sum and not is_same(stream, total, self._close):
-                    return replace(call, put_out=added)
-        return call
+                    return factor
+        return 1.0

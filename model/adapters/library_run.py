@@ -1,25 +1,28 @@
 """What a run of a model of `transformers` adds up to the residual stream, seen in what its modules read and put out."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Final, cast
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.adapters.layer_sums import FoundPart, find_parts
 from model.adapters.library import LINEAR
 from model.adapters.norms import is_norm, is_same, norm_behind
-from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
+from model.adapters.stream_taps import LayerCall, ModuleCall, ModuleUse, changed, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import TraceError, said
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import site_path
+from model.nn.hooks import Edit
 from model.parts.parts import Parts
-from model.parts.run import NOT_FOUND, Addition, LayerRun, NormStep, Run
+from model.parts.run import NOT_FOUND, Addition, Change, LayerRun, NormStep, Run
 from model.parts.weights import Stack
 from model.trace.trace import Trace
 from model.word_choice import TokenPlace
@@ -80,6 +83,33 @@ class LibraryRun(Run):
         if parts is None:
             raise TraceError(NOT_FOUND)
         return call, parts
+
+    def changed(self, changes: Sequence[Change]) -> AbstractContextManager[object]:
+        """See `Run`."""
+        edits: dict[Stack | ModuleUse, Edit] = {}
+        for change in changes:
+            if change.number < 0:
+                edits[change.stack] = change
+                continue
+            part, use = self._uses[change.stack][change.number]
+            edits[use] = change if part.factor == 1 else replace(change, vectors=change.vectors / part.factor)
+        return changed(self.reader.model, self.reader.layout, edits)
+
+    @cached_property
+    def _uses(self) -> Mapping[Stack, list[tuple[FoundPart, ModuleUse]]]:
+        """Of each stack the additions, and which use of which module puts each out."""
+        return {stack: list(self._used(stack)) for stack in self.rows}
+
+    def _used(self, stack: Stack) -> Iterator[tuple[FoundPart, ModuleUse]]:
+        before: Counter[nn.Module] = Counter()
+        for call, parts in self.found(stack):
+            for part in parts:
+                # A module that several layers share is used once in each of them.
+                module, given = part.addition.module, part.addition.given
+                own = [each for each in call.calls if each.module is module]
+                within = next(number for number, each in enumerate(own) if each.given is given)
+                yield part, ModuleUse(stack, module, before[module] + within)
+            before.update(each.module for each in call.calls)
 
     def layers(self) -> Iterator[LayerRun]:
         """See `Run`. Raises a TraceError where a layer reads no rows, or others are between."""

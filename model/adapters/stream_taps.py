@@ -4,20 +4,23 @@ Hooks are set once for each model, when it is first asked, and stay: to take the
 the model would not be safe. Who listens is held in a `ContextVar`, so without a listener they do nothing.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters.layout import Layout
-from model.errors import TraceError
+from model.errors import TraceError, said
 from model.nn.hooks import Edit
 from model.parts.weights import Stack
+
+NOT_MET: Final = said("This model did not run again as it ran before, so what depends on one part cannot be tested.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,14 @@ class ModuleCall:
     module: nn.Module
     given: Float[Tensor, "*rows width"] | None
     put_out: Float[Tensor, "*rows d_model"]
+
+
+class ModuleUse(NamedTuple):
+    """What a module does inside a layer of a stack, for the so manieth time in a pass, from 0."""
+
+    stack: Stack
+    module: nn.Module
+    number: int
 
 
 @dataclass(eq=False)
@@ -82,6 +93,11 @@ class Taps:
     skipped: Set[nn.Module] = frozenset()  #: put out what they read
     #: what the first layer of a stack reads instead of what it is given.
     start: Float[Tensor, "row d_model"] | None = None
+    changes: "Mapping[Stack | ModuleUse, Edit]" = field(
+        default_factory=dict
+    )  #: by stack: of what its first layer reads
+    uses: Counter[tuple[Stack, nn.Module]] = field(default_factory=Counter)
+    changed: "set[Stack | ModuleUse]" = field(default_factory=set)
     layers: list[LayerCall] = field(default_factory=list)
     is_open: bool = False
 
@@ -119,6 +135,24 @@ def tapped(
         yield taps.layers
     finally:
         _TAPS.reset(token)
+
+
+@contextmanager
+def changed(model: nn.Module, layout: Layout, changes: Mapping[Stack | ModuleUse, Edit]) -> Iterator[None]:
+    """Edit what modules inside layers put out while the block runs one pass, in this thread only.
+
+    Of a stack alone what its first layer reads is edited. Raises a TraceError if one of them was not met.
+    """
+    _tap(model, layout)
+    stacks = {each.stack if isinstance(each, ModuleUse) else each for each in changes}
+    taps = Taps(dict.fromkeys(stacks), has_modules=False, changes=changes)
+    token = _TAPS.set(taps)
+    try:
+        yield
+    finally:
+        _TAPS.reset(token)
+    if taps.changed != set(changes):
+        raise TraceError(NOT_MET)
 
 
 def _tap(model: nn.Module, layout: Layout) -> None:
@@ -168,8 +202,8 @@ def _opener(stack: Stack, *, is_other: bool = False) -> Any:
         if taps is None or stack not in taps.rows or (is_other and not taps.has_others):
             return None
         call = LayerCall(module, args, kwargs, stack)
-        if taps.start is not None and not taps.layers and call.hidden is not None:
-            first = taps.start[None].to(call.hidden)
+        first = None if call.hidden is None else _first(taps, stack, call.hidden)
+        if first is not None:
             call.args, call.kwargs = (
                 ((first, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": first})
             )
@@ -201,6 +235,8 @@ def _note(module: nn.Module, args: tuple[Any, ...], output: Any) -> Any:
     taps = _TAPS.get()
     if taps is not None and module in taps.skipped:
         return args[0]
+    if taps is not None and taps.is_open and taps.changes:
+        return _changed(taps, module, output)
     if taps is None or not taps.is_open or not taps.has_modules:
         return None
     layer = taps.layers[-1]
@@ -209,6 +245,32 @@ def _note(module: nn.Module, args: tuple[Any, ...], output: Any) -> Any:
     if put_out is not None and layer.given is not None and put_out.shape == layer.given.shape:
         layer.calls.append(ModuleCall(module, _row(args[0] if args else None, position), put_out))
     return None
+
+
+def _first(taps: Taps, stack: Stack, hidden: Tensor) -> Tensor | None:
+    """What a layer reads instead of what it is given, if anything."""
+    if taps.start is not None and not taps.layers:
+        return taps.start[None].to(hidden)
+    if stack not in taps.changes or stack in taps.changed:
+        return None
+    taps.changed.add(stack)
+    edited: Tensor = taps.changes[stack](hidden)
+    return edited
+
+
+def _changed(taps: Taps, module: nn.Module, output: Any) -> Any:
+    layer, put_out = taps.layers[-1], _row(output, None)
+    if put_out is None or layer.given is None or put_out.shape != layer.given.shape:
+        return None
+    use = ModuleUse(layer.stack, module, taps.uses[layer.stack, module])
+    taps.uses[layer.stack, module] += 1
+    if use not in taps.changes:
+        return None
+    taps.changed.add(use)
+    whole = output[0] if isinstance(output, tuple) else output
+    # Some networks read the tokens of all texts in one list.
+    edited = taps.changes[use](whole.view(1, *put_out.shape)).view_as(whole)
+    return (edited, *output[1:]) if isinstance(output, tuple) else edited
 
 
 def _or(memory: Tensor, given: Any) -> Any:

@@ -76,6 +76,14 @@ class TextReader(TextTracer):
         """See `model.reader.Reader`."""
         return LibraryParts(self)
 
+    @property
+    def end_ids(self) -> frozenset[int]:
+        """The tokens each of which ends a text, as generation_config.json says: one, several, or none."""
+        settings: Any = self.model.generation_config
+        ends = settings.eos_token_id
+        named = [ends] if isinstance(ends, int) else ends or ()
+        return frozenset(token_id for token_id in named if token_id < self.vocab_size)
+
     def labels(self, text: str) -> tuple[str, ...]:
         """None: it predicts words."""
         return ()

@@ -1,7 +1,7 @@
 """Write text with Hugging Face models: step by step, by beam search, or by sampling."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -33,14 +33,6 @@ class TextWriter(TextReader):
     """A `TextReader` whose model writes; safe to share between threads as well."""
 
     penalty: Penalty = "power"  #: how beam search takes the length of a text into account
-
-    @property
-    def end_ids(self) -> frozenset[int]:
-        """The tokens each of which ends a text, as generation_config.json says: one, several, or none."""
-        settings: Any = self.model.generation_config
-        ends = settings.eos_token_id
-        named = [ends] if isinstance(ends, int) else ends or ()
-        return frozenset(token_id for token_id in named if token_id < self.vocab_size)
 
     @property
     def reserved_ids(self) -> frozenset[int]:

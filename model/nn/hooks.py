@@ -75,11 +75,14 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("headlight_listener", defaul
 def listen(*, record: Collection[str] = (), edits: Mapping[str, Edit] | None = None) -> Iterator[dict[str, list[Any]]]:
     """Record and edit (see `Listener`) at hook points while the block runs, in this thread (and async task) only.
 
+    Edits of a block around it stay, but at points that have one here.
     Yields the recorded values by full hook name.
     """
     if unknown := set(record) - ALWAYS_RECORDED - EXTRAS - {CALL}:
         raise ValueError(f"no such hooks: {sorted(unknown)}; known are {sorted(ALWAYS_RECORDED | EXTRAS)}")
-    listener = Listener(frozenset(record), edits or {})
+    outer = _LISTENER.get()
+    around = {} if outer is None else outer.edits
+    listener = Listener(frozenset(record), {**around, **(edits or {})})
     token = _LISTENER.set(listener)
     try:
         yield listener.recorded

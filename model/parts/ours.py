@@ -23,7 +23,7 @@ from model.nn.masks import AttentionMask
 from model.nn.transformer import Transformer
 from model.parts.parts import Parts
 from model.parts.removal import NOT_SCALED, PartOff, heads_off, places_of
-from model.parts.run import Addition, LayerRun, NormStep, Run, heads_as_in
+from model.parts.run import Addition, Change, LayerRun, NormStep, Run, heads_as_in
 from model.parts.weights import (
     AttentionWeights,
     Embedding,
@@ -270,6 +270,19 @@ class OwnRun(Run):
             inputs = DecoderInputs(x, memory, of_prefix, across)
             yield LayerRun(stack="decoder", values=values, again=partial(_write, layer, inputs))
 
+    def changed(self, changes: Sequence[Change]) -> AbstractContextManager[object]:
+        """See `Run`."""
+        edits: dict[str, Edit] = {}
+        for change in changes:
+            if change.number < 0:
+                # Embeddings are heard before positions are added to them.
+                more = change.vectors - self.start(change.stack)[list(change.rows)]
+                edits[f"{change.stack}.embedding.hook_embedding"] = partial(_with_more, list(change.rows), more)
+            else:
+                sublayer = self.parts.sublayers(change.stack)[change.number]
+                edits[f"{path_of(sublayer)}_residual.hook_sublayer"] = change
+        return listen(edits=edits)
+
     def _recorded(self, stack: Stack, names: Sequence[str]) -> list[Float[Tensor, "*rows d_model"]]:
         is_known = self.edits is None and f"{stack}.embedding.hook_embedding" in self.before.recorded
         length = len(self.before.source_ids if stack == "encoder" else self.before.target_ids)
@@ -352,6 +365,12 @@ def _residuals(places: Sequence[tuple[str, int]]) -> list[str]:
 def path_of(sublayer: Sublayer) -> str:
     """The module path of a sub-layer; that of its residual connection has "_residual" behind."""
     return f"{sublayer.stack}.layers.{sublayer.layer}.{_MODULES[sublayer.kind]}"
+
+
+def _with_more(rows: list[int], more: Tensor, value: Tensor) -> Tensor:
+    changed = value.clone()
+    changed[:, rows] += more.to(value)
+    return changed
 
 
 def _values(layer: int, keys: Mapping[str, int]) -> dict[str, tuple[str, int]]:

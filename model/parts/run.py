@@ -6,7 +6,7 @@ Framework for Transformer Circuits", for reading it as a sum. All tensors are fl
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -157,6 +157,22 @@ def heads_as_in(
             raise TraceError(NOT_ALIKE)
 
 
+@dataclass(frozen=True, eq=False)
+class Change:
+    """Vectors in place of what a sub-layer adds at some rows; `number` −1: of what the first layer reads there."""
+
+    stack: Stack
+    number: int  #: of the sub-layer, in the order of `Parts.sublayers`
+    rows: tuple[int, ...]
+    vectors: Float[Tensor, "row d_model"]
+
+    def __call__(self, value: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position d_model"]:
+        """The value with these rows changed: an edit of a pass that reads all rows at once."""
+        changed = value.clone()
+        changed[:, list(self.rows)] = self.vectors.to(value)
+        return changed
+
+
 class Run(ABC):
     """What a run added up. Tensors are float32 on the CPU, with every row of a stack, or the one that was asked for."""
 
@@ -180,3 +196,10 @@ class Run(ABC):
     @abstractmethod
     def layers(self) -> Iterator[LayerRun]:
         """Every layer, the encoder's first, of a run that keeps all rows."""
+
+    @abstractmethod
+    def changed(self, changes: Sequence[Change]) -> AbstractContextManager[object]:
+        """In this block and thread one pass over the same tokens, or more, has these in place of what it adds.
+
+        All that lies above reads them. At most one change of each sub-layer.
+        """

@@ -75,14 +75,17 @@ class Norm:
         scaled = self._centred(x) * self.gain.to(x)
         if whole is None:
             return scaled
-        return scaled / (self._centred(whole).square().mean(-1, keepdim=True) + self.epsilon).sqrt()
+        return scaled / self.divisor(whole)
+
+    def divisor(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows 1"]:
+        """By what each vector is divided."""
+        return (self._centred(x).square().mean(-1, keepdim=True) + self.epsilon).sqrt()
 
     def back(
         self, c: Float[Tensor, "*rows d_model"], whole: Float[Tensor, "*rows d_model"]
     ) -> Float[Tensor, "*rows d_model"]:
         """What c · norm(x) asks of x, but for the bias: `linear`, transposed, with the divisor of the whole."""
-        divisor = (self._centred(whole).square().mean(-1, keepdim=True) + self.epsilon).sqrt()
-        return self._centred(c * self.gain.to(c)) / divisor
+        return self._centred(c * self.gain.to(c)) / self.divisor(whole)
 
     def _centred(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
         return x - x.mean(-1, keepdim=True) if self.is_centred else x

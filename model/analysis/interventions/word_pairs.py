@@ -17,7 +17,7 @@ from torch import Tensor
 
 from model.analysis.interventions.patching import ChoicePair
 from model.errors import InputTextError
-from model.word_choice import MASK, Chooser, WordChoice
+from model.word_choice import MASK, Chooser, TokenPlace, WordChoice
 
 #: {x} and {y} are two people, and {giver} one of them.
 FRAMES: Final = (
@@ -117,10 +117,18 @@ def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) 
     begun = [reader.place(text) for text in texts]
     before = tuple(written[:-1])
     places = [replace(place, target=(*place.target, *before), row=place.row + len(before)) for place in begun]
-    first, second = (reader.place_logits(place)[0] for place in places)
+    right, wrong = said_at(reader, places[0], places[1], written[-1] if written else None)
+    of_a, of_b = (WordChoice(place, right, wrong) for place in places)
+    return WordPair(ChoicePair(of_a, of_b), (texts[0], texts[1] if b else ""), spelled(reader, of_a))
+
+
+@torch.inference_mode()
+def said_at(reader: Chooser, a: TokenPlace, b: TokenPlace, written: int | None = None) -> tuple[int, int]:
+    """What a model says at a place, or what was written there, and in its stead at another one, as `own_pair` says."""
+    first, second = (reader.place_logits(place)[0] for place in (a, b))
     # Where an answer begins is a token of the text: both choices must be in both texts.
     shared = min(len(first), len(second))
-    right = written[-1] if written else int(first[:shared].argmax())
+    right = int(first[:shared].argmax()) if written is None else written
     if right >= shared:
         message = (
             "The other text has {count} tokens, and token {number} is asked about: choose an earlier one, or a longer "
@@ -130,8 +138,7 @@ def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) 
     wrong = int(second[:shared].argmax())
     if wrong == right:
         wrong = _runner_up(reader, first[:shared], right)
-    of_a, of_b = (WordChoice(place, right, wrong) for place in places)
-    return WordPair(ChoicePair(of_a, of_b), (texts[0], texts[1] if b else ""), spelled(reader, of_a))
+    return right, wrong
 
 
 def _runner_up(reader: Chooser, logits: Float[Tensor, "vocab"], token: int) -> int:

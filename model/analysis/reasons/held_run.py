@@ -7,7 +7,7 @@ for Transformer Circuits"). A `Functional` is c · x at some rows; `HeldRun` spl
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 
 import torch
 from jaxtyping import Float
@@ -18,7 +18,7 @@ from model.errors import TraceError, said
 from model.nn.attention import AttentionInputs
 from model.nn.score_functions import DotProduct
 from model.parts.parts import Parts
-from model.parts.run import Addition
+from model.parts.run import Addition, Run
 from model.parts.weights import AttentionWeights, FeedForwardWeights, Norm, Stack, Start, Sublayer
 from model.trace.trace import Trace
 
@@ -35,6 +35,8 @@ NOT_FOLLOWED = said(
 NOT_ITS_HEADS = said(
     "What an attention of this model adds is not the sum of its heads' outputs, so it cannot be split."
 )
+#: Kinds of parts with which a stream begins.
+BEGINNINGS: Final = ("embedding", "position", "token_type", "beginning")
 #: How far a recomputed output may be from the model's, as a share of its largest number.
 TOLERANCE = 1e-4
 #: Rows in which it is seen by what an attention multiplies its output.
@@ -223,6 +225,32 @@ class HeldRun:
             return self._network_read(sublayer, rows, c)
         return self._attention_read(sublayer, part.head, rows, c)
 
+    @property
+    def whole(self) -> Run:
+        """A run over the same tokens with every row, made once."""
+        return self._once("whole", lambda: self.parts.run(self.trace))
+
+    def additions(self, stack: Stack) -> tuple[Addition, ...]:
+        """What each sub-layer of a stack added at every row of the whole run, in order."""
+        of_layers = self.whole.additions
+        return self._once(("additions", stack), lambda: tuple(part for layer in of_layers(stack) for part in layer))
+
+    def asked_of(
+        self, asked: Functional, part: Part, *, through_networks: bool = False
+    ) -> Float[Tensor, "row d_model"]:
+        """What is asked of what a part puts out, at each row, before a norm of that, or a factor.
+
+        Raises a TraceError if it adds nothing to what is asked.
+        """
+        if part.kind in BEGINNINGS and part.stack == asked.stack:
+            *_, (_, c, _, _) = self._walk(asked, through_networks)
+            return c
+        return self._on_output(asked, sublayer_of(part), through_networks)[1]
+
+    def factor(self, sublayer: Sublayer, rows: Sequence[int]) -> float:
+        """By what an attention's output is multiplied before it is added: 1 in most models. Seen in these rows."""
+        return self._once(("factor", sublayer), lambda: self._factor(sublayer, rows[:FEW_ROWS]))
+
     def reads(
         self, sublayer: Sublayer, rows: Sequence[int], c: Float[Tensor, "row d_model"]
     ) -> tuple[Functional, float]:
@@ -314,7 +342,7 @@ class HeldRun:
         missing = [row for row in dict.fromkeys(rows) if row not in places]
         for first in range(0, len(missing), ROWS_AT_ONCE):
             some = missing[first : first + ROWS_AT_ONCE]
-            additions = self.parts.additions_at(self.trace, stack, some, self._start(stack).read[some])
+            additions = self.parts.additions_at(self.trace, stack, some, self.start(stack).read[some])
             self._once(("forms", stack), lambda additions=additions: _forms(additions))  # type: ignore[misc]
             more = _kept(additions)
             kept = more if kept is None else kept.joined(more)
@@ -396,7 +424,7 @@ class HeldRun:
             if not form.has_skip:
                 c = torch.zeros_like(c)
         c = c + later.pop(0) if 0 in later else c
-        start = self._start(stack)
+        start = self.start(stack)
         if start.norm is None:
             yield -1, c, {}, None
         else:
@@ -433,10 +461,9 @@ class HeldRun:
         norm = self._forms(stack)[number].output_norm
         if norm is not None:
             return norm.back(c, self._at(stack, rows, _put_out, number)), bias_share(norm, c)
-        return c * self._once(("factor", sublayer), lambda: self._factor(sublayer, rows[:FEW_ROWS])), 0.0
+        return c * self.factor(sublayer, rows), 0.0
 
     def _factor(self, sublayer: Sublayer, rows: Sequence[int]) -> float:
-        """By what an attention's output is multiplied before it is added: 1 in most models. Seen in these rows."""
         site, layer = sublayer.site, sublayer.layer
         if site is None:
             return 1.0
@@ -454,7 +481,7 @@ class HeldRun:
         self, stack: Stack, rows: Sequence[int], c: Float[Tensor, "row d_model"]
     ) -> dict[Part, Float[Tensor, "row"]]:
         """The shares of what a stack's first layer reads, in what is asked of their sum, before a norm of that."""
-        start = self._start(stack)
+        start = self.start(stack)
         summed = start.summed[list(rows)]
         if start.embedding is None:
             return {Part("beginning", stack): (c * summed).sum(-1)}
@@ -468,7 +495,8 @@ class HeldRun:
             shares[Part("token_type", stack)] = (c * summed).sum(-1)
         return shares
 
-    def _start(self, stack: Stack) -> Start:
+    def start(self, stack: Stack) -> Start:
+        """What a stack's first layer reads, and the sum that it is."""
         return self._once(("start", stack), lambda: self.parts.start(self.trace, stack))
 
     def _on_output(

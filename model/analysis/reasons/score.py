@@ -67,6 +67,7 @@ class Step:
     terms: tuple[Term, ...]
     constants: Mapping[Part, float]
     count: int = 0  #: steps gone back so far
+    side: Side = "query"  #: whose score it began with
 
     @property
     def total(self) -> float:
@@ -110,7 +111,7 @@ class Step:
             for name, share in each.constants.items():
                 constants[name] = constants.get(name, 0.0) + term.sign * share
         terms = (replace(term, asked=each.functional) for term, each in zip(self.terms, followed, strict=True))
-        return Step(tuple(terms), constants, self.count + 1)
+        return Step(tuple(terms), constants, self.count + 1, self.side)
 
     def at(self, position: int, twin_position: int | None = None) -> "Step":
         """What stands at one position alone; between two sentences, at both, and how it is read as a constant.
@@ -124,12 +125,12 @@ class Step:
             for term, place in zip(self.terms, places, strict=False)
         ]
         if len(terms) < 2 or not all(term.asked.rows for term in terms):
-            return Step(tuple(terms), {}, self.count)
+            return Step(tuple(terms), {}, self.count, self.side)
         mean = (terms[0].asked.vectors + terms[1].asked.vectors) / 2
         before = sum(term.sign * term.run.value(term.asked) for term in terms)
         read = tuple(replace(term, asked=replace(term.asked, vectors=mean, values=None)) for term in terms)
         stands = sum(term.sign * term.run.value(term.asked) for term in read)
-        return Step(read, {Part("reading"): before - stands}, self.count)
+        return Step(read, {Part("reading"): before - stands}, self.count, self.side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +353,8 @@ def _alone(run: HeldRun, question: Question) -> Reason:
     distance = {Part("distance"): cell.distance} if cell.distance else {}
     query, keys = (Step((Term(run, asked, 1.0),), {Part("bias"): bias, **distance}) for asked, bias in sides)
     error = max(abs(sum(side.shares().values()) - cell.total) for side in (query, keys)) / max(1.0, abs(cell.total))
-    return Reason(question, None, cell.total, None, query, keys, cell.distance, factor, error)
+    of_keys = replace(keys, side="keys")
+    return Reason(question, None, cell.total, None, query, of_keys, cell.distance, factor, error)
 
 
 def _between(here: HeldRun, there: HeldRun, question: Question, moved: Question) -> Reason:
@@ -370,7 +372,7 @@ def _between(here: HeldRun, there: HeldRun, question: Question, moved: Question)
     ):
         (of_a, bias_a), (of_b, bias_b) = side
         sides.append(Step((Term(here, of_a, 1.0), Term(there, of_b, -1.0)), {Part("bias"): bias_a - bias_b}))
-    query, keys = sides
+    query, keys = sides[0], replace(sides[1], side="keys")
     distance, change = a.distance - b.distance, a.total - b.total
     sums = sum(sum(side.shares().values()) for side in sides)
     error = abs(sums + distance - change) / max(1.0, abs(a.total), abs(b.total))

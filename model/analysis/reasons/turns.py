@@ -31,6 +31,11 @@ class Turned:
     norm: Norm | None = None
     projected: Float[Tensor, "head row width"] | None = None  #: what is normed
 
+    def __call__(self, projected: Float[Tensor, "head row width"]) -> Float[Tensor, "head row width"]:
+        """What would be used of other projections at the same rows, with a norm of their own."""
+        used = _normed(projected, self.norm)
+        return used if self.pairs is None or self.factors is None else _rotated(used, self.pairs, self.factors)
+
     def back(self, c: Float[Tensor, "row width"], head: int) -> tuple[Float[Tensor, "row width"], float]:
         """What c · used(x) asks of a head's projections x, and what the bias of the norm gives."""
         if self.pairs is not None and self.factors is not None:
@@ -59,14 +64,26 @@ def turned(
     """
     if norm is None:
         return _turned(projected, used)
-    by_row = projected.transpose(0, 1)
-    if norm.gain.numel() == projected.size(-1):
-        normed = norm(by_row)
-    elif norm.is_centred:
+    if norm.is_centred and norm.gain.numel() != projected.size(-1):
         raise TraceError(NOT_TURNED)
-    else:
-        normed = norm(by_row.flatten(1)).view_as(by_row)
-    return replace(_turned(normed.transpose(0, 1), used), norm=norm, projected=projected)
+    return replace(_turned(_normed(projected, norm), used), norm=norm, projected=projected)
+
+
+def _normed(projected: Float[Tensor, "head row width"], norm: Norm | None) -> Float[Tensor, "head row width"]:
+    if norm is None:
+        return projected
+    by_row = projected.transpose(0, 1)
+    normed = norm(by_row) if norm.gain.numel() == projected.size(-1) else norm(by_row.flatten(1)).view_as(by_row)
+    return normed.transpose(0, 1)
+
+
+def _rotated(
+    x: Float[Tensor, "head row width"], pairs: Int[Tensor, "2 pair"], factors: Float[Tensor, "row pair 2"]
+) -> Float[Tensor, "head row width"]:
+    (cosine, sine), (one, other), rotated = factors.unbind(-1), (x[..., side] for side in pairs), x.clone()
+    rotated[..., pairs[0]] = one * cosine - other * sine
+    rotated[..., pairs[1]] = one * sine + other * cosine
+    return rotated
 
 
 def _turned(projected: Float[Tensor, "head row width"], used: Float[Tensor, "head row width"]) -> Turned:
@@ -80,11 +97,7 @@ def _turned(projected: Float[Tensor, "head row width"], used: Float[Tensor, "hea
         # A few rows of one head would fit any pairs, if each could be stretched too: some models stretch all alike.
         stretched = (to_one.square() + to_other.square()).sum() / (one.square() + other.square()).sum().clamp_min(1e-30)
         factors = both / both.norm(dim=-1, keepdim=True).clamp_min(1e-30) * stretched.sqrt()
-        cosine, sine = factors.unbind(-1)
-        again = projected.clone()
-        again[..., pairs[0]] = one * cosine - other * sine
-        again[..., pairs[1]] = one * sine + other * cosine
-        if float((again - used).abs().max()) <= close:
+        if float((_rotated(projected, pairs, factors) - used).abs().max()) <= close:
             return Turned(pairs, factors)
     raise TraceError(NOT_TURNED)
 

@@ -1,0 +1,417 @@
+"""What a part or a word does to a score and to what is written, tested: the model without it.
+
+A share explains a score and does not predict what is left without a part: norms, weights and gates that were held move.
+So every share has two partners. *By a product*: the part is exchanged in the stream, norms are computed anew, and the
+score by one product. *By a run*: all that lies above the part is run again (Vig et al. 2020; Meng et al. 2022, as in
+`model.analysis.interventions.patching`). In its place comes what the twin has there; without a twin the mean over the
+text.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Final, NamedTuple, cast
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.analysis.interventions.word_pairs import said_at
+from model.analysis.reasons.held_run import BEGINNINGS, Functional, HeldRun, Part, sublayer_of
+from model.analysis.reasons.score import Reason, Step
+from model.errors import TraceError, said
+from model.nn.hooks import Edit, listen
+from model.parts.run import Change
+from model.parts.weights import Norm, Stack
+from model.reader import Writer
+from model.trace.trace import Trace
+from model.word_choice import Chooser, TokenPlace, output_hook
+
+#: Tokens that are written on at most.
+MOST_WRITTEN: Final = 24
+NO_PARTNER: Final = said("The twin has no token at this position, so nothing can be taken from it there.")
+NOTHING_READ: Final = said("Nothing is read at this position in this step, so nothing can be tested there.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a run gives: a score, two weights, and what is written."""
+
+    score: float  #: log of the ratio of the weights of key and rival (with a soft cap: the difference of scores)
+    key_weight: float
+    rival_weight: float
+    pair: tuple[str, str]  #: the token that was written, and the twin's or the runner-up; ("", "") if none is said
+    log_odds: float | None  #: of the first of the pair against the second, nats; None if none is said
+    text: str  #: what is written greedily from the row on, at most `MOST_WRITTEN` tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """A part or a word of a step, and what is left without it."""
+
+    share: float  #: of what the step splits
+    predicted: float  #: the score without it, as the share has it: with all that was held
+    by_product: float  #: the score by one product, norms computed anew; in steps back, with weights above them held
+    by_run: Measured
+
+
+class Asked(NamedTuple):
+    """What is to be tested: parts of a step, or positions of the stack that it reads; several are taken together."""
+
+    step: Step
+    what: tuple[Part | int, ...]
+    through_networks: bool = False  #: as of `Step.shares`: whether the share is one through feed-forward networks
+
+
+def without(
+    reader: Chooser,
+    reason: Reason,
+    step: Step,
+    *what: Part | int,
+    through_networks: bool = False,
+    word_row: int | None = None,
+) -> Outcome:
+    """Test a share of a step of an answer. With a twin its place is taken by what the twin has, else by the mean.
+
+    Args:
+        reader: the model that the reason is of.
+        step: of the reason. Parts are exchanged at the rows that the step reads; positions are of the stack that it
+            reads, and what stands there is exchanged for all that reads it from there on.
+        what: parts of the step, or positions; several at once are taken together.
+        through_networks: whether the share is one that goes through feed-forward networks.
+        word_row: the decoder's row whose token is asked about; by default the question's.
+
+    Raises a TraceError if a part can not be taken out, a position has no partner in the twin, or nothing is read there.
+    """
+    (outcome,) = outcomes(reader, reason, [Asked(step, what, through_networks)], word_row)
+    return outcome
+
+
+def as_it_is(reader: Chooser, reason: Reason, word_row: int | None = None) -> Measured:
+    """What the run gives with nothing taken out. Arguments as of `without`."""
+    return _Test.of(reader, reason, word_row).measured((), {})
+
+
+def outcomes(reader: Chooser, reason: Reason, asked: Iterable[Asked], word_row: int | None = None) -> Iterator[Outcome]:
+    """As `without`, one after the other."""
+    test = _Test.of(reader, reason, word_row)
+    for each in asked:
+        yield test.outcome(each)
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """A question, the run that it is of, and the words that are compared."""
+
+    reader: Chooser
+    reason: Reason
+    word: TokenPlace | None  #: where a token is said; None if nowhere
+    pair: tuple[int, int]
+
+    @classmethod
+    def of(cls, reader: Chooser, reason: Reason, word_row: int | None) -> "_Test":
+        here, question = reason.query.terms[0].run.trace, reason.question
+        is_encoder_question = question.site == "encoder.self" and bool(here.target_ids)
+        row = question.row if word_row is None and not is_encoder_question else word_row
+        if row is None or "word choice" in reader.abilities.lacks:
+            return cls(reader, reason, None, (-1, -1))
+        word = _place(here, row)
+        written = here.target_ids[row + 1] if row + 1 < len(here.target_ids) else None
+        other = word
+        if len(reason.query.terms) > 1:
+            there = reason.query.terms[1].run.trace
+            moved = row if reason.twin is None or word_row is not None else reason.twin.row
+            other = _place(there, moved)
+        return cls(reader, reason, word, said_at(reader, word, other, written))
+
+    @torch.inference_mode()
+    def outcome(self, asked: Asked) -> Outcome:
+        """One test."""
+        taken = _Taken.of(asked)
+        here = self.reason.here
+        return Outcome(
+            share=taken.share,
+            predicted=here - self._falls(taken),
+            by_product=self._by_product(taken),
+            by_run=self.measured(taken.changes, taken.heads),
+        )
+
+    @torch.inference_mode()
+    def measured(self, changes: Sequence[Change], heads: dict[str, Edit]) -> Measured:
+        """What a run gives, with these vectors and heads exchanged."""
+        run, q = self.reason.query.terms[0].run, self.reason.question
+        trace = run.trace
+
+        @contextmanager
+        def edited() -> Iterator[None]:
+            with run.changed(changes), listen(edits=heads):
+                yield
+
+        place = TokenPlace(trace.source_ids, trace.target_ids, 0, trace.token_inputs)
+        with edited():
+            again = self.reader.trace_place(place, (*trace.source_ids, *trace.target_ids)[-1])
+        scores = again.scores(q.site, q.layer, [q.head], [q.row])[0, 0]
+        weights = again.weights(q.site, q.layer, [q.head], [q.row])[0, 0]
+        odds, text = None, ""
+        if self.word is not None:
+            odds, text = self._written(self.word, edited)
+        return Measured(
+            score=float(scores[q.key] - scores[q.rival]),
+            key_weight=float(weights[q.key]),
+            rival_weight=float(weights[q.rival]),
+            pair=("", "") if self.word is None else cast(tuple[str, str], self.reader.vocabulary.tokens(self.pair)),
+            log_odds=odds,
+            text=text,
+        )
+
+    def _written(self, word: TokenPlace, edited: Callable[[], AbstractContextManager[None]]) -> tuple[float, str]:
+        """The log-odds of the pair, and what is written from there on."""
+        reader, place, written = self.reader, word, list[int]()
+        writes = reader.abilities.generates
+        ends = cast(Writer, reader).end_ids if writes else frozenset[int]()
+        odds, most = 0.0, reader.abilities.max_target_length if word.source else reader.abilities.max_length
+        while len(written) < (MOST_WRITTEN if writes else 1):
+            with edited():
+                logits = reader.place_logits(place)[0]
+            if not written:
+                odds = float(logits[self.pair[0]] - logits[self.pair[1]])
+            written.append(int(logits.argmax()))
+            if written[-1] in ends or (most is not None and place.row + 2 > most):
+                break
+            place = replace(place, target=(*place.target, written[-1]), row=place.row + 1)
+        return odds, reader.vocabulary.decode(written)
+
+    def _falls(self, taken: "_Taken") -> float:
+        """The share of what is taken out in the score; of the encoder's output, read by all that reads it."""
+        q, asked = self.reason.question, taken.step.terms[0].asked
+        is_output = asked.stack == "encoder" and asked.depth == len(taken.run.parts.sublayers("encoder"))
+        if not taken.positions or not is_output or q.site == "encoder.self":
+            return taken.falls(taken.step)
+        reading = [self.reason.query.follow(Part("cross", "decoder", layer)) for layer in range(q.layer)]
+        return sum(map(taken.falls, [*reading, self.reason.keys] if q.site == "decoder.cross" else reading))
+
+    def _by_product(self, taken: "_Taken") -> float:
+        """The score by one product; a step back, with all held that is above the norm which reads the stream."""
+        run, asked, side = taken.run, taken.step.terms[0].asked, taken.step.side
+        norm = _norm_that_reads(run, asked)
+        if taken.step.count:
+            before, after = (
+                stream[list(asked.rows)] for stream in (run.stream(asked.stack, asked.depth), taken.stream)
+            )
+            if norm is not None:
+                after = after * norm.divisor(before) / norm.divisor(after)
+            return self.reason.here - float((asked.vectors * (before - after)).sum())
+        q = self.reason.question
+        rows = [q.row] if side == "query" else [q.key, q.rival]
+        read = taken.stream[rows] if norm is None else norm(taken.stream[rows])
+        weights, inputs = run.weights(q.site, q.layer), run.attention(q.site, q.layer)
+        projection, used = (weights.query, inputs.query) if side == "query" else (weights.key, inputs.key)
+        used = used.float().clone()
+        used[:, rows] = run.turns(q.site, q.layer, "query" if side == "query" else "key")(projection(read), rows)
+        again = replace(inputs, query=used) if side == "query" else replace(inputs, key=used)
+        scores = again.scores_and_weights([q.head], [q.row]).scores[0, 0]
+        return float(scores[q.key] - scores[q.rival])
+
+
+@dataclass(frozen=True, eq=False)
+class _Put:
+    """What a part puts out at some rows, and what comes in its place."""
+
+    run: HeldRun
+    part: Part
+    rows: tuple[int, ...]
+
+    @property
+    def is_head(self) -> bool:
+        return self.part.head is not None
+
+    @property
+    def number(self) -> int:
+        """Of its sub-layer in its stack; −1 of what a stack begins with."""
+        if self.part.kind in BEGINNINGS:
+            return -1
+        sublayer = sublayer_of(self.part)
+        return self.run.parts.sublayers(sublayer.stack).index(sublayer)
+
+    @property
+    def more(self) -> Float[Tensor, "row d_model"]:
+        """By how much the other is more than its own."""
+        own = self.run.put_out(self.part, self.rows)
+        if self.run.partner is not None:
+            other, positions = _in_twin(self.run, self.part.stack, self.rows)
+            return other.put_out(self.part, positions) - own
+        assert self.part.stack is not None
+        length = len(self.run.stream(self.part.stack, 0))
+        return self.run.put_out(self.part, range(length)).mean(0) - own
+
+    def head_output(self) -> Float[Tensor, "row_or_one d_v"]:
+        """What a head puts out instead, before W_O."""
+        sublayer = sublayer_of(self.part)
+        assert sublayer.site is not None
+        assert self.part.head is not None
+        at = (sublayer.site, sublayer.layer, [self.part.head])
+        if self.run.partner is not None:
+            other, positions = _in_twin(self.run, self.part.stack, self.rows)
+            return other.trace.head_output(*at, rows=list(positions))[0]
+        return self.run.trace.head_output(*at)[0].mean(0, keepdim=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """What is taken out of a step."""
+
+    step: Step
+    through_networks: bool
+    positions: tuple[int, ...]
+    puts: tuple[_Put, ...]
+
+    @classmethod
+    def of(cls, asked: Asked) -> "_Taken":
+        """Raises a TraceError as `without`."""
+        run, functional = asked.step.terms[0].run, asked.step.terms[0].asked
+        positions = tuple(each for each in asked.what if isinstance(each, int))
+        parts = [each for each in asked.what if not isinstance(each, int)]
+        if not asked.what or not functional.rows or not set(positions) <= set(functional.rows):
+            raise TraceError(NOTHING_READ)
+        if constants := [part for part in parts if part.kind not in (*BEGINNINGS, "self", "cross", "feed_forward")]:
+            raise TraceError("{part} is no part that can be taken out of the model.", part=constants[0].kind)
+        return cls(
+            asked.step, asked.through_networks, positions, tuple(_Put(run, part, functional.rows) for part in parts)
+        )
+
+    @property
+    def run(self) -> HeldRun:
+        """Of the text."""
+        return self.step.terms[0].run
+
+    @property
+    def share(self) -> float:
+        """Of what the step splits."""
+        shares = self.step.shares(through_networks=self.through_networks)
+        total = self._words(self.step)
+        for put in self.puts:
+            part = put.part
+            # Of what is not read here a TraceError says so.
+            self.run.asked_of(self.step.terms[0].asked, part, through_networks=self.through_networks)
+            of_heads = self.step.heads(part, through_networks=self.through_networks) if put.is_head else shares
+            total += of_heads.get(part, 0.0)
+        return total
+
+    def falls(self, step: Step) -> float:
+        """By how much the score falls as the shares of a step that reads the same stream have it."""
+        if len(step.terms) > 1:
+            return self.share if step is self.step else self._words(step)
+        asked, total = step.terms[0].asked, 0.0
+        for put in self.puts:
+            _, c = self.run.asked_of(asked, put.part, through_networks=self.through_networks)
+            total -= float((c * put.more).sum())
+        at = [number for number, row in enumerate(asked.rows) if row in self.positions]
+        rows = [asked.rows[number] for number in at]
+        change = self.run.stream(asked.stack, asked.depth)[rows] - self.stream[rows]
+        return total + float((asked.vectors[at] * change).sum())
+
+    def _words(self, step: Step) -> float:
+        """The share of its positions."""
+        if not self.positions:
+            return 0.0
+        places = [self.positions]
+        if self.run.partner is not None:
+            places.append(_in_twin(self.run, step.terms[0].asked.stack, self.positions)[1])
+        of_texts = zip(step.words(), places, strict=True)
+        return sum(words.get(position, 0.0) for words, positions in of_texts for position in positions)
+
+    @property
+    def changes(self) -> list[Change]:
+        """For a run, without heads."""
+        return [*self._of_parts([put for put in self.puts if not put.is_head]), *self._of_positions()]
+
+    @property
+    def heads(self) -> dict[str, Edit]:
+        """For a run: of its heads."""
+        at: dict[str, list[_Put]] = {}
+        for put in self.puts:
+            if put.is_head:
+                sublayer = sublayer_of(put.part)
+                assert sublayer.site is not None
+                at.setdefault(output_hook(sublayer.site, sublayer.layer), []).append(put)
+        return {name: partial(_with_heads, puts) for name, puts in at.items()}
+
+    @cached_property
+    def stream(self) -> Float[Tensor, "row d_model"]:
+        """What the step reads, with all else that was added as it was, and norms between computed anew."""
+        asked = self.step.terms[0].asked
+        changes = {each.number: each for each in (*self._of_parts(self.puts), *self._of_positions())}
+        x = self.run.stream(asked.stack, 0)
+        if -1 in changes:
+            x = changes[-1](x[None])[0]
+        for number, addition in enumerate(self.run.additions(asked.stack)[: asked.depth]):
+            added = changes[number](addition.added[None])[0] if number in changes else addition.added
+            x = x + added if addition.has_skip else added
+            x = addition.norm.norm(x) if addition.is_post and addition.norm is not None else x
+        return x
+
+    def _of_parts(self, puts: Sequence[_Put]) -> list[Change]:
+        stack, changes = self.step.terms[0].asked.stack, []
+        for number in dict.fromkeys(put.number for put in puts):
+            here = [put for put in puts if put.number == number]
+            more, rows = torch.stack([put.more for put in here]).sum(0), here[0].rows
+            if number < 0:
+                changes.append(Change(stack, number, rows, self.run.stream(stack, 0)[list(rows)] + more))
+            else:
+                added = self.run.added_with(self.run.parts.sublayers(stack)[number], rows, more)
+                changes.append(Change(stack, number, rows, added))
+        return changes
+
+    def _of_positions(self) -> list[Change]:
+        """What the last sub-layer must add, so that something else stands there."""
+        if not self.positions:
+            return []
+        asked, rows = self.step.terms[0].asked, list(self.positions)
+
+        def summed(run: HeldRun) -> Float[Tensor, "row d_model"]:
+            return run.additions(asked.stack)[asked.depth - 1].summed if asked.depth else run.stream(asked.stack, 0)
+
+        if self.run.partner is None:
+            instead = summed(self.run).mean(0).expand(len(rows), -1)
+        else:
+            other, positions = _in_twin(self.run, asked.stack, self.positions)
+            instead = summed(other)[list(positions)]
+        if asked.depth:
+            last = self.run.additions(asked.stack)[asked.depth - 1]
+            instead = instead - last.before[rows] if last.has_skip else instead
+        return [Change(asked.stack, asked.depth - 1, self.positions, instead)]
+
+
+def _place(trace: Trace, row: int) -> TokenPlace:
+    """Where a token is said after a row of the decoder, or at a row of an encoder alone."""
+    if not trace.target_ids:
+        return TokenPlace(trace.source_ids, (), row, trace.token_inputs)
+    return TokenPlace(trace.source_ids, trace.target_ids[: row + 1], row)
+
+
+def _norm_that_reads(run: HeldRun, asked: Functional) -> Norm | None:
+    additions = run.additions(asked.stack)
+    if asked.depth == len(additions):
+        return run.parts.final_norm(asked.stack)
+    step, is_post = additions[asked.depth].norm, additions[asked.depth].is_post
+    return None if step is None or is_post else step.norm
+
+
+def _in_twin(run: HeldRun, stack: Stack | None, rows: Sequence[int]) -> tuple[HeldRun, tuple[int, ...]]:
+    assert run.partner is not None
+    assert stack is not None
+    other, positions = run.partner
+    found = tuple(positions[stack][row] for row in rows)
+    if min(found) < 0:
+        raise TraceError(NO_PARTNER)
+    return other, found
+
+
+def _with_heads(
+    puts: Sequence[_Put], output: Float[Tensor, "batch head row d_v"]
+) -> Float[Tensor, "batch head row d_v"]:
+    changed = output.clone()
+    for put in puts:
+        changed[:, put.part.head, list(put.rows)] = put.head_output().to(output)
+    return changed
