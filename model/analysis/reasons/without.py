@@ -23,7 +23,7 @@ from model.analysis.reasons.score import Reason, Step
 from model.errors import TraceError, said
 from model.nn.hooks import Edit, listen
 from model.parts.run import Change
-from model.parts.weights import Norm, Stack
+from model.parts.weights import Norm, Stack, Sublayer
 from model.reader import Writer
 from model.trace.trace import Trace
 from model.word_choice import Chooser, TokenPlace, output_hook
@@ -145,7 +145,7 @@ class _Test:
 
         @contextmanager
         def edited() -> Iterator[None]:
-            with run.changed(changes), listen(edits=heads):
+            with run.whole.changed(changes), listen(edits=heads):
                 yield
 
         place = TokenPlace(trace.source_ids, trace.target_ids, 0, trace.token_inputs)
@@ -184,7 +184,7 @@ class _Test:
 
     def _falls(self, taken: "_Taken") -> float:
         """The share of what is taken out in the score; of the encoder's output, read by all that reads it."""
-        q, asked = self.reason.question, taken.step.terms[0].asked
+        q, asked = self.reason.question, taken.asked
         is_output = asked.stack == "encoder" and asked.depth == len(taken.run.parts.sublayers("encoder"))
         if not taken.positions or not is_output or q.site == "encoder.self":
             return taken.falls(taken.step)
@@ -193,12 +193,11 @@ class _Test:
 
     def _by_product(self, taken: "_Taken") -> float:
         """The score by one product; a step back, with all held that is above the norm which reads the stream."""
-        run, asked, side = taken.run, taken.step.terms[0].asked, taken.step.side
+        run, asked, side = taken.run, taken.asked, taken.step.side
         norm = _norm_that_reads(run, asked)
         if taken.step.count:
-            before, after = (
-                stream[list(asked.rows)] for stream in (run.stream(asked.stack, asked.depth), taken.stream)
-            )
+            rows = list(asked.rows)
+            before, after = _stream(run, asked)[rows], taken.stream[rows]
             if norm is not None:
                 after = after * norm.divisor(before) / norm.divisor(after)
             return self.reason.here - float((asked.vectors * (before - after)).sum())
@@ -208,7 +207,7 @@ class _Test:
         weights, inputs = run.weights(q.site, q.layer), run.attention(q.site, q.layer)
         projection, used = (weights.query, inputs.query) if side == "query" else (weights.key, inputs.key)
         used = used.float().clone()
-        used[:, rows] = run.turns(q.site, q.layer, "query" if side == "query" else "key")(projection(read), rows)
+        used[:, rows] = run.turns(q.site, q.layer, "query" if side == "query" else "key", rows)(projection(read))
         again = replace(inputs, query=used) if side == "query" else replace(inputs, key=used)
         scores = again.scores_and_weights([q.head], [q.row]).scores[0, 0]
         return float(scores[q.key] - scores[q.rival])
@@ -237,13 +236,12 @@ class _Put:
     @property
     def more(self) -> Float[Tensor, "row d_model"]:
         """By how much the other is more than its own."""
-        own = self.run.put_out(self.part, self.rows)
+        every = _put_out(self.run, self.part)
+        own = every[list(self.rows)]
         if self.run.partner is not None:
             other, positions = _in_twin(self.run, self.part.stack, self.rows)
-            return other.put_out(self.part, positions) - own
-        assert self.part.stack is not None
-        length = len(self.run.stream(self.part.stack, 0))
-        return self.run.put_out(self.part, range(length)).mean(0) - own
+            return _put_out(other, self.part)[list(positions)] - own
+        return every.mean(0) - own
 
     def head_output(self) -> Float[Tensor, "row_or_one d_v"]:
         """What a head puts out instead, before W_O."""
@@ -285,6 +283,11 @@ class _Taken:
         """Of the text."""
         return self.step.terms[0].run
 
+    @cached_property
+    def asked(self) -> Functional:
+        """What is asked of the text's stream."""
+        return self.run.of_stream(self.step.terms[0].asked)
+
     @property
     def share(self) -> float:
         """Of what the step splits."""
@@ -293,7 +296,7 @@ class _Taken:
         for put in self.puts:
             part = put.part
             # Of what is not read here a TraceError says so.
-            self.run.asked_of(self.step.terms[0].asked, part, through_networks=self.through_networks)
+            self.run.asked_of(self.asked, part, through_networks=self.through_networks)
             of_heads = self.step.heads(part, through_networks=self.through_networks) if put.is_head else shares
             total += of_heads.get(part, 0.0)
         return total
@@ -302,13 +305,13 @@ class _Taken:
         """By how much the score falls as the shares of a step that reads the same stream have it."""
         if len(step.terms) > 1:
             return self.share if step is self.step else self._words(step)
-        asked, total = step.terms[0].asked, 0.0
+        asked, total = self.run.of_stream(step.terms[0].asked), 0.0
         for put in self.puts:
-            _, c = self.run.asked_of(asked, put.part, through_networks=self.through_networks)
+            c = self.run.asked_of(asked, put.part, through_networks=self.through_networks)
             total -= float((c * put.more).sum())
         at = [number for number, row in enumerate(asked.rows) if row in self.positions]
         rows = [asked.rows[number] for number in at]
-        change = self.run.stream(asked.stack, asked.depth)[rows] - self.stream[rows]
+        change = _stream(self.run, asked)[rows] - self.stream[rows]
         return total + float((asked.vectors[at] * change).sum())
 
     def _words(self, step: Step) -> float:
@@ -340,9 +343,9 @@ class _Taken:
     @cached_property
     def stream(self) -> Float[Tensor, "row d_model"]:
         """What the step reads, with all else that was added as it was, and norms between computed anew."""
-        asked = self.step.terms[0].asked
+        asked = self.asked
         changes = {each.number: each for each in (*self._of_parts(self.puts), *self._of_positions())}
-        x = self.run.stream(asked.stack, 0)
+        x = self.run.additions(asked.stack)[0].before
         if -1 in changes:
             x = changes[-1](x[None])[0]
         for number, addition in enumerate(self.run.additions(asked.stack)[: asked.depth]):
@@ -352,14 +355,14 @@ class _Taken:
         return x
 
     def _of_parts(self, puts: Sequence[_Put]) -> list[Change]:
-        stack, changes = self.step.terms[0].asked.stack, []
+        stack, changes = self.asked.stack, []
         for number in dict.fromkeys(put.number for put in puts):
             here = [put for put in puts if put.number == number]
             more, rows = torch.stack([put.more for put in here]).sum(0), here[0].rows
             if number < 0:
-                changes.append(Change(stack, number, rows, self.run.stream(stack, 0)[list(rows)] + more))
+                changes.append(Change(stack, number, rows, self.run.additions(stack)[0].before[list(rows)] + more))
             else:
-                added = self.run.added_with(self.run.parts.sublayers(stack)[number], rows, more)
+                added = _added_with(self.run, self.run.parts.sublayers(stack)[number], rows, more)
                 changes.append(Change(stack, number, rows, added))
         return changes
 
@@ -367,10 +370,11 @@ class _Taken:
         """What the last sub-layer must add, so that something else stands there."""
         if not self.positions:
             return []
-        asked, rows = self.step.terms[0].asked, list(self.positions)
+        asked, rows = self.asked, list(self.positions)
 
         def summed(run: HeldRun) -> Float[Tensor, "row d_model"]:
-            return run.additions(asked.stack)[asked.depth - 1].summed if asked.depth else run.stream(asked.stack, 0)
+            additions = run.additions(asked.stack)
+            return additions[asked.depth - 1].summed if asked.depth else additions[0].before
 
         if self.run.partner is None:
             instead = summed(self.run).mean(0).expand(len(rows), -1)
@@ -388,6 +392,41 @@ def _place(trace: Trace, row: int) -> TokenPlace:
     if not trace.target_ids:
         return TokenPlace(trace.source_ids, (), row, trace.token_inputs)
     return TokenPlace(trace.source_ids, trace.target_ids[: row + 1], row)
+
+
+def _stream(run: HeldRun, asked: Functional) -> Float[Tensor, "row d_model"]:
+    """What is asked about, at every row."""
+    additions = run.additions(asked.stack)
+    return additions[asked.depth].before if asked.depth < len(additions) else additions[-1].after
+
+
+def _put_out(run: HeldRun, part: Part) -> Float[Tensor, "row d_model"]:
+    """What a part puts out at every row, before a norm of that, or a factor, and before it is added."""
+    assert part.stack is not None
+    if part.kind in BEGINNINGS:
+        start = run.additions(part.stack)[0].before
+        if part.kind == "beginning":
+            return start
+        embedding = run.parts.beginning(run.trace, part.stack).embedding
+        return embedding if part.kind == "embedding" else start - embedding
+    sublayer = sublayer_of(part)
+    if part.head is not None and sublayer.site is not None:
+        output = run.trace.head_output(sublayer.site, sublayer.layer, [part.head])[0]
+        return output @ run.parts.output(sublayer.site, sublayer.layer)[part.head]
+    wrote = run.additions(part.stack)[_Put(run, part, ()).number]
+    if wrote.output_norm is not None:
+        return wrote.output_norm.before
+    return wrote.added / run.factor(sublayer, range(len(wrote.added)))
+
+
+def _added_with(
+    run: HeldRun, sublayer: Sublayer, rows: Sequence[int], more: Float[Tensor, "row d_model"]
+) -> Float[Tensor, "row d_model"]:
+    """What a sub-layer would add at rows if it put out this much more there."""
+    wrote, chosen = run.additions(sublayer.stack)[run.parts.sublayers(sublayer.stack).index(sublayer)], list(rows)
+    if wrote.output_norm is not None:
+        return wrote.output_norm.norm(wrote.output_norm.before[chosen] + more)
+    return wrote.added[chosen] + run.factor(sublayer, chosen) * more
 
 
 def _norm_that_reads(run: HeldRun, asked: Functional) -> Norm | None:
