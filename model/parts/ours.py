@@ -276,7 +276,8 @@ class OwnRun(Run):
         for change in changes:
             if change.number < 0:
                 # Embeddings are heard before positions are added to them.
-                more = change.vectors - self.start(change.stack)[list(change.rows)]
+                start = torch.stack(self.begin(change.stack)).sum(0)
+                more = change.vectors - start[list(change.rows)]
                 edits[f"{change.stack}.embedding.hook_embedding"] = partial(_with_more, list(change.rows), more)
             else:
                 sublayer = self.parts.sublayers(change.stack)[change.number]

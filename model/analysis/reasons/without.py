@@ -360,7 +360,9 @@ class _Taken:
             here = [put for put in puts if put.number == number]
             more, rows = torch.stack([put.more for put in here]).sum(0), here[0].rows
             if number < 0:
-                changes.append(Change(stack, number, rows, self.run.additions(stack)[0].before[list(rows)] + more))
+                start = self.run.start(stack)
+                summed = start.summed[list(rows)] + more
+                changes.append(Change(stack, number, rows, summed if start.norm is None else start.norm(summed)))
             else:
                 added = _added_with(self.run, self.run.parts.sublayers(stack)[number], rows, more)
                 changes.append(Change(stack, number, rows, added))
@@ -404,11 +406,14 @@ def _put_out(run: HeldRun, part: Part) -> Float[Tensor, "row d_model"]:
     """What a part puts out at every row, before a norm of that, or a factor, and before it is added."""
     assert part.stack is not None
     if part.kind in BEGINNINGS:
-        start = run.additions(part.stack)[0].before
+        start = run.start(part.stack)
         if part.kind == "beginning":
-            return start
-        embedding = run.parts.beginning(run.trace, part.stack).embedding
-        return embedding if part.kind == "embedding" else start - embedding
+            return start.summed
+        zero = torch.zeros_like(start.summed)
+        embedding, positional = (zero if each is None else each for each in (start.embedding, start.positional))
+        if part.kind == "token_type":
+            return start.summed - embedding - positional
+        return embedding if part.kind == "embedding" else positional
     sublayer = sublayer_of(part)
     if part.head is not None and sublayer.site is not None:
         output = run.trace.head_output(sublayer.site, sublayer.layer, [part.head])[0]
