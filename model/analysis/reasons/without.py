@@ -273,7 +273,7 @@ class _Taken:
         if not asked.what or not functional.rows or not set(positions) <= set(functional.rows):
             raise TraceError(NOTHING_READ)
         if constants := [part for part in parts if part.kind not in (*BEGINNINGS, "self", "cross", "feed_forward")]:
-            raise TraceError("{part} is no part that can be taken out of the model.", part=constants[0].kind)
+            raise TraceError("{part} cannot be taken out of the model.", part=constants[0].kind)
         return cls(
             asked.step, asked.through_networks, positions, tuple(_Put(run, part, functional.rows) for part in parts)
         )

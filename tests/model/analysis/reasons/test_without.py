@@ -185,7 +185,7 @@ def test_what_cannot_be_taken_out_is_said(config: TransformerConfig, tokenizer: 
     reader = ours("pre", config, tokenizer)
     reason = explain(reader.parts, traced(reader, TEXT), CROSS, traced(reader, TWIN))
     for what, message in (
-        (Part("bias"), "bias is no part"),
+        (Part("bias"), "bias cannot be taken out"),
         (Part("feed_forward", "decoder", 2), "comes later"),
         (1, "Nothing is read at this position"),
     ):
