@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters.capture import Call, layers_counted
+from model.adapters.layer_sums import FoundPart
 from model.adapters.library import embeddings
 from model.adapters.library_run import LibraryRun
 from model.adapters.networks import find_network
@@ -65,7 +66,8 @@ POSITIONS_STAY: Final = said(
     "No table of positions was found that this model adds to its embeddings, so positions cannot be removed."
 )
 RESIDUALS_STAY: Final = said(
-    "The residual connections of a model of transformers are additions between its modules, so they cannot be removed."
+    "The norms of this model come before its sub-layers, so its residual connections are additions between its modules "
+    "and cannot be removed."
 )
 NOT_ADDED: Final = said(
     "The layers of this model do not begin with the sum of token embeddings and positional encodings, so neither is "
@@ -411,7 +413,7 @@ class LibraryParts(Parts):
 
     @contextmanager
     def without(self, off: PartOff) -> Iterator[None]:
-        """See `Parts`. Residual connections stay: they are additions between modules."""
+        """See `Parts`. Residual connections stay where no norm reads their sums."""
         if why := self.abilities.lacks.get("switches"):
             raise EditError(why)
         with ExitStack() as removed:
@@ -424,7 +426,7 @@ class LibraryParts(Parts):
             elif off.part == "norms":
                 removed.enter_context(self._tapped({}, skipped=self._norms_in(off)))
             else:
-                raise EditError(RESIDUALS_STAY)
+                removed.enter_context(self._tapped({}, alone=self._sums_in(off)))
             yield
 
     @torch.inference_mode()
@@ -451,22 +453,33 @@ class LibraryParts(Parts):
             edits[f"{site_path(site, layer)}.hook_scores"] = partial(mul, 1 / call.scale)
         return edits
 
-    @torch.inference_mode()
     def _norms_in(self, off: PartOff) -> set[nn.Module]:
         """The norms of sub-layers. Raises an EditError if none were found."""
-        run, found = LibraryRun(self, self.reader, lambda: self._run([1, 2]), dict.fromkeys(self.stacks)), set()
-        layers = {(site.split(".")[0], layer) for site, layer in places_of(off, self.abilities.heads)}
-        for stack in self.stacks:
-            try:
-                every = run.found(stack)
-            except TraceError as error:
-                raise EditError(error.message) from error
-            for layer, (_call, parts) in enumerate(every):
-                if (stack, layer) in layers:
-                    found |= {part.norm.module for part in parts if part.norm is not None}
+        found = {part.norm.module for _, part in self._parts_in(off) if part.norm is not None}
         if not found:
             raise EditError(NORM_UNKNOWN)
         return found
+
+    def _sums_in(self, off: PartOff) -> dict[nn.Module, nn.Module]:
+        """Norm → the module whose output is added to the stream before it. Raises an EditError if a sum has none."""
+        found = {}
+        for call, part in self._parts_in(off):
+            # Of an addition that the model multiplies, what its module puts out is not all.
+            if part.norm is None or not part.is_post or not any(part.addition is each for each in call.calls):
+                raise EditError(RESIDUALS_STAY)
+            found[part.norm.module] = part.addition.module
+        return found
+
+    @torch.inference_mode()
+    def _parts_in(self, off: PartOff) -> list[tuple[LayerCall, FoundPart]]:
+        """The sub-layers in which a part is taken out, each with its layer. Raises an EditError if they are unknown."""
+        run = LibraryRun(self, self.reader, lambda: self._run([1, 2]), dict.fromkeys(self.stacks))
+        layers = {(site.split(".")[0], layer) for site, layer in places_of(off, self.abilities.heads)}
+        try:
+            every = [(stack, number, *of) for stack in self.stacks for number, of in enumerate(run.found(stack))]
+        except TraceError as error:
+            raise EditError(error.message) from error
+        return [(call, part) for stack, number, call, of in every if (stack, number) in layers for part in of]
 
     def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> LibraryRun:
         """See `Parts`."""

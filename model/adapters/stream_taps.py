@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from jaxtyping import Float
@@ -91,6 +92,8 @@ class Taps:
     has_modules: bool = True  #: whether what the modules of a layer do is kept too
     has_others: bool = False  #: whether layers without attention are kept too
     skipped: Set[nn.Module] = frozenset()  #: put out what they read
+    #: norm → the module whose output alone it reads, instead of its sum with the residual stream.
+    alone: Mapping[nn.Module, nn.Module] = field(default_factory=dict)
     #: what the first layer of a stack reads instead of what it is given.
     start: Float[Tensor, "row d_model"] | None = None
     changes: "Mapping[Stack | ModuleUse, Edit]" = field(
@@ -99,9 +102,11 @@ class Taps:
     uses: Counter[tuple[Stack, nn.Module]] = field(default_factory=Counter)
     changed: "set[Stack | ModuleUse]" = field(default_factory=set)
     layers: list[LayerCall] = field(default_factory=list)
+    put_out: dict[nn.Module, Tensor] = field(default_factory=dict)  #: by the modules that `alone` names, last
     is_open: bool = False
 
 
+NOTHING: Final[Mapping[nn.Module, nn.Module]] = MappingProxyType({})
 _TAPS: ContextVar[Taps | None] = ContextVar("headlight_taps", default=None)
 _MARK: Final = "headlight_tapped"
 #: Another thread must not run a model whose hooks are registered in part.
@@ -117,6 +122,7 @@ def tapped(
     has_modules: bool = True,
     has_others: bool = False,
     skipped: Set[nn.Module] = frozenset(),
+    alone: Mapping[nn.Module, nn.Module] = NOTHING,
     start: Float[Tensor, "row d_model"] | None = None,
 ) -> Iterator[list[LayerCall]]:
     """Yield what the layers of these stacks do while the block runs, in this thread only.
@@ -126,10 +132,11 @@ def tapped(
         has_modules: whether the modules inside the layers are listened to.
         has_others: whether layers without attention, which stand between the others, are listened to.
         skipped: modules inside layers that put out what they read.
+        alone: norm inside a layer → the module whose output alone it reads, without the residual stream.
         start: what the first of these layers reads, instead of what it is given.
     """
     _tap(model, layout)
-    taps = Taps(rows, has_modules, has_others, skipped, start)
+    taps = Taps(rows, has_modules, has_others, skipped, alone, start)
     token = _TAPS.set(taps)
     try:
         yield taps.layers
@@ -235,6 +242,10 @@ def _note(module: nn.Module, args: tuple[Any, ...], output: Any) -> Any:
     taps = _TAPS.get()
     if taps is not None and module in taps.skipped:
         return args[0]
+    if taps is not None and module in taps.alone:
+        return module.forward(taps.put_out[taps.alone[module]])
+    if taps is not None and module in taps.alone.values():
+        taps.put_out[module] = output
     if taps is not None and taps.is_open and taps.changes:
         return _changed(taps, module, output)
     if taps is None or not taps.is_open or not taps.has_modules:

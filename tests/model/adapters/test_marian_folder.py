@@ -26,6 +26,7 @@ from model.opening import as_writer, open_reader
 from model.parts.removal import Part, PartOff
 from model.parts.weights import Stack
 from tests.model.adapters.marian_folders import TEXTS, changed, write_marian, write_separate
+from tests.model.adapters.zoo import save_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 TARGET = "Das Tier war zu müde."
@@ -269,18 +270,23 @@ def test_parts_are_taken_out_while_it_writes_and_leave_nothing_behind(opened: Op
         return read
 
     whole = memory()
-    taken: list[Part] = ["positions", "scaling", "heads", "norms"]
+    taken: list[Part] = ["positions", "scaling", "heads", "norms", "residuals"]
     for part in taken:
         with reader.parts.without(PartOff(part)):
             assert not torch.allclose(memory(), whole, atol=1e-2), part
         assert torch.equal(memory(), whole), part
     for off, why in {
-        PartOff("residuals"): "additions between its modules",
         PartOff("norms", layer=9): "no layer 9: layers are numbered from 0 to 1",
         PartOff("heads", kept_head=4): "head 5 cannot be the only one",
     }.items():
         with pytest.raises(EditError, match=why), reader.parts.without(off):
             pass
+
+
+def test_residual_connections_that_no_norm_reads_stay_with_a_sentence(tmp_path: Path) -> None:
+    reader = open_reader(save_model(tmp_path / "m", "mbart"), device="cpu")
+    with pytest.raises(EditError, match="norms of this model come before"), reader.parts.without(PartOff("residuals")):
+        pass
 
 
 @torch.inference_mode()
@@ -292,6 +298,16 @@ def test_without_a_part_it_computes_what_follows_from_the_rest(opened: Opened) -
     with reader.parts.without(PartOff("positions")):
         one, other = (encoder(ids).last_hidden_state for ids in (forwards, backwards))
     torch.testing.assert_close(one, other.flip(1), atol=1e-4, rtol=1e-4)
+    theirs = opened.theirs.model.encoder
+    for layers in (None, 1):
+        read = theirs.embed_tokens(forwards) * theirs.embed_scale + theirs.embed_positions(forwards.shape)
+        for number, layer in enumerate(theirs.layers):
+            skip = float(number != layers) if layers is not None else 0.0
+            read = layer.self_attn_layer_norm(skip * read + layer.self_attn(read, attention_mask=None)[0])
+            inner = layer.fc2(layer.activation_fn(layer.fc1(read)))
+            read = layer.final_layer_norm(skip * read + inner)
+        with reader.parts.without(PartOff("residuals", layer=layers)):
+            torch.testing.assert_close(encoder(forwards).last_hidden_state, read, atol=1e-5, rtol=1e-5)
     unscaled = copy.deepcopy(opened.theirs.model.encoder)
     for layer in unscaled.layers:
         layer.self_attn.scaling = 1.0
