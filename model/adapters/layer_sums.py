@@ -18,6 +18,8 @@ from model.parts.weights import Kind
 
 #: Largest difference of two sums that are the same, as a share of their largest number; in half precision `HALF`.
 CLOSE: Final = {torch.float32: 1e-4, torch.float64: 1e-4}
+#: Rows by which ways are tried; the one that is found is checked at every row.
+FEW_ROWS: Final = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,9 @@ class _Search:
         #: What modules read, of the shape of the stream: one comparison with all of them is as fast as with one.
         read = [number for number, call in enumerate(calls) if call.given is not None and call.given.shape == out.shape]
         self._numbers = read
-        self._given = torch.stack([given for number in read if (given := calls[number].given) is not None] or [out])
+        self._given = torch.stack(
+            [_few(given) for number in read if (given := calls[number].given) is not None] or [_few(out)]
+        )
         self._are_norms: dict[int, bool] = {}
 
     def parts(
@@ -71,21 +75,28 @@ class _Search:
             for after, norm in ways:
                 before = next((calls[number] for number in reversed(of_stream) if number < index), None)
                 part = FoundPart(kinds[0], addition, stream, after, norm or before, norm is not None, factor)
-                if is_last:
-                    if is_same(after, self._out, self._close):
-                        return [part]
-                    continue
-                rest = self.parts(kinds[1:], after, index + 1, is_scaled=is_scaled)
-                if rest is not None:
+                rest: list[FoundPart] | None = []
+                if not is_last:
+                    rest = self.parts(kinds[1:], after, index + 1, is_scaled=is_scaled)
+                elif not is_same(_few(after), _few(self._out), self._close) or not is_same(
+                    after, self._out, self._close
+                ):
+                    rest = None
+                read = total if norm is not None else stream
+                if rest is not None and (part.norm is None or self._reads(part.norm, read)):
                     return [part, *rest]
         return None
+
+    def _reads(self, norm: ModuleCall, vectors: Float[Tensor, "*rows d_model"]) -> bool:
+        return norm.given is not None and is_same(norm.given, vectors, self._close)
 
     def _norms_of(self, vectors: Float[Tensor, "*rows d_model"]) -> list[int]:
         """The norms that read these vectors."""
         if not self._numbers or vectors.shape != self._out.shape:
             return []
-        furthest = (self._given - vectors).abs().flatten(1).amax(1)
-        same = (furthest <= self._close * vectors.abs().max()).tolist()
+        few = _few(vectors)
+        furthest = (self._given - few).abs().flatten(1).amax(1)
+        same = (furthest <= self._close * few.abs().max()).tolist()
         return [
             number for number, is_read in zip(self._numbers, same, strict=True) if is_read and self._is_norm(number)
         ]
@@ -93,7 +104,7 @@ class _Search:
     def _is_norm(self, number: int) -> bool:
         if number not in self._are_norms:
             call = self._calls[number]
-            self._are_norms[number] = is_norm(call.module, call.given)
+            self._are_norms[number] = call.given is not None and is_norm(call.module, _few(call.given))
         return self._are_norms[number]
 
     def _factor(self, index: int, stream: Float[Tensor, "*rows d_model"]) -> float:
@@ -108,3 +119,7 @@ class _Search:
                 if is_sum and not is_same(stream, total, self._close):
                     return factor
         return 1.0
+
+
+def _few(vectors: Float[Tensor, "*rows width"]) -> Float[Tensor, "*rows width"]:
+    return vectors[:FEW_ROWS] if vectors.dim() > 1 else vectors
