@@ -65,8 +65,10 @@ if TYPE_CHECKING:
         word_pairs,
     )
     from model.analysis.metrics import derived_row, head_jobs, head_metrics, measures
+    from model.analysis.reasons import held_run as reasons_run
     from model.analysis.reasons import score as reasons_score
     from model.analysis.reasons import trail as reasons_trail
+    from model.analysis.reasons import without as reasons_without
     from model.analysis.residual_stream import streams
     from model.nn import edits, encoder_decoder
     from model.parts import removal

@@ -1,4 +1,4 @@
-"""The story "Start here": who comes for the first time is led through four steps on the real pages."""
+"""The story "Start here": who comes for the first time is led through five steps on the real pages."""
 
 import re
 from functools import partial
@@ -37,7 +37,7 @@ def is_above(ringed: Locator, bar: Locator) -> bool:
 
 
 @pytest.mark.long
-def test_who_comes_for_the_first_time_is_led_through_four_steps_by_keyboard(page: Page, app_as_shipped: str) -> None:
+def test_who_comes_for_the_first_time_is_led_through_five_steps_by_keyboard(page: Page, app_as_shipped: str) -> None:
     page.context.clear_cookies()
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(app_as_shipped)

@@ -1,1 +1,1 @@
-"""Start here: a story in four steps on the real pages, for who opens the app for the first time."""
+"""Start here: a story in five steps on the real pages, for who opens the app for the first time."""

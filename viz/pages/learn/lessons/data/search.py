@@ -115,7 +115,7 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
     found: dict[str, float | str] = {
         "head": NamedHead(site, layer, number, with_site=True), "word": word, "verdict": sentence(stated),
         "dependence": stated.verdict.dependence, "off": off.token, "swapped": swapped.token, "pointed": pointed.token,
-        "key": spoken(stated.key),
+        "key": spoken(stated.key), **_shares_of_swing(shipped, asked, stated),
     }  # fmt: skip
     columns = (
         Column(said("intervention")), Column(said("log-odds change (nats)"), is_number=True),
@@ -129,6 +129,19 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
     rows = tuple((each.title, signed(each.change, 1), each.token) for each in all_three)
     choices = {"text": text, "other_text": other, "site": site, "layer": layer, "head": number, "step": step}
     return View(Rows(columns, rows), found, caption, FullPage("coreference", choices | _CAUSE))
+
+
+def _shares_of_swing(
+    shipped: "Shipped", asked: head_verdict.Question, stated: head_verdict.Stated
+) -> dict[str, float | str]:
+    """What each intervention changes, as a share of how far the choice moves between both sentences."""
+    verdict = stated.verdict
+    if asked.b is None or verdict.swapped is None:
+        return {}
+    prefers_right = verdict.said == asked.a.right
+    in_b = float(shipped.translator.log_odds([asked.b if prefers_right else asked.b.turned])[0, 0])
+    swing = verdict.before - in_b
+    return {"off_share": -verdict.off.change / swing, "swapped_share": -verdict.swapped.change / swing, "swing": swing}
 
 
 def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden: str) -> View:
