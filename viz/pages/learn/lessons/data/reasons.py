@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from model import Trace
     from model.analysis.reasons.held_run import Part
     from model.analysis.reasons.score import Reason
+    from model.analysis.reasons.without import Measured
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 #: Bars that are shown before "the rest".
@@ -194,44 +195,42 @@ def exchanged(shipped: "Shipped", *, text: str, other: str, head: str, word: str
     return View(Rows(columns, rows), found, caption, _full(text, other, reason))
 
 
-def used(shipped: "Shipped", *, text: str, other: str, head: str, word: str, read: str, heads: list[str]) -> View:
-    """How much of a head's change, and of the word's, is lost when heads of the encoder give what they gave the other.
+def used(
+    shipped: "Shipped", *, text: str, other: str, head: str, word: str, read: str, taught: str, layers: list[int]
+) -> View:
+    """How much of a head's change, and of the word's, is lost when parts of the encoder give what they gave the other.
 
-    `read`: the word of the sentence in whose row their output is exchanged.
+    `read`: the word of the sentence in whose row their output is exchanged; `taught`: a head of the encoder; `layers`:
+    whose heads are exchanged together, from 1.
     """
     trace, twin, reason, found = _between(shipped, text, other, head, word)
-    tests, (at,) = later.reasons_without, shipped.keys(trace, CROSS, read)
+    tests, Part, (at,) = later.reasons_without, later.reasons_run.Part, shipped.keys(trace, CROSS, read)
     followed = reason.query.follow(_most_read(reason))
     step = followed.at(at, later.reasons_score.align(trace, twin)["encoder"][at])
-    places = [shipped.head(trace, named) for named in heads]
-    parts = [later.reasons_run.Part("self", "encoder", layer, number) for _site, layer, number in places]
-    memory = tuple(range(len(trace.source_ids)))
+    _site, layer, number = shipped.head(trace, taught)
+    parts = [Part("self", "encoder", layer, number), *(Part("self", "encoder", each - 1) for each in layers)]
+    asked = [*(tests.Asked(step, (part,), True) for part in parts), tests.Asked(followed, range(len(trace.source_ids)))]
     intact = tests.as_it_is(shipped.translator, reason)
-    asked = [*(tests.Asked(step, (part,), True) for part in parts), tests.Asked(followed, memory)]
     *results, whole = (each.by_run for each in tests.outcomes(shipped.translator, reason, asked))
-    shares = []
-    for number, (part, result) in enumerate(zip(parts, results, strict=True), 1):
-        of_score = (intact.score - result.score) / (intact.score - whole.score)
-        of_word = ((intact.log_odds or 0.0) - (result.log_odds or 0.0)) / (
-            (intact.log_odds or 0.0) - (whole.log_odds or 0.0)
-        )
-        name = part_name(part)
-        row = trace.weights(ENCODER, part.layer or 0, [part.head or 0], [at])[0, 0]
-        found |= {
-            f"head_{number}": name, f"score_{number}": OfHead(of_score, name), f"word_{number}": OfHead(of_word, name),
-            f"weight_{number}": OfHead(float(row.max()), name),
-            f"from_{number}": word_of_key(trace, ENCODER, int(row.argmax())),
-        }  # fmt: skip
-        shares.append((of_score, of_word))
-    of_scores, of_words = np.array(shares).T
-    series = {
-        said("of the change of {head}", head=found["head"]): of_scores,
-        said("of the change of the word"): of_words,
-    }
+
+    def changed(result: "Measured") -> tuple[float, float]:
+        return intact.score - result.score, (intact.log_odds or 0.0) - (result.log_odds or 0.0)
+
+    of_score, of_word = np.array([changed(each) for each in results]).T / np.array(changed(whole))[:, None]
+    row, name = trace.weights(ENCODER, layer, [number], [at])[0, 0], part_name(parts[0])
+    found |= {
+        "read": read, "taught": name, "score": OfHead(float(of_score[0]), name), "of_word": OfHead(float(of_word[0]), name),
+        "weight": OfHead(float(row.max()), name), "source": word_of_key(trace, ENCODER, int(row.argmax())),
+    }  # fmt: skip
+    for place, each in enumerate(parts[1:], 1):
+        numbers = {f"score_{place}": float(of_score[place]), f"word_{place}": float(of_word[place])}
+        found |= {f"layer_{place}": part_name(each), **numbers}
+    of_head = said("of the change of {head}", head=found["head"])
+    series = {of_head: of_score, said("of the change of the word"): of_word}
     picture = Bars(labels=[part_name(part) for part in parts], series=series, number=said("share of the change"))
     caption = said(
-        "For each encoder head: its output at “{read}” is taken from the other sentence, and all above it runs again. "
-        "1 would be as much as the whole encoder's output changes.",
+        "Each output at “{read}” is taken from the other sentence, and all above it runs again. 1: as much as with all "
+        "that the decoder reads taken from there.",
         read=read,
     )
-    return View(picture, found | {"read": read}, caption, _full(text, other, reason))
+    return View(picture, found, caption, _full(text, other, reason))
