@@ -43,7 +43,7 @@ class HeadTools extends View {
   redo = tool(_("Redo (Ctrl + Shift + Z or Ctrl + Y)"), () => this.go(-1), outline("undo", true));
   present = tool(_("Present: large, one picture a screen (P)"), () => this.switchTo(true), outline("present"));
   story = tool(
-    _("Help: the story “Start here”, in four steps"),
+    _("Help: the story “Start here”, in five steps"),
     () => this.python.trigger("story", true),
     outline("help"),
   );
