@@ -87,7 +87,7 @@ def query_parts(shipped: "Shipped", *, text: str, other: str, head: str, word: s
     *_traces, reason, found = _between(shipped, text, other, head, word)
     shares = reason.query.shares()
     (first, share), *_ = shares.items()
-    found |= {"part": part_name(first), "share": share}
+    found |= {"part": part_name(first), "share": share, "of_query": share / reason.query.total}
     caption = said("One bar per part of the query. They add up to {total:.2f} exactly.", total=reason.query.total)
     return View(_of_parts(shares), found, caption, _full(text, other, reason))
 
@@ -129,7 +129,7 @@ def brought(shipped: "Shipped", *, text: str, other: str, head: str, word: str, 
     weights = trace.weights(ENCODER, strongest.layer or 0, [strongest.head or 0], [at])[0, 0]
     name = part_name(strongest)
     found |= {
-        "read": read, "total": step.total, "part": part_name(first), "second": part_name(second),
+        "read": read, "total": step.total, "of_read": (shares[first] + shares[second]) / step.total, "part": part_name(first), "second": part_name(second),
         "both": shares[first] + shares[second], "directly": direct[first] + direct[second],
         "carrier": name, "share": OfHead(of_head, name), "weight": OfHead(float(weights.max()), name),
         "source": word_of_key(trace, ENCODER, int(weights.argmax())),
