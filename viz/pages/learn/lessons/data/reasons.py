@@ -82,16 +82,6 @@ def query_or_keys(shipped: "Shipped", *, text: str, other: str, head: str, word:
     return View(picture, found, caption, _full(text, other, reason))
 
 
-def query_parts(shipped: "Shipped", *, text: str, other: str, head: str, word: str) -> View:
-    """Which earlier sub-layers wrote what changes in the query of a head."""
-    *_traces, reason, found = _between(shipped, text, other, head, word)
-    shares = reason.query.shares()
-    (first, share), *_ = shares.items()
-    found |= {"part": part_name(first), "share": share, "of_query": share / reason.query.total}
-    caption = said("One bar per part of the query. They add up to {total:.2f} exactly.", total=reason.query.total)
-    return View(_of_parts(shares), found, caption, _full(text, other, reason))
-
-
 def query_words(shipped: "Shipped", *, text: str, other: str, head: str, word: str) -> View:
     """Which words the sub-layer that wrote most of the change of a query had read."""
     trace, twin, reason, found = _between(shipped, text, other, head, word)
@@ -103,7 +93,7 @@ def query_words(shipped: "Shipped", *, text: str, other: str, head: str, word: s
     shares = {at: here.get(at, 0.0) + there.get(partners[at], 0.0) for at in range(len(tokens))}
     ordered = sorted(shares, key=lambda at: -abs(shares[at]))
     first, second = ordered[:2]
-    found |= {"part": part_name(part), "share": step.total}
+    found |= {"part": part_name(part), "share": step.total, "of_query": step.total / reason.query.total}
     for name, at in (("first", first), ("second", second)):
         found |= {name: word_of_key(trace, CROSS, at), f"{name}_share": shares[at]}
     found |= {"both": (shares[first] + shares[second]) / step.total, "answer": f"{found['first']}, {found['second']}"}
@@ -125,12 +115,13 @@ def brought(shipped: "Shipped", *, text: str, other: str, head: str, word: str, 
     step = reason.query.follow(_most_read(reason)).at(at, later.reasons_score.align(trace, twin)["encoder"][at])
     shares, direct = step.shares(through_networks=True), step.shares()
     first, second = list(shares)[:2]
+    both = shares[first] + shares[second]
     (strongest, of_head), *_ = step.heads(first, through_networks=True).items()
     weights = trace.weights(ENCODER, strongest.layer or 0, [strongest.head or 0], [at])[0, 0]
     name = part_name(strongest)
     found |= {
-        "read": read, "total": step.total, "of_read": (shares[first] + shares[second]) / step.total, "part": part_name(first), "second": part_name(second),
-        "both": shares[first] + shares[second], "directly": direct[first] + direct[second],
+        "read": read, "total": step.total, "part": part_name(first), "second": part_name(second), "both": both,
+        "of_read": both / step.total, "directly": direct[first] + direct[second],
         "carrier": name, "share": OfHead(of_head, name), "weight": OfHead(float(weights.max()), name),
         "source": word_of_key(trace, ENCODER, int(weights.argmax())),
     }  # fmt: skip
@@ -219,7 +210,8 @@ def used(
     of_score, of_word = np.array([changed(each) for each in results]).T / np.array(changed(whole))[:, None]
     row, name = trace.weights(ENCODER, layer, [number], [at])[0, 0], part_name(parts[0])
     found |= {
-        "read": read, "taught": name, "score": OfHead(float(of_score[0]), name), "of_word": OfHead(float(of_word[0]), name),
+        "read": read, "taught": name,
+        "score": OfHead(float(of_score[0]), name), "of_word": OfHead(float(of_word[0]), name),
         "weight": OfHead(float(row.max()), name), "source": word_of_key(trace, ENCODER, int(row.argmax())),
     }  # fmt: skip
     for place, each in enumerate(parts[1:], 1):

@@ -1,24 +1,22 @@
 """Views of what is written: as it is, with heads or parts taken out, and by greedy decoding and beams."""
 
-from math import exp
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from model import Translator, later
-from model.analysis.attribution.choice import choice_at, visible
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.word_diff import word_diff
 from model.decoding.beam import BeamNode, BeamTree, length_penalty
 from model.nn.edits import SwitchOff
-from viz.access import head_verdict, texts
+from viz.access import head_verdict
 from viz.pages.learn.lessons.data.shipped import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.server.background_jobs import Progress
 from viz.server.caches import cached
 from viz.text.html import Column, Marked
 from viz.text.messages import said
-from viz.text.written import DECODER, NamedHead, display_token, head_label, signed, spoken
+from viz.text.written import DECODER, NamedHead, display_token, signed, spoken
 from viz.ui.attribution import sentence, tried
 from viz.ui.token_labels import marked
 
@@ -70,39 +68,6 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("coreference", choices | _CAUSE))
 
 
-def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
-    """How likely a written word stays with each head of a layer switched off from that step on."""
-    trace, (site, layer, number), step = shipped.looking(text, head, word)
-    results = [
-        compare_edit(shipped.translator, text, step, [SwitchOff(site, layer, other)])
-        for other in range(trace.heads_of(site))
-    ]
-    before = exp(results[number].log_prob_before)
-    after = np.array([exp(result.log_prob_after) for result in results])
-    lowest = int(after.argmin())
-    found: dict[str, float | str] = {
-        "head": NamedHead(site, layer, number), "word": word, "layer": layer + 1,
-        "before": before, "after": float(after[number]),
-        "lowest": float(after.min()), "lowest_head": NamedHead(site, layer, lowest),
-        "text": results[number].edited_text, "changed": sum(result.first_difference is not None for result in results),
-        "verdict": said("It stays") if results[number].first_difference is None else said("It changes"),
-    }  # fmt: skip
-    picture = Bars(
-        labels=[said("none"), *(head_label(layer, other) for other in range(len(results)))],
-        series={said("probability"): np.array([before, *after])},
-        number=said("probability of “{word}”", word=word),
-        top=1.0,
-        marked=lowest + 1,
-    )
-    caption = said(
-        "One bar per head of layer {layer} that is switched off in the step that writes “{word}”; first, with all "
-        "heads.",
-        layer=layer + 1, word=word,
-    )  # fmt: skip
-    choices = {"text": text, "site": site, "layer": layer, "head": number, "step": step}
-    return View(picture, found, caption, FullPage("coreference", choices | _CAUSE))
-
-
 def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str, word: str) -> View:
     """What becomes of a written word when a head is switched off, given its output of another sentence, or pointed."""
     trace = shipped.trace(text)
@@ -139,38 +104,9 @@ def _shares_of_swing(
     if asked.b is None or verdict.swapped is None:
         return {}
     prefers_right = verdict.said == asked.a.right
-    in_b = float(shipped.translator.log_odds([asked.b if prefers_right else asked.b.turned])[0, 0])
+    in_b = shipped.translator.log_odds([asked.b if prefers_right else asked.b.turned]).detach().item()
     swing = verdict.before - in_b
     return {"off_share": -verdict.off.change / swing, "swapped_share": -verdict.swapped.change / swing, "swing": swing}
-
-
-def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden: str) -> View:
-    """How likely a written word and another one are with each word of the sentence hidden from every attention."""
-    trace = shipped.trace(text)
-    choice = choice_at(trace, shipped.row(trace, DECODER, word))
-    known = texts.words(trace)
-    labels = [label.strip(".,!?") for label in known.labels[: known.num_source]]
-    seen = visible(len(trace.source_ids), [(), *known.groups[: known.num_source]])
-    logits = later.attribution_methods.choice_run(shipped.translator, choice).seen_logits(seen).detach()
-    tokens = [choice.token, shipped.translator.tokenizer.token_id(f"▁{other}")]
-    own, instead = logits.float().softmax(-1)[:, tokens].T.cpu().numpy()
-    most, named = int(own[1:].argmin()), labels.index(hidden)
-    found: dict[str, float | str] = {
-        "word": word, "other": other, "before": float(own[0]), "other_before": float(instead[0]),
-        "most": labels[most], "after": float(own[most + 1]), "other_after": float(instead[most + 1]),
-        "hidden": hidden, "hidden_after": float(own[named + 1]), "words": len(labels),
-    }  # fmt: skip
-    series: dict[str, np.ndarray] = {f"“{word}”": own, f"“{other}”": instead}
-    picture = Bars(labels=[said("nothing"), *labels], series=series, number=said("probability"), top=1.0)
-    caption = said("Each pair of bars: with that word hidden from every attention. At the top, nothing is hidden.")
-    choices = {
-        "text": text,
-        "decoding_tab": "Inside",
-        "inside": "Attribution",
-        "step": choice.place.row,
-        "step_chosen": True,
-    }
-    return View(picture, found, caption, FullPage("decoding", choices))
 
 
 def without_part(
