@@ -16,7 +16,7 @@ from model.nn.edits import SwitchOff
 from model.nn.hooks import listen
 from tests.paths import ROOT
 from viz.access import models, texts
-from viz.pages.learn.lessons.data import claims, positions, search, stream, training
+from viz.pages.learn.lessons.data import claims, positions, reasons, search, stream, training
 from viz.pages.learn.lessons.data.shipped import Shipped, is_most
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
 from viz.pictures.matrix_picture.component import MatrixData
@@ -146,19 +146,20 @@ def test_without_small_models_an_error_says_what_is_missing(
         training.bleu(tiny, presets=["full"], dev_set="multi30k_val")
 
 
-def test_a_hidden_word_is_a_key_that_no_attention_sees(shipped: Shipped) -> None:
-    view = search.hidden_words(shipped, text=TEXT, word="es", other="sie", hidden="animal")
+def test_what_is_exchanged_between_two_sentences_is_what_the_encoder_gives_at_these_words(shipped: Shipped) -> None:
+    tests = [["it", "tired"], ["animal", "street"]]
+    view = reasons.exchanged(shipped, text=TEXT, other=TWIN, head="finding", word="es", words=tests)
     trace, translator = shipped.trace(TEXT), shipped.translator
-    row = shipped.row(trace, "decoder.self", "es")
-    assert view.found["before"] == pytest.approx(exp(trace.steps[row].log_prob), abs=1e-4)
-    known = texts.words(trace)
-    seen = torch.ones(1, len(trace.source_ids), dtype=torch.bool)
-    seen[0, list(known.groups[known.labels.index("animal")])] = False
-    source, target = torch.tensor([trace.source_ids]), torch.tensor([trace.target_ids[: row + 1]])
-    with torch.no_grad():
-        hidden = translator.model.decode(target, translator.model.encode(source, seen), seen)
-        expected = float(translator.model.projection(hidden[0, -1]).softmax(-1)[trace.steps[row].token_id])
-    assert view.found["hidden_after"] == pytest.approx(expected, abs=1e-4)
+    row, known = shipped.row(trace, "decoder.self", "es"), texts.words(trace)
+    target = torch.tensor([trace.target_ids[: row + 1]])
+    chosen = [translator.tokenizer.token_id(f"▁{word}") for word in ("es", "sie")]
+    with torch.inference_mode():
+        own, other = (translator.model.encode(torch.tensor([translator.source_ids(text)])) for text in (TEXT, TWIN))
+        for number, words in enumerate([[], *tests]):
+            memory, at = own.clone(), [at for word in words for at in known.groups[known.labels.index(word)]]
+            memory[0, at] = other[0, at]
+            es, sie = translator.model.projection(translator.model.decode(target, memory)[0, -1])[chosen].tolist()
+            assert view.found[f"odds_{number}"] == pytest.approx(es - sie, abs=1e-3)
 
 
 @pytest.mark.parametrize(("step", "expected"), [(1_000, 512**-0.5 * 1_000 * 4_000**-1.5), (25_600, 512**-0.5 / 160)])
