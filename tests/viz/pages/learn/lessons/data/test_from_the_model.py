@@ -15,7 +15,7 @@ from model.errors import CheckpointError, DataError, TokenError, TraceError
 from model.nn.edits import SwitchOff
 from model.nn.hooks import listen
 from tests.paths import ROOT
-from viz.access import models, texts
+from viz.access import models
 from viz.pages.learn.lessons.data import claims, positions, reasons, search, stream, training
 from viz.pages.learn.lessons.data.shipped import Shipped, is_most
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
@@ -150,13 +150,13 @@ def test_what_is_exchanged_between_two_sentences_is_what_the_encoder_gives_at_th
     tests = [["it", "tired"], ["animal", "street"]]
     view = reasons.exchanged(shipped, text=TEXT, other=TWIN, head="finding", word="es", words=tests)
     trace, translator = shipped.trace(TEXT), shipped.translator
-    row, known = shipped.row(trace, "decoder.self", "es"), texts.words(trace)
+    row = shipped.row(trace, "decoder.self", "es")
     target = torch.tensor([trace.target_ids[: row + 1]])
     chosen = [translator.tokenizer.token_id(f"▁{word}") for word in ("es", "sie")]
     with torch.inference_mode():
         own, other = (translator.model.encode(torch.tensor([translator.source_ids(text)])) for text in (TEXT, TWIN))
         for number, words in enumerate([[], *tests]):
-            memory, at = own.clone(), [at for word in words for at in known.groups[known.labels.index(word)]]
+            memory, at = own.clone(), [at for word in words for at in shipped.keys(trace, "decoder.cross", word)]
             memory[0, at] = other[0, at]
             es, sie = translator.model.projection(translator.model.decode(target, memory)[0, -1])[chosen].tolist()
             assert view.found[f"odds_{number}"] == pytest.approx(es - sie, abs=1e-3)
