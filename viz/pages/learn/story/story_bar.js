@@ -122,8 +122,12 @@ class StoryBar extends View {
   look(ring, looks) {
     clearTimeout(this.looking);
     const part = document.querySelector(ring);
-    const isTall = part && part.getBoundingClientRect().height > window.innerHeight / 2;
-    if (part) part.scrollIntoView({ block: isTall ? "start" : "nearest" });
+    if (part) {
+      const { top, height } = part.getBoundingClientRect();
+      const isTall = height > window.innerHeight / 2;
+      // What is tall and begins in the upper half stays: at the start of the window it would push the bar out.
+      if (!isTall || top < 0 || top > window.innerHeight / 2) part.scrollIntoView({ block: isTall ? "start" : "nearest" });
+    }
     if (looks) this.looking = setTimeout(() => this.look(ring, looks - 1), LOOK_MS);
   }
 
