@@ -66,7 +66,9 @@ class StoryBar extends View {
     const isOther = this.header?.step !== step;
     this.header = header;
     this.title.textContent = `${step} ${titles[step - 1]}`;
-    if (isOther) this.dots.replaceChildren(...titles.map((title, index) => this.dot(title, index + 1)));
+    this.dots.replaceChildren(
+      ...titles.map((_title, index) => element("span", index < step ? "story-dot past" : "story-dot")),
+    );
     this.words.replaceChildren(...parts.map((part, index) => (index % 2 ? element("b", {}, part) : part)));
     const isLast = step === titles.length;
     this.show.textContent = model ? _("Show it with {model}", { model }) : _("Show it");
@@ -78,15 +80,6 @@ class StoryBar extends View {
     if (takesFocus) /** @type {HTMLElement} */ (isLast ? this.ends.firstElementChild : this.next)?.focus();
     takesFocus = false;
     if (isOther && isSeen) this.look(ring, LOOKS);
-  }
-
-  /** @param {string} title @param {number} step */
-  dot(title, step) {
-    const name = `${step} ${title}`;
-    const isOpen = step === this.header.step;
-    const dot = button({ className: "story-dot", title: name, ariaLabel: name }, () => this.go(step));
-    if (isOpen) dot.setAttribute("aria-current", "step");
-    return dot;
   }
 
   /** @param {string} end @param {number} index */
@@ -126,7 +119,8 @@ class StoryBar extends View {
       const { top, height } = part.getBoundingClientRect();
       const isTall = height > window.innerHeight / 2;
       // What is tall and begins in the upper half stays: at the start of the window it would push the bar out.
-      if (!isTall || top < 0 || top > window.innerHeight / 2) part.scrollIntoView({ block: isTall ? "start" : "nearest" });
+      if (!isTall || top < 0 || top > window.innerHeight / 2)
+        part.scrollIntoView({ block: isTall ? "start" : "nearest" });
     }
     if (looks) this.looking = setTimeout(() => this.look(ring, looks - 1), LOOK_MS);
   }
