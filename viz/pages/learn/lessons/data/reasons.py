@@ -76,7 +76,7 @@ def query_or_keys(shipped: "Shipped", *, text: str, other: str, head: str, word:
     picture = Bars(labels=[said("the query"), said("the keys")], series={_SHARE: values}, number=_SHARE, marked=0)
     caption = said(
         "The log of the ratio of both weights changes by {change:.2f} from the other sentence to this one: so much of "
-        "that lies in the query, so much in the keys.",
+        "that is in the query, so much in the keys.",
         change=reason.total,
     )
     return View(picture, found, caption, _full(text, other, reason))
@@ -126,7 +126,7 @@ def brought(shipped: "Shipped", *, text: str, other: str, head: str, word: str, 
         "source": word_of_key(trace, ENCODER, int(weights.argmax())),
     }  # fmt: skip
     caption = said(
-        "One bar per part of what stands at “{read}”, with the feed-forward layers above each followed through. They "
+        "One bar per part of what is read at “{read}”, with the feed-forward layers above each followed through. They "
         "add up to {total:.2f}.",
         read=read, total=step.total,
     )  # fmt: skip
