@@ -117,8 +117,8 @@ def brought(shipped: "Shipped", *, text: str, other: str, head: str, word: str, 
     first, second = list(shares)[:2]
     both = shares[first] + shares[second]
     (strongest, of_head), *_ = step.heads(first, through_networks=True).items()
-    weights = trace.weights(ENCODER, strongest.layer or 0, [strongest.head or 0], [at])[0, 0]
-    name = part_name(strongest)
+    name = NamedHead(ENCODER, strongest.layer or 0, strongest.head or 0)
+    weights = trace.weights(ENCODER, name.layer, [name.head], [at])[0, 0]
     found |= {
         "read": read, "total": step.total, "part": part_name(first), "second": part_name(second), "both": both,
         "of_read": both / step.total, "directly": direct[first] + direct[second],
@@ -200,7 +200,8 @@ def used(
     step = followed.at(at, later.reasons_score.align(trace, twin)["encoder"][at])
     _site, layer, number = shipped.head(trace, taught)
     parts = [Part("self", "encoder", layer, number), *(Part("self", "encoder", each - 1) for each in layers)]
-    asked = [*(tests.Asked(step, (part,), True) for part in parts), tests.Asked(followed, range(len(trace.source_ids)))]
+    memory = tuple(range(len(trace.source_ids)))
+    asked = [*(tests.Asked(step, (part,), True) for part in parts), tests.Asked(followed, memory)]
     intact = tests.as_it_is(shipped.translator, reason)
     *results, whole = (each.by_run for each in tests.outcomes(shipped.translator, reason, asked))
 
@@ -208,7 +209,7 @@ def used(
         return intact.score - result.score, (intact.log_odds or 0.0) - (result.log_odds or 0.0)
 
     of_score, of_word = np.array([changed(each) for each in results]).T / np.array(changed(whole))[:, None]
-    row, name = trace.weights(ENCODER, layer, [number], [at])[0, 0], part_name(parts[0])
+    row, name = trace.weights(ENCODER, layer, [number], [at])[0, 0], NamedHead(ENCODER, layer, number)
     found |= {
         "read": read, "taught": name,
         "score": OfHead(float(of_score[0]), name), "of_word": OfHead(float(of_word[0]), name),
@@ -218,7 +219,7 @@ def used(
         numbers = {f"score_{place}": float(of_score[place]), f"word_{place}": float(of_word[place])}
         found |= {f"layer_{place}": part_name(each), **numbers}
     of_head = said("of the change of {head}", head=found["head"])
-    series = {of_head: of_score, said("of the change of the word"): of_word}
+    series: dict[str, np.ndarray] = {of_head: of_score, said("of the change of the word"): of_word}
     picture = Bars(labels=[part_name(part) for part in parts], series=series, number=said("share of the change"))
     caption = said(
         "Each output at “{read}” is taken from the other sentence, and all above it runs again. 1: as much as with all "
