@@ -63,11 +63,14 @@ def said_plural(one: str, many: str, count: int, /, **values: object) -> Message
 class HeadlightError(Exception):
     """Base of all errors whose message is written for the person at the screen.
 
-    `text` is the sentence, or its template with names for the values.
+    `text` is the sentence, or its template with names for the values; a `Message` may have names left for them.
     """
 
     def __init__(self, text: str = "", /, **values: object) -> None:
-        self.message = text if isinstance(text, Message) else said(text, **values)
+        if not isinstance(text, Message):
+            self.message = said(text, **values)
+        else:
+            self.message = said(text.template, **text.values, **values) if values else text
         super().__init__(self.message)
 
 
