@@ -345,7 +345,6 @@ def test_a_chosen_head_and_word_go_along_to_the_atlas_and_a_lesson_and_back(page
 @pytest.mark.long
 def test_a_table_of_heads_sorts_marks_and_opens_them(page: Page, shipped_url: str, sent: Sent) -> None:
     visit(page, f"{shipped_url.replace('/?', '/atlas?')}&atlas=Table&site=encoder.self&layer=0&head=1")
-    page.locator("summary", has_text="All metrics of all heads as a table").click()
     table = page.locator(".head-table[data-ready='1']")
     expect(table.get_by_role("row", name=re.compile("^L1 H2"))).to_have_attribute("aria-current", "true")
     settled(page)
