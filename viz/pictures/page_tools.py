@@ -71,11 +71,12 @@ def head_tools(
     on_present: Callable[[bool], None],
     on_story: Callable[[], None],
     on_head: Callable[[HeadPlace], None],
+    on_why: Callable[[HeadPlace], None],
 ) -> None:
     """Show the buttons; what is given is called before the next run. On a projector only the way back is offered.
 
     `on_undo` is called with how many choices to undo, below 0 to do again; `on_present` with whether to present the
-    page; `on_head` with a head of which a link was pressed.
+    page; `on_head` with a head of which a link was pressed, `on_why` where the link asks why it looks where it looks.
     """
     heard: Undone | None = st.session_state.get(_HEARD)
 
@@ -92,6 +93,7 @@ def head_tools(
         undo=hear(undo, Undone),
         present=hear(lambda number: on_present(number == 1), int, to=range(2)),
         head=hear(on_head, HeadPlace),
+        why=hear(on_why, HeadPlace),
         story=lambda _value: on_story(),
     )
 

@@ -206,6 +206,7 @@ BertvizView = Literal["Head view", "Model view"]
 #: The metric that is the weight between two words, or in the kept cell.
 KEPT: Final = "kept"
 ALL_HEADS: Final[AttentionTab] = "All heads"
+WHY: Final[AttentionTab] = "Why"
 ORDERS: Final[tuple[Order, ...]] = get_args(Order)
 DRAWN_AS: Final[tuple[DrawnAs, ...]] = get_args(DrawnAs)
 BERTVIZ_VIEWS: Final[tuple[BertvizView, ...]] = get_args(BertvizView)

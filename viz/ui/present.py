@@ -21,7 +21,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.pictures.page_tools import HeadPlace, head_tools, present_steps
 from viz.selection import state, url
-from viz.selection.choices import ALL_HEADS
+from viz.selection.choices import ALL_HEADS, WHY
 from viz.selection.selection import PAGES, SECTIONS, Section
 from viz.selection.url import to_params
 from viz.text.html import literal
@@ -200,6 +200,7 @@ def show() -> None:
         on_present=switch,
         on_story=_ask_for_story,
         on_head=_open_head,
+        on_why=_ask_why,
     )
 
 
@@ -229,6 +230,16 @@ def _open_head(head: HeadPlace) -> None:
     state.change(attention_tab=ALL_HEADS, token=None, key_token=None)
     # Chosen, so that the page shows this head and not its own finding.
     state.change(site=head.site, layer=head.layer, head=head.head, head_chosen=True)
+    open_page("attention")
+
+
+def _ask_why(head: HeadPlace) -> None:
+    """Ask why a head looks where it looks: of the cell that is kept, if it is the open head."""
+    common = state.current().common
+    if (common.site, common.layer, common.head) != (head.site, head.layer, head.head):
+        state.change(token=None, key_token=None)
+        state.change(site=head.site, layer=head.layer, head=head.head, head_chosen=True)
+    state.change(attention_tab=WHY, trail=(), rival_key=None)
     open_page("attention")
 
 

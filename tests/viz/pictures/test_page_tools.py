@@ -51,6 +51,7 @@ def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again()
             on_present=lambda to: None,
             on_story=lambda: None,
             on_head=lambda head: None,
+            on_why=lambda head: None,
         )
 
     ((header, _),) = sent_to(AppTest.from_function(script).run(), "head_tools")
@@ -61,7 +62,7 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown, steps, presented = caught(monkeypatch), list[int](), list[bool]()
-    opened = list[HeadPlace]()
+    opened, asked = list[HeadPlace](), list[HeadPlace]()
     present_steps(1, 3, on_step=steps.append)
     head_tools(
         is_presented=False,
@@ -70,6 +71,7 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
         on_present=presented.append,
         on_story=lambda: None,
         on_head=opened.append,
+        on_why=asked.append,
     )
     for number in (0, 2, 3, -1, True, "1", None, 1.0):
         shown[0].answers["step"]({"to": number})
@@ -78,8 +80,9 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
     assert steps == [0, 2]
     assert presented == [False, True]
     for site, layer in ((CROSS, 1), ("x", 1), (CROSS, -1), (CROSS, "1")):
-        shown[1].answers["head"]({"site": site, "layer": layer, "head": 0})
-    assert opened == [HeadPlace(CROSS, 1, 0)]
+        for answer in ("head", "why"):
+            shown[1].answers[answer]({"site": site, "layer": layer, "head": 0})
+    assert opened == asked == [HeadPlace(CROSS, 1, 0)]
 
 
 def test_an_offline_page_has_every_head_in_its_order_and_the_open_one_first() -> None:

@@ -10,6 +10,8 @@ import { joinSteps } from "./one_step.js";
 import { followCharts, followHeads } from "./pointed_heads.js";
 import { explainTerms } from "./terms.js";
 
+/** @import { HeadPlace } from "../shared/head_label.js" */
+
 /** @typedef {{ isPresented: boolean, hasStory: boolean, heard: [string, number] | null }} Header */
 
 /** A press that Python has not heard of by then is told again. */
@@ -54,7 +56,8 @@ class HeadTools extends View {
     joinSteps();
     explainTerms(this.ended.signal);
     followCharts(this.ended.signal);
-    followHeads((head) => this.python.trigger("head", head), this.ended.signal);
+    const ask = (/** @type {string} */ name) => (/** @type {HeadPlace} */ head) => this.python.trigger(name, head);
+    followHeads(ask("head"), ask("why"), this.ended.signal);
     this.root.append(this.undo, this.redo, this.present, this.story, this.leave);
     document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
   }

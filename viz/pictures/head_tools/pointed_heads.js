@@ -1,6 +1,6 @@
 // Charts whose figures say where they show heads and words (`viz/pictures/figures/charts.py`): what a person points at in
 // one of them is told to the page, and what is pointed at elsewhere is framed in all of them (focus.js). So it is with
-// links to heads, `#head-SITE-L5H2` (`viz/text/written.py`); a click on one opens the head.
+// links to heads, `#head-SITE-L5H2` (`viz/text/written.py`); a click on one opens the head, on `#why-SITE-L5H2` the tab Why.
 import { meets, onceTold, onTold, pointAt, pointAtHead, pointed, pointedHead } from "../shared/focus.js";
 import { headHref, headOfHref } from "../shared/head_label.js";
 import { element, zoomOf } from "../shared/picture.js";
@@ -137,7 +137,7 @@ function markWhenDrawn(signal) {
   signal.addEventListener("abort", () => observer.disconnect());
 }
 
-const HEAD = 'a[href^="#head-"]';
+const HEAD = 'a:is([href^="#head-"], [href^="#why-"])';
 const POINTED = "pointed-head";
 
 /** The part of the page, within components too, that an event happened to. @param {Event} event @param {string} selector */
@@ -146,8 +146,8 @@ function partOf(event, selector) {
   return target instanceof Element ? /** @type {HTMLAnchorElement | null} */ (target.closest(selector)) : null;
 }
 
-/** Hear what a person does with heads in texts until the signal. @param {(head: HeadPlace) => void} open @param {AbortSignal} signal */
-export function followHeads(open, signal) {
+/** Hear what a person does with heads in texts until the signal. @param {(head: HeadPlace) => void} open @param {(head: HeadPlace) => void} askWhy @param {AbortSignal} signal */
+export function followHeads(open, askWhy, signal) {
   const point = (/** @type {Event} */ event) => {
     const link = partOf(event, HEAD);
     if (link) pointAtHead(headOfHref(link.getAttribute("href") ?? ""));
@@ -160,12 +160,14 @@ export function followHeads(open, signal) {
   document.addEventListener(
     "click",
     (event) => {
-      const head = headOfHref(partOf(event, HEAD)?.getAttribute("href") ?? "");
+      const href = partOf(event, HEAD)?.getAttribute("href") ?? "";
+      const head = headOfHref(href);
       if (!head) return;
       event.preventDefault();
       event.stopPropagation();
       pointAtHead(null);
-      open(head);
+      if (href.startsWith("#why-")) askWhy(head);
+      else open(head);
     },
     { capture: true, signal },
   );

@@ -3,7 +3,7 @@ import { element } from "./picture.js";
 
 /** A head; layer and head from 0. @typedef {{ site: string, layer: number, head: number }} HeadPlace */
 
-const HEAD_HREF = /^#head-([a-z.]+)-L(\d+)H(\d+)$/;
+const HEAD_HREF = /^#(?:head|why)-([a-z.]+)-L(\d+)H(\d+)$/;
 const HEAD_NAME = /^L(\d+) H(\d+)$/;
 
 /** A head as people read it, counted from 1: "L4 H2". @param {number} layer @param {number} head both from 0 */
@@ -12,7 +12,10 @@ export const headLabel = (layer, head) => `L${layer + 1} H${head + 1}`;
 /** The link of a head. @param {HeadPlace} head */
 export const headHref = ({ site, layer, head }) => `#head-${site}-L${layer + 1}H${head + 1}`;
 
-/** The head of a link; null of any other link. @param {string} href @returns {HeadPlace | null} */
+/** The link that asks why a head looks where it looks. @param {HeadPlace} head */
+export const whyHref = (head) => headHref(head).replace("#head-", "#why-");
+
+/** The head of a link, or of one that asks why; null of any other link. @param {string} href @returns {HeadPlace | null} */
 export function headOfHref(href) {
   const [, site, layer, head] = HEAD_HREF.exec(href) ?? [];
   return site ? { site, layer: Number(layer) - 1, head: Number(head) - 1 } : null;

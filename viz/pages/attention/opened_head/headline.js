@@ -11,7 +11,7 @@ import {
   placeOf,
   pointed,
 } from "../../../pictures/shared/focus.js";
-import { headLink } from "../../../pictures/shared/head_label.js";
+import { headLink, headOfHref, whyHref } from "../../../pictures/shared/head_label.js";
 import { _, said, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { element, rowElement, tokenElement } from "../../../pictures/shared/picture.js";
@@ -147,8 +147,8 @@ class Headline extends View {
 
   say() {
     if (!this.header) return;
-    const kept = this.ofPointed() ?? this.ofSuggestion() ?? this.withRow(this.ofWords() ?? this.ofKept());
-    const sentence = kept ?? this.invitation();
+    const kept = this.ofSuggestion() ?? this.withRow(this.ofWords() ?? this.ofKept());
+    const sentence = this.ofPointed() ?? [...(kept ?? this.invitation()), ...this.why()];
     this.root.replaceChildren(element("p", "", ...sentence));
   }
 
@@ -159,6 +159,14 @@ class Headline extends View {
     const columns = indicesOf(head.columns, head.columnTokens.length, focus.key);
     if (rows.length > 1 || columns.length > 1) return wordsSentence(head, focus);
     return sentenceOf(head, rows[0] ?? null, columns[0] ?? null);
+  }
+
+  /** The link that asks why the open head looks where it looks. */
+  why() {
+    const opened = openedHead();
+    const link = opened && headLink(opened.site, opened.name).getAttribute("href");
+    const head = link && headOfHref(link);
+    return head ? [" ", element("a", { className: "why-link", href: whyHref(head) }, _("Why?"))] : [];
   }
 
   ofWords() {

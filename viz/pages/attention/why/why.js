@@ -21,6 +21,8 @@ import { button, element, tokenElement } from "../../../pictures/shared/picture.
 
 /** So many tinted words of a line have their number below them. */
 const MOST_NUMBERS = 6;
+/** A pointer that rests so long on a bar chooses it. */
+const REST_MS = 80;
 /** A share below this part of the largest is not tinted. */
 const LEAST = 0.02;
 
@@ -41,13 +43,21 @@ class Why extends View {
 
   start() {
     this.root.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
-    const choose = (/** @type {Event} */ { target }) => {
+    const choose = (/** @type {EventTarget | null} */ target) => {
       const bar = target instanceof Element && /** @type {HTMLElement | null} */ (target.closest(".bar"));
       const row = bar && this.bars.get(bar);
       if (row && row !== this.chosen) this.choose(row);
     };
-    for (const kind of ["focusin", "pointerover"])
-      this.root.addEventListener(kind, choose, { signal: this.ended.signal });
+    this.root.addEventListener("focusin", ({ target }) => choose(target), { signal: this.ended.signal });
+    // A bar that is drawn below a resting pointer, or passed on the way to a word, is not chosen.
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let resting;
+    const point = (/** @type {PointerEvent} */ { target, movementX, movementY }) => {
+      if (!movementX && !movementY) return;
+      clearTimeout(resting);
+      resting = setTimeout(() => choose(target), REST_MS);
+    };
+    this.root.addEventListener("pointermove", point, { signal: this.ended.signal });
   }
 
   /** @param {{ header: WhyHeader }} payload */
