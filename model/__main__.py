@@ -25,13 +25,14 @@ from model.analysis.ablations.results import save_results
 from model.analysis.ablations.table import ablations_report
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import build_atlas
-from model.analysis.coreference.case_files import CURATED, cases_for, read_pronoun_cases, set_language
+from model.analysis.coreference.case_files import CURATED, cases_for, curated_cases, read_pronoun_cases, set_language
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.analysis.held_out import score_copying, score_held_out
 from model.analysis.layer_kinds import Settings, layer_times
 from model.analysis.measured_cost import devices
 from model.analysis.metrics.alignment import read_alignments, score_alignment
+from model.analysis.reasons.over_set import TwinPair, reasons_over_set, twin_pairs
 from model.analysis.report import (
     alignment_json,
     alignment_report,
@@ -44,6 +45,8 @@ from model.analysis.report import (
     layers_report,
     pronoun_json,
     pronoun_report,
+    reasons_json,
+    reasons_report,
     scores_report,
     steadiness_report,
 )
@@ -127,6 +130,11 @@ def build_parser() -> argparse.ArgumentParser:
     measures = ("raw", "norm", "rollout")
     coreference.add_argument("--measure", choices=measures, default="raw", help="kind of weight (default raw)")
 
+    reasons = add("reasons", run_reasons, "explain over pairs of texts why a head looks where it looks")
+    text = "`text TAB twin` a line, two texts that differ in a word (.tsv, .xz, .gz); by default the set that ships"
+    reasons.add_argument("--data", type=path, default=Path("curated"), metavar="FILE", help=text)
+    reasons.add_argument("--limit", type=COUNT, metavar="N", help="only the first N pairs")
+
     text = "score the pronouns of translations on held-out minimal pairs"
     pronouns = add("pronouns", run_pronouns, text)
     pronouns.add_argument("--part", choices=("dev", "test"), default="test", help="which held-out part (default test)")
@@ -184,13 +192,25 @@ def build_parser() -> argparse.ArgumentParser:
     )
     growing.add_argument("--out", type=path, required=True, metavar="DIR", help="checkpoint folder to write")
 
-    for reporting in (translate, evaluation, verify, align, coreference, pronouns, copying, atlas, ablations, claims):
+    for reporting in (
+        translate,
+        evaluation,
+        verify,
+        align,
+        coreference,
+        reasons,
+        pronouns,
+        copying,
+        atlas,
+        ablations,
+        claims,
+    ):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
-    for added in (translate, evaluation, of_model, align, coreference, pronouns, copying, atlas, growing):
+    for added in (translate, evaluation, of_model, align, coreference, reasons, pronouns, copying, atlas, growing):
         added.add_argument("--checkpoint", type=path, default=DEFAULT_CHECKPOINT, metavar="DIR")
-    for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas, growing):
+    for added in (translate, evaluation, trace, align, coreference, reasons, pronouns, copying, atlas, growing):
         added.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
-    for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas):
+    for added in (translate, evaluation, trace, align, coreference, reasons, pronouns, copying, atlas):
         added.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
     command.add_arguments(add("train", command.train, "train a checkpoint, or resume"))
     return parser
@@ -286,6 +306,20 @@ def run_coreference(arguments: argparse.Namespace) -> None:
         )
     name = file.stem
     print(json_text({"set": name, **coreference_json(scores)}) if arguments.json else coreference_report(name, scores))
+
+
+def run_reasons(arguments: argparse.Namespace) -> None:
+    """Print which sub-layers and words carry the change from a text to its twin."""
+    reader = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
+    if arguments.data == Path("curated"):
+        pairs = twin_pairs(curated_cases(set_language(reader.languages[0])))[: arguments.limit]
+    else:
+        texts = read_pairs(arguments.data, arguments.limit)
+        pairs = tuple(TwinPair(f"pair {number}", text, twin) for number, (text, twin) in enumerate(texts, 1))
+    with tqdm(unit="pair") as bar:
+        found = reasons_over_set(reader, pairs, bar.update)
+    name = data_set_name(arguments.data)
+    print(json_text({"set": name, **reasons_json(found)}) if arguments.json else reasons_report(name, found))
 
 
 def run_pronouns(arguments: argparse.Namespace) -> None:

@@ -30,6 +30,7 @@ SHORTER: Final = {
     "claims": "--size 64 --width 16",
     "copying": "--sentences 2",
     "pronouns": "--pairs 1",
+    "reasons": "--limit 1",
 }
 _COMMAND: Final = re.compile(r"(?:python3? -m [\w.]+|pip install|torchrun|cp -\w+|[.\w/]*streamlit run)(?: .+)?")
 _CALL: Final = re.compile(r"[\w.]+\(.*\)(?:\.\w+\(.*\))*")

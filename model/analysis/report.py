@@ -13,6 +13,7 @@ from model.analysis.measured_cost import unsteadiness
 from model.analysis.metrics.alignment import AlignmentScores
 from model.analysis.metrics.estimates import ErrorRates, Estimate
 from model.analysis.metrics.head_metrics import LayerHead, ranked
+from model.analysis.reasons.over_set import ROLES, ReasonsOverSet
 from model.analysis.scoring import ScoreCost, operations
 from model.nn.encoder_decoder import SITES
 
@@ -20,6 +21,8 @@ WAYS = {
     "word_in": "Token just read (the row that reads it)",
     "word_out": "Token being predicted (the row that predicts it)",
 }
+#: Of a change, the smallest median of a sub-layer that is printed.
+SMALLEST_SHARE: Final = 0.01
 SITE_NAMES = {
     "encoder.self": "encoder.self, from the pronoun",
     "decoder.cross": "decoder.cross, from the row that predicts the German pronoun",
@@ -81,6 +84,36 @@ def coreference_report(name: str, scores: CoreferenceScores) -> str:
         lines += ["", f"The model prefers the right German pronoun in {accuracy:.1%} of {len(scores.contrast.cases)}"]
         lines[-1] += f" rows ({low:.1%} to {high:.1%}), by {scores.contrast.margin.at()[0]:.2f} nats on average"
     return "\n".join(lines)
+
+
+def reasons_report(name: str, found: ReasonsOverSet) -> str:
+    """What `python -m model reasons` prints."""
+    counted, query = found.followed, "each pair's most telling cell"
+    if found.head is not None:
+        query = f"{found.head.site}, {_label(found.head.layer, found.head.head)}"
+    lines = [
+        f"{name}: {len(found.names)} pairs explained, {sum(found.skipped.values())} skipped; asked: {query}",
+        *_skipped(found.skipped),
+        f"The head follows in {sum(found.head_follows)} pairs, the word in {sum(found.word_follows)}, "
+        f"what is counted below in {len(counted)}",
+    ]
+    if counted:
+        rows = reasons_rows(found)
+        lines += ["", f"{'Share of the change of the score (median and 95 % interval)':<60}"]
+        lines += [f"  {label:<32}{value:>8.3f}  ({low:.3f} to {high:.3f})" for label, value, low, high in rows]
+    return "\n".join(lines)
+
+
+def reasons_rows(found: ReasonsOverSet) -> list[tuple[str, float, float, float]]:
+    """What carries the change: the query, its sub-layers with a median of a hundredth or more, and the words read."""
+    of_parts, of_roles = found.median(found.of_parts), found.median(found.of_roles)
+    rows = [("query", *found.median(found.query).at())]
+    for index in of_parts.value.abs().argsort(descending=True).tolist():
+        part = found.parts[index]
+        if abs(of_parts.at(index)[0]) >= SMALLEST_SHARE:
+            where = "" if part.layer is None else f" layer {part.layer + 1}"
+            rows.append((f"{part.stack or ''} {part.kind}{where}".strip(), *of_parts.at(index)))
+    return rows + [(f"words: {role}", *of_roles.at(index)) for index, role in enumerate(ROLES)]
 
 
 def atlas_report(atlas: Atlas) -> str:
@@ -192,6 +225,37 @@ def coreference_json(scores: CoreferenceScores) -> dict[str, Any]:
         "contrast_accuracy": None if contrast is None else contrast["accuracy"],
         "contrast": contrast,
         "sites": sites,
+    }
+
+
+def reasons_json(found: ReasonsOverSet) -> dict[str, Any]:
+    """The table over the pairs that are counted, and each pair."""
+    counted = [found.names[at] for at in found.followed]
+    of_parts = found.median(found.of_parts) if counted else None
+    of_roles = found.median(found.of_roles) if counted else None
+    return {
+        "pairs": len(found.names),
+        "skipped": sum(found.skipped.values()),
+        "skipped_because": dict(found.skipped),
+        "head": None if found.head is None else found.head._asdict(),
+        "head_follows": sum(found.head_follows),
+        "word_follows": sum(found.word_follows),
+        "counted": counted,
+        "query": _interval("share", "", found.median(found.query)) if counted else None,
+        "parts": []
+        if of_parts is None
+        else [
+            {**part._asdict(), **_interval("share", "", of_parts, (index,))}
+            for index, part in enumerate(found.parts)
+            if bool(found.of_parts[:, index].any())
+        ],
+        "words": {}
+        if of_roles is None
+        else {role: _interval("share", "", of_roles, (index,)) for index, role in enumerate(ROLES)},
+        "changes": {
+            name: {"here": round(here, DIGITS), "there": round(there, DIGITS)}
+            for name, here, there in zip(found.names, found.here.tolist(), found.there.tolist(), strict=True)
+        },
     }
 
 

@@ -14,6 +14,7 @@ from tests.paths import ROOT
 PAGE = ROOT / ".github" / "docs" / "json.md"
 FILES = {
     "pairs.tsv": "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)),
+    "twins.tsv": f"{SENTENCES[0]}\t{SENTENCES[0].replace('tired', 'old')}\n",
     "gold.jsonl": json.dumps({"en": ["tom"], "de": ["tom"], "sure": [[0, 0]]}) + "\n",
 }
 TINY = ["--vocab-size", "370", "--d-model", "16", "--num-layers", "1", "--num-heads", "2", "--d-ff", "16"]
@@ -23,6 +24,7 @@ COMMANDS = {
     "verify": ["MODEL"],
     "align": ["--data", "gold.jsonl"],
     "coreference": ["--data", "curated"],
+    "reasons": ["--data", "twins.tsv"],
     "pronouns": ["--part", "dev", "--pairs", "1"],
     "copying": ["--sentences", "3"],
     "atlas": ["--text", "pairs.tsv", "--out", "atlas.npz"],

@@ -110,6 +110,24 @@ def bootstrap_mean(values: Float[Tensor, "row *metric"], groups: Sequence[str]) 
     return Estimate(flat.mean(0).view(shape).float(), low.view(shape).float(), high.view(shape).float())
 
 
+def bootstrap_median(values: Float[Tensor, "row *metric"]) -> Estimate:
+    """The median over rows of each metric, with its interval; rows are drawn one by one, the same for all metrics."""
+    rows, shape = len(values), values.shape[1:]
+    ordered, order = values.double().reshape(rows, -1).sort(0)
+
+    def medians(counts: Float[Tensor, "sample row"]) -> Float[Tensor, "sample metric"]:
+        reached = counts[:, order].cumsum(1)  # [sample, row in order, metric]
+        # Of an even number, the mean of the two in the middle.
+        middle = [(is_past.double().argmax(1)) for is_past in (reached >= rows / 2, reached > rows / 2)]
+        return (ordered.gather(0, middle[0]) + ordered.gather(0, middle[1])) / 2
+
+    drawn = torch.cat([medians(counts) for counts in _drawn_counts(rows)])
+    tail = (1 - LEVEL) / 2
+    low, high = (torch.from_numpy(end) for end in np.quantile(drawn.numpy(), (tail, 1 - tail), axis=0))
+    value = medians(torch.ones(1, rows, dtype=torch.float64))
+    return Estimate(*(each.view(shape).float() for each in (value, low, high)))
+
+
 def _drawn_counts(groups: int) -> Iterator[Float[Tensor, "sample group"]]:
     """How often each group is drawn in each sample, as many draws as there are groups."""
     generator = torch.Generator().manual_seed(SEED)
