@@ -58,9 +58,8 @@ class ReasonsOverSet:
     here: Float[Tensor, "pair"]
     there: Float[Tensor, "pair"]
     head_follows: tuple[bool, ...]  #: whether the head prefers the key in the text and the rival in the twin
-    word_follows: tuple[
-        bool, ...
-    ]  #: whether another token is the most probable at the row in the twin; never in encoders
+    #: whether another token is the most probable at the row in the twin; never in encoders.
+    word_follows: tuple[bool, ...]
     query: Float[Tensor, "pair"]  #: the query's share of the change, 1 − that of the keys and of distance
     parts: tuple[Part, ...]  #: sub-layers whole, in the order of the model
     of_parts: Float[Tensor, "pair part"]  #: the query's parts, as shares of the change
@@ -94,7 +93,7 @@ def reasons_over_set(reader: Reader, pairs: Sequence[TwinPair], progress: Progre
     `progress` is called with the number of pairs done since the last call; pairs with a case are done twice.
     """
     head = _turning_head(reader, pairs, progress) if pairs and all(pair.case for pair in pairs) else None
-    parts = _parts_of(reader)
+    parts = tuple(_parts_of(reader))
 
     @torch.inference_mode()
     def of_chunk(some: Sequence[TwinPair], progress: Progress) -> Partial:
@@ -279,12 +278,8 @@ def of_roles(reason: Reason, roles: Sequence[int], twin: Trace) -> list[float]:
     return sums
 
 
-def _parts_of(reader: Reader) -> tuple[Part, ...]:
+def _parts_of(reader: Reader) -> Iterator[Part]:
     """All parts that a query may have, in the order of the model."""
-    return tuple(_all_parts(reader))
-
-
-def _all_parts(reader: Reader) -> Iterator[Part]:
     stacks = dict.fromkeys(stacks_of(site)[0] for site in reader.abilities.heads)
     for stack in stacks:
         yield from (Part(kind, stack) for kind in ("embedding", "position", "beginning"))
