@@ -27,5 +27,12 @@ def test_a_stranger_gets_in_four_clicks_from_the_first_page_to_the_word_that_was
     expect(why.get_by_role("heading", level=2)).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator(".why[data-ready='c4.s10']")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"trail=c4\.s10(&|$)"))
     page.go_back()
     expect(page.locator(".why[data-ready='c4.s10.e4']")).to_be_visible()
+    # The trail of one cell is none of another's.
+    page.get_by_role("tab", name="All heads").click()
+    page.get_by_role("gridcell", name="L6 H1", exact=False).click()
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_have_attribute("data-title", re.compile("^L6 H1"))
+    page.get_by_role("tab", name="Why").click()
+    expect(page.locator(".why[data-ready='question']")).to_be_visible()

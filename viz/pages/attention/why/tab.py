@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz import theme
 from viz.access import models, texts
 from viz.pages.attention import circuits, data
+from viz.pages.attention.why.payload import Codes, Crumb, Gauge, Group, Line, Page, Rival, Row, Tint, Twin
 from viz.pictures.component import Component
-from viz.pictures.payload import ANYTHING, Text, Token, hear
+from viz.pictures.payload import hear
 from viz.selection import state
 from viz.text import written
 from viz.text.messages import _, said, shown
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from model.analysis.reasons.score import Reason
     from model.analysis.reasons.trail import Bar, Level, Read, Trail
 
+#: Where a session keeps the cell that was asked about last, and its trail.
+_BEFORE: Final = "why: asked before"
 _WHY: Final = Component("pages/attention/why/why.js", "pages/attention/why/why.css")
 #: So many bars are shown; more while the rest would exceed the smallest of them.
 SHOWN: Final = 6
@@ -37,116 +39,6 @@ _NOT_PROVEN: Final = said(
     "does not say what happens without the part. A sentence and its twin are one case. And a score is not the word "
     "that is written: other heads and layers have their say in that."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Tokens of a text that can be tinted."""
-
-    mark: Text
-    tokens: Sequence[Token]
-    begins: Sequence[bool]  #: whether a token begins a word
-    swapped: Sequence[int] = ()  #: those that are unlike the other text's
-    query: int | None = None  #: the one whose row is asked about
-    writes: Text = ""  #: what that row writes
-
-
-@dataclass(frozen=True, slots=True)
-class Tint:
-    """What was read at a token: which line and token, its share, and the trail that asks why of it ("" for none)."""
-
-    line: int
-    token: int
-    share: float
-    trail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A bar."""
-
-    name: Text
-    share: float
-    trail: str  #: that asks why of it; "" for none
-    tints: Sequence[Tint] = ()
-    heads: "Sequence[Row]" = ()
-    is_chosen: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Bars that add up to a number."""
-
-    title: Text
-    rows: Sequence[Row]
-    shown: int  #: so many at first; the sum of the others is one more bar
-    is_main: bool  #: whether its first bar is chosen at first
-
-
-@dataclass(frozen=True, slots=True)
-class Crumb:
-    """A step of the trail."""
-
-    name: Text
-    total: float
-    trail: str
-    is_ahead: bool  #: not asked yet: what gives most from here on
-
-
-@dataclass(frozen=True, slots=True)
-class Gauge:
-    """What key and rival get in a text."""
-
-    key: float
-    rival: float
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """A key that the one asked about can be compared with."""
-
-    position: int
-    name: Token
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """All that the tab shows of a step."""
-
-    key: Token
-    rival: Token
-    rival_key: int
-    rivals: Sequence[Rival]
-    asked: Text  #: whose number is asked about; "" for the question itself
-    total: float
-    where: Text
-    because: Text
-    crumbs: Sequence[Crumb]
-    exact: Text
-    is_exact: bool
-    lines: Sequence[Line]
-    gauges: Sequence[Gauge]
-    twin: str  #: the text of the twin; "" for none
-    text: str
-    groups: Sequence[Group]
-    note: Text
-    warm: str = theme.ORANGE
-    cold: str = theme.SKY
-
-
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """A trail that a person asked for."""
-
-    codes: Annotated[str, ANYTHING]
-
-
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """The text of a twin."""
-
-    text: Annotated[str, ANYTHING]
 
 
 @frame.fragment
@@ -162,6 +54,7 @@ def _answer(trace: "Trace") -> None:
     if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
         frame.note("Scores are split for texts of at most {most:,} tokens.", most=MOST_TOKENS)
         return
+    _let_go(_asked(trace))
     reader, asked = models.text_reader(state.current().model), _asked(trace)
     codes = state.current().attention.trail
     with frame.loading(_("Splitting the score …")):
@@ -190,6 +83,17 @@ def _asked(trace: "Trace") -> data.Asked:
     twin = "" if choices.without_twin else (common.other_text or texts.known_twin(trace.text)).strip()
     rival = choices.rival_key
     return data.Asked(site, common.layer, common.head, row, key, rival, "" if twin == trace.text else twin)
+
+
+def _let_go(asked: data.Asked) -> None:
+    """Let go of a trail that belongs to the cell that was asked about before, and was not asked for of this one."""
+    trail = state.current().attention.trail
+    before = st.session_state.get(_BEFORE)
+    cell = (asked.site, asked.layer, asked.head, asked.row, asked.key)
+    if trail and before is not None and before[0] != cell and before[1] == trail:
+        trail = ()
+        state.change(trail=(), rival_key=None)
+    st.session_state[_BEFORE] = (cell, trail)
 
 
 def _go(codes: str) -> None:

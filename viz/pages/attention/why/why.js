@@ -1,5 +1,5 @@
 // A question about a score: its trail, the sentences tinted by what the chosen bar read, and the bars. A bar is chosen by
-// pointer, focus or arrow keys; a click on it, or on a tinted word, asks Why? of it. Data: the payload of tab.py.
+// pointer, focus or arrow keys; a click on it, or on a tinted word, asks Why? of it. Data: `Page` of payload.py.
 import { isTyped } from "../../../pictures/shared/items.js";
 import { _, plural, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";

@@ -1,0 +1,118 @@
+"""What the tab Why sends to its script, and what it hears from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from viz import theme
+from viz.pictures.payload import ANYTHING, Text, Token
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Tokens of a text that can be tinted."""
+
+    mark: Text
+    tokens: Sequence[Token]
+    begins: Sequence[bool]  #: whether a token begins a word
+    swapped: Sequence[int] = ()  #: those that are unlike the other text's
+    query: int | None = None  #: the one whose row is asked about
+    writes: Text = ""  #: what that row writes
+
+
+@dataclass(frozen=True, slots=True)
+class Tint:
+    """What was read at a token: which line and token, its share, and the trail that asks why of it ("" for none)."""
+
+    line: int
+    token: int
+    share: float
+    trail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A bar."""
+
+    name: Text
+    share: float
+    trail: str  #: that asks why of it; "" for none
+    tints: Sequence[Tint] = ()
+    heads: "Sequence[Row]" = ()
+    is_chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Bars that add up to a number."""
+
+    title: Text
+    rows: Sequence[Row]
+    shown: int  #: so many at first; the sum of the others is one more bar
+    is_main: bool  #: whether its first bar is chosen at first
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """A step of the trail."""
+
+    name: Text
+    total: float
+    trail: str
+    is_ahead: bool  #: not asked yet: what gives most from here on
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """What key and rival get in a text."""
+
+    key: float
+    rival: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A key that the one asked about can be compared with."""
+
+    position: int
+    name: Token
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All that the tab shows of a step."""
+
+    key: Token
+    rival: Token
+    rival_key: int
+    rivals: Sequence[Rival]
+    asked: Text  #: whose number is asked about; "" for the question itself
+    total: float
+    where: Text
+    because: Text
+    crumbs: Sequence[Crumb]
+    exact: Text
+    is_exact: bool
+    lines: Sequence[Line]
+    gauges: Sequence[Gauge]
+    twin: str  #: the text of the twin; "" for none
+    text: str
+    groups: Sequence[Group]
+    note: Text
+    warm: str = theme.ORANGE
+    cold: str = theme.SKY
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """A trail that a person asked for."""
+
+    codes: Annotated[str, ANYTHING]
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """The text of a twin."""
+
+    text: Annotated[str, ANYTHING]
