@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from model.analysis.reasons import held_run as reasons_run
     from model.analysis.reasons import score as reasons_score
     from model.analysis.reasons import trail as reasons_trail
+    from model.analysis.reasons import twins as reasons_twins
     from model.analysis.reasons import without as reasons_without
     from model.analysis.residual_stream import streams
     from model.nn import edits, encoder_decoder

@@ -18,6 +18,8 @@ def test_a_vector_figure_takes_three_clicks(page: Page, url: str, tmp_path: Path
     """On white, also where the page is dark."""
     page.emulate_media(color_scheme="dark")
     opened(page, url)
+    # A menu that is opened while the page still comes is closed by what comes.
+    settled(page)
     page.get_by_role("button", name="Export").click()
     page.get_by_role("radio", name="White").click(force=True)
     expect(page).to_have_url(f"{url}/?paper=white")

@@ -22,9 +22,9 @@ from model.analysis.metrics.head_metrics import HeadName
 from model.analysis.reasons.cell import telling_cell
 from model.analysis.reasons.held_run import Part, PartKind
 from model.analysis.reasons.score import Question, Reason, align, explain, stacks_of
+from model.analysis.reasons.twins import trace_twin
 from model.errors import DataError, InputTextError, TraceError, said
 from model.interruption import Progress, no_progress
-from model.opening import as_writer
 from model.over_corpus import Partial, Sum, over_corpus, packed, unpacked
 from model.reader import Reader
 from model.trace.trace import Trace
@@ -144,17 +144,10 @@ class _Explained:
     roles: tuple[int, ...]  #: of each position of the keys' stack, the number of its role
 
 
-def traced_twins(reader: Reader, text: str, twin: str) -> tuple[Trace, Trace]:
-    """Both texts; of an encoder–decoder, over what it writes for the first. Raises an InputTextError if it refuses."""
-    trace = reader.trace(text)
-    if "decoder.cross" in trace.sites:
-        return trace, as_writer(reader).trace_tokens(twin, trace.target_ids[1:])
-    return trace, reader.trace(twin)
-
-
 def _both(reader: Reader, pair: TwinPair) -> tuple[Trace, Trace] | str:
     try:
-        trace, twin = traced_twins(reader, pair.text, pair.twin)
+        trace = reader.trace(pair.text)
+        twin = trace_twin(reader, trace, pair.twin)
     except InputTextError:
         return said("too long or blank for this model")
     if pair.case is not None:

@@ -28,6 +28,7 @@ MAX_STEPS: Final = 4
 TOLERANCE: Final = 1e-4
 #: Σ |share| / |Σ share| above which shares are given no percentages.
 CANCELLING: Final = 3.0
+ONE_KEY: Final = said("This attention has one key only, so there is no other to compare it with.")
 NOT_SEEN: Final = said("This query may not see both keys, so there are not two scores to compare. Choose other keys.")
 EDITED: Final = said("Heads of this run were edited, so its scores are not those of its parts. Trace it without edits.")
 #: A trace's run, as long as somebody holds an answer that came of it.
@@ -328,6 +329,8 @@ def cell_of(run: HeldRun, q: Question, rivals: Sequence[int] = ()) -> Cell:
         raise TraceError(EDITED)
     inputs, others = run.attention(q.site, q.layer), list(rivals or [q.rival])
     scores = run.trace.scores(q.site, q.layer, [q.head], [q.row])[0, 0]
+    if len(scores) < 2:
+        raise TraceError(ONE_KEY)
     for rival in others:
         if not 0 <= q.key < len(scores) or not 0 <= rival < len(scores) or q.key == rival:
             message = "Key and rival are two different keys from 0 to {last}, got {key} and {rival}."

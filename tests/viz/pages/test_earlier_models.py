@@ -35,7 +35,7 @@ SAID = {
     ("attention", "All heads"): "no self-attention",
     ("decoding", "Film"): "no self-attention",
     ("decoding", "Logit lens"): "logit lens reads layers that all add to one sum",
-    ("attention", "Why"): "depend on everything read before",
+    ("attention", "Why"): "sum",
     ("decoding", "Attribution"): "no self-attention",
     ("coreference", "Measured"): "no self-attention",
     ("atlas", "Table"): "There is no atlas of this model",

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model import later
-from viz.access import models, traces
+from viz.access import models
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache, cached
 from viz.text.messages import said
@@ -91,9 +91,7 @@ class Asked:
 @cached(max_entries=MAX_REASONS)
 def twin_trace(reader: "Reader", trace: "Trace", text: str) -> "Trace":
     """The twin, over the same target."""
-    if reader.abilities.kind != "encoder-decoder":
-        return traces.trace(reader, text)
-    return later.opening.as_writer(reader).trace_tokens(text, trace.target_ids[1:])
+    return later.reasons_twins.trace_twin(reader, trace, text)
 
 
 @cached(max_entries=MAX_REASONS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from model.errors import TraceError
 from viz.access import models, texts
 from viz.pages.attention import circuits, data
 from viz.pages.attention.why.payload import Codes, Crumb, Gauge, Group, Line, Page, Rival, Row, Tint, Twin
@@ -18,6 +19,7 @@ from viz.text.messages import _, said, shown
 from viz.text.parts import part_name, site_of
 from viz.text.written import ENCODER, NAMES, head_label, scientific, signed, spoken
 from viz.ui import finding, frame
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Trace
@@ -45,15 +47,18 @@ _NOT_PROVEN: Final = said(
 def show(trace: "Trace") -> None:
     """The question, what answers it, and below it what the head does by tokens alone."""
     with frame.errors_shown():
-        _answer(trace)
-    st.caption(shown(_NOT_PROVEN))
+        try:
+            _answer(trace)
+        except TraceError as error:
+            st.info(plain(error.message), icon=":material/info:")
+        else:
+            st.caption(shown(_NOT_PROVEN))
     frame.unfolding(_("By tokens alone: QK and OV"), "by-tokens", circuits.show, trace)
 
 
 def _answer(trace: "Trace") -> None:
     if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
-        frame.note("Scores are split for texts of at most {most:,} tokens.", most=MOST_TOKENS)
-        return
+        raise TraceError("Scores are split for texts of at most {most:,} tokens.", most=MOST_TOKENS)
     _let_go(_asked(trace))
     reader, asked = models.text_reader(state.current().model), _asked(trace)
     codes = state.current().attention.trail

@@ -81,8 +81,7 @@ def test_the_first_step_of_a_decoder_computes_its_whole_text(any_model: AppTest)
     text = "Tom was very late"
     for name, value in {**place("cost"), "checkpoint": "gpt2", "text": text, "step": "0"}.items():
         any_model.query_params[name] = value
-    # The lesson above it needs one of our models, and says so.
-    assert len(run_page(any_model, "learn").error) == 1
+    run_page(any_model, "learn")
     blocks, parts, _ = explored(any_model)
     prompt = len(models.writer(ModelChoice("gpt2")).decode(text).target_ids)
     assert sum(state == COMPUTED for state in numbers_of(blocks["data"][0])[0]) == prompt

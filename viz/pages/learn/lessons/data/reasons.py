@@ -34,7 +34,7 @@ def _between(
 ) -> "tuple[Trace, Trace, Reason, dict[str, float | str]]":
     """The text, the other over the same translation, why the head changes over, and the words of the question."""
     trace, (site, layer, number), row = shipped.looking(text, head, word)
-    twin = shipped.translator.trace_tokens(other, trace.target_ids[1:])
+    twin = later.reasons_twins.trace_twin(shipped.translator, trace, other)
     key = int(trace.weights(site, layer, [number], [row])[0, 0].argmax())
     score = later.reasons_score
     asked = score.Question(site=site, layer=layer, head=number, row=row, key=key, rival=key)
