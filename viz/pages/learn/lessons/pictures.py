@@ -141,7 +141,9 @@ def bars(picture: Bars) -> go.Figure:
     low = min(0.0, *(float(values.min()) for values in picture.series.values()))
     figure = go.Figure(drawn, theme.figure_layout(height))
     # Room for the number behind the longest bar.
-    figure.update_xaxes(axis(_text(picture.number)) | {"range": [low * 1.12, top * room], "showgrid": False})
+    # As much room before the bars that lead to the left, whose names are there.
+    left = low - (room - 1) * (top - low) if low < 0 else 0.0
+    figure.update_xaxes(axis(_text(picture.number)) | {"range": [left, top * room], "showgrid": False})
     ticks = {
         "tickvals": list(range(len(labels))),
         "ticktext": labels,
