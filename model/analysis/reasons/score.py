@@ -118,14 +118,12 @@ class Step:
         """What stands at one position alone; between two sentences, at both, and how it is read as a constant.
 
         With f and g what text and twin ask there, f · x − g · y is (f + g)/2 · (x − y), what stands there, and
-        (f − g) · (x + y)/2, how it is read.
+        (f − g) · (x + y)/2, how it is read. A text that has no such position, or reads nothing there, is left out.
         """
         places = (position, position if twin_position is None else twin_position)
-        terms = [
-            replace(term, asked=term.run.of_stream(term.asked.at(place)))
-            for term, place in zip(self.terms, places, strict=False)
-        ]
-        if len(terms) < 2 or not all(term.asked.rows for term in terms):
+        asked = [(term, term.asked.at(place)) for term, place in zip(self.terms, places, strict=False)]
+        terms = [replace(term, asked=term.run.of_stream(of_place)) for term, of_place in asked if of_place.rows]
+        if len(terms) < 2:
             return Step(tuple(terms), {}, self.count, self.side)
         mean = (terms[0].asked.vectors + terms[1].asked.vectors) / 2
         before = sum(term.sign * term.run.value(term.asked) for term in terms)

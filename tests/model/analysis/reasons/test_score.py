@@ -74,6 +74,19 @@ def test_what_a_part_read_adds_up_to_its_share(
     followed(word, part, word.shares(through_networks=through)[part], through=through)
 
 
+def test_a_word_that_the_twin_lacks_is_split_alone(config: TransformerConfig, tokenizer: Tokenizer) -> None:
+    reader = ours("pre", config, tokenizer)
+    trace = traced(reader)
+    twin = traced(reader, "The animal was tired.")
+    at = align(trace, twin)["encoder"].index(-1)
+    question = Question(site="decoder.cross", layer=2, head=3, row=2, key=1, rival=len(trace.source_ids) - 1)
+    read = explain(reader.parts, trace, question, twin).query.follow(Part("cross", "decoder", 1))
+    word = read.at(at, -1)
+    assert word.total == pytest.approx(read.words()[0][at], abs=CLOSE)
+    assert abs(word.total) > CLOSE
+    assert sum(word.shares(through_networks=True).values()) == pytest.approx(word.total, abs=CLOSE)
+
+
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @pytest.mark.parametrize("side", ["query", "keys"])
 @pytest.mark.parametrize("site", ["decoder.cross", "encoder.self"])
