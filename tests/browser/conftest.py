@@ -281,8 +281,13 @@ def settled(page: "Page") -> None:
 
 
 def _empty(tab: "Page", is_left_open: bool) -> None:
-    """Leave nothing in a tab that another test could notice: storage, history, size, theme, motion, pointer, focus."""
+    """Leave nothing in a tab that another test could notice.
+
+    Open menus, storage, history, size, theme, motion, pointer, focus.
+    """
     if urlsplit(tab.url).scheme == "http":
+        # A menu that is still open would be closed by the next test that opens it.
+        tab.keyboard.press("Escape")
         tab.evaluate("localStorage.clear(); sessionStorage.clear()")
         tab.evaluate(LET_GO)
     if not is_left_open:
