@@ -1,8 +1,5 @@
 """The tab Why: a question about one cell, the parts that answer it, and what each part read, step by step to words."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import exp
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -10,32 +7,21 @@ import streamlit as st
 from model.errors import TraceError
 from viz.access import models, texts
 from viz.pages.attention import circuits, data
-from viz.pages.attention.why.payload import Codes, Crumb, Gauge, Group, Line, Page, Rival, Row, Tint, Twin
-from viz.pictures.component import Component
+from viz.pages.attention.why.drawn import COMPONENT, Drawn
+from viz.pages.attention.why.payload import Codes, Twin
 from viz.pictures.payload import hear
 from viz.selection import state
-from viz.text import written
 from viz.text.messages import _, said, shown
-from viz.text.parts import part_name, site_of
-from viz.text.written import ENCODER, NAMES, head_label, scientific, signed, spoken
 from viz.ui import finding, frame
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.analysis.reasons.held_run import Part
-    from model.analysis.reasons.score import Reason
-    from model.analysis.reasons.trail import Bar, Level, Read, Trail
 
 #: Where a session keeps the cell that was asked about last, and its trail.
 _BEFORE: Final = "why: asked before"
-_WHY: Final = Component("pages/attention/why/why.js", "pages/attention/why/why.css")
-#: So many bars are shown; more while the rest would exceed the smallest of them.
-SHOWN: Final = 6
 #: Of a sentence with more tokens, each run of the model and each step would take seconds.
 MOST_TOKENS: Final = 512
-#: So many keys are offered as rivals.
-RIVALS: Final = 12
 _NOT_PROVEN: Final = said(
     "What this does not prove. A share is exact while norms, attention weights and gates are held as they were; it "
     "does not say what happens without the part. A sentence and its twin are one case. And a score is not the word "
@@ -68,8 +54,8 @@ def _answer(trace: "Trace") -> None:
     if trail.refused is not None:
         frame.note("The trail goes no further than shown. {why}", why=shown(trail.refused))
     there = data.twin_trace(reader, trace, asked.twin) if asked.twin else None
-    page = _Drawn(trace, there, asked, trail, ahead).page()
-    _WHY.show(
+    page = Drawn(trace, there, asked, trail, ahead).page()
+    COMPONENT.show(
         page,
         key="why",
         trail=hear(lambda told: _go(told.codes), Codes),
@@ -112,318 +98,3 @@ def _take_twin(text: str, own: str) -> None:
     else:
         state.choose(other_text=text)
         state.change(without_twin=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """A step of a trail as the page shows it."""
-
-    trace: "Trace"
-    there: "Trace | None"
-    asked: data.Asked
-    trail: "Trail"
-    ahead: "Trail"
-
-    @property
-    def level(self) -> "Level":
-        """The step that is shown."""
-        return self.trail.levels[-1]
-
-    @property
-    def reason(self) -> "Reason":
-        """The answer to the question."""
-        return self.trail.reason
-
-    def page(self) -> Page:
-        """All of it."""
-        question, keys = self.reason.question, self.trace.axis_names(self.asked.site)[1]
-        weights = self.trace.weights(question.site, question.layer, [question.head], [question.row])[0, 0].tolist()
-        offered = data.most_read(weights, (question.rival,), RIVALS)
-        return Page(
-            key=spoken(keys[question.key]),
-            rival=spoken(keys[question.rival]),
-            rival_key=question.rival,
-            rivals=[Rival(at, spoken(keys[at]), weights[at]) for at in offered if at != question.key],
-            asked="" if self.level.kind == "question" else self._name(self.level),
-            total=self._total,
-            where=self._where(),
-            because=self._because(),
-            crumbs=[self._crumb(level) for level in self.ahead.levels],
-            exact=_("adds up to {error}", error=scientific(self.reason.error)),
-            is_exact=self.reason.is_exact,
-            lines=self._lines(),
-            gauges=self._gauges(weights),
-            twin=self.asked.twin,
-            text=self.trace.text,
-            groups=self._groups(),
-            note=self._note(),
-        )
-
-    @property
-    def _total(self) -> float:
-        return self.reason.total if self.level.kind == "question" else self.level.total
-
-    def _crumb(self, level: "Level") -> Crumb:
-        is_first = level.kind == "question"
-        total, is_ahead = (self.reason.total if is_first else level.total), len(level.trail) > len(self.level.trail)
-        return Crumb(self._name(level), total, _joined(level.trail), is_ahead)
-
-    def _name(self, level: "Level") -> str:
-        if level.kind == "question":
-            question = self.reason.question
-            return head_label(question.layer, question.head, question.site)
-        if level.position is not None and level.stack is not None:
-            return f"“{self._word(level.stack, level.position)}”"
-        return "" if level.part is None else _part_name(level.part)
-
-    def _word(self, stack: str, position: int) -> str:
-        """A position of a stack as a sentence names it: by the token that is read there."""
-        return spoken((self.trace.source.names if stack == "encoder" else self.trace.target_tokens)[position])
-
-    def _row(self) -> str:
-        """The row as a sentence names it: by what it writes, else by what it reads."""
-        name = self.trace.row_names(self.asked.site)[self.asked.row]
-        _before, word, _after = written.row_parts(name, writes=self.trace.rows_write(self.asked.site))
-        return spoken(word.rpartition("→")[2].strip() or word)
-
-    def _where(self) -> str:
-        if self.level.kind != "question":
-            return self._step_said()
-        question, reason = self.reason.question, self.reason
-        keys = self.trace.axis_names(question.site)[1]
-        values = {
-            "head": _("{site} {head}", site=NAMES[question.site].label, head=head_label(question.layer, question.head)),
-            "word": self._row(),
-            "key": spoken(keys[question.key]),
-            "rival": spoken(keys[question.rival]),
-            "score": written.decimal(reason.here),
-            "times": _times(reason.here),
-        }
-        first = self._here_said(values)
-        if reason.there is None:
-            return first
-        there = {**values, "times": _times(abs(reason.there)), "score": written.decimal(abs(reason.there))}
-        if reason.there < 0:
-            message = "In the twin, “{rival}” has {times} times the weight of “{key}” (e to the {score})."
-            return f"{first} {_(message, **there)}"
-        message = "In the twin, “{key}” has {times} times the weight of “{rival}” (e to the {score})."
-        return f"{first} {_(message, **there)}"
-
-    def _here_said(self, values: Mapping[str, str]) -> str:
-        if self.trace.rows_write(self.asked.site):
-            message = (
-                "{head}, while it writes “{word}”, gives “{key}” {times} times the weight of “{rival}” (e to the "
-                "{score})."
-            )
-            return _(message, **values)
-        message = "{head}, at “{word}”, gives “{key}” {times} times the weight of “{rival}” (e to the {score})."
-        return _(message, **values)
-
-    def _step_said(self) -> str:
-        """What the step asks, and of how much it is a part."""
-        before = self.trail.levels[-2]
-        values = {"name": self._name(self.level), "share": signed(self.level.total), "before": self._name(before)}
-        total = self.reason.total if before.kind == "question" else before.total
-        if self.level.kind == "word":
-            message = "{share} of the {total} were read by {before} at {name}. Which parts wrote what it found?"
-            return _(message, **values, total=signed(total))
-        return _("{share} of the {total} at {before} come from {name}.", **values, total=signed(total))
-
-    def _because(self) -> str:
-        level = self.level
-        if level.kind == "beginning":
-            return _("Here the trail ends: this is the word itself, before any layer has read another word.")
-        bars = level.words or level.parts
-        named = next((bar for bar in bars if bar.trail), None)
-        if named is None:
-            return ""
-        values = {"share": signed(named.share), "total": signed(level.total), "name": self._bar_name(named)}
-        if data.is_cancelling(level.cancelling):
-            return _("Parts cancel {factor:.1f} times over here: no part is “so much of it”.", factor=level.cancelling)
-        if level.kind == "question":
-            return self._because_of_sides(values)
-        before = self.trail.levels[-2]
-        if level.words and before.kind == "word":
-            return _("Because {before} had read {name}: {share} of {total}.", **values, before=self._name(before))
-        if level.words:
-            return _("Because it read {name}: {share} of {total}.", **values)
-        return _("Because of what {name} wrote: {share} of {total}.", **values)
-
-    def _because_of_sides(self, values: Mapping[str, str]) -> str:
-        if self.reason.there is None:
-            return _("Of the parts that are listed, {name} gives most: {share} of {total}.", **values)
-        side = {"of_side": signed(self.level.total), "change": signed(self.reason.total)}
-        if self.trail.side == "q":
-            message = "Because of the query: {of_side} of the change of {change} is there, and {name} wrote {share}."
-            return _(message, **values, **side)
-        message = "Because of the keys: {of_side} of the change of {change} is there, and {name} wrote {share}."
-        return _(message, **values, **side)
-
-    def _note(self) -> str:
-        if self.reason.there is None:
-            return _(
-                "Numbers are differences of scores: natural logarithms of how many times the weight. Warm is towards "
-                "“{key}”, cold towards “{rival}”.",
-                key=spoken(self.trace.axis_names(self.asked.site)[1][self.reason.question.key]),
-                rival=spoken(self.trace.axis_names(self.asked.site)[1][self.reason.question.rival]),
-            )
-        return _(
-            "A bar is the difference of both sentences; the number below a word is its share in its own sentence. Warm "
-            "is towards “{key}”, cold towards “{rival}”.",
-            key=spoken(self.trace.axis_names(self.asked.site)[1][self.reason.question.key]),
-            rival=spoken(self.trace.axis_names(self.asked.site)[1][self.reason.question.rival]),
-        )
-
-    # ---- sentences ----
-
-    @property
-    def _sides(self) -> "list[tuple[Trace, int]]":
-        """Text and twin, each with the row that is asked about."""
-        sides = [(self.trace, self.reason.question.row)]
-        if self.there is not None and self.reason.twin is not None:
-            sides.append((self.there, self.reason.twin.row))
-        return sides
-
-    def _stacks(self) -> list[str]:
-        return [stack for stack in ("encoder", "decoder") if _tokens(self.trace, stack)]
-
-    def _lines(self) -> list[Line]:
-        lines = []
-        site, stacks = self.asked.site, self._stacks()
-        for side, (trace, row) in enumerate(self._sides):
-            for number, stack in enumerate(stacks):
-                tokens, others = _tokens(trace, stack), _tokens(self._sides[1 - side][0], stack) if self.there else ()
-                is_asked = stack == ("encoder" if site == ENCODER else "decoder")
-                writes = is_asked and trace.rows_write(site)
-                last = row + 1 if is_asked and stack == "decoder" else len(tokens)
-                mark = "" if number else _("TWIN") if side else _("TEXT")
-                swapped = [at for at, token in enumerate(tokens) if others and token not in others]
-                names = trace.source.names if stack == "encoder" else trace.target_tokens
-                lines.append(
-                    Line(
-                        mark,
-                        [spoken(name) for name in names[:last]],
-                        _begin_words(names[:last]),
-                        swapped,
-                        row if is_asked and not writes else None,
-                        self._row() if writes and not side else "",
-                    )
-                )
-        return lines
-
-    def _gauges(self, weights: Sequence[float]) -> list[Gauge]:
-        question = self.reason.question
-        gauges = [Gauge(weights[question.key], weights[question.rival])]
-        if self.there is not None and (twin := self.reason.twin) is not None:
-            row = self.there.weights(twin.site, twin.layer, [twin.head], [twin.row])[0, 0]
-            gauges.append(Gauge(float(row[twin.key]), float(row[twin.rival])))
-        return gauges
-
-    # ---- bars ----
-
-    def _groups(self) -> list[Group]:
-        level, groups = self.level, []
-        if level.kind == "question":
-            groups.append(self._side_group())
-        if level.words:
-            words = [self._word_row(bar) for bar in level.words]
-            groups.append(Group(_("Where it read"), words, _count_shown(level.words), is_main=True))
-        if level.parts:
-            is_heads = bool(level.words)
-            rows = [self._part_row(bar, with_heads=not is_heads) for bar in level.parts]
-            count = len(rows) if is_heads else _count_shown(level.parts)
-            groups.append(Group(self._title(), rows, count, is_main=not is_heads))
-        return groups
-
-    def _title(self) -> str:
-        level = self.level
-        if level.words:
-            return _("Its heads")
-        if level.kind == "question":
-            return _("What wrote the query") if self.trail.side == "q" else _("What wrote the keys")
-        return _("What wrote this") if level.kind == "word" else _("What it read there, by who wrote it")
-
-    def _side_group(self) -> Group:
-        reason, side = self.reason, self.trail.side
-        named = [(_("query"), reason.query.total, "q"), (_("keys"), reason.keys.total, "k")]
-        rows = [Row(name, total, code, is_chosen=code == side) for name, total, code in named]
-        if reason.there is None:
-            return Group(_("The same number, by the parts of the query or of the keys"), rows, 2, is_main=False)
-        if reason.distance:
-            rows.append(Row(_("distance of query and key"), reason.distance, ""))
-        return Group(_("Query or keys?"), rows, len(rows), is_main=False)
-
-    def _part_row(self, bar: "Bar", *, with_heads: bool) -> Row:
-        heads = [self._part_row(head, with_heads=False) for head in self.level.heads(bar)] if with_heads else ()
-        is_tinted = bar.part is not None and (with_heads or self.level.words) and bar.part in self._tinted()
-        read = self.level.read_by(bar) if is_tinted else None
-        tints = [] if read is None else self._tints(read, bar.trail)
-        return Row(self._bar_name(bar), bar.share, _joined(bar.trail), tints, heads)
-
-    def _tinted(self) -> "set[Part | None]":
-        return {bar.part for bar in self.level.parts[: max(SHOWN, _count_shown(self.level.parts))]}
-
-    def _word_row(self, bar: "Bar") -> Row:
-        tints: list[Tint] = []
-        if (read := self.level.read) is not None and bar.position is not None:
-            tints = [tint for tint in self._tints(read, self.level.trail) if tint.trail == _joined(bar.trail)]
-        return Row(self._bar_name(bar), bar.share, _joined(bar.trail), tints)
-
-    def _tints(self, read: "Read", trail: Sequence[str]) -> list[Tint]:
-        """What was read at each word of both texts; the words of the twin lead where their partners do."""
-        stacks = self._stacks()
-        line, letter = stacks.index(read.stack), "s" if read.stack == "encoder" else "t"
-        partners = data.partners(self.trace, self.there)[read.stack] if self.there is not None else ()
-        ours = {there: here for here, there in enumerate(partners)}
-        tints = [Tint(line, at, share, _joined((*trail, f"{letter}{at}"))) for at, share in read.here.items()]
-        for at, share in read.there.items():
-            own = _joined((*trail, f"{letter}{ours[at]}")) if at in ours else ""
-            # The difference takes the twin's off: in its own sentence a share has its own sign.
-            tints.append(Tint(line + len(stacks), at, -share, own))
-        return tints
-
-    def _bar_name(self, bar: "Bar") -> str:
-        if bar.part is not None:
-            return _part_name(bar.part)
-        level = self.level
-        if bar.position is None or level.read is None:
-            return _("words of the twin alone")
-        return f"“{self._word(level.read.stack, bar.position)}”"
-
-
-def _tokens(trace: "Trace", stack: str) -> Sequence[str]:
-    return trace.source_tokens if stack == "encoder" else trace.target_tokens
-
-
-def _begin_words(names: Sequence[str]) -> list[bool]:
-    """Whether each token begins a word: where tokens do not say it by a sign, each but what BERT's continue."""
-    if any(name.startswith(("▁", "Ġ")) for name in names):
-        return [name.startswith(("▁", "Ġ", "<")) for name in names]
-    return [not name.startswith("##") for name in names]
-
-
-def _joined(trail: Sequence[str]) -> str:
-    return ".".join(trail)
-
-
-def _count_shown(bars: "Sequence[Bar]") -> int:
-    """Six, or more while the sum of the others would exceed the smallest that is shown; a rest of one is a bar."""
-    count = SHOWN
-    while count < len(bars) and abs(sum(bar.share for bar in bars[count:])) > abs(bars[count - 1].share):
-        count += 1
-    return len(bars) if len(bars) <= count + 1 else count
-
-
-def _part_name(part: "Part") -> str:
-    """As sentences on this page name a part, with its stack, for a trail goes through several."""
-    site = site_of(part)
-    if site is None or part.layer is None:
-        return shown(part_name(part))
-    if part.head is not None:
-        return head_label(part.layer, part.head, site)
-    return _("{site} {head}", site=NAMES[site].short, head=f"L{part.layer + 1}")
-
-
-def _times(score: float) -> str:
-    times = exp(min(score, 40.0))
-    return f"{times:,.0f}" if times >= 10 else f"{times:.2f}"
