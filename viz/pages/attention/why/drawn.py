@@ -6,11 +6,11 @@ from math import exp
 from typing import TYPE_CHECKING, Final
 
 from viz.pages.attention import data
+from viz.pages.attention.why.names import Names
 from viz.pages.attention.why.payload import Crumb, Gauge, Group, Line, Page, Rival, Row, Tint
 from viz.pictures.component import Component
 from viz.text import written
-from viz.text.messages import _, shown
-from viz.text.parts import part_name, site_of
+from viz.text.messages import _
 from viz.text.written import ENCODER, NAMES, head_label, scientific, signed, spoken
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ class Drawn:
         return self.trail.levels[-1]
 
     @property
+    def names(self) -> Names:
+        """What its steps are called."""
+        return Names(self.trace, self.reason.question)
+
+    @property
     def reason(self) -> "Reason":
         """The answer to the question."""
         return self.trail.reason
@@ -56,7 +61,7 @@ class Drawn:
             rival=spoken(keys[question.rival]),
             rival_key=question.rival,
             rivals=[Rival(at, spoken(keys[at]), weights[at]) for at in offered if at != question.key],
-            asked="" if self.level.kind == "question" else self._name(self.level),
+            asked="" if self.level.kind == "question" else self.names.level(self.level),
             total=self._total,
             where=self._where(),
             because=self._because(),
@@ -78,25 +83,7 @@ class Drawn:
     def _crumb(self, level: "Level") -> Crumb:
         is_first = level.kind == "question"
         total, is_ahead = (self.reason.total if is_first else level.total), len(level.trail) > len(self.level.trail)
-        return Crumb(self._name(level), total, _joined(level.trail), is_ahead)
-
-    def _name(self, level: "Level") -> str:
-        if level.kind == "question":
-            question = self.reason.question
-            return head_label(question.layer, question.head, question.site)
-        if level.position is not None and level.stack is not None:
-            return f"“{self._word(level.stack, level.position)}”"
-        return "" if level.part is None else _part_name(level.part)
-
-    def _word(self, stack: str, position: int) -> str:
-        """A position of a stack as a sentence names it: by the token that is read there."""
-        return spoken((self.trace.source.names if stack == "encoder" else self.trace.target_tokens)[position])
-
-    def _row(self) -> str:
-        """The row as a sentence names it: by what it writes, else by what it reads."""
-        name = self.trace.row_names(self.asked.site)[self.asked.row]
-        _before, word, _after = written.row_parts(name, writes=self.trace.rows_write(self.asked.site))
-        return spoken(word.rpartition("→")[2].strip() or word)
+        return Crumb(self.names.level(level), total, _joined(level.trail), is_ahead)
 
     def _where(self) -> str:
         if self.level.kind != "question":
@@ -105,7 +92,7 @@ class Drawn:
         keys = self.trace.axis_names(question.site)[1]
         values = {
             "head": _("{site} {head}", site=NAMES[question.site].label, head=head_label(question.layer, question.head)),
-            "word": self._row(),
+            "word": self.names.row(),
             "key": spoken(keys[question.key]),
             "rival": spoken(keys[question.rival]),
             "score": written.decimal(reason.here),
@@ -134,7 +121,8 @@ class Drawn:
     def _step_said(self) -> str:
         """What the step asks, and of how much it is a part."""
         before = self.trail.levels[-2]
-        values = {"name": self._name(self.level), "share": signed(self.level.total), "before": self._name(before)}
+        name, before_it = self.names.level(self.level), self.names.level(before)
+        values = {"name": name, "share": signed(self.level.total), "before": before_it}
         total = self.reason.total if before.kind == "question" else before.total
         if self.level.kind == "word":
             message = "{share} of the {total} were read by {before} at {name}. Which parts wrote what it found?"
@@ -149,14 +137,14 @@ class Drawn:
         named = next((bar for bar in bars if bar.trail), None)
         if named is None:
             return ""
-        values = {"share": signed(named.share), "total": signed(level.total), "name": self._bar_name(named)}
+        values = {"share": signed(named.share), "total": signed(level.total), "name": self.names.bar(level, named)}
         if data.is_cancelling(level.cancelling):
             return _("Parts cancel {factor:.1f} times over here: no part is “so much of it”.", factor=level.cancelling)
         if level.kind == "question":
             return self._because_of_sides(values)
         before = self.trail.levels[-2]
         if level.words and before.kind == "word":
-            return _("Because {before} had read {name}: {share} of {total}.", **values, before=self._name(before))
+            return _("Because {before} had read {name}: {share} of {total}.", **values, before=self.names.level(before))
         if level.words:
             return _("Because it read {name}: {share} of {total}.", **values)
         return _("Because of what {name} wrote: {share} of {total}.", **values)
@@ -218,7 +206,7 @@ class Drawn:
                         _begin_words(names[:last]),
                         swapped,
                         row if is_asked and not writes else None,
-                        self._row() if writes and not side else "",
+                        self.names.row() if writes and not side else "",
                     )
                 )
         return lines
@@ -270,7 +258,7 @@ class Drawn:
         is_tinted = bar.part is not None and (with_heads or self.level.words) and bar.part in self._tinted()
         read = self.level.read_by(bar) if is_tinted else None
         tints = [] if read is None else self._tints(read, bar.trail)
-        return Row(self._bar_name(bar), bar.share, _joined(bar.trail), tints, heads)
+        return Row(self.names.bar(self.level, bar), bar.share, _joined(bar.trail), tints, heads)
 
     def _tinted(self) -> "set[Part | None]":
         return {bar.part for bar in self.level.parts[: max(SHOWN, _count_shown(self.level.parts))]}
@@ -279,7 +267,7 @@ class Drawn:
         tints: list[Tint] = []
         if (read := self.level.read) is not None and bar.position is not None:
             tints = [tint for tint in self._tints(read, self.level.trail) if tint.trail == _joined(bar.trail)]
-        return Row(self._bar_name(bar), bar.share, _joined(bar.trail), tints)
+        return Row(self.names.bar(self.level, bar), bar.share, _joined(bar.trail), tints)
 
     def _tints(self, read: "Read", trail: Sequence[str]) -> list[Tint]:
         """What was read at each word of both texts; the words of the twin lead where their partners do."""
@@ -293,14 +281,6 @@ class Drawn:
             # The difference takes the twin's off: in its own sentence a share has its own sign.
             tints.append(Tint(line + len(stacks), at, -share, own))
         return tints
-
-    def _bar_name(self, bar: "Bar") -> str:
-        if bar.part is not None:
-            return _part_name(bar.part)
-        level = self.level
-        if bar.position is None or level.read is None:
-            return _("words of the twin alone")
-        return f"“{self._word(level.read.stack, bar.position)}”"
 
 
 def _tokens(trace: "Trace", stack: str) -> Sequence[str]:
@@ -324,16 +304,6 @@ def _count_shown(bars: "Sequence[Bar]") -> int:
     while count < len(bars) and abs(sum(bar.share for bar in bars[count:])) > abs(bars[count - 1].share):
         count += 1
     return len(bars) if len(bars) <= count + 1 else count
-
-
-def _part_name(part: "Part") -> str:
-    """As sentences on this page name a part, with its stack, for a trail goes through several."""
-    site = site_of(part)
-    if site is None or part.layer is None:
-        return shown(part_name(part))
-    if part.head is not None:
-        return head_label(part.layer, part.head, site)
-    return _("{site} {head}", site=NAMES[site].short, head=f"L{part.layer + 1}")
 
 
 def _times(score: float) -> str:

@@ -4,6 +4,7 @@ import { isTyped } from "../../../pictures/shared/items.js";
 import { _, plural, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { hueOf, signed } from "./shares.js";
 
 /** @typedef {{ line: number, token: number, share: number, trail: string }} Tint */
 /** @typedef {{ name: string, share: number, trail: string, tints: Tint[], heads: Row[], isChosen: boolean }} Row */
@@ -26,10 +27,6 @@ const REST_MS = 80;
 /** A share below this part of the largest is not tinted. */
 const LEAST = 0.02;
 
-/** A difference with its sign. @param {number} value */
-const signed = (value) => `${value < -0.005 ? "−" : value < 0.005 ? "" : "+"}${Math.abs(value).toFixed(2)}`;
-/** @param {number} share */
-const hueOf = (share) => (share < 0 ? "cold" : "warm");
 /** @param {{ share: number }[]} rows */
 const sumOf = (rows) => rows.reduce((sum, { share }) => sum + share, 0);
 

@@ -1,0 +1,60 @@
+"""Name what a trail goes through, as sentences, bars and the picture of the tab Why do."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from viz.text import written
+from viz.text.messages import _, shown
+from viz.text.parts import part_name, site_of
+from viz.text.written import NAMES, head_label, spoken
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.reasons.held_run import Part
+    from model.analysis.reasons.score import Question
+    from model.analysis.reasons.trail import Bar, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of what answers a question about a text."""
+
+    trace: "Trace"
+    question: "Question"
+
+    def level(self, level: "Level") -> str:
+        """A step: the head that is asked about, a sub-layer, a head or a word."""
+        if level.kind == "question":
+            return head_label(self.question.layer, self.question.head, self.question.site)
+        if level.position is not None and level.stack is not None:
+            return f"“{self.word(level.stack, level.position)}”"
+        return "" if level.part is None else in_its_stack(level.part)
+
+    def bar(self, level: "Level", bar: "Bar") -> str:
+        """A bar of a step."""
+        if bar.part is not None:
+            return in_its_stack(bar.part)
+        if bar.position is None or level.read is None:
+            return _("words of the twin alone")
+        return f"“{self.word(level.read.stack, bar.position)}”"
+
+    def word(self, stack: str, position: int) -> str:
+        """A position of a stack as a sentence names it: by the token that is read there."""
+        return spoken((self.trace.source.names if stack == "encoder" else self.trace.target_tokens)[position])
+
+    def row(self) -> str:
+        """The row as a sentence names it: by what it writes, else by what it reads."""
+        site = self.question.site
+        name = self.trace.row_names(site)[self.question.row]
+        _before, word, _after = written.row_parts(name, writes=self.trace.rows_write(site))
+        return spoken(word.rpartition("→")[2].strip() or word)
+
+
+def in_its_stack(part: "Part") -> str:
+    """A part by its stack and layer, for a trail goes through several stacks."""
+    site = site_of(part)
+    if site is None or part.layer is None:
+        return shown(part_name(part))
+    if part.head is not None:
+        return head_label(part.layer, part.head, site)
+    return _("{site} {head}", site=NAMES[site].short, head=f"L{part.layer + 1}")
