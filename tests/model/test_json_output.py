@@ -14,6 +14,7 @@ from tests.paths import ROOT
 PAGE = ROOT / ".github" / "docs" / "json.md"
 FILES = {
     "pairs.tsv": "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)),
+    "cases.tsv": "Tom told Anna that he was late.\the\tTom\tAnna\n",
     "twins.tsv": f"{SENTENCES[0]}\t{SENTENCES[0].replace('tired', 'old')}\n",
     "gold.jsonl": json.dumps({"en": ["tom"], "de": ["tom"], "sure": [[0, 0]]}) + "\n",
 }
@@ -23,7 +24,7 @@ COMMANDS = {
     "evaluate": ["--data", "pairs.tsv", "--show"],
     "verify": ["MODEL"],
     "align": ["--data", "gold.jsonl"],
-    "coreference": ["--data", "curated"],
+    "coreference": ["--data", "cases.tsv"],
     "reasons": ["--data", "twins.tsv"],
     "pronouns": ["--part", "dev", "--pairs", "1"],
     "copying": ["--sentences", "3"],

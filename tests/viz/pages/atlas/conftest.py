@@ -11,6 +11,7 @@ from model import Translator
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence
+from tests.conftest import few_cases
 from tests.viz.page_run import app_of
 from tests.viz.pages.atlas.opening import OWN, forget
 from viz.pages.atlas import data
@@ -34,6 +35,7 @@ def checkpoints(tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.Monk
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "ck" / "en-de")
     (tmp_path / "own.txt").write_text("\n".join(OWN), encoding="utf-8")
     monkeypatch.setattr(data, "OWN_CORPUS", tmp_path / "own.txt")
+    monkeypatch.setattr(data, "cases_for", few_cases)
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "ck"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     forget()
