@@ -10,10 +10,7 @@ from torch import Tensor, nn
 from model.adapters import capture
 from model.adapters.capture import Call, KernelSums, attend, layers_counted, mask_behind, name_attentions
 from model.errors import CancelledError
-from model.nn.attention import AttentionInputs
 from model.nn.hooks import CALL, listen
-from model.nn.masks import AttentionMask
-from model.trace.row_blocks import log_sum_exp, pooled_weights, weights_tile
 from model.trace.trace import Recorded
 
 N = 300  # more than one block of rows
@@ -138,29 +135,6 @@ def test_the_sums_are_those_of_the_masked_scores_and_the_output_is_the_kernels_o
     sums = masked_scores(query, key, mask, is_causal=is_causal).logsumexp(-1).float()
     assert told.sums is not None
     torch.testing.assert_close(told.sums, sums, atol=2e-6, rtol=1e-6)
-
-
-@pytest.mark.parametrize("lowest", [False, torch.finfo(torch.float32).min, -torch.inf])
-def test_a_row_that_may_attend_to_nothing_has_weights_of_zero(lowest: bool | float) -> None:
-    query, key, value = torch.randn(3, 2, 5, 8)
-    mask: Tensor = torch.ones(5, 5).bool() if lowest is False else torch.zeros(5, 5)
-    mask[3] = lowest
-    with KernelSums() as told:
-        F.scaled_dot_product_attention(query[None], key[None], value[None], attn_mask=mask)
-    assert told.sums is not None
-    allowed = torch.ones(1, 5, 5).bool()
-    allowed[:, 3] = False
-    inputs = AttentionInputs(
-        query=query,
-        key=key,
-        value=value,
-        mask=AttentionMask(num_queries=5, num_keys=5, explicit=allowed),
-        scale=8**-0.5,
-    )
-    known = inputs.with_log_sums(told.sums[0])
-    tile = weights_tile(known, 1, slice(None), slice(None), log_sum_exp(known)[1])
-    torch.testing.assert_close(tile, inputs.weights()[1])
-    assert pooled_weights(known, [3, 4], [0, 5]).maxima.tolist() == [[[0.0]], [[0.0]]]
 
 
 SIZE = 9

@@ -262,12 +262,6 @@ def test_a_template_that_refuses_says_what_it_says(chat_folder: Callable[[str], 
         as_chat(open_reader(chat_folder("brackets"))).source("user: a\nuser: b")
 
 
-@pytest.mark.parametrize(("text", "words"), [("  ", "empty"), ("user:", "chat is empty"), ("a " * 600, "too long")])
-def test_a_chat_that_cannot_be_read_is_refused(marked_chat: ChatWriter, text: str, words: str) -> None:
-    with pytest.raises(InputTextError, match=words):
-        marked_chat.trace(text)
-
-
 def test_a_model_without_a_template_or_another_kind_is_refused(opened: Callable[[str], Any]) -> None:
     with pytest.raises(InputTextError, match="has no chat template"):
         as_chat(opened("gpt2"))

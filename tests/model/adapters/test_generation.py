@@ -1,7 +1,5 @@
 """Other people's models write here what `generate` writes, with the caches that they have; decoders' logit lens."""
 
-import json
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +10,9 @@ import torch
 from model import Draws, PointAt, Sampling, SwitchOff
 from model.adapters.generation import GenerationSession
 from model.adapters.text_writer import TextWriter
-from model.analysis.interventions.head_effects import heads_off
-from model.analysis.metrics.head_metrics import HeadName
 from model.errors import ConfigError, EditError, InputTextError, SessionError, TraceError
 from model.nn.edits import HeadEdit
 from tests.model.adapters.zoo import BOTH, DECODERS, writer
-from viz.pages.decoding import export
 
 pytestmark = pytest.mark.usefixtures("short_texts")
 
@@ -86,26 +81,6 @@ def test_beams_equal_those_of_generate(
         assert set(theirs[len(own) :]) <= {0, 2}  # what shorter ones are filled up with
     scores = [tree.nodes[node].score for node in tree.hypotheses]
     assert scores == pytest.approx(found.sequences_scores.tolist(), abs=1e-4)
-
-
-@pytest.mark.parametrize("model_type", ["bart", "t5"])
-def test_a_tree_holds_nothing_that_the_rules_forbid(model_type: str) -> None:
-    reader = writer(model_type, forced_bos_token_id=5, forced_eos_token_id=2, eos_token_id=2)
-    tree = reader.beam_tree(TEXT, beam=3)
-    assert all(math.isfinite(node.total) and math.isfinite(node.log_prob) for node in tree.nodes)
-    assert [node.token_id for node in tree.nodes if node.step == 0] == [5]
-    assert {node.token_id for node in tree.nodes if node.step == tree.limit - 1} <= {2}
-    assert json.loads(export.beam(tree, TEXT, checkpoint="bart", digest="d"))["nodes"][1]["total"] == 0.0
-
-
-def test_heads_that_are_off_around_a_text_are_off_in_it(writers: dict[str, TextWriter]) -> None:
-    reader, head = writers["marian"], HeadName("decoder.cross", 0, 1)
-    with heads_off(reader, {head}):
-        within = finished(reader)
-    edited = reader.decode(TEXT, edits=[SwitchOff(*head)])
-    edited.run()
-    assert torch.equal(within.log_probs, edited.log_probs)
-    assert not torch.equal(within.log_probs[0], finished(reader).log_probs[0])
 
 
 def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, TextWriter]) -> None:

@@ -206,19 +206,6 @@ def test_a_conversion_that_is_not_as_it_was_made_is_made_anew(
     assert _kept(tmp_path / "cache").read_bytes() == _kept(cache).read_bytes()
 
 
-@pytest.mark.long
-def test_a_conversion_is_kept_in_no_folder_that_a_link_leads_to(
-    opened_once: tuple[Path, Path, torch.Tensor], tmp_path: Path
-) -> None:
-    file, _cache, weights = opened_once
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "cache" / "gguf").symlink_to(tmp_path / "elsewhere")
-    opened = open_reader(file, "cpu", cache=tmp_path / "cache")
-    torch.testing.assert_close(opened.trace(TEXT).weights("decoder.self", 0), weights, atol=0, rtol=0)
-    assert not list((tmp_path / "elsewhere").iterdir())
-
-
 def _with(content: bytes, key: str, form: str, value: int, after: int = 4) -> bytes:
     """A file with another number so many bytes after a name: a setting, or what a list or tensor claims."""
     at = content.index(key.encode()) + len(key) + after

@@ -1,7 +1,6 @@
 """A MarianMT (OPUS-MT) folder: tokens, languages, texts, weights, and what is said where files are missing."""
 
 import copy
-from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -99,20 +98,6 @@ def test_characters_of_a_translation_are_known_and_an_unknown_language_is_refuse
         reader.translate(">>xyz<< The dog.")
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_weights_are_those_of_eager_attention(folders: dict[str, Opened], name: str) -> None:
-    trace, theirs = folders[name].reader.trace(TEXTS[2]), folders[name].theirs
-    theirs.set_attn_implementation("eager")
-    source, target = torch.tensor([trace.source_ids]), torch.tensor([trace.target_ids])
-    with torch.inference_mode():
-        out = theirs(input_ids=source, decoder_input_ids=target, output_attentions=True)
-    for site, key in {"encoder.self": "encoder", "decoder.self": "decoder", "decoder.cross": "cross"}.items():
-        expected = getattr(out, f"{key}_attentions")
-        assert trace.layers_of(site) == len(expected)
-        for layer, weights in enumerate(expected):
-            torch.testing.assert_close(trace.weights(site, layer), weights[0], atol=1e-5, rtol=0)
-
-
 @pytest.mark.parametrize("text", TEXTS)
 def test_nothing_that_may_not_be_written_is_written(opened: Opened, text: str) -> None:
     reader, source = opened.reader, list(opened.reader.source_ids(text))
@@ -130,16 +115,6 @@ def test_nothing_that_may_not_be_written_is_written(opened: Opened, text: str) -
     assert [step.log_prob for step in forced.steps] == pytest.approx(expected_steps, abs=1e-4)
     first = opened.logits(source, list(forced.target_ids[:1]))
     torch.testing.assert_close(reader.place_logits(reader.place(text)), first, atol=1e-4, rtol=0)
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_the_last_level_of_its_lens_is_what_it_says_without_the_padding(opened: Opened, text: str) -> None:
-    session = opened.reader.decode(text)
-    session.run()
-    trace = session.trace()
-    # The last one is the end, which its settings force where the limit is.
-    *found, _forced = opened.reader.logit_lens(trace).chosen_probabilities[-1].tolist()
-    assert found == pytest.approx([exp(step.log_prob) for step in trace.steps[:-1]], abs=1e-5)
 
 
 def test_what_its_stacks_begin_with_is_the_sum_of_embeddings_and_its_sinusoids(opened: Opened) -> None:

@@ -11,7 +11,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from model.adapters.decoder_sizes import library_sizes
 from model.adapters.library import new_cache
 from model.adapters.text_reader import TextReader
-from model.analysis.residual_stream.streams import streams
 from model.analysis.residual_stream.token_path import follow
 from model.decoding.cost import step_cost
 from model.errors import TraceError
@@ -22,47 +21,12 @@ from tests.model.adapters.zoo import KINDS, random_reader, save_model, tiny, wri
 
 pytestmark = pytest.mark.usefixtures("short_texts")
 TEXT = "The animal was too tired."
-PRE_NORM_ENCODERS = ["modernbert", "pegasus", "mbart"]
-POST_NORM = ["distilbert", "bart"]
-WRITERS = ["gpt2", "opt", "olmo2", "starcoder2", "t5"]
-
-
-def states_of(reader: Any, trace: Any, stack: str) -> list[torch.Tensor]:
-    """What the library calls the states of a stack; its last one is normed where there is a final norm."""
-    given = reader.arguments(trace.source_ids, trace.target_ids)
-    with torch.inference_mode():
-        output = reader.model.base_model(**given, output_hidden_states=True)
-    states = getattr(output, f"{stack}_hidden_states", None) or output.hidden_states
-    return [state[0].float() for state in states]
 
 
 def read_with(model_type: str) -> tuple[TextReader, Trace]:
     """A random model that reads a text, and its trace."""
     own = random_reader(model_type)
     return own, own.trace(TEXT, "It was old." if KINDS[model_type] == "encoder-decoder" else None)
-
-
-@pytest.mark.parametrize("model_type", [*WRITERS, *PRE_NORM_ENCODERS, *POST_NORM])
-def test_stream_and_sub_layers_are_the_next_stream_and_the_final_norm_comes_after_the_last(model_type: str) -> None:
-    own, trace = read_with(model_type)
-    found = streams(own, trace)
-    assert found is not None
-    assert set(found) == {site.split(".")[0] for site in trace.sites}
-    for stack, levels in found.items():
-        states, path = states_of(own, trace, stack), follow(own, trace, stack, 2)
-        assert path.deviation < 1e-4 <= path.tolerance
-        torch.testing.assert_close(levels[:-1], torch.stack(states[:-1]), atol=1e-4, rtol=1e-4)
-        for layer, before, after in zip(path.layers, levels, levels[1:], strict=False):
-            total = before[2]
-            for part in layer:
-                total = total + part.added
-                total = total if part.norm_place == "pre" or part.norm is None else part.norm.after
-            torch.testing.assert_close(total, after[2], atol=1e-4, rtol=1e-4)
-            assert [part.kind for part in layer][-1] == "feed_forward"
-            assert ("cross" in [part.kind for part in layer]) == (stack == "decoder" and bool(trace.source_tokens))
-        last = levels[-1, 2] if path.final_norm is None else path.final_norm.after
-        torch.testing.assert_close(last, states[-1][2], atol=1e-4, rtol=1e-4)
-        assert (path.final_norm is None) == (model_type in POST_NORM)
 
 
 @torch.inference_mode()

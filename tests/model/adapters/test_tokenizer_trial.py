@@ -112,16 +112,6 @@ def test_memory_is_limited(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused(bert, "cannot be used: ")
 
 
-@pytest.mark.parametrize(("name", "size"), [("vocab.txt", 90 << 20), ("tokenizer.json", 100 << 20)])
-def test_a_vocabulary_of_90_megabytes_is_refused_unread(
-    bert: Path, name: str, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with (bert / name).open("wb") as file:
-        file.truncate(size)
-    monkeypatch.setattr(inspect_folder, "answer_of", None)
-    refused(bert, f"{name} has more than")
-
-
 @pytest.mark.parametrize(
     ("name", "most"),
     [

@@ -59,20 +59,6 @@ def bert_base_uncased(tmp_path: Path) -> Path:
     return rewrite(folder, lambda own: as_in_2018(dict(with_more(*pooler, *following)(own))))
 
 
-def roberta_base(tmp_path: Path) -> Path:
-    folder = save_model(tmp_path, "roberta", head="masked")
-    pooler = [("roberta.pooler.dense.weight", (32, 32)), ("roberta.pooler.dense.bias", (32,))]
-    return rewrite(
-        folder,
-        lambda own: {
-            **with_more(*pooler)(own),
-            "roberta.embeddings.position_ids": torch.arange(96)[None],
-            "lm_head.decoder.weight": own["roberta.embeddings.word_embeddings.weight"],
-            "lm_head.decoder.bias": own["lm_head.bias"],
-        },
-    )
-
-
 def gpt2(tmp_path: Path) -> Path:
     """Without a prefix, and in each layer the causal mask with the number that it hides keys by."""
     folder = save_model(tmp_path, "gpt2", "bytes")
@@ -98,16 +84,6 @@ def t5_small(tmp_path: Path) -> Path:
     )
 
 
-def albert_base_v2(tmp_path: Path) -> Path:
-    folder = save_model(tmp_path, "albert", head="masked")
-    heads = [
-        ("albert.pooler.weight", (32, 32)),
-        ("albert.pooler.bias", (32,)),
-        ("sop_classifier.classifier.bias", (2,)),
-    ]
-    return rewrite(folder, with_more(*heads))
-
-
 def gpt2_of_a_reward_model(tmp_path: Path) -> Path:
     """With the head for values that TRL adds, and a head of two linear layers."""
     folder = save_model(tmp_path, "gpt2", "bytes")
@@ -117,10 +93,8 @@ def gpt2_of_a_reward_model(tmp_path: Path) -> Path:
 #: Real model → its folder, the class that it is opened as, and what the folder has besides.
 REAL: dict[str, tuple[Callable[[Path], Path], str, set[str]]] = {
     "bert-base-uncased": (bert_base_uncased, "BertForMaskedLM", {"head"}),
-    "roberta-base": (roberta_base, "RobertaForMaskedLM", {"head", "ignorable"}),
     "gpt2": (gpt2, "GPT2LMHeadModel", {"buffer", "ignorable"}),
     "t5-small": (t5_small, "T5ForConditionalGeneration", {"ignorable"}),
-    "albert-base-v2": (albert_base_v2, "AlbertForMaskedLM", {"head"}),
     "trl": (gpt2_of_a_reward_model, "GPT2LMHeadModel", {"head"}),
 }
 
@@ -209,15 +183,6 @@ def pickled(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
 
 
-def pickled_parts(folder: Path) -> None:
-    tensors = load_file(folder / "model.safetensors")
-    names = sorted(tensors)
-    for part in (0, 1):
-        held = {name: tensors[name] for name in names[part::2]}
-        torch.save(held, folder / f"pytorch_model-0000{part + 1}-of-00002.bin")
-    (folder / "model.safetensors").unlink()
-
-
 def parts(folder: Path) -> None:
     """Without metadata in the index, as some programs write it."""
     tensors = load_file(folder / "model.safetensors")
@@ -229,7 +194,7 @@ def parts(folder: Path) -> None:
 
 
 ROUTES: dict[str, Callable[[Path], None]] = {
-    "safetensors": lambda folder: None, "pickled": pickled, "pickled parts": pickled_parts, "parts": parts,
+    "safetensors": lambda folder: None, "pickled": pickled, "parts": parts,
     "disk": lambda folder: None,
 }  # fmt: skip
 

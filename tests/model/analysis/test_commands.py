@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from model.__main__ import main
-from model.analysis import layer_kinds
 from tests.benchmarks.metrics import condensed
 
 ALIGNMENT = {
@@ -86,13 +85,3 @@ def test_without_json_a_table_has_a_line_per_layer(
     table = capsys.readouterr().out
     assert "skipped 1: does not have exactly one antecedent" in table
     assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdecimal()] == ["1", "2"]
-
-
-def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(layer_kinds, "WIDEST", 16)
-    assert main(["claims", "--size", "64", "--width", "16"]) == 0
-    printed = capsys.readouterr().out
-    assert "Scores of 64 queries" in printed
-    assert "One layer of 64 positions" in printed
-    assert main(["claims", "--size", str(2**20)]) == 2
-    assert "Choose a smaller size" in capsys.readouterr().err

@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
@@ -11,7 +10,7 @@ from torch.nn.functional import cross_entropy
 from model import Transformer, Translator
 from model.analysis import pooling
 from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared
-from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
+from model.analysis.label_smoothing import smoothed_target, step_loss
 from model.analysis.measured_cost import check_memory, fitted_exponent, measure
 from model.errors import DataError
 from model.training_record import LANGUAGES
@@ -55,9 +54,6 @@ def test_separate_embeddings_are_those_of_their_stack(translator: Translator) ->
     assert not space.directions[40].any()
 
 
-SLEEPS = "The dog sleeps."
-
-
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.3])
 def test_the_loss_and_its_gradient_are_torch_s(smoothing: float) -> None:
     torch.manual_seed(3)
@@ -85,21 +81,6 @@ def test_no_loss_is_below_the_target_s_entropy_which_a_model_that_says_the_targe
     assert math.exp(best.best_margin) == pytest.approx((0.9 + 0.1 / 50) / (0.1 / 50), rel=1e-5)
 
 
-def test_a_step_s_probabilities_are_those_of_the_session(translator: Translator) -> None:
-    trace = translator.trace(SLEEPS)
-    for step in (0, len(trace.steps) - 1):
-        log_probs = step_log_probs(translator, SLEEPS, trace.target_ids[: step + 1])
-        assert float(log_probs.exp().sum()) == pytest.approx(1, abs=1e-5)
-        assert float(log_probs[trace.steps[step].token_id]) == pytest.approx(trace.steps[step].log_prob, abs=1e-4)
-
-
-def test_the_weights_are_those_of_a_gaussian_kernel() -> None:
-    keys, queries = pooling.sample_points().keys, torch.linspace(0, 5, 7, dtype=torch.float64)
-    kernel = torch.exp(-((queries[:, None] - keys) ** 2) / (2 * 0.3**2))
-    expected = kernel / kernel.sum(-1, keepdim=True)
-    torch.testing.assert_close(pooling.pooling_weights(queries, keys, 0.3), expected, rtol=1e-6, atol=1e-9)
-
-
 def test_a_narrow_kernel_looks_up_the_nearest_key_and_a_wide_one_takes_the_mean() -> None:
     points = pooling.sample_points()
     narrow, wide = pooling.regression(0.001, 2.0), pooling.regression(1000.0, 2.0)
@@ -108,18 +89,6 @@ def test_a_narrow_kernel_looks_up_the_nearest_key_and_a_wide_one_takes_the_mean(
     assert narrow.keys_used == pytest.approx(1.0, abs=0.05)
     assert float(wide.row @ points.values) == pytest.approx(float(points.values.mean()), abs=1e-4)
     assert wide.keys_used == pytest.approx(pooling.POINTS, rel=1e-3)
-
-
-def test_a_left_out_point_is_not_predicted_from_itself() -> None:
-    points = pooling.sample_points()
-    # With itself, a kernel so narrow would be right everywhere.
-    assert pooling.left_out_error(points, 0.001) > 0.1
-    keys, values = points.keys.numpy(), points.values.numpy()
-    missed = []
-    for at in range(pooling.POINTS):
-        kernel = np.exp(-((np.delete(keys, at) - keys[at]) ** 2) / (2 * 0.3**2))
-        missed.append(np.average(np.delete(values, at), weights=kernel) - values[at])
-    assert pooling.left_out_error(points, 0.3) == pytest.approx(math.sqrt(np.mean(np.square(missed))))
 
 
 CPU = torch.device("cpu")

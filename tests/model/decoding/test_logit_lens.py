@@ -1,6 +1,5 @@
 """The logit lens: its last level is what the model said; what is kept of a step's distribution."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -15,58 +14,6 @@ from model.trace.steps import best_and_bins
 from tests.conftest import SENTENCES
 
 TEXT = SENTENCES[0]
-
-
-@pytest.fixture(scope="module", params=[("pre", True), ("post", True), ("pre", False), ("post", False)], ids=str)
-def of_any_kind(request: pytest.FixtureRequest, config: TransformerConfig, tokenizer: Tokenizer) -> Translator:
-    """A seeded model with or without a final norm, and with one or three embedding matrices."""
-    norm, share_embeddings = request.param
-    torch.manual_seed(11)
-    model = Transformer(replace(config, norm=norm, share_embeddings=share_embeddings))
-    if norm == "pre":
-        # An untrained norm does nothing that could be missed.
-        torch.nn.init.normal_(model.get_parameter("decoder.norm.weight"))
-        torch.nn.init.normal_(model.get_parameter("decoder.norm.bias"))
-    return Translator(model, tokenizer)
-
-
-@pytest.mark.parametrize("target", [None, "Das Tier war müde."])
-def test_the_last_level_is_what_the_model_said(of_any_kind: Translator, target: str | None) -> None:
-    trace = of_any_kind.trace(TEXT, target)
-    lens = of_any_kind.logit_lens(trace, top=7)
-    assert lens.token_ids.shape == (3, len(trace.steps), 7)
-    for row, step in enumerate(trace.steps):
-        assert lens.token_ids[-1, row].tolist() == [c.token_id for c in step.candidates[:7]]
-        assert lens.tokens[-1][row] == tuple(c.token for c in step.candidates[:7])
-        expected = [math.exp(c.log_prob) for c in step.candidates[:7]]
-        assert lens.probabilities[-1, row].tolist() == pytest.approx(expected, abs=1e-5)
-        assert float(lens.chosen_probabilities[-1, row]) == pytest.approx(math.exp(step.log_prob), abs=1e-5)
-        assert float(lens.entropy[-1, row]) == pytest.approx(step.entropy, abs=1e-5)
-        assert (lens.chosen_ids[row], lens.chosen_tokens[row]) == (step.token_id, step.token)
-
-
-def test_every_level_is_a_model_cut_off_after_that_many_layers(of_any_kind: Translator) -> None:
-    trace = of_any_kind.trace(TEXT, "Das Tier war müde.")
-    lens = of_any_kind.logit_lens(trace)
-    model = of_any_kind.model
-    memory = model.encode(torch.tensor([trace.source_ids]))
-    layers = model.decoder.layers
-    try:
-        for level in range(3):
-            model.decoder.layers = layers[:level]
-            with torch.no_grad():
-                hidden = model.decode(torch.tensor([trace.target_ids]), memory)
-                probabilities = model.projection(hidden)[0].softmax(-1)
-            torch.testing.assert_close(lens.probabilities[level], probabilities.topk(5).values)
-            torch.testing.assert_close(lens.entropy[level], torch.distributions.Categorical(probabilities).entropy())
-            for row, token_id in enumerate(lens.chosen_ids):
-                better = int((probabilities[row] > probabilities[row, token_id]).sum())
-                assert int(lens.chosen_ranks[level, row]) == better + 1
-                assert float(lens.chosen_probabilities[level, row]) == pytest.approx(
-                    float(probabilities[row, token_id]), abs=1e-6
-                )
-    finally:
-        model.decoder.layers = layers
 
 
 def test_under_an_edit_the_lens_shows_the_edited_run(translator: Translator) -> None:

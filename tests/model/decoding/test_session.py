@@ -15,25 +15,6 @@ from tests.conftest import SENTENCES
 TEXT = SENTENCES[0]
 
 
-def test_step_by_step_equals_one_teacher_forced_pass(translator: Translator) -> None:
-    session = translator.decode(TEXT, extras={"hook_head_output"})
-    session.run()
-    stepped = session.trace()
-    forced = translator.trace_tokens(TEXT, session.target_ids[1:], extras={"hook_head_output"})
-    assert stepped.target_tokens == forced.target_tokens
-    assert stepped.predicted_tokens == forced.predicted_tokens
-    for site in stepped.sites:
-        for layer in range(stepped.layers_of(site)):
-            torch.testing.assert_close(stepped.weights(site, layer), forced.weights(site, layer), atol=1e-5, rtol=1e-4)
-            assert torch.equal(stepped.mask(site, layer), forced.mask(site, layer))
-    assert stepped.recorded.keys() == forced.recorded.keys()
-    for name, value in stepped.recorded.items():
-        torch.testing.assert_close(value, forced.recorded[name], atol=1e-5, rtol=1e-4)
-    for ours, theirs in zip(stepped.steps, forced.steps, strict=True):
-        assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-4)
-        assert ours.entropy == pytest.approx(theirs.entropy, abs=1e-4)
-
-
 def test_a_step_has_the_20_most_probable_tokens_from_the_first_on(translator: Translator) -> None:
     model = translator.model
     with torch.inference_mode():
@@ -160,27 +141,6 @@ def assert_weights_are_those_the_model_used(trace: Trace) -> None:
             assert trace.head_output_deviation(site, layer) <= 1e-5
 
 
-@pytest.mark.parametrize("site", ["decoder.self", "decoder.cross"])
-def test_a_head_switched_off_in_a_branch_has_its_weights_before_it_and_none_from_it_on(
-    translator: Translator, site: str
-) -> None:
-    session = begun(translator, 4, extras=RECORDED)
-    branch = session.branch(edits=[SwitchOff(site, 1, 2)])
-    for _ in range(3):
-        branch.step()
-    trace = branch.trace()
-    assert trace.edits == (SwitchOff(site, 1, 2, since=4),)
-    torch.testing.assert_close(trace.weights(site, 1)[2, :4].sum(-1), torch.ones(4))
-    torch.testing.assert_close(trace.weights(site, 1)[2, :4, :4], session.trace().weights(site, 1)[2, :, :4])
-    assert trace.weights(site, 1)[2, 4:].eq(0).all()
-    assert_weights_are_those_the_model_used(trace)
-    session.step()
-    assert session.trace().edits == ()
-    written = [step.token_id for step in branch.steps]
-    at_once = translator.trace_tokens(TEXT, written, extras=RECORDED, edits=trace.edits)
-    torch.testing.assert_close(at_once.weights(site, 1), trace.weights(site, 1))
-
-
 # The head's rows under the session's own edit first, then under the branch's, at the same or at the other hook point.
 @pytest.mark.parametrize("site", ["decoder.self", "decoder.cross"])
 @pytest.mark.parametrize(
@@ -221,16 +181,3 @@ def test_a_branch_refuses_a_named_edit_of_a_row_before_it_or_of_what_is_not_ther
     with pytest.raises(EditError, match=r"Heads of decoder\.self run from 0 to 3, got 9"):
         session.branch(edits=[SwitchOff("decoder.self", 0, 9)])
     assert session.branch().steps == session.steps
-
-
-def test_a_translation_may_have_50_tokens_more_than_its_source_and_ends_there(translator: Translator) -> None:
-    session = translator.decode("Tom.")
-    # The end of the source is not counted.
-    most = len(translator.source_ids("Tom.")) - 1 + 50
-    for _ in range(most):
-        assert not session.finished
-        session.force(9)
-    assert session.finished
-    assert len(session.written_ids) == session.max_steps == most
-    with pytest.raises(SessionError):
-        session.step()

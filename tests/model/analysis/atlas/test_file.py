@@ -167,15 +167,6 @@ def test_the_second_time_nothing_is_computed(
         cached_atlas(translator, CORPUS[:1], folder)
 
 
-def test_an_atlas_of_something_else_under_the_same_name_is_not_taken(
-    translator: Translator, tmp_path: Path, atlas: Atlas
-) -> None:
-    cached_atlas(translator, CORPUS, tmp_path)
-    (kept,) = tmp_path.iterdir()
-    save_atlas(build_atlas(translator, CORPUS[:1]), kept)
-    assert_same(cached_atlas(translator, CORPUS, tmp_path), atlas)
-
-
 def test_the_command_writes_the_file_and_prints_its_figures(
     tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

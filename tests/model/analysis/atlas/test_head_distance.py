@@ -3,10 +3,8 @@
 import math
 
 import numpy as np
-import pytest
 import torch
 
-from model.analysis.atlas import head_distance
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.atlas.measure import strongest
 
@@ -20,18 +18,6 @@ def test_rows_that_do_not_count_add_nothing() -> None:
     torch.testing.assert_close(divergence_sums(weights, one), each[1], atol=1e-5, rtol=0)
     torch.testing.assert_close(divergence_sums(weights, EVERY_ROW), each[0] + each[1] + each[2], atol=1e-5, rtol=0)
     assert not divergence_sums(weights, ~EVERY_ROW).any()
-
-
-@pytest.mark.parametrize("at_once", [1, 6, 13, 1000])
-def test_rows_are_as_far_apart_as_their_divergence_in_bits(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # (¾, ¼, 0) lies between (1, 0, 0) and (½, ½, 0): its entropy is 0.8113 bits, theirs are 0 and 1.
-    first, second, third = [[1.0, 0, 0], [1.0, 0, 0]], [[0.5, 0.5, 0], [1.0, 0, 0]], [[0, 0, 1.0], [0, 1.0, 0]]
-    monkeypatch.setattr(head_distance, "WEIGHTS_AT_ONCE", at_once)
-    found = divergence_sums(torch.tensor([first, second, third]), EVERY_ROW[:2])
-    between = 0.811278 - 0.5
-    expected = torch.tensor([[0, between, 2], [between, 0, 2], [2, 2, 0]], dtype=torch.float64)
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
-    assert divergence_sums(torch.tensor([first]), EVERY_ROW[:2]).tolist() == [[0.0]]
 
 
 def test_the_interval_is_that_of_the_ratio_written_out_in_a_loop() -> None:

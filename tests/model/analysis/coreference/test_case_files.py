@@ -5,7 +5,6 @@ import re
 from collections import defaultdict
 from itertools import permutations
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
@@ -17,16 +16,8 @@ from model.analysis.coreference.case_files import (
     read_pronoun_cases,
 )
 from model.analysis.coreference.measure import nearest_hit
-from model.analysis.coreference.pronoun_choice import (
-    NOT_FOUND,
-    NOT_KNOWN,
-    NOT_ONE,
-    pronoun_pairs,
-    rival_forms,
-    translated_pronoun,
-)
+from model.analysis.coreference.pronoun_choice import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
 from model.errors import DataError
-from model.word_choice import TokenPlace, WordChoice
 
 SENTENCE = "The dog saw the cat because it slept."
 CASE = PronounCase(SENTENCE, (28, 30), (0, 7), (12, 19))
@@ -158,25 +149,6 @@ def test_the_curated_set_is_made_of_minimal_pairs_in_groups() -> None:
     for group, of_group in groups.items():
         assert sum(map(nearest_hit, of_group)) / len(of_group) == pytest.approx(0.5, abs=0.1), group
     assert len({case.name for case in cases}) == len({case.sentence for case in cases}) == len(cases)
-
-
-def test_a_pair_asks_both_twins_for_the_german_of_the_first() -> None:
-    reader = Mock()
-    reader.word_choice.return_value = WordChoice(TokenPlace((), (1,), 0), 5, 6)
-    reader.vocabulary.tokens = lambda ids: tuple(map(str, ids))
-    pairs = pronoun_pairs(reader)
-    asked = [call.args for call in reader.word_choice.call_args_list]
-    by_pair = {case.pair: case for case in reversed(curated_cases().cases) if case.german is not None}
-    assert set(pairs) == set(by_pair)
-    assert len(asked) == 2 * len(pairs)
-    for (name, pair), one, other in zip(pairs.items(), asked[::2], asked[1::2], strict=True):
-        first = by_pair[name]
-        assert first.german is not None
-        assert one == (first.sentence, first.german.right, first.german.wrong)
-        assert other[1:] == one[1:]
-        assert pair.texts == (one[0], other[0])
-        assert one[0] != other[0]
-        assert pair.words == ("5", "6")
 
 
 def test_curated_german_differs_in_a_pronoun_that_each_twin_needs_otherwise() -> None:

@@ -15,7 +15,6 @@ from model.analysis.coreference.measure import (
     first_hit,
     half_of,
     held_out_heads,
-    hits,
     measure_coreference,
     nearest_hit,
     score_site,
@@ -221,10 +220,6 @@ def test_controls_are_counted_apart() -> None:
     torch.testing.assert_close(scores.controls.weight, torch.full((2, 4), 0.6))
     assert float(scores.controls.weight_of_scored[1, 3]) == pytest.approx(0.9)
     assert score_site("encoder.self", "raw", [replace(CASE, is_control=True)], planted_weights([CASE]), {}) is None
-
-
-def test_equal_weights_count_half() -> None:
-    assert hits(torch.tensor([[0.2, 0.1], [0.1, 0.2], [0.3, 0.3]])).tolist() == [1, 0, 0.5]
 
 
 def test_baselines_by_hand() -> None:

@@ -24,7 +24,6 @@ from model.analysis.interventions.head_effects import (
     measure_effects,
     most_heads,
     of_rows,
-    preferred,
     remove_heads,
 )
 from model.analysis.interventions.patching import NO_COUNTERPART, ChoicePair, counterparts, patch_heads
@@ -32,7 +31,6 @@ from model.analysis.metrics.head_metrics import HeadName
 from model.decoding.search import translate_all
 from model.errors import EditError, InputTextError
 from model.evaluation import evaluate
-from model.nn.edit_hooks import Edits
 from model.nn.edits import SwitchOff
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import listen
@@ -68,24 +66,6 @@ def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator: 
             assert float(effects.changes[number, number_of(translator, head)]) == pytest.approx(change, abs=2e-4)
 
 
-@both_measures
-def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(
-    translator: Translator, means: Replacement, measure: Measure
-) -> None:
-    effects = measure_effects(translator, choices_of(translator, measure), means)
-    for head in HEADS:
-
-        def give_mean(output: torch.Tensor, head: HeadName = head) -> torch.Tensor:
-            changed = output.clone()
-            for row in range(output.size(2)):
-                changed[:, head.head, row] = means[head.site, head.layer][head.head, 0]
-            return changed
-
-        edits = {f"{site_path(head.site, head.layer)}.hook_head_output": give_mean}
-        change = log_odds(translator, CASES[0], edits, measure) - log_odds(translator, CASES[0], {}, measure)
-        assert float(effects.changes[0, number_of(translator, head)]) == pytest.approx(change, abs=2e-4)
-
-
 @pytest.mark.parametrize("head", HEADS)
 def test_the_mean_is_that_over_all_rows_of_all_sentences(
     translator: Translator, means: Replacement, head: HeadName
@@ -93,35 +73,6 @@ def test_the_mean_is_that_over_all_rows_of_all_sentences(
     traces = [translator.trace(sentence.text, sentence.target) for sentence in CORPUS]
     rows = torch.cat([trace.head_output(head.site, head.layer, [head.head])[0] for trace in traces])
     torch.testing.assert_close(means[head.site, head.layer][head.head, 0], rows.mean(0), atol=1e-5, rtol=1e-4)
-
-
-@both_measures
-@pytest.mark.parametrize("kind", ["zero", "mean"])
-def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade(
-    translator: Translator, means: Replacement, kind: str, measure: Measure
-) -> None:
-    estimate = estimate_effects(translator, choices_of(translator, measure), means if kind == "mean" else None)
-    expected = [log_odds(translator, case, {}, measure) for case in CASES]
-    assert estimate.intact.tolist() == pytest.approx(expected, abs=1e-3)
-    step = 0.001  # so small that hardly any ReLU changes sides on the way
-    for head in HEADS:
-
-        def faded(share: float, head: HeadName = head) -> Edits:
-            def fade(output: torch.Tensor) -> torch.Tensor:
-                changed = output.clone()
-                own = output[:, head.head]
-                instead = means[head.site, head.layer][head.head] if kind == "mean" else 0.0
-                changed[:, head.head] = own + share * (instead - own)
-                return changed
-
-            return {f"{site_path(head.site, head.layer)}.hook_head_output": fade}
-
-        for number, case in enumerate(CASES):
-            # Symmetric, so that what is left out is of third order.
-            ahead, behind = (log_odds(translator, case, faded(share), measure) for share in (step, -step))
-            slope = (ahead - behind) / (2 * step)
-            found = float(estimate.changes[number, number_of(translator, head)])
-            assert found == pytest.approx(slope, rel=0.01, abs=4e-3)
 
 
 def test_what_is_said_of_a_head_is_summed_up_over_the_choices() -> None:
@@ -187,15 +138,6 @@ def test_no_more_tokens_are_read_side_by_side_than_the_limit(
 def test_the_estimate_leaves_no_gradient_on_the_model(translator: Translator) -> None:
     estimate_effects(translator, choices_of(translator, "texts"))
     assert all(parameter.grad is None for parameter in translator.model.parameters())
-
-
-def test_importance_and_accuracy_follow_from_the_changes(translator: Translator) -> None:
-    effects = measure_effects(translator, choices_of(translator, "texts"))
-    torch.testing.assert_close(effects.importance, sum(effects.changes.abs()) / 3)
-    assert effects.accuracy == float((effects.intact > 0).float().mean())
-    without = (effects.intact[:, None] + effects.changes > 0).float().mean(0)
-    torch.testing.assert_close(effects.accuracy_changes, without - effects.accuracy)
-    assert preferred(torch.tensor([2.0, 0.0, -1.0])).tolist() == [1, 0.5, 0]
 
 
 def test_a_choice_flips_where_the_other_translation_is_preferred_without_the_head(translator: Translator) -> None:
@@ -313,12 +255,6 @@ def test_a_sentence_patched_from_itself_stays_as_it_is(translator: Translator) -
     found = patch_heads(translator, [pair_of(translator, LONG, LONG, "words")])
     torch.testing.assert_close(found.changes, torch.zeros_like(found.changes), atol=1e-5, rtol=0)
     assert found.overall.isnan().all()
-
-
-def test_overall_is_zero_as_a_and_one_as_b(translator: Translator) -> None:
-    found = patch_heads(translator, [pair_of(translator, LONG, SENTENCES[i], "words") for i in (4, 6)])
-    gap = found.b - found.a
-    torch.testing.assert_close(found.overall * gap.sum(), found.changes.sum(0))
 
 
 def test_counterparts_are_positions_or_what_both_have_in_common() -> None:

@@ -9,13 +9,11 @@ from model import Translator
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.interventions.head_effects import measure_effects
 from model.analysis.interventions.head_verdict import Dependence, HeadVerdict, Intervention, head_verdict, point_heads
-from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
+from model.analysis.interventions.patching import ChoicePair, patch_heads
 from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import EditError
 from model.nn.edits import PointAt
-from model.nn.encoder_decoder import site_path
-from model.nn.hooks import Edit, first_row
-from model.translator import EarlierTranslator
+from model.nn.hooks import Edit
 from model.word_choice import NO_EDITS, Chooser, TokenPlace, WordChoice
 from tests.conftest import SENTENCES
 from tests.model.analysis.interventions.conftest import CASES, HEADS
@@ -143,66 +141,3 @@ def test_a_head_that_is_not_is_refused(translator: Translator) -> None:
 
 TEXT, OTHER, CROSS = SENTENCES[0], SENTENCES[4], "decoder.cross"
 OUTPUTS = frozenset({"hook_head_output"})
-
-
-@pytest.fixture(params=["recurrent", "convolutional"])
-def earlier(request: pytest.FixtureRequest, earlier_translators: dict[str, EarlierTranslator]) -> EarlierTranslator:
-    return earlier_translators[request.param]
-
-
-def earlier_pair(earlier: EarlierTranslator) -> ChoicePair[WordChoice]:
-    """Two tokens after nine that are read along with both texts."""
-    target = (earlier.config.bos_id, *range(20, 29))
-    places = [TokenPlace(tuple(earlier.source_ids(text)), target, len(target) - 1) for text in (TEXT, OTHER)]
-    a, b = (WordChoice(place, 30, 40) for place in places)
-    return ChoicePair(a, b)
-
-
-def recorded(earlier: EarlierTranslator, text: str, choice: WordChoice) -> torch.Tensor:
-    """The output of the last layer's last head for every row."""
-    trace = earlier.trace_tokens(text, [*choice.place.target[1:], choice.right], extras=OUTPUTS)
-    return trace.head_output(CROSS, trace.layers_of(CROSS) - 1)[-1]
-
-
-def earlier_odds(
-    earlier: EarlierTranslator, text: str, choice: WordChoice, instead: torch.Tensor | None = None
-) -> float:
-    """The log-odds as traces have them, with these rows in place of that output."""
-    head = all_heads(earlier.abilities.heads)[-1]
-
-    def put(output: torch.Tensor) -> torch.Tensor:
-        changed = output.clone()
-        if instead is not None:
-            changed[:, head.head] = instead[first_row() : first_row() + output.size(2)]
-        return changed
-
-    edits = {f"{site_path(head.site, head.layer)}.hook_head_output": put}
-    right, wrong = (
-        earlier.trace_tokens(text, [*choice.place.target[1:], token], edits=edits).steps[-1].log_prob
-        for token in (choice.right, choice.wrong)
-    )
-    return right - wrong
-
-
-def test_an_output_of_the_other_sentence_is_put_in_row_by_row(earlier: EarlierTranslator) -> None:
-    pair = earlier_pair(earlier)
-    expected = earlier_odds(earlier, TEXT, pair.a, recorded(earlier, OTHER, pair.a))
-    for patched in (patch_heads(earlier, [pair]), patch_paths(earlier, [pair])):
-        assert float(patched.a[0]) == pytest.approx(earlier_odds(earlier, TEXT, pair.a), abs=1e-4)
-        # The last head has no later one that could hear it.
-        assert float(patched.patched[0, -1]) == pytest.approx(expected, abs=1e-4)
-    choice, head = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong), all_heads(earlier.abilities.heads)[-1]
-    trace = earlier.trace_tokens(TEXT, [*pair.a.place.target[1:], pair.a.right])
-    verdict = head_verdict(earlier, choice, head, trace, pair.b.place)
-    assert verdict.swapped is not None
-    assert verdict.swapped.change == pytest.approx(expected - verdict.before, abs=1e-4)
-    assert verdict.pointed is not None
-
-
-def test_choices_of_unequal_length_are_compared_side_by_side(earlier: EarlierTranslator) -> None:
-    pair = earlier_pair(earlier)
-    shorter = WordChoice(TokenPlace(pair.b.place.source, pair.b.place.target[:4], 3), 30, 40)
-    together = measure_effects(earlier, [pair.a, shorter])
-    alone = [measure_effects(earlier, [choice]) for choice in (pair.a, shorter)]
-    torch.testing.assert_close(together.changes, torch.cat([each.changes for each in alone]), atol=1e-4, rtol=0)
-    assert float(together.intact[1]) == pytest.approx(earlier_odds(earlier, OTHER, shorter), abs=1e-4)

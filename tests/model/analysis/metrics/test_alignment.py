@@ -131,17 +131,12 @@ def test_rows_are_read_as_they_stand(tmp_path: Path) -> None:
     [
         ("no json", "one JSON object"),
         ("[" * 100_000, "one JSON object"),
-        ("[1, 2]", "one JSON object"),
         ('{"en": ["a"], "sure": []}', "field “de”"),
         (json.dumps({**ROW, "en": "the dog"}), "“en” to be a list of words"),
-        (json.dumps({**ROW, "en": []}), "“en” to be a list of words"),
         (json.dumps({**ROW, "de": ["der hund", "x"]}), "without white space"),
-        (json.dumps({**ROW, "de": [1, 2]}), "without white space"),
         (json.dumps({**ROW, "sure": "0-0"}), "list of links"),
-        (json.dumps({**ROW, "sure": [[0, 0, 0]]}), "two whole numbers"),
         (json.dumps({**ROW, "sure": [[0, True]]}), "two whole numbers"),
         (json.dumps({**ROW, "sure": [[0, 2]]}), r"below \[2, 2\], got \[0, 2\]"),
-        (json.dumps({**ROW, "sure": [[-1, 0]]}), r"below \[2, 2\], got \[-1, 0\]"),
     ],
     ids=lambda value: value[:30],
 )

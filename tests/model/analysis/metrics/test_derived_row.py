@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-import torch.nn.functional as F
 
 from model import Translator
 from model.analysis.metrics.derived_row import ROWS_AT_ONCE, derive_row, dot_product_spread, head_parts
@@ -97,27 +96,6 @@ def test_one_row_by_hand() -> None:
     torch.testing.assert_close(derived.head_output, torch.tensor([7.0]))
     unscaled = derive_row(inputs, 0, 0, scaled=False, masked=True)
     torch.testing.assert_close(unscaled.weights, torch.tensor([0.9, 0.1]))
-
-
-@pytest.mark.parametrize("scaled", [True, False])
-@pytest.mark.parametrize("masked", [True, False])
-@pytest.mark.parametrize("head", range(4))
-def test_grouped_heads_padding_and_a_bias_equal_torchs_attention(scaled: bool, masked: bool, head: int) -> None:
-    bias = random(4, 5, 5)
-    inputs = inputs_of(padding=torch.tensor([[True, True, True, True, False]]), bias=bias)
-    allowed = torch.ones(5, 5, dtype=torch.bool).tril()
-    allowed[:, 4] = False
-    added = bias[head].masked_fill(~allowed, -torch.inf) if masked else bias[head]
-    key, value = (shared.repeat_interleave(2, dim=0)[head] for shared in (inputs.key, inputs.value))
-    scale = inputs.scale if scaled else 1.0
-    expected = F.scaled_dot_product_attention(inputs.query[head][None], key[None], value[None], added, scale=scale)[0]
-    for row in range(5):
-        derived = derive_row(inputs, head, row, scaled=scaled, masked=masked)
-        torch.testing.assert_close(derived.head_output, expected[row], atol=1e-5, rtol=1e-5)
-        torch.testing.assert_close(derived.weights, derived.shares / derived.shares.sum())
-        torch.testing.assert_close(derived.weights.sum(), torch.tensor(1.0))
-        torch.testing.assert_close(derived.products.sum(-1), derived.dots)
-        assert derived.allowed.equal(allowed[row])
 
 
 def test_a_row_that_may_see_nothing_gives_zeros() -> None:

@@ -6,27 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 
 from model import Translator
 from model.analysis.corpus import SiteRun
 from model.analysis.metrics import measures
 from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
-from model.analysis.metrics.measures import (
-    HeadMatrix,
-    TokenValues,
-    norms_of,
-    rollout_at,
-    value_weighted_norms,
-    values_of,
-    weights_of,
-    with_residual,
-)
+from model.analysis.metrics.measures import rollout_at, value_weighted_norms, with_residual
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.encoder_decoder import site_path
 from model.nn.masks import AttentionMask
-from model.trace import axes, row_blocks
+from model.trace import row_blocks
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
@@ -118,40 +108,6 @@ LONG = "Tom told me that he would be late again tomorrow morning, and she gave h
 @pytest.fixture(scope="module")
 def long_trace(translator: Translator) -> Trace:
     return translator.trace(LONG)
-
-
-def dense_and_lazy(
-    translator: Translator, long_trace: Trace, site: str, measure: str
-) -> tuple[torch.Tensor, TokenValues]:
-    inputs = long_trace.attention(site, 1)
-    projection = translator.output_projection(site, 1)
-    weights = long_trace.weights(site, 1)
-    if measure == "weights":
-        return weights[2], weights_of(inputs, 2)
-    if measure == "norms":
-        return measures.value_weighted_norms(weights, inputs.values(), projection)[2], norms_of(inputs, 2, projection)
-    whole = measures.rollout_at(long_trace, site, 1)
-    return whole, values_of(whole)
-
-
-@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
-@pytest.mark.parametrize("measure", ["weights", "norms", "rollout"])
-@pytest.mark.parametrize("kind", ["tokens", "words", "no special tokens"])
-def test_parts_and_maxima_of_blocks_are_those_of_the_whole(
-    translator: Translator, long_trace: Trace, site: str, measure: str, kind: str
-) -> None:
-    queries, keys = map(axes.whole_words if kind == "words" else axes.single_tokens, long_trace.axis_tokens(site))
-    if kind == "no special tokens":
-        queries, keys = queries.without_special_tokens(), keys.without_special_tokens()
-    dense, values = dense_and_lazy(translator, long_trace, site, measure)
-    whole = axes.between(dense, queries, keys)
-    matrix = HeadMatrix(values, queries, keys)
-    torch.testing.assert_close(matrix.part(slice(2, 9), slice(1, 6)), whole[2:9, 1:6], atol=1e-6, rtol=1e-5)
-    pooled = matrix.pooled(slice(0, None), slice(1, None), (3, 4))
-    rest = whole[:, 1:]
-    padded = F.pad(rest, (0, -rest.size(1) % 4, 0, -rest.size(0) % 3), value=-1.0)
-    expected = padded.unflatten(0, (-1, 3)).unflatten(2, (-1, 4)).amax((1, 3))
-    torch.testing.assert_close(pooled, expected, atol=1e-6, rtol=1e-5)
 
 
 def layers_of(*layers: tuple[int, AttentionMask], **changes: Any) -> tuple[AttentionInputs, ...]:
