@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from io import BytesIO
-from types import ModuleType, SimpleNamespace
-from typing import Any, cast
+from types import ModuleType
+from typing import Any
 
-import numpy as np
 import pytest
 from PIL import Image
 
@@ -19,12 +18,8 @@ from model.errors import HeadlightError
 from model.reader import LARGEST_ALPHA
 from model.sources import picture_file
 from model.translator import Translator
-from viz.access import traces
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
-from viz.pages.experiments.through_training import component
-from viz.selection import branch_codes, url
-from viz.selection.selection import Selection
 
 SMALL = 6
 
@@ -46,9 +41,6 @@ def picture(width: int, height: int) -> None:
 
 def numbers(config: dict[str, Any], *, has_table: bool = True) -> None:
     config_limits.check_values(config, has_table=has_table)
-
-
-PROVES = SimpleNamespace(abilities=SimpleNamespace(has=lambda view: True))
 
 
 def replaced(**step: str) -> None:
@@ -152,28 +144,3 @@ def test_a_model_writes_no_more_than_its_positions_allow(kind: Kind, limit: int 
         max_length=limit, max_target_length=limit,
     )  # fmt: skip
     assert most_steps(abilities, 5) == most
-
-
-WITHIN: list[tuple[ModuleType, str, Callable[[int], bool]]] = [
-    (branch_codes, "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
-    (url, "MAX_PINS", lambda n: url.fits([url.Pin("attention", ())] * n)),
-    (url, "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n), "attention")),
-    (traces, "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
-    (component, "MOST_SENT", lambda n: not component.is_too_large(np.zeros((2, 1, 1, 1, n), np.uint8))),
-]
-
-
-@pytest.mark.parametrize(("module", "name", "is_within"), WITHIN)
-def test_a_bound_itself_lies_within(
-    monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, is_within: Callable[[int], bool]
-) -> None:
-    monkeypatch.setattr(module, name, SMALL)
-    assert is_within(SMALL)
-    assert not is_within(SMALL + 1)
-
-
-def test_pins_fit_into_an_address_of_exactly_their_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = [url.Pin("attention", (("text", "Tom."),))]
-    for spare, fits in ((0, True), (-1, False)):
-        monkeypatch.setattr(url, "MAX_TEXT_IN_URL", len(url.encode(kept)) + spare)
-        assert url.fits(kept) == fits

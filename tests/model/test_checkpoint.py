@@ -11,13 +11,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from model import Translator, open_reader
-from model.adapters import other_weights, weights_process
-from model.adapters.limited_process import answered
 from model.checkpoint import MANIFEST, WEIGHTS, save_checkpoint, write_manifest
 from model.errors import CheckpointError, DeviceError
 from model.nn.architectures import new_model
 from model.opening import as_translator
-from tests.model.adapters.marian_folders import write_marian
 from tests.model.adapters.zoo import save_model
 
 
@@ -170,21 +167,6 @@ def test_a_checkpoint_of_ours_opens_as_a_translator_that_can_do_everything(tiny_
     assert (abilities.kind, abilities.positions, abilities.lacks) == ("encoder-decoder", "sinusoidal", {})
     assert abilities.shapes == reader.trace("The animal was tired.").shapes
     assert abilities.has("scores")
-
-
-@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
-def test_a_marian_folder_with_pickled_weights_opens_as_a_writer_of_the_same_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A process of its own takes seconds; `adapters/test_marian_folder` has it.
-    monkeypatch.setattr(other_weights, "answer_of", lambda _, files, **__: answered(weights_process.answer_to, *files))
-    write_marian(tmp_path / "opus")
-    expected = open_reader(tmp_path / "opus", "cpu").trace("A man walks.").weights("encoder.self", 0)
-    torch.save(load_file(tmp_path / "opus" / WEIGHTS), tmp_path / "opus" / "pytorch_model.bin")
-    (tmp_path / "opus" / WEIGHTS).unlink()
-    reader = open_reader(tmp_path / "opus", "cpu")
-    assert (reader.abilities.generates, reader.name) == (True, "opus")
-    assert torch.equal(reader.trace("A man walks.").weights("encoder.self", 0), expected)
 
 
 def test_only_what_headlight_runs_itself_is_a_translator(tiny_checkpoints: Path, tmp_path: Path) -> None:

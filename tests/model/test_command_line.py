@@ -3,8 +3,6 @@
 import errno
 import json
 import os
-import subprocess
-import sys
 from io import BytesIO
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from model import Translator
 from model.__main__ import main
 from model.trace.file import expected_bytes, weight_bytes
 from tests.conftest import SENTENCES
-from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -74,22 +71,6 @@ def test_trace_writes_every_weight_of_every_site_of_a_text_that_is_not_too_long(
         assert arrays["encoder.self/weights"].shape == (2, 4, source, source)
         assert arrays["decoder.self/weights"].shape == (2, 4, target, target)
         assert arrays["decoder.cross/weights"].shape == (2, 4, target, source)
-
-
-def test_train_writes_a_checkpoint_that_translates(
-    pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shape = ["--vocab-size", "370", "--d-model", "16", "--num-layers", "1", "--num-heads", "2", "--d-ff", "16"]
-    steps = ["--steps", "3", "--save-every", "2", "--dev-every", "3", "--device", "cpu"]
-    files = ["--data", str(pairs), "--dev", str(pairs), "--run", str(tmp_path / "run"), "--out", str(tmp_path / "out")]
-    assert main(["train", *files, *shape, *steps]) == 0
-    assert json.loads(capsys.readouterr().out)["steps"] == 3
-    assert main(["translate", "Tom.", "--checkpoint", str(tmp_path / "out")]) == 0
-    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert {"loss", "learning_rate", "step"} <= log[0].keys()
-    assert "bleu_pairs" in log[-1]
-    assert main(["train", *files, *shape, "--d-model", "32", *steps]) == 2
-    assert "other settings" in capsys.readouterr().err
 
 
 def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
@@ -293,13 +274,3 @@ def test_an_output_that_takes_nothing_is_said(
     assert main(["translate", "Tom.", "--checkpoint", checkpoint]) == 2
     said = "python -m model: The output or a file cannot be used: no space left on device.\n"
     assert capsys.readouterr().err == said
-
-
-@pytest.mark.long
-def test_the_module_runs_as_a_command(checkpoint: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "model", "translate", "Tom.", "--checkpoint", checkpoint],
-        capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0
-    assert done.stderr == ""

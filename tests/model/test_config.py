@@ -29,17 +29,13 @@ def test_json_gives_the_same_configuration_back(name: str) -> None:
     ("changes", "message"),
     [
         ({"num_heads": 7}, "multiple of num_heads"),
-        ({"d_model": 9, "num_heads": 3}, "even"),
         ({"dropout": 1.0}, r"\[0, 1\)"),
         ({"norm": "none"}, "post, pre"),
         ({"score": "cosine"}, "scaled_dot, dot, additive, general"),
         ({"positions": None}, "of type str"),
         ({"num_layers": 0}, "between 1 and"),
-        ({"num_layers": True}, "of type int"),
         ({"pad_id": 3}, "four different ids"),
         ({"eos_id": 99_999}, "below 37000"),
-        ({"num_decoder_layers": 0}, "between 1 and 128"),
-        ({"bos_id": 0}, "four different ids"),
     ],
 )
 def test_settings_out_of_range_are_said(changes: dict[str, object], message: str) -> None:

@@ -237,25 +237,6 @@ def test_a_file_that_cannot_be_finished_stays_as_it_was(tmp_path: Path, write: C
     assert (path.read_bytes(), len(list(tmp_path.iterdir()))) == (b"before", 1)
 
 
-@pytest.mark.parametrize("check", [check_writable, by_bytes, by_safetensors])
-def test_where_nothing_can_be_written_is_said_before_and_after(
-    tmp_path: Path, check: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    for path, said in (
-        (tmp_path, "is a folder. Give the name of a file"),
-        (tmp_path / "none" / "a", "There is no folder .*none, so a cannot be written"),
-        (tmp_path / "file" / "a", "There is no folder .*file, so a cannot be written"),
-    ):
-        with pytest.raises(DataError, match=said):
-            check(path)
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(DataError, match=r"a cannot be written: .* is not writable"):
-        check(tmp_path / "a")
-    with pytest.raises(DataError, match="file cannot be written: permission denied"):
-        check(tmp_path / "file")
-
-
 @pytest.mark.parametrize("check", [check_folder, make_folder])
 def test_where_no_folder_can_be_made_is_said(
     tmp_path: Path, check: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch

@@ -1,16 +1,13 @@
 """One number, many ways to it: whichever part of Headlight is asked how probable a token is, the answer is the same."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 from model import Translator
-from model.__main__ import main
 from model.analysis.attribution.choice import TokenChoice, choice_at, visible
 from model.analysis.attribution.methods import choice_run
 from model.analysis.interventions.head_effects import estimate_effects, measure_effects, remove_heads
@@ -65,18 +62,6 @@ def test_every_route_to_the_number_of_a_masked_word_agrees() -> None:
     place = reader.place("Tom saw a [MASK].")
     choices = [TokenChoice(place, token) for token in reader.place_logits(place)[0].topk(MOST_STEPS).indices.tolist()]
     check(library_routes(MASKED, choices) | choice_routes(reader, choices))
-
-
-def test_evaluate_shows_the_translation_whose_numbers_these_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = tmp_path / "two.tsv"
-    data.write_text(f"{ENGLISH}\tEin Hund schläft.\n{LONGER}\tx\n", encoding="utf-8")
-    folder = CHECKPOINTS / "experiments" / "full"
-    assert main(["evaluate", "--checkpoint", str(folder), "--data", str(data), "--show", "--json"]) == 0
-    shown = [row["translation"] for row in json.loads(capsys.readouterr().out)["translations"]]
-    translator = Translator.load(folder, device="cpu")
-    assert shown == [translator.trace(text).translation for text in (ENGLISH, LONGER)]
 
 
 def written_trace(reader: Any, text: str) -> Trace:

@@ -11,7 +11,6 @@ import torch
 from model import Translator
 from model.__main__ import main
 from model.analysis.ablations.results import load_results
-from model.checkpoint import save_checkpoint
 from model.config import Norm, TransformerConfig
 from model.errors import InputTextError
 from model.nn.encoder_decoder import SITES
@@ -55,28 +54,6 @@ def test_weights_times_value_equal_what_the_model_computed(models: dict[str, Tra
     for site in SITES:
         for layer in range(2):
             assert trace.head_output_deviation(site, layer) <= trace.head_output_tolerance(site, layer)
-
-
-@every
-def test_a_checkpoint_of_it_holds_the_same_model(models: dict[str, Translator], name: str, tmp_path: Path) -> None:
-    save_checkpoint(tmp_path / "saved", models[name].model, models[name].tokenizer)
-    loaded = Translator.load(tmp_path / "saved", device="cpu")
-    assert loaded.config == SHAPES[name]
-    ours, theirs = (dict(model.model.named_parameters()) for model in (models[name], loaded))
-    assert ours.keys() == theirs.keys()
-    for parameter, value in ours.items():
-        assert torch.equal(value.half().float(), theirs[parameter]), parameter
-
-
-def test_without_positions_an_encoder_cannot_tell_the_order(models: dict[str, Translator]) -> None:
-    model, order = models["no-positions"].model, torch.tensor([3, 0, 2, 1])
-    token_ids = torch.tensor([[40, 41, 42, 43]])
-    with torch.inference_mode():
-        torch.testing.assert_close(model.encode(token_ids)[:, order], model.encode(token_ids[:, order]))
-        with_positions = models["full"].model
-        assert not torch.allclose(
-            with_positions.encode(token_ids)[:, order], with_positions.encode(token_ids[:, order])
-        )
 
 
 def test_learned_positions_are_what_is_added_and_end_where_the_matrix_does(models: dict[str, Translator]) -> None:

@@ -21,19 +21,6 @@ def test_every_example_is_in_exactly_one_batch_of_an_epoch_and_no_batch_is_too_l
         assert max(sides) * len(batch) <= 60
 
 
-@pytest.mark.parametrize(("tokens", "sizes"), [(14, [1, 2, 2, 2]), (15, [1, 3, 3]), (19, [1, 3, 3]), (20, [3, 4])])
-def test_a_batch_is_as_full_as_its_tokens_allow(tokens: int, sizes: list[int]) -> None:
-    """Seven pairs whose longer side has four tokens, and one more for the beginning or the end."""
-    examples = [Example([5] * 4, [6] * 3), *[Example([5] * 2, [6] * 4)] * 6]
-    assert sorted(map(len, plan_epoch(examples, tokens, seed=3, epoch=0))) == sizes
-
-
-def test_a_plan_depends_on_seed_and_epoch_alone() -> None:
-    assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) == plan_epoch(EXAMPLES, 60, seed=3, epoch=1)
-    assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) != plan_epoch(EXAMPLES, 60, seed=3, epoch=2)
-    assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) != plan_epoch(EXAMPLES, 60, seed=4, epoch=1)
-
-
 @pytest.mark.parametrize("examples", [[], [Example([5], [6], 0.0)]])
 def test_no_example_at_all_is_said(config: TransformerConfig, examples: list[Example]) -> None:
     with pytest.raises(DataError, match="No sentence pair is left to train on"):

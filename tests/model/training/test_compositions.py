@@ -36,6 +36,7 @@ def test_the_best_known_sentences_are_never_trained_on(
     assert {"animal", "street"} <= {pair.antecedent.english for pair in training}
 
 
+@pytest.mark.long
 def test_no_curated_sentence_is_in_the_curriculum(
     training_sentences: set[str], twins_of: dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]]
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file, save
+from safetensors.torch import load_file
 
 from model.__main__ import main
 from model.config import TransformerConfig
@@ -20,7 +20,6 @@ from model.evaluation import evaluate
 from model.nn.transformer import Transformer
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training import loop
 from model.training.batches import Example, encode_pairs
 from model.training.loop import TrainingRun, TrainSettings, read_log
 from model.training.optimizer import OPTIMIZERS, OptimizerName, learning_rate
@@ -100,20 +99,6 @@ def test_the_log_of_a_killed_run_says_every_step_once(tmp_path: Path, new_run: N
     assert steps == [8, 12]
 
 
-def test_a_run_killed_while_it_scores_its_dev_sets_scores_them_when_it_goes_on(
-    tmp_path: Path, new_run: NewRun, examples: list[Example], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "evaluate", killed)
-        with pytest.raises(KeyboardInterrupt):
-            new_run().train(examples, {"dev": PAIRS[:1]})
-    new_run().train(examples, {"dev": PAIRS[:1]})
-    assert [entry["step"] for entry in read_log(tmp_path) if "loss" not in entry] == [12]
-
-
 def test_a_new_run_can_start_from_trained_weights_and_a_resumed_one_keeps_its_own(
     new_run: NewRun, examples: list[Example], config: TransformerConfig
 ) -> None:
@@ -152,52 +137,6 @@ def test_a_damaged_state_is_said(tmp_path: Path, new_run: NewRun, examples: list
     state.write_bytes(state.read_bytes()[:keep])
     with pytest.raises(DataError, match="damaged"):
         new_run()
-
-
-@pytest.mark.parametrize("until", [2, 6, 8, 10])
-def test_a_run_that_was_stopped_anywhere_averages_the_same_weights(
-    tmp_path: Path, new_run: NewRun, examples: list[Example], until: int
-) -> None:
-    whole = new_run("whole").train(examples, {})
-    new_run("stopped").train(examples, {}, until=until)
-    # As if it had been killed after its state was written, and before the weights for averaging.
-    (tmp_path / "stopped" / f"weights-{until:08d}.safetensors").unlink(missing_ok=True)
-    again = new_run("stopped").train(examples, {})
-    for (name, a), (_, b) in zip(whole.named_parameters(), again.named_parameters(), strict=True):
-        torch.testing.assert_close(a, b, msg=name)
-    names = [[file.name for file in sorted((tmp_path / run).glob("weights-*"))] for run in ("whole", "stopped")]
-    assert names[0] == names[1]
-
-
-@pytest.mark.parametrize("content", [b"", b"not weights", "other"])
-def test_damaged_weights_for_averaging_are_said(
-    tmp_path: Path, new_run: NewRun, examples: list[Example], content: bytes | str
-) -> None:
-    new_run().train(examples, {}, until=8)
-    other = save({"model.of_another": torch.zeros(2)})
-    (tmp_path / "weights-00000008.safetensors").write_bytes(content if isinstance(content, bytes) else other)
-    with pytest.raises(DataError, match=r"weights-00000008.*Delete it"):
-        new_run().train(examples, {})
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        '{"learning_rate": 1.0}',
-        '{"step": -1}',
-        '{"step": 4, "loss": NaN}',
-        f'{{"step": 4, "{"n" * 61}": ""}}',
-    ],
-)
-def test_a_damaged_line_of_the_log_is_said(tmp_path: Path, new_run: NewRun, examples: list[Example], line: str) -> None:
-    new_run().train(examples, {}, until=4)
-    log = tmp_path / "log.jsonl"
-    log.write_text(f"{line}\n{log.read_text(encoding='utf-8')}", encoding="utf-8")
-    with pytest.raises(DataError, match=r"Line 1 of .*log\.jsonl is damaged") as raised:
-        new_run()
-    assert "n" * 61 not in str(raised.value)
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_state(
