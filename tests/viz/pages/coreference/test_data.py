@@ -11,14 +11,12 @@ from model.opening import open_reader
 from viz.access import texts
 from viz.access.texts import RareWords
 from viz.pages.coreference import data, pair_words
-from viz.pages.coreference.data import Side, curated_pairs
+from viz.pages.coreference.data import Side
 from viz.pages.coreference.measured.tab import FORMATS
 from viz.pages.coreference.pair_words import marked_line
 from viz.pictures.focus import Place
 from viz.text.written import CROSS, ENCODER
 from viz.ui.sentence import Line
-
-GOOD = "Tom told Anna that he was late.\the\tTom\tAnna"
 
 
 @pytest.mark.parametrize(
@@ -37,12 +35,6 @@ def test_a_file_that_cannot_be_used_is_refused_with_a_reason(content: bytes, nam
         data.read_cases(content, name)
 
 
-def test_bad_lines_are_kept_with_their_numbers_and_the_good_ones_used() -> None:
-    given = data.read_cases(f"{GOOD}\nbad\n".encode(), "mine.tsv")
-    assert len(given.cases.cases) == 1
-    assert [line.number for line in given.cases.rejected] == [2]
-
-
 def test_what_a_file_looks_like_is_a_file_that_can_be_read() -> None:
     line = next(line for line in FORMATS.split("`") if line.startswith("{"))
     assert len(data.read_cases(line.encode(), "a.jsonl").cases.cases) == 1
@@ -52,14 +44,6 @@ def test_what_a_file_looks_like_is_a_file_that_can_be_read() -> None:
         "1 [The developer] argued with the designer", "2 The developer argued with [the designer]"
     )
     assert len(data.read_cases(f"{winobias}\n{partner}".encode(), "a.txt").cases.cases) == 2
-
-
-def test_every_pair_of_the_set_has_two_sentences_and_a_group_of_its_own() -> None:
-    pairs = curated_pairs()
-    assert len(pairs) >= 60
-    assert len({pair.group for pair in pairs.values()}) >= 6
-    assert {pair.is_control for pair in pairs.values() if pair.group == "control"} == {True}
-    assert not any(case is None or case.overlapping for pair in pairs.values() for case in pair.cases)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])

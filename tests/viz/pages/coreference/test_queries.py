@@ -22,7 +22,6 @@ from viz.access import texts
 from viz.pages.attention.opened_head import panel
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.choices import ModelChoice
 from viz.selection.examples import EXAMPLES
 from viz.selection.selection import Selection
 from viz.text.written import CROSS, DECODER, ENCODER, SITES, display_token
@@ -131,6 +130,7 @@ def shipped(text: str) -> Trace:
     return traced(text, Selection().changed(text=text))
 
 
+@pytest.mark.long
 def test_a_word_chosen_on_the_attention_page_comes_along_with_its_head_and_all_its_rows() -> None:
     text = EXAMPLES[0].text
     trace = shipped(text)
@@ -174,6 +174,7 @@ def test_who_keeps_a_row_of_the_head_that_the_page_proposed_has_chosen_that_head
     assert common.token == trace.target_tokens.index("▁Straße") - 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("site", [CROSS, DECODER])
 def test_the_pronoun_es_has_sie_in_its_place_and_a_word_without_one_is_said_to_have_none(site: str) -> None:
     text, other = EXAMPLES[0].text, EXAMPLES[0].twin
@@ -190,14 +191,3 @@ def test_the_pronoun_es_has_sie_in_its_place_and_a_word_without_one_is_said_to_h
                    other="The animal slept because it was tired.", **{"from": 6})  # fmt: skip
     assert any("no word in the place of “very”" in caption.value.replace("\\", "") for caption in app.caption)
     assert app.selectbox(key="token").value != app.selectbox(key="other_token").value
-
-
-@pytest.mark.parametrize("model", ["experiments/gru", "experiments/convolutional"])
-def test_a_model_from_before_the_transformer_has_the_row_that_writes_a_word(model: str) -> None:
-    text = EXAMPLES[0].text
-    trace = traced(text, Selection(model=ModelChoice(model)))
-    word = texts.words(trace).num_source + 2
-    app = pictured(checkpoint=model, **{"from": word})
-    first = texts.words(trace).groups[word][0]
-    assert app.selectbox(key="token").value == first - 1
-    assert listed(app, "token").endswith(f"→ {texts.words(trace).labels[word]}")

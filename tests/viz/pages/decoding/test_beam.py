@@ -108,22 +108,6 @@ def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: 
     assert len(app.get("plotly_chart")) == 1
 
 
-def test_a_beam_of_none_is_a_beam_of_one(app: AppTest) -> None:
-    opened(app, beam=0)
-    assert app.query_params["beam"] == "1"
-    assert "Beam width 0 is out of range" in app.info[0].value
-
-
-def test_another_width_forgets_the_node_for_its_tree_is_another_one(app: AppTest) -> None:
-    opened(app, beam=3, node=2)
-    app.slider(key="beam_size").set_value(2).run()
-    assert app.query_params["beam"] == "2"
-    assert "node" not in app.query_params
-    app.slider(key="length_penalty").set_value(1.25).run()
-    assert app.query_params["penalty"] == "125"
-    assert not app.exception
-
-
 def test_roles_rows_and_the_closest_rival_of_a_small_tree_are_those_worked_out_by_hand() -> None:
     assert beam_story.roles(by_hand()) == [
         "winner", "rival", "winner", "dropped", "winner", "rival", "dropped", "dropped", "dropped",

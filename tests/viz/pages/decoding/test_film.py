@@ -2,7 +2,6 @@
 
 import math
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,18 +14,15 @@ from streamlit.testing.v1 import AppTest
 from model import Translator
 from model.translator import EarlierTranslator
 from tests.viz import page_run
-from tests.viz.sent import caught, unpack
-from viz.pages.decoding.film import tab as film
+from tests.viz.sent import caught
 from viz.pages.decoding.film.component import (
     Draw,
     Force,
-    HeadNames,
     PlayerCandidate,
     PlayerData,
     PlayerSpread,
     PlayerState,
     PlayerStep,
-    Wished,
     clamp,
     decode_player,
     read_state,
@@ -60,60 +56,8 @@ def data() -> PlayerData:
     return PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), STEPS, CROSS, SELF, SPREAD)
 
 
-Wish = Draw | Force
-#: What makes the browser say something in the next run, and all that the player was asked to show.
-Says = tuple[Callable[..., None], list[PlayerState]]
-CHOICES = {
-    "step": "3", "head": "L2H3", "also": "0.3", "candidates": "15", "temperature": "80", "top_k": "5", "top_p": "90",
-}  # fmt: skip
-
-
-@pytest.fixture
-def says(monkeypatch: pytest.MonkeyPatch) -> Says:
-    """`says(state, wish)` makes the browser say this once, in the next run."""
-    waiting: list[tuple[PlayerState, Wish | None]] = []
-    asked: list[PlayerState] = []
-
-    def player(
-        data: PlayerData, state: PlayerState, *, key: str, name: str, note: str, head_names: HeadNames
-    ) -> PlayerState | None:
-        asked.append(state)
-        said, wish = waiting.pop() if waiting else (None, None)
-        return None if wish is not None else said
-
-    def wished(data: PlayerData, *, key: str) -> Wished | None:
-        if not waiting:
-            return None
-        state, wish = waiting[-1]
-        return None if wish is None else Wished(wish, state)
-
-    monkeypatch.setattr(film, "decode_player", player)
-    monkeypatch.setattr(film, "wished", wished)
-
-    def say(state: PlayerState, wish: Wish | None = None) -> None:
-        waiting.append((state, wish))
-
-    return say, asked
-
-
 def opened(app: AppTest) -> AppTest:
     return page_run.opened(app, "decoding", checkpoint="en-de")
-
-
-def test_a_link_with_every_choice_reaches_the_player_and_stays(app: AppTest, says: Says) -> None:
-    for name, value in CHOICES.items():
-        app.query_params[name] = value
-    opened(app)
-    assert says[1][-1] == PlayerState(3, 1, 2, (0, 3), 15, 80, 5, 90)
-    assert {name: app.query_params[name] for name in CHOICES} == CHOICES
-
-
-def test_what_the_player_reports_is_in_the_address(app: AppTest, says: Says) -> None:
-    say, _ = says
-    opened(app)
-    say(PlayerState(3, 1, 2, (0, 3), 15, 80, 5, 90))
-    app.run()
-    assert {name: app.query_params[name] for name in CHOICES} == CHOICES
 
 
 def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_step(app: AppTest) -> None:
@@ -126,7 +70,7 @@ def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_ste
     assert app.query_params["head"] == "L2H1"
 
 
-def test_a_branch_stands_beside_the_models_own_translation_with_the_words_that_differ(app: AppTest, says: Says) -> None:
+def test_a_branch_stands_beside_the_models_own_translation_with_the_words_that_differ(app: AppTest) -> None:
     app.query_params.update({"branches": "0-2-t40", "branch": "1"})
     opened(app)
     change = next(element.proto.body for element in app.get("html") if "Branch 1" in element.proto.body)
@@ -194,73 +138,12 @@ def test_the_payload_stays_the_same_while_only_the_player_moves(
     assert shown[0].header == shown[1].header
 
 
-@pytest.mark.parametrize(("step", "answer"), [(0, None), (2, None), (3, PlayerState(2))])
-def test_what_does_not_exist_is_answered_with_what_is_shown_instead(
-    data: PlayerData, monkeypatch: pytest.MonkeyPatch, step: int, answer: PlayerState | None
-) -> None:
-    monkeypatch.setattr(st, "session_state", {})
-    caught(monkeypatch)
-    assert decode_player(data, PlayerState(step), key="player", name="film") == answer
-
-
-def test_a_translation_of_a_single_token_is_a_film() -> None:
-    made = PlayerData.of(("▁it",), ("<s>",), STEPS[:1], CROSS[:, :, :1, :1], SELF[:, :, :1, :1], spread_of(1))
-    assert (made.layers, made.heads, len(made.steps)) == (2, 3, 1)
-
-
 def test_the_player_is_told_what_heads_are_for(data: PlayerData, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("L1 H1 · follows antecedents 0.72",), ("L1 H1",)
     monkeypatch.setattr(st, "session_state", {})
     shown = caught(monkeypatch)
     decode_player(data, PlayerState(0), key="player", name="film", head_names=names)
     assert shown[0].header["headNames"] == [list(of_attention) for of_attention in names]
-
-
-def player_page() -> None:
-    """Runs inside AppTest: the player at the step that the session holds, unless it is to be left out."""
-    import numpy as np
-    import streamlit as st
-
-    from viz.pages.decoding.film.component import (
-        PlayerCandidate,
-        PlayerData,
-        PlayerSpread,
-        PlayerState,
-        PlayerStep,
-        decode_player,
-    )
-
-    steps = tuple(PlayerStep(7, "b", -0.5, 0.7, 1, (PlayerCandidate(7, "b", -0.5),)) for _ in range(4))
-    numbers = np.zeros((4, 1), np.float32)
-    spread = PlayerSpread(best=numbers, counts=numbers, centres=numbers, vocab_size=9)
-    weights = np.ones((1, 2, 4, 1), np.float32), np.ones((1, 2, 4, 4), np.float32)
-    data = PlayerData.of(("x",), ("a",) * 4, steps, *weights, spread)
-    if not st.session_state.get("left_out"):
-        asked = PlayerState(st.session_state.get("asked", 0))
-        st.text(str(decode_player(data, asked, key="player", name="film")))
-
-
-def command_of(app: AppTest) -> tuple[int, int]:
-    command = unpack(app.get("bidi_component")[0].proto.bytes)[0]["command"]
-    return command["number"], command["step"]
-
-
-def test_on_a_page_the_same_wish_is_sent_once_and_a_new_one_again() -> None:
-    app = AppTest.from_function(player_page).run()
-    first = app.get("bidi_component")[0].proto.bytes
-    assert command_of(app) == (1, 0)
-    assert app.text[0].value == "None"
-    assert app.run().get("bidi_component")[0].proto.bytes == first
-    app.session_state["asked"] = 3
-    assert command_of(app.run()) == (2, 3)
-
-
-def test_a_player_that_comes_back_to_a_page_goes_where_the_page_asks_again() -> None:
-    app = AppTest.from_function(player_page).run()
-    app.session_state["left_out"] = True
-    assert not app.run().get("bidi_component")
-    app.session_state["left_out"] = False
-    assert command_of(app.run()) == (2, 0)
 
 
 AT_0 = PlayerState(0)
@@ -281,10 +164,6 @@ def spread_of(steps: int) -> PlayerSpread:
         np.resize(numbers, (steps, numbers.shape[1])) for numbers in (SPREAD.best, SPREAD.counts, SPREAD.centres)
     )
     return replace(SPREAD, best=best, counts=counts, centres=centres)
-
-
-def test_a_step_knows_which_of_its_candidates_was_taken() -> None:
-    assert [step.chosen for step in STEPS] == [1, 15, None]
 
 
 def test_the_film_of_a_translation_has_both_its_attentions(translator: Translator) -> None:
@@ -315,17 +194,6 @@ def test_the_film_of_a_decoder_that_looks_at_its_source_alone_has_one_strip(
     own = np.frombuffer(zlib.decompress(made.own.tobytes()), np.uint8)
     assert not own.any()
     assert len(own) == 2 * made.layers * made.heads * len(made.steps) ** 2
-
-
-def test_what_does_not_fit_together_is_a_mistake() -> None:
-    for steps, cross, own, spread, message in (
-        (STEPS, CROSS[..., :1], SELF, SPREAD, "cross attention has shape"),
-        (STEPS, CROSS, SELF[:, :2], SPREAD, "self-attention has shape"),
-        (STEPS[:2], CROSS, SELF, SPREAD, "one step for each target token"),
-        (STEPS, CROSS, SELF, replace(SPREAD, best=SPREAD.best[:2]), "one distribution a step"),
-    ):
-        with pytest.raises(AssertionError, match=message):
-            PlayerData.of(("▁it", "</s>"), ("<s>", "▁er", "▁es"), steps, cross, own, spread)
 
 
 def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:

@@ -6,14 +6,10 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from model.errors import SessionError, TokenError
 from tests.viz.pages.decoding.test_beam import by_hand
-from tests.viz.pages.decoding.viewer import Viewer
-from viz.access import models
 from viz.pages.decoding import translations
 from viz.pages.decoding.beam import tab as beam
 from viz.pages.decoding.branches.tab import BranchTree
-from viz.pages.decoding.data import branches, searches
 from viz.pages.decoding.figures import Written, probability_curves
 from viz.pictures.figures.charts import MAX_ONE_BY_ONE
 from viz.selection import state
@@ -27,14 +23,6 @@ def session(chosen: Selection, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any
     found: dict[str, Any] = {"selection": chosen}
     monkeypatch.setattr(st, "session_state", found)
     return found
-
-
-def test_the_step_after_the_last_is_not_there() -> None:
-    last = len(Viewer().ids) - 1
-    for step in (last, last + 1):
-        viewer = Viewer(step=str(step))
-        assert viewer.selection.common.step == last
-        assert len(viewer.notices) == step - last
 
 
 @pytest.mark.parametrize(
@@ -56,13 +44,6 @@ def test_no_branch_is_compared_with_itself(session: dict[str, Any], number: int,
     assert (decoding.branch, decoding.compared_branch, state.current().common.step) == (number, compared, 3)
 
 
-@pytest.mark.parametrize(
-    ("probability", "shown"), [(0.0991, "9.9%"), (0.0996, "10%"), (0.99, "99%"), (0.9902, "99.0%"), (0.001, "0.1%")]
-)
-def test_percentages_have_a_digit_more_where_it_tells_something(probability: float, shown: str) -> None:
-    assert translations.percent(probability) == shown
-
-
 def test_a_kept_branch_that_did_not_end_well_is_no_rival_and_a_token_that_is_named_is_found() -> None:
     tree = by_hand()
     kept = tree.nodes[6]
@@ -70,26 +51,6 @@ def test_a_kept_branch_that_did_not_end_well_is_no_rival_and_a_token_that_is_nam
     assert beam.roles(lived)[6] == "lived"
     assert beam.closest_rival(tree, 1, 8) == 8
     assert beam.closest_rival(tree, 1, 99) == 7
-
-
-def test_a_word_that_is_far_too_long_is_not_spelt(chosen: Selection) -> None:
-    writer = models.writer(chosen.model)
-    assert branches.spell("Tom", writer)
-    with pytest.raises(TokenError, match="201 characters"):
-        branches.spell("x" * 201, writer)
-
-
-def test_nothing_is_changed_at_the_step_after_the_last(chosen: Selection) -> None:
-    writer, text = models.writer(chosen.model), "Tom was late."
-    own = branches.grow(branches.Sessions(), writer, text, ())
-    with pytest.raises(SessionError, match=f"no token {len(own.steps) + 1} to change"):
-        branches.begin(branches.Sessions(), writer, text, ((len(own.steps), Write((40,))),))
-
-
-def test_settings_of_a_beam_below_and_above_what_there_is_become_the_nearest() -> None:
-    for width, penalty, expected in ((0, 60, (1, 0.6)), (1, 500, (1, 5.0)), (12, 501, (12, 5.0)), (13, 0, (12, 0.0))):
-        choices = Selection().changed(beam_size=width, length_penalty=penalty).decoding
-        assert searches.beam_settings(choices) == expected
 
 
 def test_curves_reach_over_the_longer_one_and_the_shown_one_has_the_colour_of_its_line_in_the_tree() -> None:

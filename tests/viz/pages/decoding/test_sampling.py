@@ -187,8 +187,3 @@ def test_the_settings_of_the_selection_are_those_of_the_model(chosen: Selection)
 def test_0_and_100_switch_the_filters_off(chosen: Selection) -> None:
     for one in samples_of(chosen.changed(top_k=0, top_p=100)):
         assert one.filtered_log_probs == pytest.approx(one.log_probs, abs=1e-5)
-
-
-def test_more_samples_keep_the_first_ones(chosen: Selection) -> None:
-    few, many = (samples_of(chosen.changed(num_samples=count)) for count in (2, 5))
-    assert [one.token_ids for one in few] == [one.token_ids for one in many[:2]]

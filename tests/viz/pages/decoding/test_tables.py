@@ -1,7 +1,6 @@
 """Tables and trees of what was decoded, as files."""
 
 import csv
-import io
 import json
 from io import StringIO
 
@@ -28,16 +27,6 @@ def test_the_table_holds_the_tree() -> None:
     assert [line["returned_rank"] for line in lines if line["returned_rank"]] == ["1", "2"]
     assert [line["rank"] for line in lines] == ["1", "1", "2", "3", "1", "2", "3", "4", "5"]
     assert (lines[7]["fate"], lines[7]["fate_step (from 1)"], float(lines[7]["score"])) == ("outscored", "3", -9.0)
-
-
-def test_the_table_of_steps_is_that_of_the_branch() -> None:
-    from viz.ui import trace_tables
-
-    selection = Selection().changed(checkpoint="en-de", text=BRANCHED)
-    trace = branches.grow(branches.Sessions(), models.writer(selection.model), BRANCHED, ((4, Write((40,))),))
-    rows = list(csv.DictReader(io.StringIO(trace_tables.steps(trace).decode("utf-8-sig"))))
-    assert rows[4]["token_id"] == "40"
-    assert len(rows) == len(trace.steps)
 
 
 def test_the_table_has_a_row_for_each_level_step_and_rank(chosen: Selection) -> None:

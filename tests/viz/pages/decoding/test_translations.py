@@ -13,8 +13,7 @@ from model.decoding.sampling import Draws
 from model.nn.edits import HeadEdit
 from tests.viz.pages.decoding.viewer import TEXT, Viewer
 from viz.pages.decoding import translations
-from viz.selection import state
-from viz.selection.branch_codes import MAX_BRANCHES, EditHead, Write
+from viz.selection.branch_codes import MAX_BRANCHES, EditHead
 from viz.selection.url import to_params
 
 
@@ -67,13 +66,6 @@ def test_an_equal_branch_is_shown_and_not_doubled_another_token_a_sibling_and_th
     viewer.run(lambda: translations.write(4, (own,)))
     assert viewer.selection.decoding.branches == (f"0-4-t{second}", f"0-4-t{third}")
     assert "already" in viewer.notices[0]
-
-
-def test_several_tokens_are_written_one_after_the_other() -> None:
-    viewer = Viewer()
-    viewer.run(lambda: translations.write(2, (40, 41, 42)))
-    assert viewer.ids[2:5] == [40, 41, 42]
-    assert viewer.selection.decoding.branches == ("0-2-t40-t41-t42",)
 
 
 def test_the_end_can_be_written_and_nothing_after_it(saved: Translator) -> None:
@@ -177,45 +169,3 @@ def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost() -> None:
     assert viewer.selection.decoding.branches == ("0-4-t40",)
     assert (viewer.selection.decoding.branch, viewer.selection.common.step) == (0, len(viewer.ids) - 1)
     assert [notice.split(",")[0] for notice in viewer.notices] == ["The URL names branch 7", "The URL names step 5001"]
-
-
-def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown() -> None:
-    viewer = Viewer(branches="0-2-t40.0-4-t99999.2-6-t41", branch="3")
-    assert viewer.selection.decoding.branches == ("0-2-t40",)
-    assert viewer.selection.decoding.branch == 0
-    assert "“0-4-t99999”" in viewer.notices[0]
-
-
-def test_another_text_forgets_the_branches() -> None:
-    viewer = Viewer()
-    viewer.run(lambda: translations.write(4, (40,)))
-
-    def type_text() -> None:
-        import streamlit as st
-
-        st.session_state["text"] = "It is late."
-        state.take("text")
-
-    viewer.run(type_text)
-    assert viewer.selection.decoding.branches == ()
-    assert viewer.shown.text == "It is late."
-
-
-def test_there_is_room_for_so_many_branches_and_no_more() -> None:
-    viewer = Viewer(branches=".".join(f"0-4-t{40 + i}" for i in range(MAX_BRANCHES)))
-    viewer.run(lambda: translations.add(4, Write((100,))))
-    assert len(viewer.selection.decoding.branches) == MAX_BRANCHES
-    assert str(MAX_BRANCHES) in viewer.notices[0]
-
-
-def test_a_branch_is_compared_with_the_one_that_it_leaves_unless_another_is_chosen() -> None:
-    viewer = Viewer()
-    found = []
-    for step, token_id in ((3, 40), (5, 41)):
-        viewer.run(partial(translations.write, step, (token_id,)))
-    viewer.run(lambda: found.append(translations.compared(translations.choices())))
-    viewer.run(lambda: translations.compare(0))
-    viewer.run(lambda: found.append(translations.compared(translations.choices())))
-    viewer.run(lambda: translations.show(0))
-    viewer.run(lambda: found.append(translations.compared(translations.choices())))
-    assert found == [1, 0, None]

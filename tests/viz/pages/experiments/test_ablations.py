@@ -13,7 +13,6 @@ from model.analysis.ablations.outputs import OTHERS, Repetition, SharedWords
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.experiments.opening import at, said, until
 from tests.viz.sent import charts, sent_to
-from viz.access import models
 from viz.pages.experiments import wording
 from viz.pages.experiments.data import ablations
 from viz.pages.experiments.data.ablations import Measured, Output, Row, SetResult
@@ -136,18 +135,6 @@ def test_models_come_in_the_order_of_the_table_and_folders_of_other_names_are_le
     assert ablations.presets() == ("full", "no-positions", "no-residual", "gru")
 
 
-def test_without_a_choice_the_reference_and_the_farthest_are_measured(
-    experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(catalogue.ROOT_VARIABLE, str(experiment_checkpoints))
-    task = ablations.comparison_task(ablations.presets(), (), "cpu", TEXT)
-    progress = Progress(task.total, task.unit)
-    found = task.compute(progress)
-    assert [one.output.preset for one in found.shown] == ["full", ablations.farthest(found.outputs)]
-    assert [output.preset for output in found.outputs] == list(ablations.presets())
-    assert progress.done == progress.total
-
-
 def test_a_sentence_too_long_for_the_models_is_refused_with_a_reason(
     experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,36 +164,6 @@ def test_the_surest_head_gives_one_key_the_most(translator: Translator) -> None:
 def test_hard_rows_are_those_that_give_one_key_nearly_all() -> None:
     weights = np.array([[0.995, 0.005], [0.98, 0.02], [0.0, 1.0], [ablations.HARD, 0.01]])
     assert ablations.OpenHead(0, 0, weights, tuple("abcd"), ("a", "b")).hard_rows == 3
-
-
-def test_a_layer_and_a_head_that_are_asked_for_are_opened_or_there_is_none(translator: Translator) -> None:
-    trace = translator.trace(TEXT)
-    found = ablations.open_head(trace, "encoder.self", 1, 2)
-    assert found is not None
-    assert (found.layer, found.head) == (1, 2)
-    assert ablations.open_head(trace, "encoder.self", trace.layers_of("encoder.self"), None) is None
-    assert ablations.open_head(trace, "encoder.self", None, 7) is None
-
-
-def test_rows_have_means_over_seeds_and_the_paper_s(
-    experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(catalogue.ROOT_VARIABLE, str(experiment_checkpoints))
-    results = models.ablation_results()
-    assert results is not None
-    rows = {row.preset: row for row in ablations.rows(results)}
-    assert list(rows) == ["full", "single-head", "no-positions", "no-residual", "unscaled"]
-    of_set = rows["no-positions"].sets["tatoeba_dev"]
-    assert (of_set.bleu[0], of_set.chrf[0], of_set.differences) == (10.5, 21.0, {0: -11.0, 1: -10.0})
-    assert (len(of_set.bleu), len(of_set.chrf), rows["no-positions"].runs) == (2, 2, 2)
-    assert of_set.difference == pytest.approx((-10.5, 0.5**0.5))
-    assert (rows["single-head"].paper, rows["no-positions"].paper) == (-0.9, None)
-    assert rows["full"].sets["tatoeba_dev"].difference is None
-
-
-def test_without_a_file_there_are_no_results(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(catalogue.ROOT_VARIABLE, str(tiny_checkpoints))
-    assert models.ablation_results() is None
 
 
 SOUND = Measured(
@@ -256,13 +213,6 @@ def test_what_is_broken_is_told_and_nothing_else() -> None:
         assert part not in wording.findings(SOUND, "full")
 
 
-def test_the_reference_is_told_as_such_with_the_same_trials() -> None:
-    said = wording.findings(replace(SOUND, output=Output("full", "x", 100.0)), "full")
-    assert "compared with it" in said
-    assert "writes something else" in said
-    assert "all 20 other sentences have at least three" in said
-
-
 def test_differences_smaller_than_their_spread_are_named() -> None:
     def row(preset: str, difference: tuple[float, float] | None) -> Row:
         return Row(preset, 3, {"dev": SetResult((20, 1), (40, 1), {}, difference)}, None, None)
@@ -295,9 +245,6 @@ def test_each_seed_is_a_point_and_the_first_model_is_on_top() -> None:
     assert (list(paper.x), list(paper.y)) == ([-1.2], ["no dropout"])
     assert list(figure.layout.yaxis.categoryarray) == ["no dropout", "no positions"]
     assert "seed 1: −7.0" in seeds.customdata
-
-
-DEV = SetResult((20.04, 1.0), (40.0, 1.5), {0: -1.0}, (-1.0, 0.5))
 
 
 def test_positions_are_added_before_the_first_layer_and_other_parts_are_of_one() -> None:

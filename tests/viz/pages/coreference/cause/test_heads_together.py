@@ -9,7 +9,6 @@ import torch
 from model import Translator
 from model.analysis.interventions.head_effects import RemovalEffect, remove_heads
 from model.analysis.metrics.head_metrics import HeadName, all_heads
-from model.errors import DataError
 from model.pairs import Pair as SentencePair
 from tests.viz import page_run
 from tests.viz.pages.coreference.cause.test_tab import asked_of, html, question, settled
@@ -121,16 +120,6 @@ def test_mean_ablation_puts_in_the_mean_and_not_nothing(saved: Translator) -> No
     assert zero.intact.tolist() == mean.intact.tolist()
     assert zero.removed.tolist() == remove_heads(saved, causes.choices(of_set[:1]), off).removed.tolist()
     assert zero.removed.tolist() != mean.removed.tolist()
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [(b"", "no sentence pair"), (b"no tab here", "line 1"), (b"\xff\xfe\x00", "UTF-8"), (b"A\tB\n\tC", "line 2")],
-    ids=["empty", "no tab", "binary", "half a pair"],
-)
-def test_sentence_pairs_that_cannot_be_read_are_refused_with_a_reason(content: bytes, said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        causes.uploaded_pairs(content)
 
 
 def test_bleu_without_heads_is_told_beside_that_with_all(saved: Translator) -> None:

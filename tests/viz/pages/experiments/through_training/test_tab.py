@@ -13,7 +13,6 @@ from tests.viz.page_run import healthy
 from tests.viz.pages.experiments.opening import at, said
 from tests.viz.pages.experiments.through_training.invented import HOSTILE, film, saved
 from tests.viz.sent import sent_to
-from viz.pages.experiments.through_training import data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.theme import HEAD_COLOURS
 
@@ -129,16 +128,6 @@ def test_the_training_of_a_model_with_a_film_beside_its_weights_is_chosen(filmed
     assert "film_head" not in filmed.query_params
     again = AppTest.from_file(filmed._script_path, default_timeout=PATIENCE)
     assert header(at(again, TAB, film_of="../evil"))["heads"] == 2
-
-
-def test_a_film_that_is_too_large_is_refused_before_anything_is_computed(
-    filmed: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = header(at(filmed, TAB))
-    monkeypatch.setattr(data, "MOST_WEIGHTS", 500)
-    upload(filmed, saved(tmp_path / "own.npz"))
-    assert "this page reads at most 500" in filmed.error[0].value
-    assert header(filmed) == before
 
 
 def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTest, tmp_path: Path) -> None:
