@@ -46,26 +46,6 @@ def test_no_influence_is_darker_than_the_smallest_and_maps_stand_below_each_othe
     assert all(above[0] > below[1] for above, below in itertools.pairwise(spans))
 
 
-def test_a_row_of_weights_has_its_numbers_in_the_corner() -> None:
-    figure = figures.example_row(sample(64))
-    assert list(figure.data[0].x) == [1, 2, 3, 4, 5]
-    heading, corner = figure.layout.annotations
-    assert heading.text.startswith("<b>Scaled</b>")
-    assert corner.text == ("standard deviation  <b>2.00</b><br>entropy  <b>1.50</b> of 2 bits<br>gradient  <b>0.25</b>")
-    assert "10" in figures.example_row(sample(64, gradient=0.0099)).layout.annotations[1].text.split("gradient")[1]
-
-
-def test_lines_over_widths_are_medians_with_the_name_of_their_function() -> None:
-    samples = {name: [sample(width, name) for width in (2, 8)] for name in ("dot", "scaled")}
-    formula, variance, *_ = figures.variance_curve(samples, 8).data
-    assert (list(formula.y), list(variance.y)) == ([1, 1], [1.25, 1.25])
-    assert formula.hovertemplate.startswith("Dot product, d_k")
-    assert list(figures.entropy_curve(samples, 8).data[0].y) == [1.5, 1.5]
-    gradient = figures.gradient_curve(samples, 8)
-    assert gradient.data[1].customdata[0].endswith(" to 0.50")
-    assert gradient.layout.shapes[0].x0 == 8
-
-
 @pytest.mark.parametrize(("keys", "named"), [(1, 1), (40, 40), (41, 21), (81, 27)])
 def test_of_many_keys_evenly_spaced_ones_are_named_upright(keys: int, named: int) -> None:
     axis = figures.head_row({"dot": np.zeros(keys)}, [f"{key}" for key in range(keys)]).layout.xaxis

@@ -97,13 +97,6 @@ def test_markup_in_a_companion_is_shown_literally(app: AppTest) -> None:
         assert "](https" not in element.value
 
 
-@pytest.mark.parametrize("text", ["x", "The cat sleeps. " * 4, "החתול 😀", "<b>x</b>"])
-def test_any_sentence_has_its_masks_and_positions(app: AppTest, text: str) -> None:
-    exploring(app, "positions", text=text)
-    healthy(app.segmented_control(key="side").set_value("target").run())
-    exploring(app, "masks")
-
-
 def test_the_parts_of_each_mask_of_a_batch_make_up_the_one_the_model_used(translator: Translator) -> None:
     masks = translator.masks([SENTENCE, "Hi.", "Tom told me that he would be late."])
     for row in range(3):

@@ -11,20 +11,12 @@ from model.analysis import layer_kinds, scoring
 from tests.viz.page_run import healthy
 from tests.viz.pages.experiments.opening import said
 from tests.viz.pages.learn.explore.opening import explored, exploring
-from tests.viz.sent import numbers_of
+from tests.viz.sent import numbers, numbers_of
 from viz.pages.learn.explore.data import pooling, scores, table_one
 
 
 def weights_of(app: AppTest, panel: int) -> np.ndarray:
-    return figure_values(explored(app)[panel]["data"][0]["y"])
-
-
-def figure_values(values: object) -> np.ndarray:
-    if isinstance(values, dict):
-        import base64
-
-        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
-    return np.array(values, dtype=float)
+    return numbers(explored(app)[panel]["data"][0]["y"])
 
 
 def concluded(app: AppTest) -> str:
@@ -41,8 +33,8 @@ def test_the_page_opens_on_the_papers_width_where_the_dot_product_is_saturated(a
     assert dot.sum() == pytest.approx(1, abs=1e-5)
     # Every head is a point, scaled and not.
     cloud = explored(app)[7]["data"]
-    assert [len(figure_values(points["x"])) for points in cloud] == [3 * 2 * 4] * 2
-    ratio = figure_values(cloud[0]["x"]) / figure_values(cloud[1]["x"])
+    assert [len(numbers(points["x"])) for points in cloud] == [3 * 2 * 4] * 2
+    ratio = numbers(cloud[0]["x"]) / numbers(cloud[1]["x"])
     np.testing.assert_allclose(ratio, 8**0.5, rtol=1e-3)
     # Another width draws other rows, and stays in the address.
     before = weights_of(app, 0)[0]
@@ -74,7 +66,7 @@ def test_it_opens_on_the_width_with_the_smallest_error(app: AppTest) -> None:
     assert isinstance(query, float)
     assert curve["layout"]["shapes"][0]["x0"] == query == curve["data"][3]["x"][0]
     assert rows["layout"]["shapes"][0]["y0"] == round(query * 10) - 0.5
-    assert error["layout"]["shapes"][0]["x0"] == 0.02 == figure_values(error["data"][0]["x"])[0]
+    assert error["layout"]["shapes"][0]["x0"] == 0.02 == numbers(error["data"][0]["x"])[0]
     weights = numbers_of(explored(app)[1]["data"][0])
     assert (weights.max(1) > 0.7).mean() > 0.8
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from model.nn.layers import sinusoidal_encoding
 from model.tokenizer import Tokenizer
 from tests.viz.page_run import healthy, traced
 from tests.viz.pages.learn.explore.opening import exploring
-from tests.viz.sent import charts, sent_to
+from tests.viz.sent import charts, numbers, numbers_of, sent_to
 from viz.pages.learn.explore.data.positions import OWN_BASE
 from viz.pages.learn.explore.position_figures import (
     MAX_POINTS,
@@ -37,18 +36,6 @@ SENTENCE = "The animal was tired."
 OWN_WIDTH = 32  # of the checkpoint of the tests
 
 
-def decoded(trace: dict[str, Any], axis: str) -> np.ndarray:
-    array = trace[axis]
-    return np.array(array) if isinstance(array, list) else _from_plotly(array)
-
-
-def _from_plotly(array: dict[str, str]) -> np.ndarray:
-    import base64
-
-    values = np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"])
-    return values.reshape([int(side) for side in array["shape"].split(",")]) if "shape" in array else values
-
-
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_the_matrix_holds_the_recorded_rows_and_the_page_says_so(app: AppTest, side: str) -> None:
     exploring(app, "positions", text=SENTENCE, side=side)
@@ -57,7 +44,7 @@ def test_the_matrix_holds_the_recorded_rows_and_the_page_says_so(app: AppTest, s
     formula = sinusoidal_encoding(len(recorded), OWN_WIDTH, base=float(OWN_BASE)).numpy()
     assert f"the {len(recorded)} rows of this sentence" in app.success[0].value
     assert f"largest difference {scientific(float(np.abs(formula - recorded).max()))}." in app.success[0].value
-    shown = decoded(charts(app)[0]["data"][0], "z")
+    shown = numbers_of(charts(app)[0]["data"][0])
     assert shown.shape == (MIN_POSITIONS, OWN_WIDTH)
     np.testing.assert_array_equal(shown[: len(recorded)], recorded)
 
@@ -124,7 +111,7 @@ def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:
     for at, side in ((14, after), (10, before)):
         assert rf"{np.sin(at * angle / 4):.4f} \\ {np.cos(at * angle / 4):.4f}" in side
     circle = charts(app)[3]["data"]
-    assert len(decoded(circle[0], "x")) == MIN_POSITIONS + 4
+    assert len(numbers(circle[0]["x"])) == MIN_POSITIONS + 4
 
 
 def test_the_matrix_has_a_row_a_position_with_the_tokens_of_the_sentence_and_a_line_below_them() -> None:

@@ -1,6 +1,5 @@
 """The story of one row: which keys are drawn, its numbers and its sentences."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -63,18 +62,6 @@ def test_drawn_and_summed_up_keys_make_the_whole_row() -> None:
     gaps = [column["key"] for column in payload["columns"] if column["gap"]]
     keys = [column["key"] for column in payload["columns"]]
     assert gaps == [key for key in keys if key and key - 1 not in keys]
-
-
-def test_the_numbers_can_be_followed_by_hand() -> None:
-    payload: dict[str, Any] = story(origin_of(followed=2))
-    dots, real = payload["dots"], payload["real"]
-    assert sum(q * k for q, k in zip(payload["q"], payload["k"][2], strict=True)) == pytest.approx(dots[2], abs=1e-4)
-    assert sum(payload["products"][2]) == pytest.approx(dots[2], abs=1e-4)
-    assert real["scaled"] == pytest.approx([dot * 0.5 for dot in dots], abs=1e-4)
-    assert real["cut"] == [False] * 4 + [True] * 2
-    allowed = [math.exp(score) for score in real["scaled"][:4]]
-    assert real["weights"] == pytest.approx([score / sum(allowed) for score in allowed] + [0, 0], abs=1e-4)
-    assert payload["weighted"][1] == pytest.approx([real["weights"][1] * v for v in payload["values"][1]], abs=1e-4)
 
 
 def test_without_the_mask_the_keys_ahead_are_marked_and_told() -> None:

@@ -14,9 +14,8 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from model import Trace, Transformer, TransformerConfig, Translator
-from model.adapters.text_tracer import TextTracer
 from model.checkpoint import save_checkpoint
-from model.nn.edits import PointAt, SwitchOff
+from model.nn.edits import SwitchOff
 from model.sources.source import Grid
 from model.tokenizer import Tokenizer
 from tests.paths import ROOT
@@ -325,40 +324,6 @@ def test_a_head_that_is_switched_off_moves_what_is_computed_after_it_and_nothing
         np.testing.assert_allclose(np.array(parts) / 10_000, np.concatenate(layers), atol=6e-5)
 
 
-@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
-def test_a_head_of_a_library_model_is_pointed_at_a_key(any_model: AppTest, name: str) -> None:
-    any_model.query_params.update(**TAB, change="point", head="L1H1", key_token="0")
-    header = header_of(opened_with(any_model, name, "learn"))
-    stack = "encoder" if header["at"]["site"] == "encoder.self" else "decoder"
-    moved = np.array(header["changed"]["streams"][stack])
-    assert not moved[0].any()
-    assert moved[-1].any()
-    # The head that is pointed gives its key all of its weight, from the row on that is looked at.
-    site, row = header["at"]["site"], header["at"]["row"]
-    rows, keys = (
-        next(each for each in header["stacks"] if each["name"] == name)
-        for name in (stack, "encoder" if site != "decoder.self" and len(header["stacks"]) > 1 else stack)
-    )
-    shape = (
-        *next((each["layers"], each["heads"]) for each in header["sites"] if each["site"] == site),
-        len(rows["tokens"]),
-        len(keys["tokens"]),
-    )
-    pointed = np.array(header["changed"]["weights"][site]).reshape(shape)[0, 0]
-    assert pointed[row, 0] == 10_000
-    assert pointed[row].sum() == 10_000
-    # What the model would then write is what its logits say with the same change.
-    trace, reader = trace_of(any_model), models.text_reader(any_model.session_state["selection"].model)
-    assert isinstance(reader, TextTracer)
-    source, emitted = (
-        (trace.source_ids, [step.token_id for step in trace.steps]) if name == "t5" else (trace.target_ids, [])
-    )
-    # Rows before this one may not see the key, where a mask hides what comes later.
-    edits = (PointAt(site, 0, 0, 0, since=row if site == DECODER else 0),)
-    steps = () if name == "bert" else reader.trace_rows("", source, emitted, edits=edits).steps
-    assert header["changed"]["written"] == display_tokens([step.candidates[0].token for step in steps])
-
-
 @pytest.mark.parametrize("reference", ["Das", "Das Tier ging nicht über die Straße, weil es müde war."])
 def test_teacher_forcing_is_the_run_over_the_reference_beside_the_models_own(app: AppTest, reference: str) -> None:
     header = header_of(opened(app, "learn", change="forced", reference=reference))
@@ -470,20 +435,10 @@ def test_a_model_of_pictures_is_given_the_picture_that_it_saw_in_its_patches(any
     assert patches["first"] + patches["rows"] * patches["columns"] == stack["total"]
 
 
-@pytest.mark.parametrize("architecture", ["recurrent", "convolutional"])
-def test_a_model_from_before_the_transformer_shows_its_cross_attention(
-    earlier_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, architecture: str
-) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(earlier_checkpoints))
-    header = header_of(opened(app_of(**TAB, checkpoint=architecture), "learn"))
-    assert [site["site"] for site in header["sites"]] == ["decoder.cross"]
-    assert "residual stream" in header["noPath"]
-    assert header["row"] is not None
-
-
 # ---- the file of a whole walk ----
 
 
+@pytest.mark.long
 def test_the_file_of_sixteen_tokens_has_at_most_3_mb_and_longer_texts_have_none() -> None:
     reader = Translator.load(ROOT / "checkpoints" / "en-de")
     trace = reader.trace("The animal didn't cross the street because it was too tired.")
