@@ -18,7 +18,6 @@ from tests.model.adapters import zoo
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, opened, traced
 from tests.viz.pages.learn.explore.opening import exploring
-from tests.viz.pictures.test_tiles import numbers_of
 from tests.viz.sent import sent_to
 from viz.access import attention, models, traces
 from viz.access.attention import MatrixView
@@ -105,34 +104,6 @@ def test_overview_and_tiles_are_those_of_the_whole_head(
     assert measure == "rollout" or len({head.source.address, *(other.source.address for other in others)}) == 3
 
 
-def test_the_page_sends_every_layer_figures_and_the_overview_and_serves_tiles_of_this_head(
-    app: AppTest, selection: Selection
-) -> None:
-    opened(app, figure="entropy", layer=1, head=2, token=3, words=0)
-    deadline = time.monotonic() + PATIENCE
-    while len(sent_to(app, "tile_keeper")) < 3 or sent_to(app, "head_grid")[0][0]["metric"] is None:
-        assert time.monotonic() < deadline, "the layers and the figures never came"
-        time.sleep(0.2)
-        app.run()
-    headers = [header for header, _ in sent_to(app, "tile_keeper")]
-    ((grid, _),) = sent_to(app, "head_grid")
-    assert [header.get("layer") for header in headers] == [None, 0, 1]
-    assert {header["address"] for header in headers} == {grid["address"]}
-    assert headers[0]["keyTokens"][-1] == "</s>"
-    values = attention.head_metrics(traced(TEXT, selection), "encoder.self")["entropy"]
-    assert grid["metric"]["texts"] == [f"{value:.2f}" for value in values.flat]
-    # Of the open head the overview, and a server of its tiles.
-    ((header, (deflated,)),) = sent_to(app, "matrix_picture")
-    ((server, _),) = sent_to(app, "tile_server")
-    assert header["deep"]["address"] == server["address"]
-    tall, wide = header["deep"]["block"]
-    assert tall > 1
-    numbers = numbers_of(deflated.tobytes(), header["deep"]["decimals"])
-    assert len(numbers) == -(-len(header["rowTokens"]) // tall) * -(-len(header["columnTokens"]) // wide)
-    assert header["kept"] == [3, None]
-    assert "zoom in to see the exact values" in said(app)
-
-
 def test_a_rollout_beyond_its_limit_is_refused_in_a_sentence(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "MAX_ROLLOUT", 10)
     opened(app, measure="rollout")
@@ -206,6 +177,7 @@ def test_a_file_without_room_for_weights_says_so(app: AppTest, monkeypatch: pyte
 
 
 #: One of each kind of model.
+@pytest.mark.long
 @pytest.mark.parametrize("model_type", ["bert", "gpt2", "bart"])
 def test_the_page_opens_the_longest_text_of_a_model_in_little_bytes(
     model_type: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,7 @@ from model.analysis.atlas.file import load_atlas, save_atlas
 from model.analysis.atlas.measure import build_atlas
 from model.analysis.corpus import CorpusSentence
 from model.checkpoint import save_checkpoint
-from model.errors import CheckpointError, DeviceError, InputTextError
+from model.errors import CheckpointError
 from model.languages import Offered
 from tests.model.adapters import zoo
 from tests.paths import ROOT
@@ -93,15 +93,6 @@ def test_a_training_record_says_how_labels_were_smoothed_and_which_head_was_taug
     assert models.taught_head(shipped, "encoder.self") == (settings["taught_layer"], settings["taught_head"])
     assert models.taught_head(shipped, "decoder.cross") is None
     assert (models.label_smoothing(unrecorded), models.taught_head(unrecorded, "encoder.self")) == (None, None)
-
-
-def test_an_absent_device_is_named(selection: Selection) -> None:
-    import torch
-
-    if torch.cuda.is_available():
-        pytest.skip("this machine has the device")
-    with pytest.raises(DeviceError):
-        models.translator(selection.changed(device="cuda").model)
 
 
 def test_a_path_is_no_checkpoint_name(selection: Selection) -> None:
@@ -208,12 +199,6 @@ def test_an_atlas_lies_in_the_folder_of_the_model_and_not_in_one_that_has_its_na
 
 
 PICTURE = FILES["picture"]
-
-
-@pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
-def test_a_file_that_is_no_picture_is_refused(content: bytes) -> None:
-    with pytest.raises(InputTextError, match="not a picture that can be read"):
-        keep(PICTURE, content, "x.png")
 
 
 def a_file(size: tuple[int, int], kind: str) -> bytes:

@@ -160,21 +160,6 @@ def test_words_are_as_typed_where_the_model_has_as_many(trace: Trace) -> None:
     assert texts.as_typed(replace(trace, source=replace(trace.source, text="Ein Hund!"))) == known
 
 
-def test_a_written_word_has_the_rows_that_write_it_in_every_attention_of_the_decoder(trace: Trace) -> None:
-    known, hund = texts.words(trace), word(trace, "Hund")
-    for site, other in ((CROSS, word(trace, "dog")), (DECODER, word(trace, "Der"))):
-        link = texts.link(trace, (hund,), (other,))
-        assert link is not None
-        assert (link.site, link.keys) == (site, known.groups[other])
-        assert "".join(trace.steps[row].token for row in link.rows).removeprefix("▁") == "Hund"
-
-
-def test_words_of_the_text_meet_in_the_encoder_and_never_look_at_the_translation(trace: Trace) -> None:
-    known, was, dog = texts.words(trace), word(trace, "was"), word(trace, "dog")
-    assert texts.link(trace, (was,), (dog,)) == Link(ENCODER, (known.groups[was],), known.groups[dog])
-    assert texts.link(trace, (dog,), (word(trace, "Hund"),)) is None
-
-
 def linked(trace: Trace, looking: Sequence[int], looked_at: Sequence[int]) -> Link:
     link = texts.link(trace, looking, looked_at)
     assert link is not None

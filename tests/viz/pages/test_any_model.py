@@ -1,6 +1,5 @@
 """Every page with models of every kind from a folder: what they have is shown, what they lack is said."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import get_args
@@ -10,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.any_model import MODELS, add, opened
 from tests.viz.sent import sent_to
-from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE
+from viz.selection.catalogue import DOWNLOADS_VARIABLE
 from viz.selection.choices import DecodingTab
 from viz.selection.examples import examples_in
 
@@ -130,18 +129,6 @@ def test_what_is_no_folder_with_a_model_is_answered_with_a_sentence(app: AppTest
     assert app.selectbox(key="checkpoint").value == "bert"
 
 
-def test_pickle_a_file_and_a_missing_tokenizer_are_refused(app: AppTest, folders: Path, tmp_path: Path) -> None:
-    pickled = shutil.copytree(folders / "bert", tmp_path / "pickled")
-    (pickled / "model.safetensors").rename(pickled / "weights.bin")
-    (pickled / "weights.bin").write_bytes(b"\x80\x04" + bytes(64))
-    bare = shutil.copytree(folders / "bert", tmp_path / "bare", ignore=lambda *_: ["tokenizer.json", "vocab.txt"])
-    opened(app, "bert")
-    for folder, word in ((pickled, "pickle"), (bare, "tokenizer"), (bare / "config.json", "file")):
-        add(app, folder)
-        assert word in app.error[0].value
-        assert app.selectbox(key="checkpoint").value == "bert"
-
-
 def test_a_hub_name_needs_the_box_and_the_setting(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     opened(app, "bert")
     assert not app.checkbox
@@ -178,27 +165,6 @@ def test_a_language_that_no_file_names_is_asked_for_and_examples_follow_it(app: 
     assert any("this model reads Chinese" in one.value for one in app.caption)
 
 
-def test_a_server_that_others_reach_gives_every_path_the_same_answer(
-    app: AppTest, folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    allowed = tmp_path / "allowed"
-    shutil.copytree(folders / "bert", allowed / "mine")
-    (allowed / "out").symlink_to(folders / "bert")
-    monkeypatch.setenv(FOLDERS_VARIABLE, str(allowed))
-    opened(app, "en-de")
-    outside: list[Path | str] = [
-        folders / "bert", folders, "/etc/passwd", "/no/such/folder", "/root", "~nobody-has-this-name", "~root",
-    ]  # fmt: skip
-    answers = set()
-    for path in [*outside, allowed / "out", f"{allowed}/../allowed-too"]:
-        answers.add(add(app, path).error[0].value)
-    assert len(answers) == 1
-    assert "its administrator allows" in answers.pop()
-    add(app, allowed / "mine")
-    assert not app.error
-    assert app.selectbox(key="checkpoint").value == "mine"
-
-
 def test_an_added_folder_that_becomes_a_link_is_not_followed(app: AppTest, folders: Path, tmp_path: Path) -> None:
     mine = Path(shutil.copytree(folders / "bert", tmp_path / "mine"))
     add(opened(app, "en-de"), mine)
@@ -207,32 +173,3 @@ def test_an_added_folder_that_becomes_a_link_is_not_followed(app: AppTest, folde
     app.run()
     assert not app.exception
     assert "points elsewhere" in app.error[0].value
-
-
-def test_a_card_that_becomes_a_link_is_not_shown(app: AppTest, folders: Path, tmp_path: Path) -> None:
-    mine = Path(shutil.copytree(folders / "bert", tmp_path / "mine"))
-    (tmp_path / "secret.txt").write_text("the secret of another", encoding="utf-8")
-    (mine / "README.md").write_text("my own card, in plain text", encoding="utf-8")
-    app.query_params["about"] = "Card"
-    add(opened(app, "en-de", "model_card"), mine)
-    assert "my own card" in " ".join(code.value for code in app.code)
-    (mine / "README.md").unlink()
-    (mine / "README.md").symlink_to(tmp_path / "secret.txt")
-    app.run()
-    assert not app.exception
-    assert "secret of another" not in " ".join(element.value for element in (*app.code, *app.text, *app.error))
-    assert "outside the folder" in app.error[0].value
-
-
-def test_a_tokenizer_that_would_end_the_server_is_a_sentence_on_the_page(
-    app: AppTest, folders: Path, tmp_path: Path
-) -> None:
-    mine = Path(shutil.copytree(folders / "bert", tmp_path / "mine"))
-    step = {"type": "Replace", "pattern": {"Regex": "."}, "content": "x" * 1_000}
-    content = json.loads((mine / "tokenizer.json").read_text(encoding="utf-8"))
-    content["normalizer"] = {"type": "Sequence", "normalizers": [step] * 4}
-    (mine / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
-    add(opened(app, "en-de"), mine)
-    assert "its replacements turn one character into up to 1,000,000,000,000 characters" in app.error[0].value.replace(
-        "\\", ""
-    )

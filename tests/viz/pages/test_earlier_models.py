@@ -126,14 +126,6 @@ def test_no_switch_is_offered_for_a_division_that_the_model_does_not_do(name: st
     assert "Wᴼ" not in header["row"]["steps"][-1]["text"]
 
 
-def test_causes_are_looked_for_where_all_rows_are_computed_at_once() -> None:
-    recurrent = opened("recurrent", "coreference", lab="Cause")
-    assert "a GRU computes each row from the state" in recurrent.info[0].value
-    convolutional = opened("convolutional", "coreference", lab="Cause", asked="own", other="So early?")
-    assert [field.key for field in convolutional.text_input if field.key == "other_text"]
-    assert not any("computes each row from the state" in one.value for one in convolutional.info)
-
-
 def test_no_tab_is_named_instead_of_another_that_such_a_model_does_not_have() -> None:
     cause = said(opened("recurrent", "coreference", lab="Cause"))
     assert "“Side by side” shows which heads follow" in cause

@@ -18,7 +18,6 @@ from tests.viz.pages.any_model import add, opened
 from viz.access import models as access_folders
 from viz.selection import catalogue
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE, ROOT_VARIABLE
-from viz.selection.selection import FIELDS as ALL_FIELDS
 from viz.server import limits
 
 LARGE: Final = b"x" * (2 * 1024**2 + 1)
@@ -191,17 +190,6 @@ def _small(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bad_input_leaves_the_page_alive(one: Hostile) -> None:
     problem = hostile.problem_of(one)
     assert not problem, f"{one}: {problem}"
-
-
-def test_the_slice_has_every_page_and_kind_each_time_and_five_hundred_inputs_every_field() -> None:
-    assert {one.page for one in SLICE} == set(hostile.PAGES)
-    assert any(one.file for one in SLICE)
-    assert any(one.typed for one in SLICE)
-    assert any(one.params for one in SLICE)
-    assert list(hostile.inputs(32)) == SLICE
-    assert list(hostile.inputs(32, seed=1)) != SLICE
-    tried = {name for one in hostile.inputs(500) for name in one.params}
-    assert tried >= {field.param for field in ALL_FIELDS.values()}
 
 
 SENT = {"string_value": (forged.STALE,), "double_array_value": ((-1.0,),), "json_value": forged.JSON[3:5]}

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.graph_objs._heatmap import Heatmap
 
-from viz.pages.coreference.figures import every_head_map, group_map
+from viz.pages.coreference.figures import group_map
 from viz.pictures.figures import charts
 from viz.pictures.figures.charts import (
     MAX_COLUMN_LABELS,
@@ -202,14 +202,6 @@ def test_a_cell_of_a_map_stands_for_the_head_of_its_row_and_column() -> None:
     assert len(heads_of(figure)) == 6
     # Of no model that is open: nothing can be pointed at.
     assert head_map(np.zeros((2, 3)), title="x", centre=0, floor=1).layout.meta is None
-
-
-def test_in_a_map_of_all_attentions_a_head_has_the_row_of_its_site_and_layer() -> None:
-    from model.analysis.metrics.head_metrics import HeadName
-
-    heads = [HeadName(site, layer, head) for site in (ENCODER, CROSS) for layer in range(2) for head in range(2)]
-    figure = every_head_map(np.zeros(8), heads, title="x", bound=1)
-    assert heads_of(figure)[CROSS, 0, 1] == [0.5, 1.5, 1.5, 2.5]
 
 
 def test_the_groups_have_each_head_in_its_column() -> None:

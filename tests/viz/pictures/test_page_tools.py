@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from tests.viz.sent import caught, sent_to, unpack
+from tests.viz.sent import caught, unpack
 from viz.pictures import offline
-from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
+from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
 from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import colours, offline_page, script_json
@@ -17,12 +16,6 @@ from viz.pictures.page_tools import HeadPlace, Undone, head_tools, present_steps
 from viz.pictures.payload import pack, read
 from viz.text.messages import speaking
 from viz.text.written import CROSS, NamedHead
-from viz.theme import SEQUENTIAL
-
-
-@pytest.mark.parametrize("value", [None, 3, {}, {"name": 1, "total": 2}, {"name": "a"}, {"name": "a", "total": True}])
-def test_what_is_no_count_is_not_heard(value: object) -> None:
-    assert read(Undone, value) is None
 
 
 def test_of_presses_that_follow_fast_none_is_lost_and_none_is_heard_twice() -> None:
@@ -35,27 +28,6 @@ def test_of_presses_that_follow_fast_none_is_lost_and_none_is_heard_twice() -> N
         heard = told
     assert steps == [1, 3, 0, -2]
     assert Undone("b", 1).steps_since(Undone("a", 5)) == 1
-
-
-def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again() -> None:
-    def script() -> None:
-        import streamlit as st
-
-        from viz.pictures.page_tools import Undone, head_tools
-
-        st.session_state.setdefault("head-tools/heard", Undone("a", 4))
-        head_tools(
-            is_presented=False,
-            has_story=False,
-            on_undo=lambda by: None,
-            on_present=lambda to: None,
-            on_story=lambda: None,
-            on_head=lambda head: None,
-            on_why=lambda head: None,
-        )
-
-    ((header, _),) = sent_to(AppTest.from_function(script).run(), "head_tools")
-    assert header["heard"] == ["a", 4]
 
 
 def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_button(
@@ -102,40 +74,8 @@ def test_an_offline_page_has_every_head_in_its_order_and_the_open_one_first() ->
     assert offline.drawn_grid(weights, tuple("abcd"), tuple("vwxyz"), "Here", (1, 2)).heads == 3
 
 
-METRIC = TileMetric("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
-
-
 def header_of(grid: Grid) -> dict[str, Any]:
     return unpack(pack(grid))[0]
-
-
-def test_the_payload_names_tiles_colours_jobs_the_open_head_and_what_stands_under_each_tile() -> None:
-    followed = Followed("site", ("here", "there"), (None, None))
-    header = header_of(Grid(address="here", shape=(2, 3), selected=HeadChoice(1, 2), followed=followed))
-    assert (header["address"], header["selected"]) == ("here", [1, 2])
-    assert header["followed"] == {"control": "site", "addresses": ["here", "there"], "jobs": [None, None]}
-    assert tuple(header["stops"]) == SEQUENTIAL
-    assert (header["ranked"], header["metric"], header["notes"]) == (None, None, [])
-    ranking = Ranking((HeadChoice(1, 0), HeadChoice(0, 1)), "Ranked.")
-    header = header_of(Grid(address="here", shape=(2, 2), metric=METRIC, ranking=ranking))
-    assert header["ranked"] == [2, 1]
-    texts, bars = ["1.00", "–", "0.50", "0.00"], [1.0, 0.0, 0.5, 0.0]
-    assert header["metric"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars}
-    assert header["notes"] == ["What it means.", "Ranked."]
-    jobs = TileJobs(("", "←"), ("", "#0072b2"), ("", "previous token 0.88"), ("", ""))
-    header = header_of(Grid(address="a", shape=(1, 2), jobs=jobs))
-    assert header["jobs"] == {
-        "signs": ["", "←"], "colours": ["", "#0072b2"], "said": ["", "previous token 0.88"], "intervals": ["", ""],
-    }  # fmt: skip
-    with pytest.raises(AssertionError, match="for each head"):
-        Grid(address="a", shape=(2, 2), jobs=jobs)
-
-
-def test_a_number_under_each_tile_is_that_of_a_head_and_the_framed_tiles_are_named() -> None:
-    assert header_of(Grid(address="here", shape=(2, 3), framed=(4, 1)))["framed"] == [4, 1]
-    assert TileMetric("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
-    with pytest.raises(AssertionError, match="one metric for each"):
-        Grid(address="here", shape=(1, 1), metric=METRIC)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from viz.pictures.tiles.codes import (
     Answer,
     Frame,
     GridSpec,
-    LayerTiles,
     Request,
     Source,
     Tile,
@@ -137,19 +136,6 @@ def test_tiny_weights_are_told_from_zero_other_weights_by_their_digest_and_shape
     assert Tiles.of(weights.shape, weights).digest != Tiles.of(weights.shape, weights[::-1]).digest
     with pytest.raises(AssertionError, match="layer 1 has shape"):
         Tiles.of((2, 3, 4, 4), [attention(3, 4, 4), attention(3, 4, 5)])
-
-
-def test_layers_sent_one_by_one_are_the_tiles_of_the_whole() -> None:
-    weights = np.random.default_rng(0).dirichlet(np.ones(300), (2, 3, 200)).astype(np.float32)
-    spec = GridSpec.of(weights.shape)
-    whole = np.frombuffer(zlib.decompress(Tiles.of(weights.shape, iter(weights)).deflated), np.uint8)
-    whole = whole.reshape(4, 2, -1)
-    for layer in range(2):
-        pooled = [pool(matrix, spec) for matrix in weights[layer]]
-        maxima, offsets = (np.stack(part) for part in zip(*pooled, strict=True))
-        down, across = (part.astype(np.int64) for part in np.divmod(offsets, spec.block_keys))
-        tiles = LayerTiles.of(spec, layer, maxima, down, across)
-        np.testing.assert_array_equal(np.frombuffer(zlib.decompress(tiles.deflated), np.uint8), whole[:, layer].ravel())
 
 
 def test_four_decimals_are_exact_and_a_tiny_number_is_told_from_zero() -> None:

@@ -196,15 +196,6 @@ def test_the_nouns_that_it_stands_for_stand_in_both_sentences() -> None:
             assert set(example.stands_for or ()) < set(words)
 
 
-@pytest.mark.parametrize(("text", "noun"), [(EXAMPLES[0].text, "animal"), (EXAMPLES[0].twin, "street")])
-def test_what_it_stands_for_is_known_in_an_example_and_in_its_twin(text: str, noun: str) -> None:
-    marks, spans = known_marks(text), word_spans(text)
-    assert marks is not None
-    assert marks.antecedent is not None
-    assert text[slice(*spans[marks.antecedent])] == noun
-    assert known_marks("It is known of no other sentence.") is None
-
-
 @pytest.mark.parametrize("language", ["de", "zh"])
 def test_examples_in_other_languages_name_their_pronoun_and_what_it_stands_for(language: str) -> None:
     examples = examples_in(language)

@@ -231,11 +231,6 @@ def test_anything_else_is_refused_with_a_short_sentence(code: str) -> None:
     assert len(str(refused.value)) < 200 or "starts from branch" in str(refused.value)
 
 
-def test_codes_pass_through_the_address_unharmed() -> None:
-    selection = Selection().changed(branches=tuple(CODES), branch=3, step=0)
-    assert parse(to_params(selection, "decoding"), Selection()) == selection
-
-
 def test_a_code_that_means_nothing_takes_along_only_the_branches_that_leave_it() -> None:
     reading = read_codes(["0-1-t5", "nonsense", "2-4-t6", "1-3-t7", "3-5-t8"])
     assert reading.choices == (Choice(0, 1, Write((5,))), Choice(1, 3, Write((7,))))

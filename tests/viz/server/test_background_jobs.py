@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from model import interruption
-from model.errors import CancelledError, DataError, MemoryShortError, TimeLimitError
+from model.errors import CancelledError, MemoryShortError, TimeLimitError
 from model.over_corpus import Partial, Sum, over_corpus
 from tests.paths import ROOT
 from tests.patience import PATIENCE
@@ -26,16 +26,6 @@ def _refused_by_the_allocator() -> RuntimeError:
     with pytest.raises(RuntimeError) as raised:
         torch.empty(2**60, dtype=torch.int8)
     return raised.value
-
-
-def counting(step: threading.Event, units: int = 3) -> Task[str]:
-    def compute(progress: Progress) -> str:
-        for _ in range(units):
-            assert step.wait(PATIENCE)
-            progress(1)
-        return "done"
-
-    return Task("key", units, "units", compute)
 
 
 def waiting(begun: threading.Event, stopped: threading.Event) -> Task[str]:
@@ -53,26 +43,6 @@ def waiting(begun: threading.Event, stopped: threading.Event) -> Task[str]:
     return Task("key", 5, "units", compute)
 
 
-def test_a_job_counts_its_work_and_keeps_the_result() -> None:
-    step = threading.Event()
-    job = Job(counting(step))
-    assert not job.wait(0.05)
-    assert (job.progress.done, job.finished) == (0, False)
-    step.set()
-    assert job.wait(PATIENCE)
-    assert (job.progress.done, job.result()) == (3, "done")
-
-
-def test_a_stopped_job_ends_with_a_sentence_and_without_a_result() -> None:
-    begun, stopped = threading.Event(), threading.Event()
-    job = Job(waiting(begun, stopped))
-    assert begun.wait(PATIENCE)
-    job.stop()
-    assert job.wait(PATIENCE)
-    with pytest.raises(CancelledError, match="Stopped after 0 of 5 units"):
-        job.result()
-
-
 def test_a_job_that_no_session_holds_any_more_stops() -> None:
     begun, stopped = threading.Event(), threading.Event()
     job = Job(waiting(begun, stopped))
@@ -80,16 +50,6 @@ def test_a_job_that_no_session_holds_any_more_stops() -> None:
     del job
     gc.collect()
     assert stopped.wait(PATIENCE)
-
-
-def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for() -> None:
-    def compute(progress: Progress) -> Never:
-        raise DataError("Expected more.")
-
-    job = Job(Task("key", 1, "units", compute))
-    assert job.wait(PATIENCE)
-    with pytest.raises(DataError, match="Expected more"):
-        job.result()
 
 
 def test_progress_is_read_as_a_sentence_and_a_total_may_become_known() -> None:
@@ -150,35 +110,6 @@ def test_what_an_earlier_run_kept_says_nothing_about_the_seconds_left(
     kept, computed = told[:3], told[3:]
     assert not any("left" in text for text in kept)
     assert computed == ["8 of 10, about 40 s left", "10 of 10, about 0 s left"]
-
-
-def test_a_long_job_says_that_it_waits_and_takes_the_answer_that_another_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background_jobs, "LONG_JOBS", JobQueue(1))
-    monkeypatch.setattr(background_jobs, "SHORT", 0.0)
-    has_place, step = threading.Event(), threading.Event()
-
-    def compute(progress: Progress) -> str:
-        progress(1)
-        has_place.set()
-        assert step.wait(PATIENCE)
-        return "theirs"
-
-    def compute_alone(progress: Progress) -> str:
-        progress(1)
-        return "mine"
-
-    first = Job(Task("same", 2, "units", compute))
-    assert has_place.wait(PATIENCE)
-    second = Job(Task("same", 2, "units", compute_alone))
-    last = time.monotonic() + PATIENCE
-    while second.before is None:
-        assert time.monotonic() < last, "it never waited"
-        time.sleep(0.01)
-    assert "you are next" in second.text
-    step.set()
-    assert first.wait(PATIENCE)
-    assert second.wait(PATIENCE)
-    assert first.result() == second.result() == "theirs"
 
 
 def test_a_job_stops_within_a_unit_where_the_model_looks_whether_to() -> None:

@@ -12,7 +12,7 @@ from threading import Thread
 import psutil
 import pytest
 
-from model import Translator, open_reader
+from model import open_reader
 from model.adapters.text_reader import TextReader
 from tests.model.adapters.zoo import save_model
 from viz.server import memory
@@ -72,18 +72,6 @@ def test_a_model_that_is_evicted_is_freed_without_the_collector(
     trace = reader.trace("the house")
     kept = [weakref.ref(one) for one in (reader, reader.model, next(reader.model.parameters()), trace)]
     del reader, trace
-    assert [one() for one in kept] == [None] * len(kept)
-
-
-def test_a_translator_and_its_session_are_freed_without_the_collector(
-    tiny_checkpoints: Path, no_collector: None
-) -> None:
-    reader = open_reader(tiny_checkpoints / "en-de")
-    assert isinstance(reader, Translator)
-    session = reader.decode("Tom was late.")
-    session.run()
-    kept = [weakref.ref(one) for one in (reader, reader.model, session)]
-    del reader, session
     assert [one() for one in kept] == [None] * len(kept)
 
 

@@ -11,11 +11,10 @@ import streamlit as st
 
 from model.errors import DataError
 from tests.paths import ROOT
-from viz.selection import state
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.messages import language, speaking
-from viz.ui import controls, downloads
+from viz.ui import downloads
 from viz.ui.controls import plain
 from viz.ui.present import MAX_LENGTH, picture
 
@@ -47,62 +46,6 @@ def test_half_a_character_can_be_sent_and_letters_of_any_script_stay() -> None:
     assert plain("שלום, 1") == "\u2068שלום\\, 1\u2069"
 
 
-class Widgets:
-    """What the page shows, in place of Streamlit: each widget shows its value, and what it was given is kept."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.given: dict[str, Any] = {}
-        self.options: list[Any] = []
-        self.said: list[str] = []
-        self.session: dict[str, Any] = {}
-        monkeypatch.setattr(st, "session_state", self.session)
-        for name in ("slider", "select_slider", "selectbox", "number_input"):
-            monkeypatch.setattr(st, name, self.drawn)
-        monkeypatch.setattr(st, "info", lambda text, **_settings: self.said.append(text))
-        state.put(Selection())
-
-    def drawn(self, _label: str, *options: Any, **given: Any) -> object:
-        self.options, self.given = list(options), given
-        return self.session[given["key"]] if "key" in given else None
-
-
-@pytest.fixture
-def widgets(monkeypatch: pytest.MonkeyPatch) -> Widgets:
-    return Widgets(monkeypatch)
-
-
-@pytest.mark.parametrize(("asked", "shown"), [(0, 1), (1, 1), (2, 2), (5, 5), (6, 5)])
-def test_a_number_beyond_its_limits_becomes_the_nearest_and_only_then_a_sentence_says_so(
-    widgets: Widgets, asked: int, shown: int
-) -> None:
-    state.change(beam_size=asked)
-    controls.settle("beam_size", 1, 5, "Beam width")
-    assert state.value("beam_size", int) == shown
-    told = f"Beam width {asked} is out of range (1 to 5); {shown} is shown."
-    assert widgets.said == ([] if asked == shown else [told])
-    state.change(beam_size=asked)
-    assert controls.slider("beam_size", "Beam width", 1, 5) == state.value("beam_size", int) == shown
-
-
-@pytest.mark.usefixtures("widgets")
-@pytest.mark.parametrize(("chosen", "shown"), [(None, 3), (0, 0), (1, 1), (7, 7), (8, 7)])
-def test_a_window_lies_within_the_text(chosen: int | None, shown: int) -> None:
-    state.change(window_start=chosen)
-    assert controls.window(7, 3) == shown
-    assert controls.window(7, 9) == (7 if chosen is None else shown)
-
-
-@pytest.mark.usefixtures("widgets")
-@pytest.mark.parametrize(("asked", "shown"), [(1, 2), (2, 2), (3, 2), (7, 5), (10_000, 10_000), (999_999, 500_000)])
-def test_a_base_becomes_the_nearest_of_the_steps_by_its_ratio(asked: int, shown: int) -> None:
-    state.change(base=asked)
-    assert controls.base(10_000) == state.value("base", int) == shown
-    assert [base for base in controls.BASES if base < 60] == [2, 5, 10, 20, 50]
-    assert controls.BASES[-1] == 500_000
-    state.change(base=asked % 2)
-    assert controls.stepped("base", "Base", (1, 2, 5)) == 1
-
-
 MEGABYTE = 1024**2
 
 
@@ -132,14 +75,6 @@ def test_no_field_says_more_than_the_server_lets_through(
 def test_the_server_that_is_set_up_lets_through_what_a_field_takes() -> None:
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     assert settings["server"]["maxUploadSize"] == downloads.MEGABYTES
-
-
-@pytest.mark.usefixtures("shared")
-def test_a_shared_server_takes_less_and_a_field_that_takes_less_still_does() -> None:
-    assert [downloads.most(), downloads.most(8), downloads.most(1)] == [2, 2, 1]
-    assert downloads.content(file(2 * MEGABYTE), megabytes=8) == b"content"
-    with pytest.raises(DataError, match="expected at most 2 MB"):
-        downloads.content(file(2 * MEGABYTE + 1), megabytes=8)
 
 
 def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """What stands around every figure, and on a projector."""
 
 import re
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +12,6 @@ from tests.paths import ROOT
 from tests.viz.page_run import app_of, opened
 from viz.selection import state
 from viz.selection.selection import Selection
-from viz.selection.url import parse
 from viz.text.messages import speaking, template
 from viz.ui import frame, present
 from viz.ui.frame import chart_config
@@ -85,26 +83,6 @@ def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen()
     assert figure.layout.font.size == 12
 
 
-@pytest.mark.parametrize(("asked", "shown"), [(0, 1), (1, 1), (3, 3), (4, 4), (5, 4)])
-def test_a_presentation_moves_over_its_steps_and_says_them_as_its_field_counts(
-    asked: int, shown: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    moved: list[tuple[int, int]] = []
-    chosen: list[dict[str, object]] = []
-
-    def drawn(step: int, count: int, *, on_step: Callable[[int], None]) -> None:
-        moved.append((step, count))
-        on_step(2)
-
-    monkeypatch.setattr(st, "session_state", {})
-    state.put(Selection().changed(lesson_step=asked, presented="1"))
-    monkeypatch.setattr(present, "present_steps", drawn)
-    monkeypatch.setattr(state, "choose", lambda **values: chosen.append(values))
-    assert present.steps(4, "lesson_step", first=1) == shown
-    assert moved == [(shown - 1, 4)]
-    assert chosen == [{"lesson_step": 3}]
-
-
 @pytest.mark.parametrize(
     ("path", "params", "cookies", "url", "story"),
     [
@@ -156,8 +134,3 @@ def test_the_attention_page_has_a_screen_for_the_heads_beside_the_open_one_and_o
     pictures = {"heads", "open-head", "open-lines"}
     drawn = {part for part in pictures if part in app.session_state}
     assert drawn == keys
-
-
-def test_a_wrong_switch_in_an_address_presents_nothing() -> None:
-    assert parse({"present": "yes"}, Selection()).common.presented == ""
-    assert parse({"present": "1"}, Selection()).common.presented == "1"

@@ -16,10 +16,8 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
 from tests.viz.sent import sent_to
-from viz.access import models
 from viz.pages.atlas import data
-from viz.selection.selection import Selection
-from viz.server.background_jobs import Job, Progress
+from viz.server.background_jobs import Job
 
 
 def measured(app: AppTest) -> AppTest:
@@ -146,12 +144,6 @@ def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, 
     assert "Load a text file" in app.info[0].value
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xff", b"a\tb\tc\n"])
-def test_a_file_without_a_sentence_is_refused(content: bytes) -> None:
-    with pytest.raises(DataError, match="contains nothing that can be read"):
-        data.read_sentences(content, "t.txt")
-
-
 def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -> None:
     opened(app, site="decoder.cross", corpus_figure="aer_word_in")
     app.file_uploader(key="atlas/pairs-file").set_value(("g.jsonl", GOLD + b'\n{"en": 1}\n[]\n', "application/json"))
@@ -174,28 +166,6 @@ def test_a_relative_cache_directory_is_ignored_and_too_many_rows_are_refused(mon
     assert len(data.read_sentences(b"a\nb\nc\n", "t")[0]) == 3
     with pytest.raises(DataError, match="more than 3 rows"):
         data.read_sentences(b"a\nb\nc\nd\n", "t")
-
-
-def test_progress_counts_every_sentence_and_pair(checkpoints: Path) -> None:
-    pairs, _ = data.read_pairs(GOLD, "g")
-    reading = data.reading(None, pairs)
-    counted: list[int] = []
-
-    class Counting(Progress):
-        def __call__(self, count: int) -> None:
-            counted.append(count)
-
-    task = data.measuring(reading, models.translator(Selection().changed(checkpoint="en-de").model))
-    task.compute(Counting(task.total, task.unit))
-    assert sum(counted) == task.total == reading.work == 7
-    # The pronoun sentences are read besides, and not counted.
-    assert [count for count in counted if count] == [1] * 7
-
-
-def test_a_line_may_have_a_translation() -> None:
-    read, bad = data.read_sentences(b"a\tb\nc\nd\t\n\te\n", "t.txt")
-    assert list(read) == [("a", "b"), ("c", None), ("d", None)]
-    assert [line.number for line in bad] == [4]
 
 
 def test_a_model_reads_english_if_it_says_so_or_nothing() -> None:

@@ -197,53 +197,12 @@ def test_two_words_stay_chosen_in_an_attention_where_they_do_not_meet(app: AppTe
     assert (app.query_params["from"], app.query_params["to"]) == ("1", "2")
 
 
-def test_a_head_of_the_list_opens_with_the_cell_of_the_words_in_its_attention(
-    app: AppTest, selection: Selection
-) -> None:
-    app.query_params.update({"from": "1", "to": "2", "site": CROSS, "head": "L1H1"})
-    app.run()
-    name = listed(app)[0].partition(" · ")[0]
-    app.button(key="linked-0").click().run()
-    link = texts.link(traced(TEXT, selection), (1,), (2,))
-    assert link is not None
-    assert name == f"encoder {app.query_params['head'].replace('H', ' H')}"
-    assert app.query_params["site"] == ENCODER
-    assert (app.query_params["token"], app.query_params["key_token"]) == (str(link.rows[0]), str(link.keys[0]))
-    assert (app.query_params["from"], app.query_params["to"]) == ("1", "2")
-
-
 def test_no_attention_leads_from_the_text_to_its_translation(app: AppTest, selection: Selection) -> None:
     written = texts.words(traced(TEXT, selection)).num_source
     app.query_params.update({"from": "1", "to": str(written)})
     app.run()
     assert not listed(app)
     assert any("No attention leads from “animal” to" in caption.value for caption in app.caption)
-
-
-def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_key_where_not(
-    app: AppTest, selection: Selection
-) -> None:
-    known = texts.words(traced(TEXT, selection))
-    written = known.groups[known.num_source][0]
-    animal = known.groups[1][0]
-    # A row of the translation stands for the word that it writes, one of the text for the one that it reads.
-    for site, word, kept in (
-        (ENCODER, 1, (animal, None)),
-        (DECODER, known.num_source, (written - 1, None)),
-        (CROSS, known.num_source, (written - 1, None)),
-        (CROSS, 1, (None, animal)),
-        (ENCODER, known.num_source, (None, None)),
-    ):
-        assert texts.cell_of_word(traced(TEXT, selection), site, word) == kept
-    app.query_params.update({"from": "1", "token": str(animal), "site": ENCODER})
-    app.run()
-    ((picker, _),) = sent_to(app, "word_picker")
-    ((question, _),) = sent_to(app, "link_question")
-    assert picker["chosen"] == question["chosen"] == [[1], []]
-    ((headline, _),) = sent_to(app, "headline")
-    ((picture, _),) = sent_to(app, "matrix_picture")
-    # The open head has a row for each word: that of the second.
-    assert (headline["suggestion"], picture["kept"]) == ([], [1, None])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import hashlib
 import importlib.util
 import json
 import re
-import tomllib
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -19,7 +18,6 @@ from streamlit.testing.v1 import AppTest
 
 from model.trace.trace import Trace
 from model.translator import Translator
-from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy
 from viz.pages.attention.opened_head.bertviz_page import bertviz_page
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -91,16 +89,6 @@ def test_the_head_view_begins_with_the_layer_and_the_heads_that_are_open(trace: 
     params = params_of(drawn(trace, "decoder.self", layer=1, heads=(0, 2)))
     assert (params["layer"], params["heads"]) == (2, [0, 2])
     assert params_of(drawn(trace))["heads"] is None
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_colours_are_those_of_the_theme(trace: Trace, theme: str) -> None:
-    config = (ROOT / ".streamlit/config.toml").read_text(encoding="utf-8")
-    colours = tomllib.loads(config)["theme"][theme]
-    for view in BERTVIZ_VIEWS:
-        style = re.findall(r"<style>(.*?)</style>", drawn(trace, view=view, dark=theme == "dark"), re.DOTALL)[0]
-        assert f"color: {colours['textColor']}; background: {colours['backgroundColor']}" in style
-        assert f"color-scheme: {theme}" in style
 
 
 @pytest.fixture

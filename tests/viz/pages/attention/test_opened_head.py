@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import later
 from model.checkpoint import write_manifest
 from model.trace.trace import Trace
 from tests.viz.page_run import app_of, opened, traced
-from tests.viz.sent import caught, sent_to, unpack
+from tests.viz.sent import sent_to, unpack
 from viz.access import attention, models
 from viz.access.attention import MatrixView, OpenedLayer
-from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines, read_view
-from viz.pictures.payload import digest, encoded, pack
+from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, read_view
+from viz.pictures.payload import digest, pack
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection.selection import Selection
@@ -268,29 +267,6 @@ def data() -> LinesData:
     )
 
 
-class Page:
-    """A page that follows its picture, without Streamlit."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, data: LinesData) -> None:
-        self.session: dict[str, object] = {}
-        monkeypatch.setattr(st, "session_state", self.session)
-        self.shown, self.data, self.view = caught(monkeypatch), data, AT_0
-
-    def run(self) -> dict[str, Any]:
-        """The header that the picture is sent."""
-        head_lines(self.data, self.view, on_change=self.follow, key="lines")
-        return self.shown[-1].header
-
-    def follow(self, view: LinesView) -> None:
-        self.view = view
-
-    def report(self, view: LinesView, **wrong: object) -> None:
-        header = self.shown[-1].header
-        value = {**encoded(view), "command": header["command"]["number"], "digest": header["digest"], **wrong}
-        self.session["lines"] = {"view": value}
-        self.shown[-1].answers["view"](value)
-
-
 AT_0, AT_1, AT_2 = (LinesView((0,), query=query) for query in (0, 1, 2))
 
 
@@ -315,41 +291,6 @@ def test_the_payload_holds_every_value_as_a_share_of_the_top(data: LinesData) ->
     assert len(digests | {digest(data)}) == 7
 
 
-def test_the_payload_stays_the_same_while_only_a_person_acts(data: LinesData, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
-    page = Page(monkeypatch, data)
-    header = page.run()
-    for view in (AT_1, AT_2, LinesView((0, 2), threshold=7)):
-        page.report(view)
-        assert page.view == view
-        assert page.run() == header
-
-
-def test_a_page_that_wants_something_else_is_obeyed_and_a_report_from_before_does_not_count(
-    data: LinesData, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = Page(monkeypatch, data)
-    assert page.run()["command"]["number"] == 1
-    page.report(AT_1)
-    page.run()
-    page.view = AT_2
-    assert page.run()["command"] == {"number": 2, **encoded(AT_2)}
-    page.report(AT_1, command=1)
-    assert page.view == AT_2
-    assert page.run()["command"]["number"] == 2
-
-
-def test_a_picture_that_was_left_out_is_told_again_where_to_stand(
-    data: LinesData, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = Page(monkeypatch, data)
-    page.run()
-    page.report(AT_1)
-    page.run()
-    del page.session["lines"]
-    assert page.run()["command"] == {"number": 2, **encoded(AT_1)}
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -361,13 +302,3 @@ def test_a_place_that_does_not_exist_is_not_read(wrong: dict[str, object]) -> No
     right: dict[str, object] = {"heads": [2, 0], "query": 3, "key": None, "threshold": 100}
     assert read_view(SHAPE, right) == LinesView((0, 2), query=3, threshold=100)
     assert read_view(SHAPE, right | wrong) is None
-
-
-@pytest.mark.parametrize("value", [None, [], "x", {}, {"command": 1}])
-def test_anything_else_from_the_browser_changes_nothing_that_is_shown(
-    value: object, data: LinesData, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = Page(monkeypatch, data)
-    page.run()
-    page.shown[-1].answers["view"](value)
-    assert page.view == AT_0

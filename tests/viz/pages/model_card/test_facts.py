@@ -5,12 +5,12 @@ import csv
 import pytest
 
 from model.config import PRESETS
-from model.decoding.cost import ParameterCounts, count_parameters
+from model.decoding.cost import count_parameters
 from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
 from tests.viz.page_run import traced
 from viz.access import models
 from viz.pages.model_card import data, facts, sections
-from viz.pages.model_card.figures import PARTS, parameter_bars, training_curves
+from viz.pages.model_card.figures import training_curves
 from viz.pages.model_card.sections import BANK, NUM_DRAWN, draw
 from viz.selection.selection import Selection
 
@@ -90,17 +90,6 @@ def test_a_measurement_is_named_by_its_command(command: str, subject: str) -> No
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
 
 
-def test_labels_of_a_figure_leave_plotly_no_markup() -> None:
-    figure = parameter_bars([HOSTILE], COUNTS[:1])
-    assert "<" not in figure.layout.yaxis.ticktext[0]
-    log = TrainingLog(
-        Curve("loss", (1,), (2.0,)), Curve("learning_rate", (1,), (0.1,)), (Curve(HOSTILE, (1,), (3.0,)),)
-    )
-    figure = training_curves(log)
-    assert figure is not None
-    assert "<" not in figure.data[2].name
-
-
 LOSS, RATE, BLEU = Curve("loss", (1,), (2.0,)), Curve("learning_rate", (1,), (0.1,)), Curve("a", (1,), (3.0,))
 NO_LOSS, NO_RATE = Curve("loss", (), ()), Curve("learning_rate", (), ())
 
@@ -124,27 +113,6 @@ def test_a_log_of_one_step_has_a_panel_with_a_point_for_each_curve_that_it_knows
     assert [(list(trace.x), trace.mode) for trace in figure.data] == [([1], "lines+markers")] * len(panels)
     assert figure.layout.showlegend is ("BLEU" in panels)
     assert {axis.dtick for axis in figure.select_xaxes()} == {1}, "no number comes twice"
-
-
-def test_bars_hold_every_part_twice_in_millions_and_as_a_share() -> None:
-    figure = parameter_bars(["x", "y"], COUNTS)
-    assert len(figure.data) == 2 * len(PARTS)
-    above, below = figure.data[0::2], figure.data[1::2]
-    assert [bar.name for bar in above] == [label for label, _colour in PARTS.values()]
-    assert sum(bar.x[0] for bar in above) == pytest.approx(COUNTS[0].total / 1e6)
-    assert [sum(bar.x[i] for bar in below) for i in (0, 1)] == pytest.approx([1, 1])
-    assert figure.layout.barmode == "stack"
-    assert tuple(figure.layout.yaxis.range) == (1.5, -0.5)
-    assert [bar.showlegend for bar in figure.data] == [True, False] * len(PARTS)
-    assert len({bar.marker.color for bar in above}) == len(PARTS)
-    # A share is written where it has room: from 7 % on.
-    counts = ParameterCounts(**dict(zip(PARTS, (60, 20, 7, 6, 5, 2, 0), strict=True)))
-    drawn = parameter_bars(["x"], [counts]).data
-    assert [bar.text[0] for bar in drawn[1::2]] == ["60%", "20%", "7%", *[""] * 4]
-    assert {bar.text[0] for bar in drawn[0::2]} == {""}
-    # Models of the same name keep two bars.
-    figure = parameter_bars(["base", "base"], COUNTS)
-    assert list(figure.layout.yaxis.tickvals) == [0, 1]
 
 
 TEXT = "The animal was tired."
