@@ -12,26 +12,9 @@ from playwright.sync_api import Download, Locator, Page, expect
 from tests.browser.conftest import visit
 from tests.browser.pointing import box_of, shows, until
 from tests.browser.saving import save_button
-from tests.model.adapters import zoo
 from tests.model.adapters.zoo import save_chat_model
 
 TALK = "system: The house is old.\nuser: Which animal was tired?\nassistant: Me."
-
-
-@pytest.mark.long
-def test_another_attention_without_the_open_layer_and_head_opens_its_first(
-    url: str, page: Page, checkpoints: Path
-) -> None:
-    """Of a model with 3 × 4 heads in its encoder and 2 × 2 in its decoder."""
-    zoo.save_model(checkpoints / "unequal", "bart", "bytes")
-    visit(page, f"{url}/?checkpoint=unequal&site=encoder.self&layer=2&head=3")
-    head = page.locator(".st-key-open-head .matrix-picture")
-    expect(head.locator(".matrix-title")).to_contain_text("L3 H4")
-    page.get_by_role("radio", name="Decoder self").click()
-    expect(head.locator(".matrix-title")).to_contain_text("L1 H1")
-    expect(page.get_by_test_id("stException")).to_have_count(0)
-    expect(page.get_by_test_id("stAlert")).to_have_count(0)
-    shutil.rmtree(checkpoints / "unequal")
 
 
 def roles_in(download: Download) -> list[str]:

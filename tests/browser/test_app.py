@@ -6,12 +6,9 @@ The `page` fixture also asserts that nothing went to the console as an error and
 import re
 
 import pytest
-from playwright.sync_api import Dialog, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
-
-#: Emoji, right to left and control characters; HTML and Markdown.
-UNUSUAL = ("I 😀 you 👩‍👧 החתול ישן a\x07b\u202ec", "<img src=x onerror=alert(1)> ![x](https://evil.example/a.png)")
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
@@ -129,48 +126,3 @@ def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(pag
 
 
 # ---- bad input ----
-
-
-@pytest.mark.long
-def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page: Page, url: str) -> None:
-    opened(page, url)
-    alert = page.get_by_role("alert")
-    for other_page, text in (("Decode", ""), ("Attention", "   "), ("Decode", "word " * 2_000)):
-        field = typed(page, text)
-        expect(alert).to_contain_text("The sentence is")
-        expect(field).to_have_value(text)
-        turned_to(page, other_page)
-        expect(alert).to_be_visible()
-        expect(field).to_have_value(text)
-        typed(page, "It is late.")
-        expect(sentence(page, "en")).to_have_text("It is late.")
-        expect(alert).to_have_count(0)
-
-
-@pytest.mark.long
-def test_unusual_text_is_shown_as_typed_on_every_page(own_page: Page, url: str) -> None:
-    page, dialogs = own_page, list[str]()
-
-    def dismiss(dialog: Dialog) -> None:
-        dialogs.append(dialog.message)
-        dialog.dismiss()
-
-    page.on("dialog", dismiss)
-    opened(page, url)
-    pages = ["Attention", "Decode", "Compare"]
-    for text in UNUSUAL:
-        # The page that is open is where it is typed; each other one shows what was typed on the one before.
-        typed(page, text)
-        for name in pages:
-            turned_to(page, name)
-            expect(sentence(page, "en"), name).to_have_text(text.replace("\x07", "␇"))
-        pages.reverse()
-    turned_to(page, "Model")
-    expect(page.locator(".st-key-parameters .js-plotly-plot:visible")).to_be_visible()
-    expect(page.locator("[data-testid='stMain'] img")).to_have_count(0)
-    # A spreadsheet would take tokens for formulas in a file of Streamlit's own: ours, which escapes, is the only one.
-    page.get_by_text("Vocabulary: all tokens").click()
-    page.get_by_role("region", name=re.compile("Tokens of the vocabulary")).hover()
-    expect(page.get_by_role("button", name=re.compile("^Fullscreen: Tokens"))).to_be_attached()
-    expect(page.get_by_role("button", name=re.compile("CSV"), include_hidden=True)).to_have_count(1)
-    assert dialogs == []

@@ -96,14 +96,3 @@ def test_a_point_opens_its_head_again_and_again_and_a_lasso_lists_heads(page: Pa
     expect(page).to_have_url(re.compile(r"site=decoder.cross&head=L2H1"))
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.get_by_text("heads in the lasso")).to_have_count(0)
-
-
-def test_a_sentence_leads_to_its_head_on_the_attention_page(page: Page, url: str) -> None:
-    opened(page, url, ".head-maps[data-ready='1']", layer=1, head=2, site="decoder.cross")
-    button = page.locator("[class*='st-key-atlas-sentence'] button").first
-    expect(page.get_by_text("The largest weight of this head there")).to_be_visible()
-    text = re.sub(r"^\S+\s", "", button.inner_text()).split("→")[0].strip()
-    button.click()
-    expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible()
-    expect(page.locator(".head-grid[data-ready='1'] .cell.open")).to_have_attribute("aria-label", "L2 H3, open")
-    expect(page.get_by_role("textbox", name="English sentence")).to_have_value(text)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.conftest import Serve
-from tests.browser.demo_bertviz import HOSTILE, SHAPES, SOURCE, TARGET, invented
+from tests.browser.demo_bertviz import HOSTILE
 from tests.browser.pointing import shows, until
 
 DEMO = Path(__file__).parent / "demo_bertviz.py"
@@ -85,23 +85,6 @@ def assert_saved(page: Page, frame: FrameLocator, folder: Path) -> None:
     button.evaluate("() => { globalThis.headlightFormat = 'PDF'; }")
     button.click()
     page.wait_for_function(f"window.printed === '{saved['SVG'].stem}'")
-
-
-@pytest.mark.long
-def test_every_layer_of_an_attention_can_be_seen_whatever_the_others_have(page: Page, serve: Serve) -> None:
-    # Of the first layers and heads are fewer, of the second more.
-    site = "decoder.cross"
-    layers, heads = SHAPES[site]
-    queries, keys = map(len, invented(SOURCE, TARGET).axis_tokens(site))
-    frame = opened(page, serve, "Model view", site)
-    expect(frame.locator(".attn_background")).to_have_count(layers * heads)
-    expect(frame.locator("#vis line")).to_have_count(layers * heads * queries * keys)
-    frame = opened(page, serve, "Head view", site, layer=layers - 1)
-    choice = frame.get_by_role("combobox", name="Layer")
-    expect(choice.locator("option")).to_have_text([str(layer + 1) for layer in range(layers)])
-    expect(choice).to_have_value(str(layers))
-    choice.select_option("1")
-    expect(frame.locator("#vis line")).to_have_count(heads * queries * keys)
 
 
 @pytest.mark.long

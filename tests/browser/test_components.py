@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of, until
@@ -102,26 +102,4 @@ def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, 
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L3 H2, open")
 
 
-def test_tiles_have_as_many_pixels_as_a_fine_screen(chromium: Browser, serve: Serve) -> None:
-    context = chromium.new_context(device_scale_factor=2, viewport={"width": 1000, "height": 800})
-    root = grid(context.new_page(), serve)
-
-    def is_fine() -> bool:
-        size = pixels_of(root.locator("canvas"))
-        return abs(size["width"] - 2 * size["cssWidth"]) <= 1
-
-    until(is_fine, "two pixels of the canvas for one of CSS")
-    context.close()
-
-
 # ---- a picture with a head over it ----
-
-
-def test_of_a_large_picture_another_row_comes_from_python(page: Page, serve: Serve) -> None:
-    root = opened(page, serve, "demo_picture_attention.py")
-    status = root.get_by_role("status")
-    expect(status).to_have_text("Query 1·1. Outside the picture: [CLS] 0.100.")
-    root.get_by_role("application").focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    expect(status).to_have_text("Query 2·1. Outside the picture: [CLS] 0.400.")

@@ -136,12 +136,6 @@ def test_a_link_opens_at_its_step_which_shows_what_is_read_and_written_and_every
     expect(read.locator("script")).to_have_count(0)
 
 
-def test_a_step_that_does_not_exist_becomes_the_last_and_is_corrected(page: Page, serve: Serve) -> None:
-    root = player(page, serve, "/?step=99")
-    expect(root).to_have_attribute("data-step", "13")
-    page.wait_for_url("**step=13**")
-
-
 def test_the_page_can_move_the_player(started: Locator) -> None:
     root, page = started, started.page
     page.keyboard.press("ArrowRight")
@@ -274,32 +268,6 @@ def test_the_source_is_tinted_by_the_heads_of_the_step_and_by_the_one_pointed_at
     expect(root.locator(".strip").first.locator(".key-label.now")).to_have_text(chips.nth(1).inner_text())
     page.keyboard.press("ArrowRight")
     until(lambda: chips.evaluate_all(shares) != before, "the row of the next step")
-
-
-def test_lines_and_triangle_grow_with_the_steps(started: Locator) -> None:
-    root, page = started, started.page
-    ink = """canvas => {
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      return data.filter((value, i) => i % 4 === 3 && value > 0).length;
-    }"""
-    triangle, fan = root.locator(".triangle canvas"), root.locator(".fan canvas")
-    for picture in (triangle, fan):
-        expect(picture).to_be_visible()
-    until(lambda: triangle.evaluate(ink) == 1, "one weight of the first step")
-    before = until(lambda: fan.evaluate(ink), "lines of the first step")
-    for _ in range(4):
-        page.keyboard.press("ArrowRight")
-    # One pixel a weight: 1 + 2 + 3 + 4 + 5 of them are there after five rows.
-    until(lambda: triangle.evaluate(ink) == 15, "the weights of five steps")
-    until(lambda: fan.evaluate(ink) > before, "more lines")
-    # Stepping moves nothing up or down.
-    root.locator(".count").select_option("3")
-    page.keyboard.press("Home")
-    heights = set()
-    for _ in range(14):
-        heights.add(box_of(root)["height"])
-        page.keyboard.press("ArrowRight")
-    assert len(heights) == 1
 
 
 def test_a_long_decoding_scrolls_together_and_follows_the_step(page: Page, serve: Serve) -> None:

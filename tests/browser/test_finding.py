@@ -27,6 +27,7 @@ def test_which_word_it_stands_for_and_its_head_take_no_click_and_the_root_of_d_k
     expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"))
 
 
+@pytest.mark.long
 def test_any_two_words_heads_take_two_clicks_and_one_of_them_a_third(page: Page, shipped_url: str) -> None:
     visit(page, shipped_url)
     words = page.locator(".word-picker[data-ready='1']")

@@ -167,22 +167,6 @@ def test_each_gesture_on_words_is_answered_without_the_server_and_what_is_chosen
 
 
 @pytest.mark.long
-def test_a_row_of_a_decoders_film_is_the_word_that_it_reads(page: Page, app: str) -> None:
-    visit(page, f"{app}/decode?checkpoint={TEXTS['decoder']}&text={TEXT.replace(' ', '+')}&step=4")
-    player = page.locator(".decode-player[data-ready='1']")
-    expect(player).to_have_attribute("data-step", "4")
-    settled(page)
-    column = player.locator(".columns:not(.sources) .column:not(.names)").nth(3)
-    read, written = (column.locator(f".{side}").inner_text() for side in ("read", "written"))
-    expect(player.locator(".owner").last).to_contain_text("the word in bold, which the model reads there")
-    column.hover()
-    expect(player.locator(".column.pointed")).to_have_count(1)
-    expect(player.locator(".fan .key-label.pointed b")).to_have_text(read)
-    expect(player.locator(".fan .key-label.pointed")).to_have_text(f"{read} → {written}")
-    expect(player.locator(".strip").last.locator(".key-label.now")).to_have_text(read)
-
-
-@pytest.mark.long
 def test_a_patch_of_a_picture_is_pointed_at_chosen_and_reached_by_keyboard(page: Page, app: str, sent: Sent) -> None:
     visit(page, f"{app}/?checkpoint={PICTURES}&layer=0&head=1")
     expect(picture(page)).to_be_visible()

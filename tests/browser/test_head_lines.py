@@ -2,14 +2,11 @@
 
 import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
-from tests.browser.pointing import box_of, until
-from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
 
@@ -146,60 +143,3 @@ def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
     expect_report(page, (1,), key=1)
     page.keyboard.press("Escape")
     expect_report(page, (1,))
-
-
-def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is_twice_as_fine(
-    page: Page, serve: Serve, tmp_path: Path
-) -> None:
-    root = lines(page, serve)
-    root.get_by_role("button", name="L1 H3").click()
-    with page.expect_download() as download:
-        save_button(root, "SVG").click()
-    assert download.value.suggested_filename == "invented-layer0-head0+2.svg"
-    download.value.save_as(tmp_path / "lines.svg")
-    svg = ElementTree.parse(tmp_path / "lines.svg").getroot()
-    name = "{http://www.w3.org/2000/svg}"
-    texts = [element.text for element in svg.iter(f"{name}text")]
-    assert texts[0] == "Invented · L1 H1, L1 H3"
-    assert texts[1:3] == ["query", "key"]
-    assert texts[3:] == root.locator(".option").all_inner_texts()
-    assert len(list(svg.iter(f"{name}line"))) == lines_of(root)
-    with page.expect_download() as download:
-        save_button(root, "PNG").click()
-    download.value.save_as(tmp_path / "lines.png")
-    content = (tmp_path / "lines.png").read_bytes()
-    assert content.startswith(b"\x89PNG")
-    board = box_of(root.locator(".lines-board"))
-    assert int.from_bytes(content[16:20], "big") == pytest.approx(2 * board["width"], abs=3)
-
-
-@pytest.mark.long
-def test_128_tokens_and_eight_heads_scroll_stay_readable_and_are_drawn_within_a_frame(page: Page, serve: Serve) -> None:
-    page.set_viewport_size({"width": 800, "height": 900})
-    root = lines(page, serve, "long")
-    until(lambda: len(chips_on(root)) == 8, "eight heads are shown")
-    page.wait_for_function("document.documentElement.scrollWidth <= 800")
-    until(lambda: box_of(root.locator(".lines-scroller"))["height"] <= 640, "the lines are no higher than a screen")
-    until(lambda: box_of(token(root, "query", 0))["height"] >= 15, "tokens can be read")
-    token(root, "query", 120).hover()
-    expect(root.locator(".status")).to_contain_text("attends to L1 H1")
-    # How long each drawing that a move asks for takes; one at a time, as a hand moves.
-    spent = root.evaluate(
-        """async root => {
-          const spent = [];
-          const real = window.requestAnimationFrame;
-          window.requestAnimationFrame = draw => real(time => {
-            const begun = performance.now();
-            draw(time);
-            spent.push(performance.now() - begun);
-          });
-          for (const option of [...root.querySelectorAll(".column.query .option")].slice(0, 30)) {
-            option.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, composed: true }));
-            await new Promise(done => real(() => real(done)));
-          }
-          window.requestAnimationFrame = real;
-          return spent.sort((a, b) => a - b);
-        }"""
-    )
-    assert len(spent) == 30
-    assert spent[15] < 16

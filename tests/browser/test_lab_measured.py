@@ -1,14 +1,10 @@
 """The lab's measurements in a real browser: a file of one's own, a stop that stops, heads switched off by keyboard."""
 
-import json
 import re
-from itertools import pairwise
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
-
-from tests.browser.pointing import box_of, until
 
 LINE = "Tom told Anna that {} was late at {}.\t{}\tTom\tAnna"
 
@@ -36,39 +32,6 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
     expect(page.get_by_text("No sentence of this set has German")).to_be_visible()
     page.get_by_role("radio", name="Curated set").click()
     expect(page.get_by_text("The model's own preference")).to_be_visible()
-
-
-@pytest.mark.long
-def test_the_heads_above_the_map_of_groups_have_room_on_a_phone(page: Page, url: str, shipped: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    opened(page, url, checkpoint=shipped, lab="Measured", given="file")
-    names = {"sentence": "Tom told Anna that he was late.", "pronoun": "he", "antecedent": "Tom", "distractor": "Anna"}
-    upload(page, "groups.jsonl", "\n".join(json.dumps(names | {"group": group}) for group in ("one", "two")))
-    page.get_by_role("button", name="Measure", exact=True).click()
-    page.get_by_text("Every head with its interval").first.click()
-    chart = page.locator("[class*='st-key-measured-'][class*='-groups'] .js-plotly-plot:visible")
-    chart.scroll_into_view_if_needed()
-    labels = chart.locator(".xtick text")
-    expect(labels.first).to_have_text("L1 H1")
-    sides = "labels => labels.map((label) => label.getBoundingClientRect()).map(({ left, right }) => [left, right])"
-
-    def have_labels_room() -> bool:
-        boxes = labels.evaluate_all(sides)
-        return len(boxes) > 8 and all(one[1] <= following[0] + 1 for one, following in pairwise(boxes))
-
-    until(have_labels_room, "no label lies over the next")
-    # What is pointed at is named all the same.
-    said = chart.locator(".hoverlayer")
-    # plotly looks at a pointer that moves, once its chart is drawn in its place.
-    for _ in range(100):
-        chart.scroll_into_view_if_needed()
-        cells = box_of(chart.locator(".nsewdrag"))
-        page.mouse.move(0, 0)
-        page.mouse.move(cells["x"] + 1.5 / 48 * cells["width"], cells["y"] + cells["height"] / 4)
-        page.wait_for_timeout(200)
-        if said.text_content():
-            break
-    expect(said).to_contain_text("one, L1 H2")
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.conftest import TWO_FRAMES, settled, visit, watched_tab
 from tests.browser.pointing import box_of, until
@@ -20,7 +20,6 @@ from viz.pages.learn.explore import TOPICS
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.url import EXPLORED
 
-PREDICT = "Predict first"
 #: On the page, its sidebar included, with one topic of Explore unfolded.
 MOST_CONTROLS = 40
 #: The script that explains terms.
@@ -46,23 +45,6 @@ def seen(page: Page, lesson: str, number: int) -> None:
     step = lessons()[lesson].steps[number - 1]
     expect(page.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
     expect(picture_of(page, lesson, number)).to_be_visible()
-
-
-@pytest.mark.long
-def test_a_prediction_is_answered_by_the_model_and_stays_in_the_address(page: Page, app_as_shipped: str) -> None:
-    opened(page, app_as_shipped, "it", 2)
-    picture = page.locator(".st-key-lesson-it-2")
-    expect(page.get_by_text(PREDICT)).to_be_visible()
-    expect(picture).to_have_count(0)
-    page.locator(".st-key-answer").get_by_text("animal").click()
-    expect(page.get_by_text("The model says: street.")).to_be_visible()
-    expect(picture).to_be_visible()
-    page.locator(".st-key-answer").get_by_text("street").click()
-    expect(page.get_by_text("Right.")).to_be_visible()
-    expect(page).to_have_url(re.compile("answer=2"))
-    page.reload()
-    expect(page.get_by_text("Right.")).to_be_visible()
-    expect(picture).to_be_visible()
 
 
 @pytest.mark.long
@@ -230,25 +212,3 @@ def test_every_step_of_a_lesson_fits_a_projector_and_the_first_and_last_a_wide_a
             expect_that_it_is_right(page, lesson, number)
         problems += [(step.title, each) for each in wrong]
     assert problems == []
-
-
-@pytest.mark.long
-def test_a_class_is_counted_by_the_link_of_who_asks_and_told_when_the_count_has_ended(
-    page: Page, chromium: Browser, app_as_shipped: str
-) -> None:
-    visit(page, f"{app_as_shipped}/learn?lesson=it&step_of_lesson=2")
-    page.get_by_role("button", name="Ask a class").click()
-    expect(page.get_by_text("0 answers of the class")).to_be_visible()
-    expect(page).to_have_url(re.compile("class="))
-    student = chromium.new_page()  # of a browser of their own
-    visit(student, page.url)
-    expect(student.get_by_text("Your answer is counted without your name.")).to_be_visible()
-    student.locator(".st-key-answer").get_by_text("animal").click()
-    for each in (student, page):
-        expect(each.get_by_text("1 answer of the class")).to_be_visible()
-        expect(each.get_by_text("animal · 1")).to_be_visible()
-    page.get_by_role("button", name="End the count").click()
-    expect(page.get_by_role("button", name="Ask a class")).to_be_visible()
-    student.reload()
-    expect(student.get_by_text("The count of this class has ended")).to_be_visible()
-    student.close()

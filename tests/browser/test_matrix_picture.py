@@ -1,17 +1,12 @@
 """The heatmap of one matrix in a real browser: numbers, a kept row and column, zoom, previews, saved pictures."""
 
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
-from xml.etree import ElementTree
 
-import numpy as np
-from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of, until
-from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
 
@@ -149,23 +144,3 @@ def test_a_signed_matrix_is_dark_at_zero_has_signs_and_leaves_out_what_has_no_nu
         return warm[0] > warm[2] and cold[2] > cold[0]
 
     until(are_signs_told_apart, "positive numbers are warm, negative ones cold")
-
-
-def test_it_is_saved_with_labels_and_cells(page: Page, serve: Serve) -> None:
-    root = picture(page, serve)
-    content = {}
-    for form in ("png", "svg"):
-        button = save_button(root, form.upper())
-        name, content[form] = saved(page, button.click)
-        assert name == f"invented.{form}"
-    pixels = np.asarray(Image.open(BytesIO(content["png"])).convert("RGB"))
-    assert len(np.unique(pixels @ (65_536, 256, 1))) > 30
-    assert pixels.shape[1] > 2 * box_of(root.locator("canvas"))["width"]
-    drawing = ElementTree.fromstring(content["svg"])
-    text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
-    assert all(word in text for word in ("▁animal", "<b>שלום</b>", "L1 H1", "weight"))
-    upright = [node.text for node in drawing.iter() if "rotate(-90)" in node.attrib.get("transform", "")]
-    assert len([label for label in upright if label != "query"]) == 9
-    assert b"<image" not in content["svg"]
-    # Each of 8 × 9 cells is a square of one, before it is scaled.
-    assert sum(path.attrib["d"].count("M") for path in drawing.iter("{http://www.w3.org/2000/svg}path")) > 40

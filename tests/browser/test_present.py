@@ -157,6 +157,7 @@ def test_the_pictures_of_heads_fit_a_screen_and_keys_of_a_clicker_that_follow_fa
     expect(page).to_have_url(re.compile("screen=2"))
 
 
+@pytest.mark.long
 def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, app_as_shipped: str) -> None:
     presented(page, f"{app_as_shipped}/?present=1&screen=1", ".st-key-open-head")
     stage = page.locator(".st-key-open-head .stage")

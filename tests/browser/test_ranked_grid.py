@@ -90,15 +90,6 @@ def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> N
         until(partial(is_of, head, pixels), f"the tile is the picture of {head}")
 
 
-@pytest.mark.long
-def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page: Page, serve: Serve) -> None:
-    root = grid(page, serve, "/?case=long")
-    cell = root.get_by_role("gridcell", name="L1 H2")
-    cell.hover(position={"x": 20, "y": 20})
-    expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001) \(max of block\)$"))
-    expect(root).to_contain_text("maximum of up to 4 × 4 numbers")
-
-
 def test_a_narrow_page_holds_ranked_heads_without_cut_off_names(page: Page, serve: Serve) -> None:
     page.set_viewport_size({"width": 480, "height": 900})
     root = grid(page, serve, "/?case=big&order=highest")

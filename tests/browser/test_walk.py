@@ -86,40 +86,6 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     assert sent() == before
 
 
-@pytest.mark.long
-def test_keys_and_the_wheel_zoom_and_the_way_goes_through_all_depths(page: Page, url: str) -> None:
-    picture = walk(page, url, "&site=encoder.self")
-    trail = picture.locator(".walk-crumb")
-    node = picture.locator("[data-node='encoder 1 0']")
-    node.focus()
-    page.keyboard.press("ArrowUp")
-    expect(picture.locator("[data-node='encoder 2 0']")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(trail.last).to_contain_text("Layer 2")
-    scene = picture.locator(".layer-scene")
-    scene.hover()
-    page.keyboard.down("Control")
-    for _ in range(3):
-        page.mouse.wheel(0, -100)
-    page.keyboard.up("Control")
-    expect(trail.last).to_contain_text("Self-attention")
-    following = picture.get_by_role("button", name="Walk through it")
-    following.click()
-    seen = []
-    while True:
-        settled(page)
-        expect(picture.locator(".walk-scene > :not(.walk-kept)")).to_have_count(1)
-        seen.append(picture.locator(".walk-scene").get_attribute("data-depth") or "")
-        on = picture.get_by_role("button", name="Next", exact=True)
-        number = len(seen)
-        expect(picture.locator(".walk-told b")).to_contain_text(f"{number} / 15")
-        if on.is_disabled():
-            break
-        on.click()
-    assert len(seen) == 15
-    assert {depth.split()[0] for depth in seen} == {"model", "layer", "head", "cell", "number"}
-
-
 def test_a_reference_is_read_in_the_picture_and_a_clicker_walks_the_way_at_every_depth(page: Page, url: str) -> None:
     picture = walk(page, url, "&present=1&reference=Es+war+ein+Tier.")
     picture.get_by_role("button", name="Teacher forcing").click()
