@@ -7,6 +7,7 @@ import streamlit as st
 from model.errors import TraceError
 from viz.access import models, texts
 from viz.pages.attention import circuits, data
+from viz.pages.attention.why import picture
 from viz.pages.attention.why.drawn import COMPONENT, Drawn
 from viz.pages.attention.why.payload import Codes, Twin
 from viz.pictures.payload import hear
@@ -54,14 +55,15 @@ def _answer(trace: "Trace") -> None:
     if trail.refused is not None:
         frame.note("The trail goes no further than shown. {why}", why=shown(trail.refused))
     there = data.twin_trace(reader, trace, asked.twin) if asked.twin else None
-    page = Drawn(trace, there, asked, trail, ahead).page()
+    drawn = Drawn(trace, there, asked, trail, ahead)
     COMPONENT.show(
-        page,
+        drawn.page(),
         key="why",
         trail=hear(lambda told: _go(told.codes), Codes),
         rival=hear(lambda key: state.choose(rival_key=key, trail=()), int, key=range(MOST_TOKENS)),
         twin=hear(lambda told: _take_twin(told.text, trace.text), Twin),
     )
+    picture.show(picture.draw(drawn.names, there, ahead, trail.codes, {}), _go)
 
 
 def _asked(trace: "Trace") -> data.Asked:
