@@ -32,7 +32,8 @@ from model.analysis.held_out import score_copying, score_held_out
 from model.analysis.layer_kinds import Settings, layer_times
 from model.analysis.measured_cost import devices
 from model.analysis.metrics.alignment import read_alignments, score_alignment
-from model.analysis.reasons.over_set import TwinPair, reasons_over_set, twin_pairs
+from model.analysis.reasons.over_set import TwinPair, best_known_pair, reasons_over_set, twin_pairs
+from model.analysis.reasons.report import reasons_json, reasons_report
 from model.analysis.report import (
     alignment_json,
     alignment_report,
@@ -45,8 +46,6 @@ from model.analysis.report import (
     layers_report,
     pronoun_json,
     pronoun_report,
-    reasons_json,
-    reasons_report,
     scores_report,
     steadiness_report,
 )
@@ -68,6 +67,7 @@ from model.trace.file import expected_bytes, save_trace, weight_arrays, weight_b
 from model.training import command
 from model.training.ablations import DEV_SETS, RESULTS, RUNS, files_in
 from model.training.copying import held_out_copying
+from model.training_record import LANGUAGES
 
 DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"
 #: Wider beams find hardly anything else, and take memory for each hypothesis.
@@ -317,9 +317,17 @@ def run_reasons(arguments: argparse.Namespace) -> None:
         texts = read_pairs(arguments.data, arguments.limit)
         pairs = tuple(TwinPair(f"pair {number}", text, twin) for number, (text, twin) in enumerate(texts, 1))
     with tqdm(unit="pair") as bar:
-        found = reasons_over_set(reader, pairs, bar.update)
+        found, known, example = reasons_over_set(reader, pairs, bar.update), best_known_pair(), None
+        if found.head is not None and reader.languages == LANGUAGES:
+            try:
+                example = known, reasons_over_set(reader, [known], bar.update, head=found.head)
+            except DataError as error:
+                print(f"{known.text} {error}", file=sys.stderr)
     name = data_set_name(arguments.data)
-    print(json_text({"set": name, **reasons_json(found)}) if arguments.json else reasons_report(name, found))
+    if arguments.json:
+        print(json_text({"set": name, **reasons_json(found, example)}))
+    else:
+        print(reasons_report(name, found, example))
 
 
 def run_pronouns(arguments: argparse.Namespace) -> None:

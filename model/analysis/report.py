@@ -13,7 +13,6 @@ from model.analysis.measured_cost import unsteadiness
 from model.analysis.metrics.alignment import AlignmentScores
 from model.analysis.metrics.estimates import ErrorRates, Estimate
 from model.analysis.metrics.head_metrics import LayerHead, ranked
-from model.analysis.reasons.over_set import ROLES, ReasonsOverSet
 from model.analysis.scoring import ScoreCost, operations
 from model.nn.encoder_decoder import SITES
 
@@ -21,8 +20,6 @@ WAYS = {
     "word_in": "Token just read (the row that reads it)",
     "word_out": "Token being predicted (the row that predicts it)",
 }
-#: Of a change, the smallest median of a sub-layer that is printed.
-SMALLEST_SHARE: Final = 0.01
 SITE_NAMES = {
     "encoder.self": "encoder.self, from the pronoun",
     "decoder.cross": "decoder.cross, from the row that predicts the German pronoun",
@@ -34,7 +31,7 @@ def alignment_report(name: str, scores: AlignmentScores) -> str:
     lines = [
         f"{name}: {scores.rows} rows, {scores.skipped_rows} skipped; {scores.sure_links} sure links, "
         f"{scores.predicted_links} predicted",
-        *_skipped(scores.skipped),
+        *skipped_lines(scores.skipped),
         "Alignment error rate of cross-attention heads, lower is better",
         f"Diagonal (baseline)  {scores.diagonal:.4f}",
     ]
@@ -71,12 +68,12 @@ def coreference_report(name: str, scores: CoreferenceScores) -> str:
     """What of `python -m model coreference` fits in a table."""
     lines = [
         f"{name}: {len(scores.cases)} rows read, {scores.skipped_rows} skipped; weights: {scores.measure}",
-        *_skipped(scores.skipped),
+        *skipped_lines(scores.skipped),
     ]
     for name_of_site, unscored in scores.unscored.items():
         site = scores.sites.get(name_of_site)
         lines += ["", f"{SITE_NAMES[name_of_site]}: {0 if site is None else len(site.cases)} rows scored"]
-        lines += _skipped(unscored, "not scored")
+        lines += skipped_lines(unscored, "not scored")
         if site is not None:
             lines += _site_lines(site)
     if scores.contrast is not None:
@@ -86,58 +83,29 @@ def coreference_report(name: str, scores: CoreferenceScores) -> str:
     return "\n".join(lines)
 
 
-def reasons_report(name: str, found: ReasonsOverSet) -> str:
-    """What `python -m model reasons` prints."""
-    counted, query = found.followed, "each pair's most telling cell"
-    if found.head is not None:
-        query = f"{found.head.site}, {_label(found.head.layer, found.head.head)}"
-    lines = [
-        f"{name}: {len(found.names)} pairs explained, {sum(found.skipped.values())} skipped; asked: {query}",
-        *_skipped(found.skipped),
-        f"The head follows in {sum(found.head_follows)} pairs, the word in {sum(found.word_follows)}, "
-        f"what is counted below in {len(counted)}",
-    ]
-    if counted:
-        rows = reasons_rows(found)
-        lines += ["", f"{'Share of the change of the score (median and 95 % interval)':<60}"]
-        lines += [f"  {label:<32}{value:>8.3f}  ({low:.3f} to {high:.3f})" for label, value, low, high in rows]
-    return "\n".join(lines)
-
-
-def reasons_rows(found: ReasonsOverSet) -> list[tuple[str, float, float, float]]:
-    """What carries the change: the query, its sub-layers with a median of a hundredth or more, and the words read."""
-    of_parts, of_roles = found.median(found.of_parts), found.median(found.of_roles)
-    rows = [("query", *found.median(found.query).at())]
-    for index in of_parts.value.abs().argsort(descending=True).tolist():
-        part = found.parts[index]
-        if abs(of_parts.at(index)[0]) >= SMALLEST_SHARE:
-            where = "" if part.layer is None else f" layer {part.layer + 1}"
-            rows.append((f"{part.stack or ''} {part.kind}{where}".strip(), *of_parts.at(index)))
-    return rows + [(f"words: {role}", *of_roles.at(index)) for index, role in enumerate(ROLES)]
-
-
 def atlas_report(atlas: Atlas) -> str:
     """What `python -m model atlas` prints: for every metric and site the highest head, of error rates the lowest."""
     lines = [f"{atlas.sentences} sentences, {sum(atlas.skipped.values())} skipped"]
-    lines += [*_skipped(atlas.skipped), "", f"{'':<18}" + "".join(f"{site:>30}" for site in SITES)]
+    lines += [*skipped_lines(atlas.skipped), "", f"{'':<18}" + "".join(f"{site:>30}" for site in SITES)]
     for name, table in atlas.metrics.items():
         is_error = name.endswith(AER)
         best = {head.name.site: head for head in reversed(ranked(-table if is_error else table))}
         cells = []
         for site in SITES:
             value = "" if site not in best else f"{abs(best[site].value):.3f}"
-            head = "" if site not in best else _label(best[site].name.layer, best[site].name.head)
+            head = "" if site not in best else head_label(best[site].name.layer, best[site].name.head)
             cells.append(f"{head:>22}{value:>8}")
         lines.append(f"{name + (' (lowest)' if is_error else ''):<18}" + "".join(cells))
     return "\n".join(lines)
 
 
-def _label(layer: int, head: int) -> str:
+def head_label(layer: int, head: int) -> str:
     """A head as people read it, from 1."""
     return f"layer {layer + 1}, head {head + 1}"
 
 
-def _skipped(counts: Mapping[str, int], what: str = "skipped") -> list[str]:
+def skipped_lines(counts: Mapping[str, int], what: str = "skipped") -> list[str]:
+    """One line for each reason, with how many."""
     return [f"  {what} {count}: {reason}" for reason, count in counts.items()]
 
 
@@ -153,7 +121,7 @@ def _layer_lines(heads: Iterable[Sequence[float]], averaged: Iterable[float]) ->
 def _error_rates(rates: ErrorRates) -> list[str]:
     """All heads, then the best head and what a fair choice gives."""
     lines = _layer_lines(rates.heads, rates.head_averaged)
-    lines.append(f"Best head: {_label(*rates.best_head)}: {rates.best:.4f} (chosen on these same rows)")
+    lines.append(f"Best head: {head_label(*rates.best_head)}: {rates.best:.4f} (chosen on these same rows)")
     if rates.cross_selected is not None:
         lines.append(f"Best head chosen on the other half of the rows: {rates.cross_selected:.4f}")
     return lines
@@ -168,14 +136,14 @@ def _site_lines(site: SiteScores) -> list[str]:
         f"{baselines.first:.4f}  mean of all heads {baselines.mean_of_heads:.4f}",
         "Accuracy, antecedent before the other candidate",
         *_layer_lines(site.accuracy.value.tolist(), site.head_averaged.tolist()),
-        f"Best head: {_label(site.best.layer, site.best.head)}: {accuracy:.4f} ({low:.4f} to {high:.4f}), "
+        f"Best head: {head_label(site.best.layer, site.best.head)}: {accuracy:.4f} ({low:.4f} to {high:.4f}), "
         "chosen on these same rows, so too high",
     ]
     for held_out in site.held_out:
         accuracy, low, high = held_out.accuracy.at()
         verdict = "above" if held_out.beats_nearest else "not reliably above"
         lines.append(
-            f"Chosen on half {held_out.chosen_on}: {_label(held_out.head.layer, held_out.head.head)}: "
+            f"Chosen on half {held_out.chosen_on}: {head_label(held_out.head.layer, held_out.head.head)}: "
             f"{accuracy:.4f} ({low:.4f} to {high:.4f}) on the {held_out.rows} rows of the other, {verdict} the nearest "
             f"candidate ({held_out.nearest:.4f})"
         )
@@ -228,37 +196,6 @@ def coreference_json(scores: CoreferenceScores) -> dict[str, Any]:
     }
 
 
-def reasons_json(found: ReasonsOverSet) -> dict[str, Any]:
-    """The table over the pairs that are counted, and each pair."""
-    counted = [found.names[at] for at in found.followed]
-    of_parts = found.median(found.of_parts) if counted else None
-    of_roles = found.median(found.of_roles) if counted else None
-    return {
-        "pairs": len(found.names),
-        "skipped": sum(found.skipped.values()),
-        "skipped_because": dict(found.skipped),
-        "head": None if found.head is None else found.head._asdict(),
-        "head_follows": sum(found.head_follows),
-        "word_follows": sum(found.word_follows),
-        "counted": counted,
-        "query": _interval("share", "", found.median(found.query)) if counted else None,
-        "parts": []
-        if of_parts is None
-        else [
-            {**part._asdict(), **_interval("share", "", of_parts, (index,))}
-            for index, part in enumerate(found.parts)
-            if bool(found.of_parts[:, index].any())
-        ],
-        "words": {}
-        if of_roles is None
-        else {role: _interval("share", "", of_roles, (index,)) for index, role in enumerate(ROLES)},
-        "changes": {
-            name: {"here": round(here, DIGITS), "there": round(there, DIGITS)}
-            for name, here, there in zip(found.names, found.here.tolist(), found.there.tolist(), strict=True)
-        },
-    }
-
-
 def atlas_json(atlas: Atlas) -> dict[str, Any]:
     """All tables as site → [layer][head], null where a metric means nothing."""
     return {
@@ -296,8 +233,8 @@ def _heads(site: SiteScores) -> list[dict[str, Any]]:
         {
             "site": site.site,
             **_named(site, head),
-            **_interval("accuracy", "", site.accuracy, head),
-            **_interval("margin", "margin_", site.margin, head),
+            **interval("accuracy", "", site.accuracy, head),
+            **interval("margin", "margin_", site.margin, head),
             "strongest_word": round(float(site.strongest_word.value[*head]), DIGITS),
             "reverse": None if site.reverse is None else round(float(site.reverse.value[*head]), DIGITS),
         }
@@ -327,9 +264,9 @@ def _held_out(site: SiteScores, held_out: HeldOutHead) -> dict[str, Any]:
         **_named(site, held_out.head),
         "chosen_on_half": held_out.chosen_on,
         "rows": held_out.rows,
-        **_interval("accuracy", "", held_out.accuracy),
+        **interval("accuracy", "", held_out.accuracy),
         "nearest": round(held_out.nearest, DIGITS),
-        **_interval("gain", "gain_", held_out.gain),
+        **interval("gain", "gain_", held_out.gain),
         "beats_nearest": held_out.beats_nearest,
     }
 
@@ -337,12 +274,12 @@ def _held_out(site: SiteScores, held_out: HeldOutHead) -> dict[str, Any]:
 def _contrast(contrast: ContrastScores) -> dict[str, float | int]:
     return {
         "rows": len(contrast.cases),
-        **_interval("accuracy", "", contrast.accuracy),
-        **_interval("margin", "margin_", contrast.margin),
+        **interval("accuracy", "", contrast.accuracy),
+        **interval("margin", "margin_", contrast.margin),
     }
 
 
-def _interval(name: str, prefix: str, estimate: Estimate, head: tuple[int, ...] = ()) -> dict[str, float]:
+def interval(name: str, prefix: str, estimate: Estimate, head: tuple[int, ...] = ()) -> dict[str, float]:
     """A mean, and the ends of its 95 % interval."""
     value, low, high = (round(number, DIGITS) for number in estimate.at(*head))
     return {name: value, f"{prefix}low": low, f"{prefix}high": high}

@@ -12,6 +12,7 @@ if __name__ == "__main__":
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -33,9 +34,12 @@ COMMANDS = (
     "copying --json",
     "align --data en-de_dev.jsonl --json",
     *(f"coreference --data {name} --json" for name in ("curated", "winograd_dev.jsonl", *WINOBIAS)),
+    "reasons --data curated --json",
 )
 VARYING = {"seconds", "device"}
 ENCODER = "encoder.self"
+#: How far a figure may be from one of another machine: rounding.
+CLOSE = 0.002
 
 
 def measure(data: Path, checkpoint: Path, command: str) -> dict[str, Any]:
@@ -62,9 +66,10 @@ def measure(data: Path, checkpoint: Path, command: str) -> dict[str, Any]:
 def condensed(result: dict[str, Any]) -> dict[str, Any]:
     """Of a table with an object for every head, what a person compares: accuracies of encoder heads by their numbers.
 
-    The command prints intervals, both sites and more; hundreds of numbers would hide these.
+    The command prints intervals, both sites and more; hundreds of numbers would hide these. Nor are the changes of each
+    pair among them.
     """
-    result = {name: value for name, value in result.items() if name != "version"}
+    result = {name: value for name, value in result.items() if name not in ("version", "changes")}
     if not isinstance(result.get("heads"), list):
         return result
     site = result["sites"][ENCODER]
@@ -89,6 +94,17 @@ def figures(entry: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entry["result"].items() if name not in VARYING}
 
 
+def same(stored: Any, found: Any) -> bool:
+    """Whether two results are equal, but for rounding."""
+    if isinstance(stored, dict) and isinstance(found, dict):
+        return stored.keys() == found.keys() and all(same(value, found[name]) for name, value in stored.items())
+    if isinstance(stored, list) and isinstance(found, list):
+        return len(stored) == len(found) and all(map(same, stored, found))
+    if isinstance(stored, float) and isinstance(found, float):
+        return math.isclose(stored, found, rel_tol=0, abs_tol=CLOSE)
+    return bool(stored == found)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with the sets, anywhere below")
@@ -104,7 +120,7 @@ def main() -> int:
         write_manifest(arguments.checkpoint)
         return 0
     stored = {entry["command"]: figures(entry) for entry in json.loads(path.read_text(encoding="utf-8"))["entries"]}
-    differing = [entry["command"] for entry in entries if stored.get(entry["command"]) != figures(entry)]
+    differing = [entry["command"] for entry in entries if not same(stored.get(entry["command"]), figures(entry))]
     print("\n".join(differing) or "Every figure is the one that metrics.json holds.")
     return 1 if differing else 0
 

@@ -8,6 +8,7 @@ farthest over the whole set; of a person's own pairs, each pair's most telling c
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Final
 
 import numpy as np
@@ -15,16 +16,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.coreference.case_files import PronounCase, PronounCases
+from model.analysis.coreference.case_files import PronounCase, PronounCases, phrase_spans
 from model.analysis.coreference.pronoun_rows import pronoun_rows, read_case
+from model.analysis.held_out import BEST_KNOWN
 from model.analysis.metrics.estimates import Estimate, bootstrap_median
 from model.analysis.metrics.head_metrics import HeadName
 from model.analysis.reasons.cell import telling_cell
 from model.analysis.reasons.held_run import Part, PartKind
+from model.analysis.reasons.mechanism import EXCHANGED, MEASURES, SIZES, Words, mechanism
 from model.analysis.reasons.score import Question, Reason, align, explain, stacks_of
 from model.analysis.reasons.twins import trace_twin
 from model.errors import DataError, InputTextError, TraceError, said
 from model.interruption import Progress, no_progress
+from model.opening import as_chooser
 from model.over_corpus import Partial, Sum, over_corpus, packed, unpacked
 from model.reader import Reader
 from model.trace.trace import Trace
@@ -64,6 +68,13 @@ class ReasonsOverSet:
     parts: tuple[Part, ...]  #: sub-layers whole, in the order of the model
     of_parts: Float[Tensor, "pair part"]  #: the query's parts, as shares of the change
     of_roles: Float[Tensor, "pair role"]  #: what attentions below, and the keys, read at `ROLES`, likewise
+    weights: Float[Tensor, "pair 2"]  #: of the key in the text, of the rival in the twin
+    #: carried, odds, exchanged, positions: as in `Mechanism`, whose first three numbers `carried` has. NaN where head
+    #: and word do not both follow; the positions are those of the other pairs, one after the other.
+    carried: Float[Tensor, "pair 3"]
+    odds: Float[Tensor, "pair end_or_exchange"]
+    exchanged: Float[Tensor, "pair exchange measure"]
+    positions: Float[Tensor, "position 2"]
 
     @property
     def followed(self) -> list[int]:
@@ -74,6 +85,34 @@ class ReasonsOverSet:
     def median(self, shares: Float[Tensor, "pair *share"]) -> Estimate:
         """Median and interval over the pairs that are counted."""
         return bootstrap_median(shares[self.followed])
+
+    @property
+    def below(self) -> Part:
+        """The sub-layer that carries most of the query's change, by its median."""
+        return self.parts[int(self.median(self.of_parts).value.abs().argmax())]
+
+    def sentences(self) -> dict[str, Estimate]:
+        """The mechanism in numbers, by name: medians over the pairs that are counted and have it, none if none has."""
+        columns = {
+            "key_weight": self.weights[:, 0],
+            "rival_weight": self.weights[:, 1],
+            "query": self.query,
+            "below": self.of_parts[:, self.parts.index(self.below)],
+            **dict(zip(("at_pronoun", "carried", "carried_on"), self.carried.unbind(1), strict=True)),
+            **{
+                f"{words}, {measure}": self.exchanged[:, row, column]
+                for row, words in enumerate(EXCHANGED)
+                for column, measure in enumerate(MEASURES)
+            },
+        }
+        told = {name: column[self.followed] for name, column in columns.items()}
+        told = {name: values[~values.isnan()] for name, values in told.items()}
+        return {name: bootstrap_median(values) for name, values in told.items() if len(values)}
+
+    @property
+    def agreement(self) -> float:
+        """Pearson's r of what was predicted of a position and what was measured, over all positions."""
+        return float(self.positions.T.corrcoef()[0, 1]) if len(self.positions) > 1 else nan
 
 
 def twin_pairs(cases: PronounCases) -> tuple[TwinPair, ...]:
@@ -87,27 +126,41 @@ def twin_pairs(cases: PronounCases) -> tuple[TwinPair, ...]:
     )
 
 
-def reasons_over_set(reader: Reader, pairs: Sequence[TwinPair], progress: Progress = no_progress) -> ReasonsOverSet:
+def best_known_pair() -> TwinPair:
+    """The animal that was too tired, and the street that was too wide."""
+    text, twin, *_ = BEST_KNOWN
+    pronoun, antecedent, distractor = (phrase_spans(text, word)[0] for word in ("it", "animal", "street"))
+    return TwinPair("best known", text, twin, PronounCase(text, pronoun, antecedent, distractor))
+
+
+def reasons_over_set(
+    reader: Reader, pairs: Sequence[TwinPair], progress: Progress = no_progress, *, head: HeadName | None = None
+) -> ReasonsOverSet:
     """Explain the change of every pair. Raises a DataError if none can be, a TraceError if the model cannot be split.
 
-    `progress` is called with the number of pairs done since the last call; pairs with a case are done twice.
+    Args:
+        progress: called with the number of pairs done since the last call; pairs with a case are done twice.
+        head: asked in pairs with a case, by default the one that turns farthest over all of them.
     """
-    head = _turning_head(reader, pairs, progress) if pairs and all(pair.case for pair in pairs) else None
+    if head is None and pairs and all(pair.case for pair in pairs):
+        head = _turning_head(reader, pairs, progress)
     parts = tuple(_parts_of(reader))
 
     @torch.inference_mode()
     def of_chunk(some: Sequence[TwinPair], progress: Progress) -> Partial:
-        skipped, rows, names = Counter[str](), list[Tensor](), list[str]()
+        skipped, rows, names, positions = Counter[str](), list[Tensor](), list[str](), [torch.zeros(0, 2)]
         for pair in some:
             found = _explained(reader, pair, head)
             if isinstance(found, str):
                 skipped[str(found)] += 1
             else:
                 names.append(pair.name)
-                rows.append(_numbers(found, parts))
+                numbers, of_positions = _numbers(reader, found, parts)
+                rows.append(numbers)
+                positions.append(of_positions)
             progress(1)
-        table = torch.stack(rows).numpy() if rows else np.zeros((0, 5 + len(parts) + len(ROLES)), np.float32)
-        return Partial(dict(skipped), {**packed("name", names), "numbers": table})
+        tables = {"positions": torch.cat(positions).numpy()} | ({"numbers": torch.stack(rows).numpy()} if rows else {})
+        return Partial(dict(skipped), {**packed("name", names), **tables})
 
     def finish(total: Partial) -> ReasonsOverSet:
         skipped = {str(reason): int(count) for reason, count in total.sums.items()}
@@ -117,8 +170,9 @@ def reasons_over_set(reader: Reader, pairs: Sequence[TwinPair], progress: Progre
                 "No pair could be explained: {reasons}.", reasons=", ".join(skipped) or said("there is none")
             )
         numbers = torch.from_numpy(total.rows["numbers"])
-        here, there, query, head_follows, word_follows = numbers[:, :5].unbind(1)
-        of_parts, of_roles = numbers[:, 5 : 5 + len(parts)], numbers[:, 5 + len(parts) :]
+        sizes = [5, 2, len(parts), len(ROLES), *SIZES]
+        first, weights, of_parts, of_roles, carried, odds, exchanged = torch.split(numbers, sizes, 1)
+        here, there, query, head_follows, word_follows = first.unbind(1)
         return ReasonsOverSet(
             names=names,
             skipped=skipped,
@@ -131,6 +185,11 @@ def reasons_over_set(reader: Reader, pairs: Sequence[TwinPair], progress: Progre
             parts=parts,
             of_parts=of_parts,
             of_roles=of_roles,
+            weights=weights,
+            carried=carried,
+            odds=odds,
+            exchanged=exchanged.view(-1, len(EXCHANGED), len(MEASURES)),
+            positions=torch.from_numpy(total.rows["positions"]),
         )
 
     return over_corpus(pairs, Sum(of_chunk=of_chunk, finish=finish), progress)
@@ -142,6 +201,11 @@ class _Explained:
     trace: Trace
     twin: Trace
     roles: tuple[int, ...]  #: of each position of the keys' stack, the number of its role
+
+    @property
+    def words(self) -> Words:
+        """The positions of each role but the last."""
+        return Words(*(tuple(at for at, role in enumerate(self.roles) if role == number) for number in range(3)))
 
 
 def _both(reader: Reader, pair: TwinPair) -> tuple[Trace, Trace] | str:
@@ -237,21 +301,28 @@ def _explained(reader: Reader, pair: TwinPair, head: HeadName | None) -> _Explai
     return _Explained(reason, trace, twin, tuple(number.get(at, len(ROLES) - 1) for at in range(len(ours))))
 
 
-def _numbers(found: _Explained, parts: Sequence[Part]) -> Float[Tensor, "number"]:
-    """One row of the table: here, there, the query's share, two flags, the shares of parts and of roles."""
+def _numbers(
+    reader: Reader, found: _Explained, parts: Sequence[Part]
+) -> tuple[Float[Tensor, "number"], Float[Tensor, "position 2"]]:
+    """One row of the table, in the order of `ReasonsOverSet`, and its positions."""
     reason, q = found.reason, found.reason.question
     assert reason.there is not None
+    assert reason.twin is not None
     shares = reason.query.shares()
     predicted = [
         trace.predicted_ids[len(trace.predicted_ids) - len(trace.target_ids) + row] if trace.predicted_ids else -1
-        for trace, row in ((found.trace, q.row), (found.twin, reason.twin.row if reason.twin else q.row))
+        for trace, row in ((found.trace, q.row), (found.twin, reason.twin.row))
     ]
-    follows = [reason.here > 0 > reason.there, not q.site.startswith("encoder") and predicted[0] != predicted[1]]
-    numbers = [reason.here, reason.there, reason.query.total / reason.total, *map(float, follows)]
-    of_parts = [shares.get(part, 0.0) / reason.total for part in parts]
-    return torch.tensor(
-        [*numbers, *of_parts, *(share / reason.total for share in of_roles(reason, found.roles, found.twin))]
-    )
+    follows = reason.here > 0 > reason.there, not q.site.startswith("encoder") and predicted[0] != predicted[1]
+    ends = ((found.trace, q.row, q.key), (found.twin, reason.twin.row, reason.twin.rival))
+    weights = [float(trace.weights(q.site, q.layer, [q.head], [row])[0, 0, key]) for trace, row, key in ends]
+    of_words = (share / reason.total for share in of_roles(reason, found.roles, found.twin))
+    of_parts = (shares.get(part, 0.0) / reason.total for part in parts)
+    numbers = [reason.here, reason.there, reason.query.total / reason.total, *map(float, follows), *weights]
+    tested = mechanism(as_chooser(reader), reason, found.words) if all(follows) else None
+    of_mechanism = torch.full((sum(SIZES),), nan) if tested is None else tested.numbers
+    row = torch.cat((torch.tensor([*numbers, *of_parts, *of_words]), of_mechanism))
+    return row, torch.zeros(0, 2) if tested is None else tested.positions
 
 
 def of_roles(reason: Reason, roles: Sequence[int], twin: Trace) -> list[float]:

@@ -43,7 +43,7 @@ class Measured:
     rival_weight: float
     pair: tuple[str, str]  #: the token that was written, and the twin's or the runner-up; ("", "") if none is said
     log_odds: float | None  #: of the first of the pair against the second, nats; None if none is said
-    text: str  #: what is written greedily from the row on, at most `MOST_WRITTEN` tokens
+    text: str  #: what is written greedily from the row on, at most `MOST_WRITTEN` tokens by default
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,14 +88,23 @@ def without(
     return outcome
 
 
-def as_it_is(reader: Chooser, reason: Reason, word_row: int | None = None) -> Measured:
-    """What the run gives with nothing taken out. Arguments as of `without`."""
-    return _Test.of(reader, reason, word_row).measured((), {})
+def as_it_is(
+    reader: Chooser, reason: Reason, word_row: int | None = None, *, most_written: int = MOST_WRITTEN
+) -> Measured:
+    """What the run gives with nothing taken out. Arguments as of `without` and `outcomes`."""
+    return _Test.of(reader, reason, word_row, most_written).measured((), {})
 
 
-def outcomes(reader: Chooser, reason: Reason, asked: Iterable[Asked], word_row: int | None = None) -> Iterator[Outcome]:
-    """As `without`, one after the other."""
-    test = _Test.of(reader, reason, word_row)
+def outcomes(
+    reader: Chooser,
+    reason: Reason,
+    asked: Iterable[Asked],
+    word_row: int | None = None,
+    *,
+    most_written: int = MOST_WRITTEN,
+) -> Iterator[Outcome]:
+    """As `without`, one after the other; `most_written`: tokens of the text that is written then, which takes time."""
+    test = _Test.of(reader, reason, word_row, most_written)
     for each in asked:
         yield test.outcome(each)
 
@@ -108,14 +117,15 @@ class _Test:
     reason: Reason
     word: TokenPlace | None  #: where a token is said; None if nowhere
     pair: tuple[int, int]
+    most_written: int
 
     @classmethod
-    def of(cls, reader: Chooser, reason: Reason, word_row: int | None) -> "_Test":
+    def of(cls, reader: Chooser, reason: Reason, word_row: int | None, most_written: int = MOST_WRITTEN) -> "_Test":
         here, question = reason.query.terms[0].run.trace, reason.question
         is_encoder_question = question.site == "encoder.self" and bool(here.target_ids)
         row = question.row if word_row is None and not is_encoder_question else word_row
         if row is None or "word choice" in reader.abilities.lacks:
-            return cls(reader, reason, None, (-1, -1))
+            return cls(reader, reason, None, (-1, -1), most_written)
         word = _place(here, row)
         written = here.target_ids[row + 1] if row + 1 < len(here.target_ids) else None
         other = word
@@ -123,7 +133,7 @@ class _Test:
             there = reason.query.terms[1].run.trace
             moved = row if reason.twin is None or word_row is not None else reason.twin.row
             other = _place(there, moved)
-        return cls(reader, reason, word, said_at(reader, word, other, written))
+        return cls(reader, reason, word, said_at(reader, word, other, written), most_written)
 
     @torch.inference_mode()
     def outcome(self, asked: Asked) -> Outcome:
@@ -171,7 +181,7 @@ class _Test:
         writes = reader.abilities.generates
         ends = cast(Writer, reader).end_ids if writes else frozenset[int]()
         odds, most = 0.0, reader.abilities.max_target_length if word.source else reader.abilities.max_length
-        while len(written) < (MOST_WRITTEN if writes else 1):
+        while len(written) < (self.most_written if writes else 1):
             with edited():
                 logits = reader.place_logits(place)[0]
             if not written:

@@ -1,12 +1,20 @@
 """What carries the change between twins, over a set of pairs."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from model import Translator
 from model.analysis.coreference.case_files import curated_cases
 from model.analysis.metrics.estimates import bootstrap_median
+from model.analysis.reasons.cell import telling_cell
+from model.analysis.reasons.held_run import Part
+from model.analysis.reasons.mechanism import Words, mechanism
 from model.analysis.reasons.over_set import ROLES, TwinPair, reasons_over_set, twin_pairs
+from model.analysis.reasons.score import explain
+from model.analysis.reasons.twins import trace_twin
+from model.analysis.reasons.without import without
 from model.errors import DataError
 from tests.conftest import SENTENCES
 from tests.shipped import FOLDER
@@ -39,11 +47,41 @@ def test_a_median_and_the_ends_of_its_interval_are_numbers_of_the_rows() -> None
 @pytest.mark.timeout(300)
 def test_in_translations_the_pronoun_and_the_word_that_differs_turn_the_head_not_the_nouns() -> None:
     pairs = [pair for pair in twin_pairs(curated_cases()) if pair.name in ("it-01", "it-03", "it-04", "it-09")]
-    found = reasons_over_set(Translator.load(FOLDER, device="cpu"), pairs)
+    reader = Translator.load(FOLDER, device="cpu")
+    found = reasons_over_set(reader, pairs)
     assert found.head is not None
     assert (found.head.site, found.head.layer, found.head.head) == ("decoder.cross", 4, 1)
     assert len(found.followed) == 4
     words = dict(zip(ROLES, found.median(found.of_roles).value.tolist(), strict=True))
     assert words["pronoun"] > words["changed"] > 10 * abs(words["keys"])
-    below = found.parts[int(found.median(found.of_parts).value.argmax())]
-    assert (below.kind, below.layer) == ("cross", 3)
+    assert (found.below.kind, found.below.layer) == ("cross", 3)
+    told = {name: estimate.at()[0] for name, estimate in found.sentences().items()}
+    assert min(told["key_weight"], told["rival_weight"]) > 0.5
+    assert told["query"] > 0.9
+    assert told["carried_on"] > 1.5 * told["carried"] > 0
+    for measure in ("score", "word"):
+        assert told[f"pronoun and changed, {measure}"] > 0.9
+        assert abs(told[f"keys, {measure}"]) < 0.1
+    assert len(found.positions) == sum(len(reader.source_ids(pair.text)) for pair in pairs)
+    assert found.agreement > 0.9
+
+
+def test_what_exchanges_do_is_told_of_the_words_of_a_pair(translator: Translator) -> None:
+    """The same by `without`, whose runs are held against hooks written by hand; all together they are the twin."""
+    text, twin = SENTENCES[0], SENTENCES[0].replace("tired", "tried")
+    trace = translator.trace(text)
+    question = telling_cell(trace, other := trace_twin(translator, trace, twin))
+    assert question is not None
+    question = replace(question, layer=1)
+    reason = explain(translator.parts, trace, question, other)
+    changed = tuple(
+        at for at, (one, two) in enumerate(zip(trace.source_ids, other.source_ids, strict=True)) if one != two
+    )
+    found = mechanism(translator, reason, Words((1,), changed, (question.key, question.rival)))
+    assert found is not None
+    reading = reason.query.follow(Part("cross", "decoder", 0))
+    alone = without(translator, reason, reading, *changed)
+    assert reason.there is not None
+    expected = [(reason.here - score) / (reason.here - reason.there) for score in (alone.predicted, alone.by_run.score)]
+    assert found.exchanged[1, :2].tolist() == pytest.approx(expected, abs=1e-3)
+    assert found.positions[list(changed)].sum(0)[0] == pytest.approx(expected[0], abs=1e-3)
