@@ -18,7 +18,7 @@ PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative b
 View = Literal[
     "scores", "head outputs", "norms", "edits", "decoding", "beam", "logit lens", "positional encodings", "embeddings",
     "batch masks", "self-attention", "rollout", "output projection", "word choice", "circuits", "cost",
-    "teacher forcing", "switches", "alignment links", "hyperparameters",
+    "teacher forcing", "switches", "alignment links", "hyperparameters", "reasons",
 ]  # fmt: skip
 """What a page may want to show: scores and where a weight comes from · real head outputs to check the derived ones
 against · weights times the length of the values · heads switched off or pointed elsewhere · writing step by step · beam
@@ -26,11 +26,15 @@ search · what each layer would say · the encodings as added · the embeddings 
 attention within the source and within the target · weights followed through its layers · what a head's output is
 multiplied by · how much more probable one word is than another, and what each head does to that · what a head would
 look at and write by tokens alone · the multiply-adds of a step · a reference that the decoder is made to read · parts
-removed while it writes · links of words made by hand, held against its attention · the paper's hyperparameters."""
+removed while it writes · links of words made by hand, held against its attention · the paper's hyperparameters · why a
+head looks where it looks, as a score split over what earlier layers wrote."""
 
 NO_SWITCHES: Final = said("Parts can be removed only from Transformers that translate.")
 NO_BATCH: Final = said("The picture of a padded batch shows the three attentions of a Transformer.")
 NO_LINKS: Final = said("Manual word alignments are compared with the cross-attention of a Transformer.")
+NO_DOT_PRODUCT: Final = said(
+    "The scores of this model are not products of queries and keys, so they are not a sum of parts."
+)
 NOT_AS_THE_PAPER: Final = said("Only Headlight's own Transformers are compared with the paper's base and big models.")
 
 

@@ -9,7 +9,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.abilities import NO_BATCH, NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, PositionScheme, View
+from model.abilities import (
+    NO_BATCH,
+    NO_DOT_PRODUCT,
+    NO_LINKS,
+    NO_SWITCHES,
+    NOT_AS_THE_PAPER,
+    Abilities,
+    PositionScheme,
+    View,
+)
 from model.checkpoint import model_digest
 from model.config import TransformerConfig
 from model.decoding.cost import DecoderSizes, decoder_sizes
@@ -19,6 +28,7 @@ from model.errors import CheckpointError, TraceError, said
 from model.nn.earlier import RecurrentTranslator
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import SITES, site_path
+from model.nn.score_functions import DotProduct
 from model.nn.transformer import Transformer
 from model.parts.ours import EarlierParts, OwnParts
 from model.sequence_translator import SequenceTranslator, read_folder
@@ -69,12 +79,14 @@ class Translator(SequenceTranslator):
 
     @property
     def abilities(self) -> Abilities:
-        """What the model has: everything, but for positions and residual connections where it was made without."""
+        """What the model has: all, but for positions, residual connections, dot products where it was made without."""
         lacks: dict[View, str] = {}
         if self.config.positions == "none":
             lacks["positional encodings"] = NO_POSITIONS
         if not self.config.residual:
             lacks["rollout"] = NO_RESIDUAL
+        if not isinstance(self.model.attention_site("decoder.cross", 0).score, DotProduct):
+            lacks["reasons"] = NO_DOT_PRODUCT
         return Abilities(
             kind="encoder-decoder",
             family="Headlight",
@@ -128,7 +140,15 @@ _NO_CIRCUITS: Final = said(
     "this model are states that depend on everything read before."
 )
 _EARLIER: Final[Mapping[View, str]] = MappingProxyType(
-    {"switches": NO_SWITCHES, "alignment links": NO_LINKS, "hyperparameters": NOT_AS_THE_PAPER}
+    {
+        "switches": NO_SWITCHES,
+        "alignment links": NO_LINKS,
+        "hyperparameters": NOT_AS_THE_PAPER,
+        "reasons": said(
+            "Its scores cannot be split into what earlier layers wrote: not all layers of this model add to one sum, "
+            "the residual stream."
+        ),
+    }
 )
 _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
     {

@@ -287,6 +287,7 @@ def _max_length(found: Explored, config: Any) -> int | None:
 #: What is shown of models alone that are proven exact.
 _ONLY_EXACT: Final[tuple[View, ...]] = (
     "scores", "head outputs", "norms", "edits", "word choice", "circuits", "cost", "batch masks", "switches",
+    "reasons",
 )  # fmt: skip
 
 
@@ -308,6 +309,7 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         lacks["logit lens"] = said("The logit lens reads the layers of a decoder that predicts words.")
     if kind == "image":
         lacks["circuits"] = said("This model reads patches of a picture; QK and OV are computed for tokens.")
+        lacks["reasons"] = said("This model reads patches of a picture, and scores are split over what is at tokens.")
     elif found.positions == "unknown":
         lacks["circuits"] = said(
             "It is unknown how this model ({name}) encodes positions, and so whether the score of two tokens "
@@ -351,6 +353,7 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
     elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
         lacks["norms"] = said("The output projection of this model ({name}) was not found.", name=name)
         lacks.setdefault("circuits", lacks["norms"])
+        lacks.setdefault("reasons", lacks["norms"])
     return lacks
 
 

@@ -36,3 +36,44 @@ def test_a_stranger_gets_in_four_clicks_from_the_first_page_to_the_word_that_was
     expect(page.locator(".matrix-picture[data-exact='1']")).to_have_attribute("data-title", re.compile("^L6 H1"))
     page.get_by_role("tab", name="Why").click()
     expect(page.locator(".why[data-ready='question']")).to_be_visible()
+
+
+#: Where "Why?" of a cell is → address, and what asks.
+OFFERED = {
+    "a kept cell": ("?", ".kept-why .why-link"),
+    "a tile": ("?", ".head-grid .status .why-link"),
+    "the film's row": ("decode?", ".decode-player .fan .why-link"),
+    "a cell of the picture": ("learn?learn=The+Transformer&depth=cell&", ".cell-scene .why-link"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("place", OFFERED)
+def test_why_is_one_press_from_a_cell_and_asks_about_exactly_that_cell(
+    page: Page, url: str, shipped: str, place: str
+) -> None:
+    address, link = OFFERED[place]
+    visit(page, f"{url}/{address}checkpoint={shipped}")
+    if place == "a tile":
+        expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
+        height = page.locator(".head-grid").evaluate("grid => grid.offsetHeight")
+        page.get_by_role("gridcell", name="L6 H5", exact=False).click()
+        expect(page.locator(".matrix-picture[data-exact='1']")).to_have_attribute("data-title", re.compile("^L6 H5"))
+        expect(page.locator(link)).to_have_attribute("href", re.compile("L6H5"))
+        assert page.locator(".head-grid").evaluate("grid => grid.offsetHeight") == height
+    href = page.locator(link).get_attribute("href") or ""
+    named = re.fullmatch(r"#why-([a-z.]+)-L(\d)H(\d)-R(\d+)K(\d+)", href)
+    assert named is not None, href
+    site, layer, head, row, key = named.groups()
+    page.locator(link).press("Enter")
+    expect(page.locator(".why[data-ready='question']")).to_be_visible()
+    for part in (f"site={site}", f"head=L{layer}H{head}", f"token={int(row) - 1}", f"key_token={int(key) - 1}"):
+        expect(page).to_have_url(re.compile(rf"[?&]{re.escape(part)}(&|$)"))
+
+
+@pytest.mark.long
+def test_a_pair_is_asked_about_with_its_twin(page: Page, url: str, shipped: str) -> None:
+    visit(page, f"{url}/compare?checkpoint={shipped}&site=decoder.cross&head=L5H2")
+    page.get_by_role("button", name="Why?").click()
+    expect(page.locator(".why[data-ready='question'] h2")).to_contain_text("Why animal and not")
+    expect(page).to_have_url(re.compile(r"head=L5H2&.*other=The\+animal.*wide"))

@@ -286,6 +286,12 @@ def is_long(trace: "Trace", site: str) -> bool:
     return trace.knows_inputs and max(map(len, trace.axis_tokens(site))) > SHORT
 
 
+def can_ask_why(trace: "Trace", reader: "Reader") -> bool:
+    """Whether it can be asked of a trace's weights why a head looks there; a longer text would take seconds a step."""
+    longest = max(len(trace.source_tokens), len(trace.target_tokens))
+    return reader.abilities.has("reasons") and longest <= SHORT and not trace.edits
+
+
 def grid_of(trace: "Trace", site: str) -> Grid:
     """Where the tiles of a site are, as far as they are computed."""
     queries, keys = map(len, trace.axis_tokens(site))

@@ -72,6 +72,7 @@ class FocusHead:
     #: rows, columns: its queries and its keys.
     rows: FocusAxis
     columns: FocusAxis
+    asks: bool = False  #: whether *Why?* is offered of its cells
 
 
 def any_head(site: str, of: Axes) -> FocusHead:
@@ -79,9 +80,9 @@ def any_head(site: str, of: Axes) -> FocusHead:
     return FocusHead(site, "", *of)
 
 
-def head(name: str, site: str, of: Axes, rows: Groups, columns: Groups) -> FocusHead:
+def head(name: str, site: str, of: Axes, rows: Groups, columns: Groups, *, asks: bool = False) -> FocusHead:
     """A head of an attention, by the positions of each of its rows and columns."""
-    return FocusHead(site, name, *(grouped(axis, groups) for axis, groups in zip(of, (rows, columns), strict=True)))
+    return FocusHead(site, name, grouped(of[0], rows), grouped(of[1], columns), asks)
 
 
 def grouped(axis: FocusAxis, groups: Groups) -> FocusAxis:

@@ -13,7 +13,7 @@ from viz.text.written import Site
 _LINK: Final = Component("pictures/copy_link/copy_link.js", "pictures/copy_link/copy_link.css")
 _TOOLS: Final = Component("pictures/head_tools/head_tools.js", "pictures/head_tools/head_tools.css")
 _STEPS: Final = Component("pictures/present/present_steps.js", "pictures/present/present_steps.css")
-#: No model has so many layers, nor a layer so many heads.
+#: No model has so many layers, a layer so many heads, or a text that can be asked about so many tokens.
 MOST: Final = 10_000
 #: In the session: the buttons that were pressed last, and how many choices they have undone.
 _HEARD: Final = "head-tools/heard"
@@ -57,6 +57,14 @@ class HeadPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedPlace(HeadPlace):
+    """A head that a link asks about, and perhaps a cell of it; row and key count from 0, and need not exist."""
+
+    row: Annotated[int | None, range(MOST)]
+    key: Annotated[int | None, range(MOST)]
+
+
+@dataclass(frozen=True, slots=True)
 class _Tools:
     is_presented: bool
     has_story: bool
@@ -71,7 +79,7 @@ def head_tools(
     on_present: Callable[[bool], None],
     on_story: Callable[[], None],
     on_head: Callable[[HeadPlace], None],
-    on_why: Callable[[HeadPlace], None],
+    on_why: Callable[[AskedPlace], None],
 ) -> None:
     """Show the buttons; what is given is called before the next run. On a projector only the way back is offered.
 
@@ -93,7 +101,7 @@ def head_tools(
         undo=hear(undo, Undone),
         present=hear(lambda number: on_present(number == 1), int, to=range(2)),
         head=hear(on_head, HeadPlace),
-        why=hear(on_why, HeadPlace),
+        why=hear(on_why, AskedPlace),
         story=lambda _value: on_story(),
     )
 

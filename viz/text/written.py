@@ -93,6 +93,8 @@ def _ascii(text: str) -> str:
 
 #: Where a link begins that names a head.
 HREF: Final = "#head-"
+#: The same of one that asks why it looks where it looks.
+WHY_HREF: Final = "#why-"
 
 
 class NamedHead(Message):
@@ -124,6 +126,10 @@ class NamedHead(Message):
     def link(self) -> str:
         """The name as a link, Markdown in the language of this page run."""
         return f"[{_(self)}]({self.address})"
+
+    def link_to_why(self, row: int, key: int) -> str:
+        """The name as a link that asks why the head gives a row's weight to a key, both from 0."""
+        return f"[{_(self)}]({self.address.replace(HREF, WHY_HREF)}-R{row + 1}K{key + 1})"
 
 
 #: The largest difference between two float32 computations of the same thing.

@@ -19,7 +19,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.pictures.page_tools import HeadPlace, head_tools, present_steps
+from viz.pictures.page_tools import AskedPlace, HeadPlace, head_tools, present_steps
 from viz.selection import state, url
 from viz.selection.choices import ALL_HEADS, WHY
 from viz.selection.selection import PAGES, SECTIONS, Section
@@ -200,7 +200,7 @@ def show() -> None:
         on_present=switch,
         on_story=_ask_for_story,
         on_head=_open_head,
-        on_why=_ask_why,
+        on_why=ask_why,
     )
 
 
@@ -233,13 +233,21 @@ def _open_head(head: HeadPlace) -> None:
     open_page("attention")
 
 
-def _ask_why(head: HeadPlace) -> None:
-    """Ask why a head looks where it looks: of the cell that is kept, if it is the open head."""
+def ask_why(asked: AskedPlace, texts: tuple[str, str] | None = None) -> None:
+    """Ask why a head looks where it looks: in the cell that is named, else in one that the page begins with.
+
+    `texts`: of a text and its twin, where these may not be those that the page reads.
+    """
+    if texts is not None:
+        state.choose(text=texts[0])
+        state.change(other_text=texts[1], without_twin=False)
     common = state.current().common
-    if (common.site, common.layer, common.head) != (head.site, head.layer, head.head):
-        state.change(token=None, key_token=None)
-        state.change(site=head.site, layer=head.layer, head=head.head, head_chosen=True)
-    state.change(attention_tab=WHY, trail=(), rival_key=None)
+    if (common.token, common.key_token) != (asked.row, asked.key):
+        # The words that were chosen are those of another cell.
+        state.change(from_words=(), to_words=())
+    # Chosen, so that the page shows this head and not its own finding; another attention resets the cell.
+    state.change(site=asked.site, layer=asked.layer, head=asked.head, head_chosen=True)
+    state.change(attention_tab=WHY, token=asked.row, key_token=asked.key, trail=(), rival_key=None)
     open_page("attention")
 
 

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.abilities import NO_DOT_PRODUCT
 from model.analysis.reasons.turns import Turned, turned
 from model.errors import TraceError, said
 from model.nn.attention import AttentionInputs
@@ -28,7 +29,6 @@ PartKind = Literal[
     "embedding", "position", "token_type", "beginning", "self", "cross", "feed_forward", "bias", "reading", "distance"
 ]
 
-NO_DOT_PRODUCT = said("The scores of this model are not products of queries and keys, so they are not a sum of parts.")
 NOT_FOLLOWED = said(
     "The matrices of this feed-forward network are not told, or do not give what it added, so it cannot be followed."
 )

@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.page_run import app_of
 from tests.viz.pages.any_model import MODELS, add, opened
 from tests.viz.sent import sent_to
 from viz.selection.catalogue import DOWNLOADS_VARIABLE
@@ -83,6 +84,21 @@ def test_every_view_of_the_attention_page_opens(app: AppTest, name: str, view: d
     app.query_params.update(view)
     opened(app, name)
     assert not app.error, app.error[0].value
+
+
+@pytest.mark.parametrize(("name", "why_not"), [("bert", ""), ("mpnet", "Only the weights"), ("vit", "patches")])
+def test_why_is_offered_of_what_can_be_split_and_else_a_sentence_says_why_not(
+    app: AppTest, name: str, why_not: str
+) -> None:
+    opened(app, name)
+    ((grid, _),), ((heatmap, _),) = (sent_to(app, component) for component in ("head_grid", "matrix_picture"))
+    assert (grid["asks"], heatmap["focus"]["asks"]) == ("" if why_not else "encoder.self", not why_not)
+    assert any("#why-encoder.self-" in one.value for one in app.caption) == (not why_not)
+    asking = opened(app_of(view="Why"), name)
+    assert bool(sent_to(asking, "why")) == (not why_not)
+    assert why_not in said(asking)
+    opened(app, name, "model_card")
+    assert any(why_not in one.value for one in app.markdown)
 
 
 def test_weights_alone_are_shown_and_a_measure_that_the_model_lacks_becomes_weights(app: AppTest) -> None:

@@ -12,7 +12,7 @@ from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
 from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import colours, offline_page, script_json
-from viz.pictures.page_tools import HeadPlace, Undone, head_tools, present_steps
+from viz.pictures.page_tools import AskedPlace, HeadPlace, Undone, head_tools, present_steps
 from viz.pictures.payload import pack, read
 from viz.text.messages import speaking
 from viz.text.written import CROSS, NamedHead
@@ -34,7 +34,7 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown, steps, presented = caught(monkeypatch), list[int](), list[bool]()
-    opened, asked = list[HeadPlace](), list[HeadPlace]()
+    opened, asked = list[HeadPlace](), list[AskedPlace]()
     present_steps(1, 3, on_step=steps.append)
     head_tools(
         is_presented=False,
@@ -52,9 +52,11 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
     assert steps == [0, 2]
     assert presented == [False, True]
     for site, layer in ((CROSS, 1), ("x", 1), (CROSS, -1), (CROSS, "1")):
-        for answer in ("head", "why"):
-            shown[1].answers[answer]({"site": site, "layer": layer, "head": 0})
-    assert opened == asked == [HeadPlace(CROSS, 1, 0)]
+        shown[1].answers["head"]({"site": site, "layer": layer, "head": 0})
+        for cell in ({"row": None, "key": None}, {"row": 3, "key": 2}, {"row": -1, "key": 2}, {"row": 3}):
+            shown[1].answers["why"]({"site": site, "layer": layer, "head": 0, **cell})
+    assert opened == [HeadPlace(CROSS, 1, 0)]
+    assert asked == [AskedPlace(CROSS, 1, 0, None, None), AskedPlace(CROSS, 1, 0, 3, 2)]
 
 
 def test_an_offline_page_has_every_head_in_its_order_and_the_open_one_first() -> None:

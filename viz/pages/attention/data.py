@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from model import Trace
     from model.abilities import Abilities
     from model.analysis.head_circuits import HeadCircuits, TokenPair
-    from model.analysis.reasons.score import Reason
+    from model.analysis.reasons.score import Question, Reason
     from model.analysis.reasons.trail import Trail
     from model.parts.weights import Stack
     from model.reader import Reader
@@ -118,6 +118,24 @@ def trail(reader: "Reader", trace: "Trace", asked: Asked, codes: tuple[str, ...]
 def ahead(reader: "Reader", trace: "Trace", asked: Asked, codes: tuple[str, ...]) -> "Trail":
     """The same trail, continued by what gives most."""
     return later.reasons_trail.leading(reason(reader, trace, asked), codes)
+
+
+@cached(max_entries=MAX_REASONS)
+def telling_cell(reader: "Reader", trace: "Trace", twin: str) -> "Question | None":
+    """The cell of a trace that is most worth asking about, with a twin or without ("")."""
+    return later.reasons_cell.telling_cell(trace, twin_trace(reader, trace, twin) if twin else None)
+
+
+def largest_of_words(trace: "Trace", site: str, layer: int, head: int, row: int, key: int) -> tuple[int, int]:
+    """Of the words that begin with a row and with a key, the row and the key with the largest weight."""
+    queries, keys = trace.axes(site, whole_words=True)
+    looking, looked_at = (
+        next((list(group) for group in axis.groups if group[0] == first), [first])
+        for axis, first in ((queries, row), (keys, key))
+    )
+    weights = trace.weights(site, layer, [head], looking)[0][:, looked_at]
+    at_row, at_key = divmod(int(weights.argmax()), len(looked_at))
+    return looking[at_row], looked_at[at_key]
 
 
 def most_read(weights: Sequence[float], kept: Sequence[int], count: int) -> list[int]:

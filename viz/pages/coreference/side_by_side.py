@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import streamlit as st
@@ -16,11 +16,12 @@ from viz.pages.coreference.data import Movement, Row, Side, pronoun_choice
 from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
 from viz.pages.coreference.pair_words import ROLES, TOKEN_FIELDS, Query, Sentence, legend, places, queries
 from viz.pictures.figures.heads import Alignment, align, difference_heatmap, head_rows, row_difference
+from viz.pictures.page_tools import AskedPlace
 from viz.selection import state
 from viz.text.html import row_name
 from viz.text.messages import _, in_a_row, said, with_commas
-from viz.text.written import display_token, file_name, head_label, signed
-from viz.ui import controls, frame, head_metrics, sentence, token_labels
+from viz.text.written import Site, display_token, file_name, head_label, signed
+from viz.ui import controls, frame, head_metrics, present, sentence, token_labels
 from viz.ui.controls import plain
 from viz.ui.head_metrics import MEASURES
 
@@ -334,7 +335,10 @@ def _show_movement(sides: Sequence[Side], site: str, most: float) -> bool:
         moved.values, moved.parts, names, site=site, number=measure.number, averaged=averaged, opened=opened, bound=most
     )
     frame.chart_of_heads(figure, _MAP, name, _("How far each head of each layer moves towards the right antecedent"))
-    _explain(moved, opened, site, averaged=averaged)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        _explain(moved, opened, site, averaged=averaged)
+        if not averaged:
+            _offer_why(sides, site, *opened)
     is_own = [side.rows for side in sides] == [data.own_rows(side, reader, site).rows for side in sides]
     st.caption(
         _(
@@ -367,4 +371,15 @@ def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: b
         second_antecedent=second[0],
         second_distractor=second[1],
     )
-    st.markdown(text)
+    st.markdown(text, width="content")
+
+
+def _offer_why(sides: Sequence[Side], site: str, layer: int, head: int) -> None:
+    """The way to why the head gives the weight of the first pronoun's row to its antecedent, and less in the second."""
+    (first, second), reader = sides, models.reader(state.current().model)
+    found = None if first.case is None else data.candidates(first.trace, reader, first.case, site)
+    if found is None or isinstance(found, str) or not first.rows or not attention.can_ask_why(first.trace, reader):
+        return
+    asked = AskedPlace(cast(Site, site), layer, head, first.rows[0], found[0][0])
+    texts = first.trace.text, second.trace.text
+    st.button(_("Why?"), key="ask-why", type="tertiary", on_click=present.ask_why, args=(asked, texts))

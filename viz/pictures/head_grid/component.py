@@ -104,6 +104,7 @@ class Grid:
     caption: Text = ""  #: what is shown, in a saved picture, where no page says it
     is_mean: bool = False  #: whether the one tile of a layer is all its heads together
     roles: Roles = ()  #: runs of tokens that are of one role of a chat, whose queries and keys are the same tokens
+    asks: str = ""  #: the attention, where *Why?* is offered of its cells; "" where it is not
     stops: Sequence[str] = theme.SEQUENTIAL
     ticks: Sequence[float] = theme.SQRT_TICKS
 

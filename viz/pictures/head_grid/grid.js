@@ -25,6 +25,7 @@ import {
 } from "../shared/picture.js";
 import { pictureButton } from "../shared/save_picture.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
+import { whyLink } from "../shared/why_link.js";
 import { HeadBoard } from "./head_board.js";
 import { announceHead, followedChoice } from "./head_preview.js";
 
@@ -103,6 +104,8 @@ export class HeadGrid extends View {
     this.buildFoot();
     this.layOut();
     this.board.mark(header.selected);
+    const focused = this.board.cells.find((cell) => cell.matches(":focus"));
+    if (focused) this.visit(focused);
     const [keys, waiting] = [tiles.header.keyTokens.length, tiles.missing.size];
     Object.assign(this.root.dataset, { ready: "1", shown: header.address, keys, waiting });
   }
@@ -304,7 +307,10 @@ export class HeadGrid extends View {
       key: tokenWithRole(key, ofKey),
       weight,
     };
-    this.status.replaceChildren(...sentenceParts(_("{head}: strongest {query} attends to {key}, {weight}"), said));
+    const strongest = sentenceParts(_("{head}: strongest {query} attends to {key}, {weight}"), said);
+    const { asks, isMean, isPreview } = this.header;
+    const why = asks && !isMean && !isPreview ? [" ", whyLink({ site: asks, layer, head }, [at[0], at[1]])] : [];
+    this.status.replaceChildren(...strongest, ...why);
   }
 
   /** @param {HTMLElement} cell @param {string} key */

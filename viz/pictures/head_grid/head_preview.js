@@ -11,7 +11,7 @@ import { headLabel } from "../shared/head_label.js";
  * @typedef {{
  *   address: string, stops: string[], ticks: number[], name: string, caption: string, selected: Head | null,
  *   framed: number[], ranked: number[] | null, jobs: TileJobs | null, isMean: boolean,
- *   metric: TileMetric | null, notes: string[], followed: Followed | null, roles: RoleRun[], isPreview?: true,
+ *   asks?: string, metric: TileMetric | null, notes: string[], followed: Followed | null, roles: RoleRun[], isPreview?: true,
  * }} GridHeader
  */
 /** @typedef {{ control: string, addresses: string[], jobs: (TileJobs | null)[] }} Followed */

@@ -1,12 +1,14 @@
 // Charts whose figures say where they show heads and words (`viz/pictures/figures/charts.py`): what a person points at in
 // one of them is told to the page, and what is pointed at elsewhere is framed in all of them (focus.js). So it is with
-// links to heads, `#head-SITE-L5H2` (`viz/text/written.py`); a click on one opens the head, on `#why-SITE-L5H2` the tab Why.
+// links to heads, `#head-SITE-L5H2` (`viz/text/written.py`); a click on one opens the head, on `#why-SITE-L5H2-R8K3` the tab
+// Why, of row 8 and key 3.
 import { meets, onceTold, onTold, pointAt, pointAtHead, pointed, pointedHead } from "../shared/focus.js";
-import { headHref, headOfHref } from "../shared/head_label.js";
+import { cellOfHref, headHref, headOfHref } from "../shared/head_label.js";
 import { element, zoomOf } from "../shared/picture.js";
 
 /** @import { Place } from "../shared/focus.js" */
 /** @import { HeadPlace } from "../shared/head_label.js" */
+/** A head that is asked about, and the cell if the link names one. @typedef {HeadPlace & ReturnType<typeof cellOfHref>} AskedPlace */
 
 /** @typedef {[left: number, right: number, low: number, high: number]} Box in coordinates of the axes, or in pixels */
 /** Places of a word are those of this sentence, and of the one beside it. @typedef {{ head: HeadPlace | null, places: Place[], box: Box }} Spot */
@@ -146,7 +148,7 @@ function partOf(event, selector) {
   return target instanceof Element ? /** @type {HTMLAnchorElement | null} */ (target.closest(selector)) : null;
 }
 
-/** Hear what a person does with heads in texts until the signal. @param {(head: HeadPlace) => void} open @param {(head: HeadPlace) => void} askWhy @param {AbortSignal} signal */
+/** Hear what a person does with heads in texts until the signal. @param {(head: HeadPlace) => void} open @param {(asked: AskedPlace) => void} askWhy @param {AbortSignal} signal */
 export function followHeads(open, askWhy, signal) {
   const point = (/** @type {Event} */ event) => {
     const link = partOf(event, HEAD);
@@ -166,7 +168,7 @@ export function followHeads(open, askWhy, signal) {
       event.preventDefault();
       event.stopPropagation();
       pointAtHead(null);
-      if (href.startsWith("#why-")) askWhy(head);
+      if (href.startsWith("#why-")) askWhy({ ...head, ...cellOfHref(href) });
       else open(head);
     },
     { capture: true, signal },

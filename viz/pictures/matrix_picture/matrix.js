@@ -81,7 +81,7 @@ export class MatrixPicture extends View {
   tooltip = new Tooltip(this.root);
 
   start() {
-    const kept = [this.keptRow, this.keptColumn, this.keptNumber.element];
+    const kept = [this.keptRow, this.keptColumn, this.keptNumber.element, this.keptNumber.why];
     const overlays = [...kept, this.pointedRow, this.pointedColumn, this.keys.cursor, this.gestures.rubber];
     this.stage.append(this.canvas, ...this.axes.elements, ...overlays);
     const tools = pictureButton(this.root, () => this.header.fileName);
@@ -248,7 +248,8 @@ export class MatrixPicture extends View {
     this.frame(this.keptRow, kept[0], null);
     this.frame(this.keptColumn, null, kept[1]);
     this.framePointed(pointed());
-    this.keptNumber.place(kept, this.spans, this.sizes, (row, column) => this.format(row, column));
+    const format = (/** @type {number} */ row, /** @type {number} */ column) => this.format(row, column);
+    this.keptNumber.place(this.header, this.spans, this.sizes, format);
     this.stage.classList.toggle("near", this.isNear);
     this.out.hidden = this.whole.hidden = !this.isNear;
   }

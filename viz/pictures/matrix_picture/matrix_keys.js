@@ -3,6 +3,7 @@ import { roleOf, tokenWithRole } from "../shared/chat_roles.js";
 import { consume, isCombination } from "../shared/items.js";
 import { _, sentenceParts } from "../shared/messages.js";
 import { clamp, element, isPresented, rowElement } from "../shared/picture.js";
+import { whyParts } from "../shared/why_link.js";
 import { shareAt, stepsOf } from "./matrix_reading.js";
 import { showing } from "./matrix_view.js";
 
@@ -83,6 +84,7 @@ export class MatrixKeys {
     const query = tokenWithRole(rowElement(rowTokens[row], rowsWrite), roleOf(rowRoles, row));
     const key = tokenWithRole(columnTokens[column], roleOf(columnRoles, column));
     const said = { query, key, number, value };
-    this.status.replaceChildren(...sentenceParts(_("{query} attends to {key}: {number} {value}"), said));
+    const why = whyParts(this.picture.header.focus, row, column);
+    this.status.replaceChildren(...sentenceParts(_("{query} attends to {key}: {number} {value}"), said), ...why);
   }
 }

@@ -3,6 +3,7 @@
 import { roleOf, rolesLooking } from "../shared/chat_roles.js";
 import { _ } from "../shared/messages.js";
 import { clamp, element } from "../shared/picture.js";
+import { whyParts } from "../shared/why_link.js";
 import { blockOf, extentOf } from "./matrix_view.js";
 
 /** @import { Sizes } from "./matrix_axes.js" */
@@ -20,7 +21,7 @@ import { blockOf, extentOf } from "./matrix_view.js";
  *   rowsWrite: boolean, kept: [number | null, number | null], keptColour: string, rowRoles: RoleRun[], columnRoles: RoleRun[],
  *   shows: [string, number, number] | null, previews: Record<string, PreviewSides | null>,
  *   deep: { address: string, block: [number, number], decimals: number } | null, isPreview?: true,
- *   focus?: { site: string, name: string, rows: Axis, columns: Axis } | null,
+ *   focus?: { site: string, name: string, asks: boolean, rows: Axis, columns: Axis } | null,
  * }} MatrixHeader
  */
 
@@ -82,24 +83,32 @@ export function beginOf([start, length], wide, width) {
   return right + wide <= width || left < 0 ? right : left;
 }
 
-/** The number of the kept cell, printed where it stands. */
+/** The number of the kept cell, printed where it stands, and after it what asks why. */
 export class KeptNumber {
   element = element("div", { className: "kept-number", hidden: true });
+  why = element("div", { className: "kept-why", hidden: true });
 
   /**
    * Print the number of a kept cell; nothing if only one side is kept, or the cell is not seen.
-   * @param {(number | null)[]} kept @param {Spans} spans @param {Sizes} sizes @param {(row: number, column: number) => string} format
+   * @param {Pick<MatrixHeader, "kept" | "focus">} header @param {Spans} spans @param {Sizes} sizes
+   * @param {(row: number, column: number) => string} format
    */
-  place([row, column], spans, { left, above, width, height }, format) {
+  place({ kept: [row, column], focus }, spans, { left, above, width, height }, format) {
     const label = this.element;
-    label.hidden = true;
+    label.hidden = this.why.hidden = true;
     if (row === null || column === null) return;
     const [down, across] = [extentOf(spans.row, row, height), extentOf(spans.column, column, width)];
     if (!down || !across) return;
     label.hidden = false;
     label.textContent = format(row, column);
     const { offsetWidth, offsetHeight } = label;
-    label.style.left = `${left + beginOf([across[0], across[1]], offsetWidth, width)}px`;
-    label.style.top = `${above + down[0] + (down[1] - offsetHeight) / 2}px`;
+    const begin = beginOf([across[0], across[1]], offsetWidth, width);
+    label.style.left = `${left + begin}px`;
+    label.style.top = this.why.style.top = `${above + down[0] + (down[1] - offsetHeight) / 2}px`;
+    const parts = whyParts(focus, row, column);
+    this.why.replaceChildren(...parts.slice(1));
+    this.why.hidden = !parts.length;
+    const [after, before] = [begin + offsetWidth + 1, begin - this.why.offsetWidth - 1];
+    this.why.style.left = `${left + (after + this.why.offsetWidth <= width ? after : before)}px`;
   }
 }

@@ -13,9 +13,9 @@
  */
 /**
  * A head that is open, as its picture has it: what it is called, its sides with their labels, the row and the column that
- * are kept, its numbers.
+ * are kept, its numbers; whether "Why?" is offered of it.
  * @typedef {{
- *   site: string, name: string, rows: Axis, columns: Axis, rowTokens: string[], columnTokens: string[],
+ *   site: string, name: string, asks?: boolean, rows: Axis, columns: Axis, rowTokens: string[], columnTokens: string[],
  *   kept: [row: number | null, column: number | null],
  *   valueAt(row: number, column: number): number, format(row: number, column: number): string,
  * }} OpenHead

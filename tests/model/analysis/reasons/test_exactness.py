@@ -1,5 +1,6 @@
 """The parts of a score add up to it in every kind of model; what cannot be split is refused in a sentence."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -63,6 +64,7 @@ def questions(trace: Trace, twin: Trace) -> Iterator[tuple[Question, Trace | Non
 
 
 def check(reader: Reader) -> None:
+    assert reader.abilities.has("reasons")
     trace, twin = (traced(reader, text) for text in (TEXT, TWIN))
     asked_with_twin = 0
     for question, other in questions(trace, twin):
@@ -99,6 +101,7 @@ def test_parts_add_up_to_the_score_of_every_checkpoint_that_ships(name: str) -> 
     if (sentence := refusals.get(name.removeprefix("experiments/"))) is None:
         check(reader)
         return
+    assert re.search("not products|cannot be split", reader.abilities.lacks["reasons"])
     trace = traced(reader, TEXT)
     with pytest.raises(TraceError, match=sentence):
         explain(reader.parts, trace, Question(site="decoder.cross", layer=0, head=0, row=1, key=1, rival=2))
@@ -109,5 +112,6 @@ def test_where_only_weights_are_known_a_sentence_says_so(kind: str) -> None:
     reader = random_reader(kind)
     trace = traced(reader, TEXT)
     asked = Question(site=trace.sites[0], layer=1, head=2, row=4, key=1, rival=2)
+    assert "Only the weights" in reader.abilities.lacks["reasons"]
     with pytest.raises(TraceError, match="only weights"):
         explain(reader.parts, trace, asked)

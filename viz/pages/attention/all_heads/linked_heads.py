@@ -20,7 +20,7 @@ from viz.pictures.head_grid.component import TileMetric
 from viz.selection import state
 from viz.text import messages
 from viz.text.messages import _, said
-from viz.text.written import display_token, head_label
+from viz.text.written import NamedHead, display_token, head_label
 from viz.ui import finding, words
 from viz.ui.controls import plain
 from viz.ui.words import Chosen, chosen_in
@@ -105,6 +105,10 @@ def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
             # A key by rank: with other words the same button says another head.
             label = _button_label(question.link, weight, layer, head)
             st.button(label, key=f"linked-{rank}", on_click=_press, args=(trace, question, layer, head, redraw))
+    if attention.can_ask_why(trace, models.reader(state.current().model)):
+        link, row, key = question.link, question.link.rows[0], question.link.keys[0]
+        why = [NamedHead(link.site, layer, head).link_to_why(row, key) for _weight, layer, head in ranked[:MOST]]
+        st.caption(_("Why? {heads}", heads=messages.with_commas(why)))
     if how_counted := messages.in_a_row([*_how(question, question.link), plain(row_said(trace, site))]):
         st.caption(how_counted)
 

@@ -75,6 +75,7 @@ def draw(
         jobs=jobs.get(site),
         is_mean=is_mean,
         roles=texts.spans_of_tokens(trace),
+        asks=site if attention.can_ask_why(trace, models.reader(selection.model)) else "",
         followed=Followed("site", tuple(addresses.values()), tuple(map(jobs.get, addresses))),
         name=file_name(site, "all heads", *([] if measure == "weights" else [measure]), sentence=trace.text),
         caption=_(

@@ -11,10 +11,11 @@ import {
   placeOf,
   pointed,
 } from "../../../pictures/shared/focus.js";
-import { headLink, headOfHref, whyHref } from "../../../pictures/shared/head_label.js";
+import { headLink } from "../../../pictures/shared/head_label.js";
 import { _, said, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { element, rowElement, tokenElement } from "../../../pictures/shared/picture.js";
+import { whyParts } from "../../../pictures/shared/why_link.js";
 
 /** @import { Focus, OpenHead } from "../../../pictures/shared/focus.js" */
 
@@ -36,6 +37,15 @@ function largestOf(count, at) {
   let most = 0;
   for (let index = 1; index < count; index++) if (!(at(index) <= at(most))) most = index;
   return most;
+}
+
+/** What asks about the kept cell; of a kept row or column about its largest number. @param {OpenHead} head */
+function whyOfKept(head) {
+  const { kept, rowTokens, columnTokens, valueAt } = head;
+  let [row, column] = kept;
+  if (row !== null) column ??= largestOf(columnTokens.length, (index) => valueAt(Number(row), index));
+  else if (column !== null) row = largestOf(rowTokens.length, (index) => valueAt(index, Number(column)));
+  return whyParts(head, row, column);
 }
 
 /** @param {OpenHead} head @param {number} row @param {number} column */
@@ -161,12 +171,10 @@ class Headline extends View {
     return sentenceOf(head, rows[0] ?? null, columns[0] ?? null);
   }
 
-  /** The link that asks why the open head looks where it looks. */
+  /** The link that asks why the open head looks where it looks, in what is kept. */
   why() {
-    const opened = openedHead();
-    const link = opened && headLink(opened.site, opened.name).getAttribute("href");
-    const head = link && headOfHref(link);
-    return head ? [" ", element("a", { className: "why-link", href: whyHref(head) }, _("Why?"))] : [];
+    const head = openedHead();
+    return head ? whyOfKept(head) : [];
   }
 
   ofWords() {

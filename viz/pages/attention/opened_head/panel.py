@@ -247,7 +247,8 @@ def _focus(trace: "Trace", queries: "Axis", keys: "Axis", site: str, measure: Me
     """How the page's other pictures know the rows and columns of the open head."""
     common = state.current().common
     name = written.head_label(common.layer, common.head if measure.is_per_head else None)
-    return focus.head(name, site, attention.focus_axes(trace, site), queries.groups, keys.groups)
+    asks = attention.can_ask_why(trace, models.reader(state.current().model))
+    return focus.head(name, site, attention.focus_axes(trace, site), queries.groups, keys.groups, asks=asks)
 
 
 def _heatmap(trace: "Trace", data: MatrixData, opened: Opened, addresses: Mapping[str, str]) -> None:

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import TraceError
-from viz.access import models, texts
+from viz.access import attention, models
 from viz.pages.attention import circuits, data
 from viz.pages.attention.why import picture
+from viz.pages.attention.why.asked import asked_cell
 from viz.pages.attention.why.drawn import COMPONENT, Drawn
 from viz.pages.attention.why.payload import Codes, Twin
 from viz.pictures.payload import hear
 from viz.selection import state
 from viz.text.messages import _, said, shown
-from viz.ui import finding, frame
+from viz.ui import frame
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 #: Where a session keeps the cell that was asked about last, and its trail.
 _BEFORE: Final = "why: asked before"
 #: Of a sentence with more tokens, each run of the model and each step would take seconds.
-MOST_TOKENS: Final = 512
+MOST_TOKENS: Final = attention.SHORT
 _NOT_PROVEN: Final = said(
     "What this does not prove. A share is exact while norms, attention weights and gates are held as they were; it "
     "does not say what happens without the part. A sentence and its twin are one case. And a score is not the word "
@@ -35,19 +36,20 @@ def show(trace: "Trace") -> None:
     """The question, what answers it, and below it what the head does by tokens alone."""
     with frame.errors_shown():
         try:
-            _answer(trace)
+            if not frame.lacking(models.abilities(state.current().model), "reasons"):
+                _answer(trace)
+                st.caption(shown(_NOT_PROVEN))
         except TraceError as error:
             st.info(plain(error.message), icon=":material/info:")
-        else:
-            st.caption(shown(_NOT_PROVEN))
     frame.unfolding(_("By tokens alone: QK and OV"), "by-tokens", circuits.show, trace)
 
 
 def _answer(trace: "Trace") -> None:
     if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
         raise TraceError("Scores are split for texts of at most {most:,} tokens.", most=MOST_TOKENS)
-    _let_go(_asked(trace))
-    reader, asked = models.text_reader(state.current().model), _asked(trace)
+    reader = models.text_reader(state.current().model)
+    _let_go(asked_cell(trace, reader))
+    asked = asked_cell(trace, reader)
     codes = state.current().attention.trail
     with frame.loading(_("Splitting the score …")):
         trail = data.trail(reader, trace, asked, codes)
@@ -61,21 +63,9 @@ def _answer(trace: "Trace") -> None:
         key="why",
         trail=hear(lambda told: _go(told.codes), Codes),
         rival=hear(lambda key: state.choose(rival_key=key, trail=()), int, key=range(MOST_TOKENS)),
-        twin=hear(lambda told: _take_twin(told.text, trace.text), Twin),
+        twin=hear(lambda told: _take_twin(told.text, trace.text, asked), Twin),
     )
     picture.show(picture.draw(drawn.names, there, ahead, trail.codes, {}), _go)
-
-
-def _asked(trace: "Trace") -> data.Asked:
-    """The cell that is chosen, or the one to begin with, and the twin."""
-    common, choices = state.current().common, state.current().attention
-    site = common.site
-    row, key = finding.kept(trace)
-    if row is None or row >= len(trace.axis_tokens(site)[0]):
-        row, key = finding.default_cell(trace, site)
-    twin = "" if choices.without_twin else (common.other_text or texts.known_twin(trace.text)).strip()
-    rival = choices.rival_key
-    return data.Asked(site, common.layer, common.head, row, key, rival, "" if twin == trace.text else twin)
 
 
 def _let_go(asked: data.Asked) -> None:
@@ -93,7 +83,10 @@ def _go(codes: str) -> None:
     state.choose(trail=tuple(code for code in codes.split(".") if code.isascii() and code.isalnum()))
 
 
-def _take_twin(text: str, own: str) -> None:
+def _take_twin(text: str, own: str, asked: data.Asked) -> None:
+    # What is asked stays, whatever cell is the most telling one with this twin.
+    state.change(site=asked.site, layer=asked.layer, head=asked.head, head_chosen=True)
+    state.change(token=asked.row, key_token=asked.key)
     text = text.strip()
     if text in ("", own):
         state.choose(without_twin=True)

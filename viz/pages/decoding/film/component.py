@@ -246,13 +246,20 @@ def wished(data: PlayerData, *, key: str) -> Wished | None:
 
 
 def decode_player(
-    data: PlayerData, state: PlayerState, *, key: str, name: str, note: str = "", head_names: HeadNames = ((), ())
+    data: PlayerData,
+    state: PlayerState,
+    *,
+    key: str,
+    name: str,
+    note: str = "",
+    head_names: HeadNames = ((), ()),
+    asks: bool = False,
 ) -> PlayerState | None:
     """Show a decoding; return the player's state once a person has changed it. What they wish says `wished`.
 
     What is returned may be handed in again in the next run, through the URL or otherwise. What does not exist in a
     `state` is replaced by the nearest that does, which is then returned. `name` is of saved pictures, without step and
-    ending; `head_names` are for heads with longer titles than "L4 H2".
+    ending; `head_names` are for heads with longer titles than "L4 H2"; `asks`: whether *Why?* is offered of their rows.
     """
     asked = clamp(state, data)
 
@@ -261,7 +268,7 @@ def decode_player(
         st.session_state[_wish_key(key)] = wish
 
     st.session_state.pop(_wish_key(key), None)
-    more = {"name": name, "note": note, "head_names": head_names}
+    more = {"name": name, "note": note, "head_names": head_names, "asks": asks}
     read_own = partial(read_state, data)
     reported = play(COMPONENT, data, asked=asked, read=read_own, digest=data.digest, key=key, more=more, wish=take)
     return asked if reported is None and asked != state else reported

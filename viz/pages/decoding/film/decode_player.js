@@ -39,7 +39,7 @@ import { FilmSentence } from "./film_sentence.js";
  *   layers: number, heads: number, titles: [string, string], sourceTokens: string[], targetTokens: string[],
  *   steps: Step[], numBest: number, numBins: number, vocabSize: number, stops: string[], ticks: number[],
  *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, note: string, command: Command<PlayerState>,
- *   headNames: [string[], string[]], axes: [rows: Axis, source: Axis, own: Axis],
+ *   asks: boolean, headNames: [string[], string[]], axes: [rows: Axis, source: Axis, own: Axis],
  * }} PlayerHeader
  */
 

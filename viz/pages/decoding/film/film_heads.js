@@ -12,6 +12,7 @@ import {
   pixelScale,
   rowElement,
 } from "../../../pictures/shared/picture.js";
+import { whyLink } from "../../../pictures/shared/why_link.js";
 import { FilmFan, FilmTriangle, nameWidth } from "./film_rows.js";
 import { rowsWrite } from "./film_sentence.js";
 import { FilmStrip } from "./film_strip.js";
@@ -304,5 +305,22 @@ export class FilmHeads {
     this.fan.title.textContent = _("Lines of {heads}", { heads: names.join(_(", ")) });
     this.triangle.title.textContent = _("Rows so far of {head}", { head: own });
     for (const { canvas, title } of [this.fan, this.triangle]) canvas.ariaLabel = title.textContent;
+    if (this.header.asks) this.askWhy(layer, head);
+  }
+
+  /** Offer to ask why the open head looks where it looks most in the row of the step. @param {number} layer @param {number} head */
+  askWhy(layer, head) {
+    const { step } = this.state;
+    const [, source, own] = this.header.axes;
+    // A decoder alone looks at its text and at what it has written in one row.
+    const isOne = source.side === own.side;
+    const linkOver = (/** @type {string} */ site, /** @type {Tiles[]} */ parts) => {
+      const row = parts.flatMap((tiles) => [...tiles.rowOf([layer, head], step)]);
+      return whyLink({ site, layer, head }, [step + own.ahead, row.indexOf(Math.max(...row))]);
+    };
+    const text = isOne && own.ahead === 0 ? [] : [this.cross];
+    const lines = isOne ? linkOver("decoder.self", [...text, this.self]) : linkOver("decoder.cross", text);
+    this.fan.title.append(" ", lines);
+    if (!isOne) this.triangle.title.append(" ", linkOver("decoder.self", [this.self]));
   }
 }

@@ -62,6 +62,8 @@ def show(trace: "Trace") -> None:
         name=file_name("film", sentence=trace.text),
         note=label_smoothing_note(),
         head_names=_head_names(trace),
+        # The Attention page reads what the model wrote itself.
+        asks=not selection.decoding.branch and attention.can_ask_why(trace, models.reader(selection.model)),
     )
     state.put(_with_player(selection, player))
     steps.follow(trace)

@@ -2,6 +2,7 @@
 import { closest } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { element, rowElement, tokenElement } from "../../../pictures/shared/picture.js";
+import { whyLink } from "../../../pictures/shared/why_link.js";
 import { exactNumber, KeyColumns, noteAt, shortNumber, shortWeight } from "./row_pictures.js";
 import { StepPictures } from "./row_steps.js";
 
@@ -39,7 +40,10 @@ export class CellScene {
       [_("weight α"), exactNumber(shown.weights[at])],
       [_("it adds to the output: norm of α · v"), shortNumber(Math.hypot(...row.weighted[at]))],
     ];
-    const pair = element("h4", "", rowElement(row.query, row.writes), " · ", tokenElement(key.label));
+    const { site, layer, head, row: position, edit } = this.walk.state;
+    const isAsked = this.walk.header.asks && !edit;
+    const why = isAsked ? [" ", whyLink({ site, layer, head }, [position, key.key])] : [];
+    const pair = element("h4", "", rowElement(row.query, row.writes), " · ", tokenElement(key.label), ...why);
     const words = element("p", "text", row.steps[0].text);
     const cells = chain.map(([name, value]) =>
       element("li", "", element("span", "muted", name), element("b", "", value)),

@@ -48,7 +48,7 @@ import { centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
  *   patches: import("./patches.js").PatchData | null,
  *   name: string, digest: string, command: Command<Place>,
  *   at: Place, path: PathData | null, noPath: string, row: RowData | null, noRow: string, stops: Stop[],
- *   canEdit: boolean, canForce: boolean, changed: Changed | null,
+ *   canEdit: boolean, canForce: boolean, changed: Changed | null, asks?: boolean,
  * }} WalkHeader `at` is the place that path and row are of
  * @typedef {{
  *   streams: Record<string, number[][]>, written: string[], read: string[], text: string, weights: Record<string, number[]>,

@@ -90,7 +90,7 @@ def _picture(trace: "Trace") -> None:
         read=partial(_read, trace),
         digest=payload.digest(picture),
         key=KEY,
-        more={"name": _name(trace, asked), **told.packed()},
+        more={"name": _name(trace, asked), "asks": attention.can_ask_why(trace, reader), **told.packed()},
         on_report=partial(_go, asked),
     )
 
