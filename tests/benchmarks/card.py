@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from model.analysis.reasons.held_run import Part
+from model.analysis.reasons.report import SENTENCES, part_label
 from model.checkpoint import write_manifest
 from tests.paths import ROOT
 
@@ -147,6 +149,26 @@ def _coreference(results: Results) -> list[str]:
     return _table("set | rows | best single head | accuracy | fair | nearest candidate", rows)
 
 
+def _reasons(results: Results) -> list[str]:
+    """How the head turns that moves farthest: of the best known pair, and over the pairs in which head and word do."""
+    found = results["reasons --data curated --json"]
+    alone = {} if found["example"] is None else found["example"]["mechanism"]
+    below = part_label(Part(**found["below"]))
+    rows = [
+        [label.format(below=below), f"{alone[name]:.3f}" if name in alone else "", *_interval(found["mechanism"][name])]
+        for name, label in SENTENCES.items()
+        if name in found["mechanism"]
+    ]
+    columns = (
+        f"{found['head']['site']}, {_head(found['head'])} | best known | median of {len(found['counted'])} pairs | 95%"
+    )
+    return _table(columns, rows)
+
+
+def _interval(found: Mapping[str, float]) -> list[str]:
+    return [f"{found['value']:.3f}", f"{found['low']:.3f} to {found['high']:.3f}"]
+
+
 def _shipped(results: Results, words: tuple[str, Sequence[str]]) -> list[str]:
     """Translation and pronouns side by side, in short."""
     columns, kinds = words
@@ -174,6 +196,7 @@ TABLES: Final[Mapping[str, Callable[[Results], list[str]]]] = {
     "copying": _copying,
     "alignment": _alignment,
     "coreference": _coreference,
+    "reasons": _reasons,
 }
 
 

@@ -80,13 +80,13 @@ def part_label(part: Part) -> str:
 def _mechanism_lines(found: ReasonsOverSet, example: tuple[TwinPair, ReasonsOverSet] | None) -> list[str]:
     """Each number of the mechanism: of the example, and over the pairs."""
     over_pairs, of_one = found.sentences(), {} if example is None else example[1].sentences()
-    below = part_label(found.below)
-    lines = ["", f"{'':<88}{'' if example is None else example[0].name:>10}  median over pairs, 95 % interval"]
-    for key, label in SENTENCES.items():
-        if key in over_pairs:
-            value, low, high = over_pairs[key].at()
-            one = f"{of_one[key].at()[0]:.3f}" if key in of_one else ""
-            lines.append(f"{label.format(below=below):<88}{one:>10}  {value:6.3f}  ({low:.3f} to {high:.3f})")
+    labels = {key: label.format(below=part_label(found.below)) for key, label in SENTENCES.items() if key in over_pairs}
+    width = max(map(len, labels.values()))
+    lines = ["", f"{'':<{width}}{'' if example is None else example[0].name:>10}  median over pairs, 95 % interval"]
+    for key, label in labels.items():
+        value, low, high = over_pairs[key].at()
+        one = f"{of_one[key].at()[0]:.3f}" if key in of_one else ""
+        lines.append(f"{label:<{width}}{one:>10}  {value:6.3f}  ({low:.3f} to {high:.3f})")
     if len(found.positions):
         lines += ["", f"Memory of one position from the twin, of {len(found.positions)} positions: predicted against "]
         lines[-1] += f"measured share of the score, r = {found.agreement:.3f}"

@@ -68,6 +68,7 @@ SUBJECTS: Final = {
     "coreference": said("Coreference"),
     "copying": said("Copying"),
     "pronouns": said("Pronouns"),
+    "reasons": said("Why a head turns"),
 }
 #: Set, by the name of its file → what it is.
 SETS: Final = {
@@ -90,6 +91,7 @@ _FIRST: Final = {
     "copied": said("words copied whole"),
     "word_in · best_head · aer": said("alignment error of the best head"),
     "best_head · accuracy": said("accuracy of the best head"),
+    "mechanism · query · value": said("share of the query in the change"),
 }
 SPECIAL, BYTE_KIND, BEGINS, CONTINUES = said("special"), said("byte"), said("begins a word"), said("within a word")
 
