@@ -92,3 +92,31 @@ def test_the_page_says_of_any_two_words_and_head_what_is_computed_again(
             assert measured(page) == before
             page.keyboard.press("Escape")
             expect(page).not_to_have_url(re.compile("from="))
+
+
+@pytest.mark.long
+def test_escape_gives_back_what_was_kept_also_after_another_page_and_a_third_word_begins_anew(
+    page: Page, shipped_url: str
+) -> None:
+    visit(page, shipped_url)
+    headline = page.locator(".headline")
+    expect(headline).to_contain_text("Worth seeing:")
+    said = headline.text_content() or ""
+    words = page.locator(".word-picker[data-ready='1']")
+    for name, address in (
+        ("Straße", r"from=\d+\b(?!.*to=)"),
+        ("because", r"from=\d+&to=\d+"),
+        ("animal", r"from=1\b(?!.*to=)"),
+    ):
+        words.get_by_role("button", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile(address))
+    for name in ("Decode", "Attention"):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        settled(page)
+    expect(headline).to_be_visible()
+    expect(words.get_by_role("button", name="animal", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Escape")
+    page.mouse.move(2, 2)
+    expect(page).not_to_have_url(re.compile("from="))
+    expect(headline).to_have_text(said)

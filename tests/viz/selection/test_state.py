@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -199,6 +200,39 @@ def test_a_choice_whose_run_never_ended_is_undone_first() -> None:
     assert head() == 0
     assert state.undo(-2)
     assert head() == 3
+
+
+def led_to(address: Address, params: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser goes back or forward to an address, and the run ends."""
+    address.clear()
+    address.update(params)
+    with monkeypatch.context() as patch:
+        led = SimpleNamespace(is_history_navigation=True, page_script_hash="")
+        patch.setattr("viz.selection.state.get_script_run_ctx", lambda: led)
+        state.begin(["en-de"])
+        state.end()
+
+
+def test_back_and_forward_go_along_the_choices_so_that_undo_goes_on_from_there(
+    address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = {}
+    for number in (2, 3, 4):
+        chosen(number)
+        shown[number] = dict(address)
+    led_to(address, shown[3], monkeypatch)
+    led_to(address, shown[2], monkeypatch)
+    assert state.undo(1)
+    assert head() == 0
+    assert not state.undo(1)
+    assert state.undo(-2)
+    assert head() == 3
+    led_to(address, shown[4], monkeypatch)
+    assert not state.undo(-1)
+    # Another address, by hand for example, is a choice.
+    led_to(address, {**shown[4], "head": "L1H2"}, monkeypatch)
+    assert state.undo(1)
+    assert head() == 4
 
 
 @pytest.mark.usefixtures("address")

@@ -316,16 +316,6 @@ def test_a_masked_word_stands_for_one_token() -> None:
         reader.word_choice("Tom saw a [MASK].", "tom", "犬")
 
 
-def test_without_a_mask_the_last_word_is_masked() -> None:
-    reader = reader_of("bert")
-    assert reader.asked("The animal was too tired.") == "The animal was too [MASK]."
-    assert reader.asked("A [MASK] was tired.") == "A [MASK] was tired."
-    assert reader.asked("tired") == "[MASK]"
-    with pytest.raises(InputTextError, match="a word to mask"):
-        reader.asked(" ... ")
-    assert reader_of("gpt2").asked("The animal") == "The animal"
-
-
 def test_a_model_whose_sign_of_a_mask_is_its_own_is_asked_by_it() -> None:
     reader = reader_of("bert")
     own = copy.copy(reader)

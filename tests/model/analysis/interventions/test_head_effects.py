@@ -31,6 +31,7 @@ from model.analysis.metrics.head_metrics import HeadName
 from model.decoding.search import translate_all
 from model.errors import EditError, InputTextError
 from model.evaluation import evaluate
+from model.nn.edit_hooks import Edits
 from model.nn.edits import SwitchOff
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import listen
@@ -73,6 +74,33 @@ def test_the_mean_is_that_over_all_rows_of_all_sentences(
     traces = [translator.trace(sentence.text, sentence.target) for sentence in CORPUS]
     rows = torch.cat([trace.head_output(head.site, head.layer, [head.head])[0] for trace in traces])
     torch.testing.assert_close(means[head.site, head.layer][head.head, 0], rows.mean(0), atol=1e-5, rtol=1e-4)
+
+
+@both_measures
+def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade(
+    translator: Translator, means: Replacement, measure: Measure
+) -> None:
+    estimate = estimate_effects(translator, choices_of(translator, measure), means)
+    expected = [log_odds(translator, case, {}, measure) for case in CASES]
+    assert estimate.intact.tolist() == pytest.approx(expected, abs=1e-3)
+    step = 0.001  # so small that hardly any ReLU changes sides on the way
+    for head in HEADS:
+
+        def faded(share: float, head: HeadName = head) -> Edits:
+            def fade(output: torch.Tensor) -> torch.Tensor:
+                changed = output.clone()
+                own = output[:, head.head]
+                changed[:, head.head] = own + share * (means[head.site, head.layer][head.head] - own)
+                return changed
+
+            return {f"{site_path(head.site, head.layer)}.hook_head_output": fade}
+
+        for number, case in enumerate(CASES):
+            # Symmetric, so that what is left out is of third order.
+            ahead, behind = (log_odds(translator, case, faded(share), measure) for share in (step, -step))
+            slope = (ahead - behind) / (2 * step)
+            found = float(estimate.changes[number, number_of(translator, head)])
+            assert found == pytest.approx(slope, rel=0.01, abs=4e-3)
 
 
 def test_what_is_said_of_a_head_is_summed_up_over_the_choices() -> None:

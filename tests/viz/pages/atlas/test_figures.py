@@ -1,12 +1,15 @@
 """The scatter of heads by two metrics, tables of an atlas, and words of its metrics."""
 
+import csv
+
 import numpy as np
 import pytest
 
-from viz.pages.atlas import head_panel
+from model.analysis.atlas.measure import Atlas
+from viz.pages.atlas import data, export, head_panel
 from viz.pages.atlas.figures import Axis, Points, name_places, scatter
 from viz.pages.atlas.metric_texts import HeadMap, View
-from viz.text.written import CROSS, ENCODER
+from viz.text.written import CROSS, ENCODER, SITES
 
 VALUES = np.array([[0.5, np.nan], [0.75, 0.25]], np.float32)
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)
@@ -67,6 +70,19 @@ def test_names_lie_over_no_point_and_no_other_name() -> None:
     assert not overlaps
     # As many names have room however large the numbers are.
     assert places == name_places(100 * points, names, first=59)
+
+
+def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> None:
+    lines = list(csv.DictReader(export.all_metrics(atlas, SITES).decode("utf-8-sig").splitlines()))
+    assert len(lines) == 3 * 8
+    line = lines[8 + 5]  # decoder.self L2 H2
+    named = line["site"], line["layer (from 1)"], line["head (from 1)"], line["next"]
+    assert named == ("decoder.self", "2", "2", "")
+    assert np.float32(line["norm_entropy"]) == atlas.metrics["norm_entropy"][1, 1, 1]
+    apart = data.distances(atlas, "encoder.self")
+    rows = list(csv.reader(export.distances(apart, 4).decode("utf-8-sig").splitlines()))
+    assert (rows[0][7], rows[2][0]) == ("L2 H3", "L1 H2")
+    assert np.float32(rows[2][7]) == apart[1, 6]
 
 
 def ranked(key: str, values: list[list[float]]) -> View:

@@ -11,8 +11,25 @@ from model.analysis.coreference.measure import CoreferenceScores
 from model.analysis.metrics.head_metrics import HeadName
 from viz.pages.coreference import figures, tables
 from viz.pages.coreference.data import Row
-from viz.pages.coreference.figures import every_head_map
+from viz.pages.coreference.figures import every_head_map, movement_map
 from viz.text.written import CROSS, ENCODER
+
+
+def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
+    values = np.array([[0.5, -0.25, 0.0], [-1.5, 0.125, 2.0]], np.float32)
+    parts = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2) / 100
+    names = [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3)]
+    figure = movement_map(values, parts, names, site=ENCODER, number="weight", averaged=False, opened=(1, 2), bound=2.0)
+    assert tuple(figure.data[0].text[1]) == ("−1.50", "+0.12", "+2.00")
+    # On a telephone, too, they are read: cells have all of its width.
+    assert figure.data[0].textfont.size == 11
+    assert figure.data[0].colorbar.orientation == "h"
+    cells = figure.data[2]
+    assert list(zip(cells.x, cells.y, strict=True)) == [(h, layer) for layer in range(2) for h in range(3)]
+    assert tuple(cells.customdata[3]) == (1, 0, "L2 H1", "−1.5000", "0.1200", "0.1300", "0.1400", "0.1500")
+    (frame,) = figure.layout.shapes
+    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
+
 
 #: Two layers of three heads, and one of two.
 UNEQUAL = [

@@ -138,6 +138,15 @@ def test_the_payload_stays_the_same_while_only_the_player_moves(
     assert shown[0].header == shown[1].header
 
 
+@pytest.mark.parametrize(("step", "answer"), [(0, None), (2, None), (3, PlayerState(2))])
+def test_what_does_not_exist_is_answered_with_what_is_shown_instead(
+    data: PlayerData, monkeypatch: pytest.MonkeyPatch, step: int, answer: PlayerState | None
+) -> None:
+    monkeypatch.setattr(st, "session_state", {})
+    caught(monkeypatch)
+    assert decode_player(data, PlayerState(step), key="player", name="film") == answer
+
+
 def test_the_player_is_told_what_heads_are_for(data: PlayerData, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("L1 H1 · follows antecedents 0.72",), ("L1 H1",)
     monkeypatch.setattr(st, "session_state", {})

@@ -5,12 +5,12 @@ import csv
 import pytest
 
 from model.config import PRESETS
-from model.decoding.cost import count_parameters
+from model.decoding.cost import ParameterCounts, count_parameters
 from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
 from tests.viz.page_run import traced
 from viz.access import models
 from viz.pages.model_card import data, facts, sections
-from viz.pages.model_card.figures import training_curves
+from viz.pages.model_card.figures import PARTS, parameter_bars, training_curves
 from viz.pages.model_card.sections import BANK, NUM_DRAWN, draw
 from viz.selection.selection import Selection
 
@@ -116,6 +116,27 @@ def test_a_log_of_one_step_has_a_panel_with_a_point_for_each_curve_that_it_knows
 
 
 TEXT = "The animal was tired."
+
+
+def test_bars_hold_every_part_twice_in_millions_and_as_a_share() -> None:
+    figure = parameter_bars(["x", "y"], COUNTS)
+    assert len(figure.data) == 2 * len(PARTS)
+    above, below = figure.data[0::2], figure.data[1::2]
+    assert [bar.name for bar in above] == [label for label, _colour in PARTS.values()]
+    assert sum(bar.x[0] for bar in above) == pytest.approx(COUNTS[0].total / 1e6)
+    assert [sum(bar.x[i] for bar in below) for i in (0, 1)] == pytest.approx([1, 1])
+    assert figure.layout.barmode == "stack"
+    assert tuple(figure.layout.yaxis.range) == (1.5, -0.5)
+    assert [bar.showlegend for bar in figure.data] == [True, False] * len(PARTS)
+    assert len({bar.marker.color for bar in above}) == len(PARTS)
+    # A share is written where it has room: from 7 % on.
+    counts = ParameterCounts(**dict(zip(PARTS, (60, 20, 7, 6, 5, 2, 0), strict=True)))
+    drawn = parameter_bars(["x"], [counts]).data
+    assert [bar.text[0] for bar in drawn[1::2]] == ["60%", "20%", "7%", *[""] * 4]
+    assert {bar.text[0] for bar in drawn[0::2]} == {""}
+    # Models of the same name keep two bars.
+    figure = parameter_bars(["base", "base"], COUNTS)
+    assert list(figure.layout.yaxis.tickvals) == [0, 1]
 
 
 def test_shapes_translations_and_missing_records_are_those_of_the_checkpoint(selection: Selection) -> None:

@@ -46,6 +46,17 @@ def test_no_influence_is_darker_than_the_smallest_and_maps_stand_below_each_othe
     assert all(above[0] > below[1] for above, below in itertools.pairwise(spans))
 
 
+def test_lines_over_widths_are_medians_with_the_name_of_their_function() -> None:
+    samples = {name: [sample(width, name) for width in (2, 8)] for name in ("dot", "scaled")}
+    formula, variance, *_ = figures.variance_curve(samples, 8).data
+    assert (list(formula.y), list(variance.y)) == ([1, 1], [1.25, 1.25])
+    assert formula.hovertemplate.startswith("Dot product, d_k")
+    assert list(figures.entropy_curve(samples, 8).data[0].y) == [1.5, 1.5]
+    gradient = figures.gradient_curve(samples, 8)
+    assert gradient.data[1].customdata[0].endswith(" to 0.50")
+    assert gradient.layout.shapes[0].x0 == 8
+
+
 @pytest.mark.parametrize(("keys", "named"), [(1, 1), (40, 40), (41, 21), (81, 27)])
 def test_of_many_keys_evenly_spaced_ones_are_named_upright(keys: int, named: int) -> None:
     axis = figures.head_row({"dot": np.zeros(keys)}, [f"{key}" for key in range(keys)]).layout.xaxis

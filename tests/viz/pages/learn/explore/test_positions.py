@@ -19,8 +19,6 @@ from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.sent import charts, numbers, numbers_of, sent_to
 from viz.pages.learn.explore.data.positions import OWN_BASE
 from viz.pages.learn.explore.position_figures import (
-    MAX_POINTS,
-    dimension_curve,
     encoding_heatmap,
     likeness_over_distance,
     position_curve,
@@ -136,14 +134,6 @@ def test_sines_and_cosines_of_a_position_are_two_curves() -> None:
     assert (list(cosine.x), list(cosine.y), cosine.name) == ([2, 3], [0.3, 0.4], "cosine (second half)")
 
 
-@pytest.mark.parametrize(("wavelength", "bands"), [(2.5, [2.5]), (3.0, [3.0]), (3.5, [])])
-def test_one_wavelength_is_marked_where_it_fits(wavelength: float, bands: list[float]) -> None:
-    figure = dimension_curve(np.arange(4.0), np.zeros(4), np.array([0.0, 1.0, 0.0, -1.0]), ["a"], wavelength)
-    assert [shape.x1 for shape in figure.layout.shapes] == bands
-    assert [list(trace.x) for trace in figure.data[1:]] == [[0], [1, 2, 3]]
-    assert [list(trace.customdata) for trace in figure.data[1:]] == [["0  a"], ["1", "2", "3"]]
-
-
 def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover() -> None:
     pairs = Likeness(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([5.0, 3.0, 7.0]), None)
     points, curve, means = likeness_over_distance(
@@ -153,16 +143,6 @@ def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover() -> None:
     assert points.customdata[1] == "<b>a</b> (0) and <b>&lt;i&gt;</b> (2)"
     assert list(curve.y) == [9, 6, 3]
     assert (list(means.x), list(means.y)) == ([1, 2], [6, 3])
-
-
-def test_of_very_many_pairs_evenly_spaced_ones_are_drawn() -> None:
-    first, second = np.triu_indices(300, 1)
-    pairs = Likeness(first, second, np.zeros(len(first)), None)
-    figure = likeness_over_distance(np.zeros(300), pairs, ["a"] * 300, shows_means=True)
-    # Every fifteenth of 44,850.
-    assert len(figure.data[0].x) == 2_990 <= MAX_POINTS
-    assert list(figure.data[0].x[:2]) == [1, 16]
-    assert len(figure.data[2].x) == 299
 
 
 def test_the_arc_leads_from_the_position_to_the_shifted_one() -> None:

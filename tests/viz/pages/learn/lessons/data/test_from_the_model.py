@@ -1,6 +1,7 @@
 """What lessons say, computed in another way: by the model's own modules, by torch, by the paper's formulas."""
 
 import json
+from math import exp
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -10,12 +11,13 @@ import torch
 import torch.nn.functional as F
 
 from model.errors import CheckpointError, DataError, TokenError, TraceError
+from model.nn.edits import SwitchOff
 from model.nn.hooks import listen
 from tests.paths import ROOT
 from viz.access import models
 from viz.pages.learn.lessons.data import claims, positions, reasons, search, stream, training
 from viz.pages.learn.lessons.data.shipped import Shipped, is_most
-from viz.pages.learn.lessons.pictures import Bars, Rows
+from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
 from viz.pictures.matrix_picture.component import MatrixData
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
@@ -23,6 +25,41 @@ from viz.selection.choices import ModelChoice
 TEXT = "The animal didn't cross the street because it was too tired."
 LAYERS = 6
 TWIN = "The animal didn't cross the street because it was too wide."
+
+
+def test_switching_off_the_strongest_head_is_one_run_without_it(shipped: Shipped) -> None:
+    view = claims.strongest_off(shipped, text=TEXT)
+    assert isinstance(view.picture, Rows)
+    table, trace = view.picture.rows, shipped.trace(TEXT)
+    weights = np.stack([trace.weights("decoder.cross", layer).numpy() for layer in range(LAYERS)])
+    ids = [step.token_id for step in trace.steps]
+    row = 1
+    layer, head, _ = map(int, np.unravel_index(weights[:, :, row].argmax(), weights[:, :, row].shape))
+    off = [SwitchOff("decoder.cross", layer, head)]
+    expected = shipped.translator.trace_tokens(TEXT, ids, edits=off).steps[row].log_prob
+    assert table[row][1] == f"L{layer + 1} H{head + 1}"
+    assert table[row][5] == f"{np.exp(expected):.2f}"
+    lost = max(range(len(table)), key=lambda row: float(str(table[row][4])) - float(str(table[row][5])))
+    assert view.found["before"] == pytest.approx(exp(trace.steps[lost].log_prob), rel=1e-4)
+    assert [f"{view.found['before']:.2f}", f"{view.found['after']:.2f}", view.found["head"]] == [
+        *table[lost][4:6], table[lost][1],
+    ]  # fmt: skip
+    assert view.found["weight"] == pytest.approx(weights.max((0, 1, 3)).mean())
+
+
+def test_rows_saturate_where_a_softmax_of_the_plain_dot_products_does(shipped: Shipped) -> None:
+    trace = shipped.trace(TEXT)
+    view = claims.saturated(shipped, text=TEXT)
+    assert isinstance(view.picture, Bars)
+    expected = 0
+    for layer in range(trace.layers_of("encoder.self")):
+        inputs = trace.attention("encoder.self", layer)
+        weights = (inputs.query @ inputs.key.transpose(-1, -2)).softmax(-1)
+        expected += int((weights.amax(-1) > claims.SATURATED).sum())
+    assert view.picture.series["not divided"][0] == pytest.approx(expected, abs=1)
+    # The first row of the decoder's self-attention has one key alone.
+    rows = len(trace.source_ids) + 2 * len(trace.target_ids) - 1
+    assert view.found["rows"] == LAYERS * shipped.translator.config.num_heads * rows
 
 
 def test_two_measures_are_compared_in_every_row_of_the_encoder(shipped: Shipped) -> None:
@@ -120,6 +157,19 @@ def test_the_loss_of_a_step_is_that_of_torch(shipped: Shipped) -> None:
     assert found["loss"] == pytest.approx(float(F.cross_entropy(logits, right)), rel=1e-3)
 
 
+@pytest.mark.parametrize("index", [0, 50, 100])
+def test_the_loss_over_certainty_is_that_of_torch(shipped: Shipped, index: int) -> None:
+    picture = training.loss_over_certainty(shipped, percent=10).picture
+    assert isinstance(picture, Curves)
+    vocabulary, p = shipped.translator.config.vocab_size, picture.x[index]
+    said = np.full(vocabulary, (1 - p) / (vocabulary - 1))
+    said[7] = p
+    log_probs = torch.tensor(np.log(said))
+    for values, smoothing in zip(picture.lines.values(), (0.0, 0.1), strict=True):
+        expected = F.cross_entropy(log_probs, torch.tensor(7), label_smoothing=smoothing)
+        assert values[index] == pytest.approx(float(expected))
+
+
 def test_dropout_zeroes_some_numbers_and_scales_the_others(shipped: Shipped) -> None:
     picture = training.dropout(shipped, text=TEXT, word="animal", percent=10).picture
     assert isinstance(picture, Bars)
@@ -202,6 +252,16 @@ def test_a_norm_makes_every_spread_one(shipped: Shipped) -> None:
     assert isinstance(picture, Bars)
     assert picture.series["after the norm"] == pytest.approx(1.0, abs=1e-3)
     assert picture.series["before the norm"].min() > 1.5
+
+
+def test_a_neighbour_has_the_cosine_of_the_two_rows(shipped: Shipped) -> None:
+    matrix, tokens = shipped.translator.model.projection.weight.detach(), shipped.translator.all_tokens()
+    found = stream.neighbours(shipped, word="street", other="water").found
+    rows = [matrix[tokens.index(f"▁{word}")] for word in ("street", str(found["nearest"]), "water")]
+    assert found["cosine"] == pytest.approx(float(torch.cosine_similarity(rows[0], rows[1], dim=0)), abs=1e-5)
+    assert found["other_cosine"] == pytest.approx(float(torch.cosine_similarity(rows[0], rows[2], dim=0)), abs=1e-5)
+    own = stream.neighbours(shipped, word="street", other=str(found["nearest"])).found
+    assert (own["other_rank"], own["verdict"]) == (1, "Yes, the nearest")
 
 
 def test_the_matrix_is_counted_once_among_all_parameters(shipped: Shipped) -> None:

@@ -11,7 +11,7 @@ from model.analysis.layer_kinds import Kind
 from model.analysis.residual_stream.token_path import follow
 from viz.pages.learn.lessons.data import claims, heads, layer_kinds, positions, rows, search, stream
 from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.pages.learn.lessons.pictures import Bars, Rows
+from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
 from viz.pictures.matrix_picture.component import MatrixData
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -72,6 +72,26 @@ def test_two_sentences_are_told_apart_by_the_words_that_differ(shipped: Shipped)
     assert isinstance(view.picture, Bars)
     assert list(view.picture.series) == ["… tired", "… wide"]
     assert [label for label in view.picture.labels if " / " in label] == ["▁tired / ▁wide"]
+
+
+def test_the_way_to_a_weight_is_recomputed_from_queries_and_keys(shipped: Shipped) -> None:
+    at = token_at(shipped, "it")
+    inputs = shipped.trace(TEXT).attention("encoder.self", 3)
+    dots = (inputs.key[1] @ inputs.query[1, at]).numpy().astype(float)
+    own = weights_of(shipped, "encoder.self")[3, 1, at]
+    order = np.argsort(-own)
+    raw = np.exp(dots - dots.max()) / np.exp(dots - dots.max()).sum()
+    view = rows.derived(shipped, text=TEXT, head=HEAD, word="it")
+    d_k = 256 // HEADS
+    agree(view.found, {
+        "d_k": d_k, "root": math.sqrt(d_k), "dot": dots[order[0]], "scaled": dots[order[0]] / math.sqrt(d_k),
+        "unscaled_weight": raw.max(), "sum": 1.0,
+    })  # fmt: skip
+    assert isinstance(view.picture, Rows)
+    assert [float(str(row[3])) for row in view.picture.rows] == pytest.approx(own[order[:8]].tolist(), abs=6e-5)
+    other = rows.unscaled(shipped, text=TEXT, head=HEAD, word="it").found
+    agree(other, of_row(own, names_of(shipped)) | prefixed("raw", of_row(raw, names_of(shipped))))
+    agree(other, {"direction": "It grows" if raw.max() > own.max() else "It shrinks"})
 
 
 def test_what_a_head_hands_on_is_the_sum_of_weighted_values(shipped: Shipped) -> None:
@@ -155,6 +175,37 @@ def test_a_link_is_the_largest_of_all_heads(shipped: Shipped) -> None:
     })  # fmt: skip
 
 
+def test_the_parts_of_a_layers_heads_add_up_to_its_output(shipped: Shipped) -> None:
+    at, trace = token_at(shipped, "it"), shipped.trace(TEXT)
+    projection = shipped.translator.model.get_parameter("encoder.layers.3.self_attention.output.weight").detach()
+    inputs, own = trace.attention("encoder.self", 3), weights_of(shipped, "encoder.self")[3, :, at]
+    width = 256 // HEADS
+    added = np.stack([
+        projection[:, head * width : (head + 1) * width].numpy() @ (own[head] @ inputs.values()[head].numpy())
+        for head in range(HEADS)
+    ])  # fmt: skip
+    lengths = np.linalg.norm(added, axis=1)
+    agree(heads.parts(shipped, text=TEXT, site="encoder.self", layer=3, word="it").found, {
+        "heads": HEADS, "layer": 4, "d_model": 256, "longest": f"L4 H{lengths.argmax() + 1}", "length": lengths.max(),
+        "shortest_length": lengths.min(), "sum_of_lengths": lengths.sum(),
+        "length_of_sum": float(np.linalg.norm(added.sum(0))),
+    })  # fmt: skip
+
+
+def test_a_causal_mask_leaves_each_row_what_comes_before_it(shipped: Shipped) -> None:
+    size = len(shipped.trace(TEXT).target_tokens)
+    middle = size // 2
+    agree(positions.mask(shipped, text=TEXT, site="decoder.self").found, {
+        "rows": size, "keys": size, "forbidden": size * (size - 1) // 2, "forbidden_weight": 0.0, "seen_first": 1,
+        "seen_last": size, "seen_middle": middle + 1, "position": middle + 1,
+    })  # fmt: skip
+    length = len(names_of(shipped))
+    shown = positions.mask(shipped, text=TEXT, site="decoder.self")
+    assert isinstance(shown.picture, MatrixData)
+    assert shown.picture.values.tolist() == np.tril(np.ones((size, size))).tolist()
+    agree(positions.mask(shipped, text=TEXT, site="encoder.self").found, {"forbidden": 0, "seen_first": length})
+
+
 def test_what_is_written_is_read_one_row_later(shipped: Shipped) -> None:
     picture = positions.shifted(shipped, text=TEXT).picture
     assert isinstance(picture, Rows)
@@ -166,7 +217,33 @@ def test_what_is_written_is_read_one_row_later(shipped: Shipped) -> None:
     })  # fmt: skip
 
 
+def test_padding_is_what_the_longest_sentence_has_more(shipped: Shipped) -> None:
+    texts = [TEXT, "Tom is late."]
+    lengths = [len(names_of(shipped, text)) for text in texts]
+    picture = positions.padding(shipped, texts=texts).picture
+    assert isinstance(picture, MatrixData)
+    assert picture.values.sum(-1).tolist() == lengths
+    assert (picture.values[:, : min(lengths)] == 1).all()
+    assert picture.row_tokens[0] == "The animal didn't cross …"
+    agree(positions.padding(shipped, texts=texts).found, {
+        "longest": max(lengths), "shortest": min(lengths), "padded": max(lengths) - min(lengths), "same": 2,
+    })  # fmt: skip
+
+
 # ---- search ----
+
+
+def test_candidates_are_those_of_the_step_that_is_counted_from_1(shipped: Shipped) -> None:
+    view, step = search.candidates(shipped, text=TEXT, step=3), shipped.trace(TEXT).steps[2]
+    first, second = step.candidates[:2]
+    agree(view.found, {
+        "step": 3, "first": first.token.removeprefix("▁"), "first_probability": math.exp(first.log_prob), "shown": 8,
+        "second": second.token.removeprefix("▁"), "second_probability": math.exp(second.log_prob),
+        "rest": 1 - sum(math.exp(one.log_prob) for one in step.candidates[:8]),
+    })  # fmt: skip
+    steps = shipped.trace(TEXT).steps
+    assert search.candidates(shipped, text=TEXT, step=99).found["step"] == len(steps)
+    assert search.candidates(shipped, text=TEXT, step=len(steps) - 1).found["step"] == len(steps) - 1
 
 
 def test_the_rows_of_the_beam_are_what_it_keeps_after_each_step(shipped: Shipped) -> None:
@@ -190,6 +267,30 @@ def test_the_rows_of_the_beam_are_what_it_keeps_after_each_step(shipped: Shipped
     agree(view.found, {"width": 4, "leads": leads, "nodes": len(tree.nodes) - 1})
 
 
+def test_beams_of_several_widths_and_penalties_are_those_of_the_translator(shipped: Shipped) -> None:
+    widths, translator = [1, 2, 4], shipped.translator
+    ends = [tree.winner for tree in (translator.beam_tree(TEXT, width, 0.6) for width in widths)]
+    scores = [end.total / ((5 + end.step + 1) / 6) ** 0.6 for end in ends]
+    found = search.widths(shipped, text=TEXT, widths=widths).found
+    agree(found, {
+        "falls": sum(after < before - 1e-6 for before, after in pairwise(scores)),
+        "worst": widths[scores.index(min(scores))], "before_worst": widths[max(scores.index(min(scores)), 1) - 1],
+        "texts": len({translator.translate(TEXT, beam=width) for width in widths}),
+    })  # fmt: skip
+    for percent in (0, 100):
+        end = translator.beam_tree(TEXT, 4, percent / 100).winner
+        own = search.alphas(shipped, text=TEXT, percents=[0, 100]).found
+        agree(own, {f"tokens_{percent}": end.step + 1, f"log_prob_{percent}": end.total})
+    view = search.penalty(shipped, length=10)
+    assert isinstance(view.picture, Curves)
+    assert [(line[0], line[-1]) for line in (view.picture.x, *view.picture.lines.values())] == [
+        (1.0, 20.0), (1.0, 1.0), (1.0, pytest.approx((25 / 6) ** 0.6)), (1.0, pytest.approx(25 / 6)),
+    ]  # fmt: skip
+    agree(view.found, {
+        "at": (15 / 6) ** 0.6, "at_double": (25 / 6) ** 0.6, "none": 1.0, "ratio": (25 / 15) ** 0.6, "double": 20,
+    })  # fmt: skip
+
+
 # ---- layers, positions and functions ----
 
 
@@ -209,6 +310,32 @@ def test_how_far_heads_look_is_counted_in_tokens(shipped: Shipped) -> None:
     assert [str(label) for label in view.picture.labels] == [f"L1 H{number}" for number in range(1, HEADS + 1)]
 
 
+def test_the_layers_of_table_1_are_counted_by_its_formulas(shipped: Shipped) -> None:
+    n, d = len(names_of(shipped)), 512
+    agree(layer_kinds.projections(shipped, text=TEXT, width=d).found, {
+        "scores": 2 * n * n * d, "projections": 4 * n * d * d, "share": n / (n + 2 * d), "crossing": 2 * d,
+        "attention": 2 * n * n * d + 4 * n * d * d,
+    })  # fmt: skip
+    found = layer_kinds.operations(shipped, width=d).found
+    short = float(found["short"])
+    agree(found, {"attention": short**2 * d, "recurrent": short * d**2, "ratio": d / short})
+    assert float(found["below"]) < d <= float(found["above"])
+    assert short == d / 8
+    assert layer_kinds.operations(shipped, width=100).found["short"] == 16
+    curves = layer_kinds.operations(shipped, width=d).picture
+    assert isinstance(curves, Curves)
+    assert curves.x.tolist() == [2.0**power for power in range(3, 14)]
+    agree(layer_kinds.in_turn(shipped, text=TEXT).found, {
+        "self_attention_steps": 1, "recurrent_steps": n, "convolution_steps": 1, "self_attention_layers": 1,
+        "recurrent_layers": 1, "restricted_layers": math.ceil((n - 1) / 4),
+    })  # fmt: skip
+    table = layer_kinds.in_turn(shipped, text=TEXT).picture
+    assert isinstance(table, Rows)
+    orders = [(str(row[2]), str(row[4])) for row in table.rows]
+    assert orders[:3] == [("O(1)", "O(1)"), ("O(n)", "O(n)"), ("O(1)", "O(n/k)")]
+    assert orders[3:] == [("O(1)", "O(log_k n)"), ("O(1)", "O(n/r)")]
+
+
 @pytest.mark.parametrize(("kind", "layers"), [("convolution", 3), ("recurrent", 1)])
 def test_influence_is_read_off_its_picture(shipped: Shipped, kind: Kind, layers: int) -> None:
     view = layer_kinds.influence(shipped, kind=kind, layers=layers)
@@ -222,6 +349,48 @@ def test_influence_is_read_off_its_picture(shipped: Shipped, kind: Kind, layers:
         "reach": reach, "reach_1": reach if layers == 1 else 1, "positions": size, "last": size - 1,
         "nonzero": np.count_nonzero(values) / size**2, "distant": far / values[size - 1].sum(),
     })  # fmt: skip
+
+
+def test_dot_products_of_positions_are_sums_of_cosines_of_their_distance(shipped: Shipped) -> None:
+    def product(distance: int) -> float:
+        return sum(math.cos(distance / 10_000 ** (2 * pair / 256)) for pair in range(128))
+
+    likeness = positions.likeness(shipped, distance=20)
+    assert isinstance(likeness.picture, Curves)
+    np.testing.assert_allclose(likeness.picture.x, range(-20, 21))
+    np.testing.assert_allclose(
+        likeness.picture.lines["dot product"], [product(distance) for distance in range(-20, 21)], rtol=1e-4
+    )
+    found = likeness.found
+    agree(found, {"self": 128.0, "one": product(1), "five": product(5), "ten": product(10), "far": product(20)})
+    waves = [2 * math.pi * 10_000 ** (2 * pair / 256) for pair in range(128)]
+    agree(positions.encodings(shipped, positions=40).found, {
+        "shortest": waves[0], "longest": waves[-1], "slow": sum(wave > 40 for wave in waves), "pairs": 128,
+        "length": math.sqrt(128), "largest": 1.0,
+    })  # fmt: skip
+    shift = positions.shift(shipped, position=10, by=3)
+    agree(shift.found, {
+        "to": 13, "fastest": math.degrees(3) % 360, "slowest": math.degrees(3 * 2 * math.pi / waves[-1]), "pairs": 128,
+    })  # fmt: skip
+    assert positions.shift(shipped, position=10, by=7).found["fastest"] == pytest.approx(math.degrees(7) - 360)
+    assert isinstance(shift.picture, Rows)
+    pairs = [int(str(row[0]).split(",")[0]) // 2 for row in shift.picture.rows]
+    assert (pairs[0], pairs[-1], len(pairs)) == (0, 127, positions.PAIRS)
+    for pair, row in zip(pairs, shift.picture.rows, strict=True):
+        rate = 2 * math.pi / waves[pair]
+        assert row[:2] == (f"{2 * pair}, {2 * pair + 1}", f"{math.degrees(3 * rate) % 360:.1f}°")
+        for at, cell in ((10, row[2]), (13, row[3]), (13, row[4])):
+            point = [float(number.replace("−", "-")) for number in str(cell).split(",")]
+            assert point == pytest.approx([math.sin(at * rate), math.cos(at * rate)], abs=1e-3)
+    drawn = positions.waves(shipped, pairs=[2, 40, 999], positions=30)
+    agree(drawn.found, {"wave_1": waves[2], "wave_2": waves[40], "wave_3": waves[127]})
+    assert drawn.full.choices["dimension"] == 4
+    assert isinstance(drawn.picture, Curves)
+    lines = drawn.picture.lines
+    assert list(lines) == ["dimension 4", "dimension 80", "dimension 254"]
+    for pair, line in zip((2, 40, 127), lines.values(), strict=True):
+        np.testing.assert_allclose(line, np.sin(drawn.picture.x * 2 * math.pi / waves[pair]), atol=1e-5)
+    assert drawn.picture.x.max() == pytest.approx(29, abs=1)
 
 
 def test_the_tokens_of_the_words_make_up_the_sentence(shipped: Shipped) -> None:
