@@ -3,7 +3,6 @@
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """
 
-from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,7 +11,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.demo_bertviz import HOSTILE
-from tests.browser.pointing import shows, until
+from tests.browser.pointing import until
 
 DEMO = Path(__file__).parent / "demo_bertviz.py"
 
@@ -114,17 +113,3 @@ def test_tokens_and_heads_of_the_head_view_are_reached_by_keyboard_also_after_an
     expect(lines).to_have_count(0)
     page.keyboard.press("Enter")
     until(lambda: colour(square, "fill") != before, "the head is off")
-
-
-OVER = "([e]) => Math.max(Math.abs(e.scrollHeight - innerHeight), Math.abs(e.scrollWidth - innerWidth))"
-
-
-@pytest.mark.long
-def test_a_view_needs_no_scrolling_of_its_own_on_a_narrow_page(page: Page, serve: Serve) -> None:
-    page.set_viewport_size({"width": 800, "height": 900})
-    for view in ("Head view", "Model view"):
-        frame = opened(page, serve, view, "decoder.self", tokens=16)
-        until(partial(shows, frame.locator("html"), OVER, 0), f"the {view} fits its frame")
-        until(
-            partial(shows, frame.locator("#vis"), "([e]) => e.scrollWidth - e.clientWidth", 0), f"the {view} is whole"
-        )

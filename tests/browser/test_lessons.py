@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import TWO_FRAMES, settled, visit, watched_tab
 from tests.browser.pointing import box_of, until
@@ -22,8 +22,6 @@ from viz.selection.url import EXPLORED
 
 #: On the page, its sidebar included, with one topic of Explore unfolded.
 MOST_CONTROLS = 40
-#: The script that explains terms.
-TOOLS = "**/head_tools*.js*"
 
 
 def opened(page: Page, url: str, lesson: str, step: int) -> None:
@@ -135,23 +133,6 @@ def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_les
     expect(card).to_be_visible()
     expect(page).to_have_url(re.compile("lesson=scaled-dot-product"))
     expect(card.get_by_role("link")).to_have_attribute("href", re.compile(r"/learn\?lesson=scaled-dot-product$"))
-
-
-@pytest.mark.long
-def test_a_term_that_was_pointed_at_while_the_page_was_still_loading_says_what_it_means(
-    own_page: Page, app_as_shipped: str
-) -> None:
-    held: list[Route] = []
-    own_page.route(TOOLS, lambda route: held.append(route))
-    own_page.context.new_cdp_session(own_page).send("Network.setCacheDisabled", {"cacheDisabled": True})
-    with own_page.expect_request(TOOLS):
-        opened(own_page, app_as_shipped, "scaled-dot-product", 1)
-    term = own_page.get_by_role("link", name="softmax")
-    own_page.mouse.move(0, 0)
-    term.hover()
-    expect(own_page.locator("a:hover")).to_have_count(1)
-    held[0].continue_()
-    expect(own_page.get_by_role("tooltip")).to_contain_text("turns scores into shares that sum to 1")
 
 
 #: Of the page as it is read; a lesson's first step has both, for whatever is drawn is drawn anew for another.

@@ -9,14 +9,13 @@ from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
 from tests.browser.pointing import until
 from tests.browser.saving import save_button
 
 TEXT = "It was late."
-NARROW: ViewportSize = {"width": 800, "height": 1000}
 
 
 def opened(page: Page, url: str, studio: str, ready: str, **chosen: str | int) -> Locator:
@@ -101,34 +100,3 @@ def test_dropped_hypotheses_fold_away_and_come_back_and_the_tree_is_saved_and_op
     expect(second).to_have_attribute("aria-label", re.compile("^Step 1: "))
     expect(page).to_have_url(re.compile(f"node={second.get_attribute('data-node')}"))
     expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1")
-
-
-@pytest.mark.long
-def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_however_far_scrolled(
-    page: Page, url: str
-) -> None:
-    page.set_viewport_size(NARROW)
-    page.emulate_media(color_scheme="dark")
-    table = lens(page, url, step=30)
-    # Every step is seen without scrolling sideways: the table is broken into parts.
-    expect(table.locator(".lens-grid").nth(1)).to_be_attached()
-    is_not_wider = "part => part.scrollWidth <= part.clientWidth"
-    until(lambda: table.locator(".scroller").evaluate(is_not_wider), "the table is no wider than its part of the page")
-    with page.expect_download() as download:
-        save_button(table, "SVG").click()
-    svg = ElementTree.fromstring(Path(download.value.path()).read_bytes())
-    texts = list(svg.iter("{http://www.w3.org/2000/svg}text"))
-    assert {"Layer 1", "Token read", "Written"} <= {text.text for text in texts}
-    assert min(float(text.attrib["x"]) for text in texts) >= 0
-    assert len(texts) > 3 * table.locator("th.number[data-step]").count()
-    parts = {
-        "Film": ".st-key-player",
-        "Beam search": ".beam-picture[data-ready='1']",
-        "Sampling": "article:has-text('Greedy')",
-        "Inside": ".lens-table[data-ready='1']",
-        "Attribution": ".st-key-attribution-deletion .js-plotly-plot:visible",
-    }
-    for studio, ready in parts.items():
-        page.get_by_role("tab" if studio in {"Film", "Inside"} else "radio", name=studio).click()
-        expect(page.locator(ready)).to_be_visible()
-        until(lambda: page.get_by_test_id("stMain").evaluate(is_not_wider), f"{studio} is no wider than its window")

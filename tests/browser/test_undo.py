@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
-from tests.browser.test_app import opened, sentence, turned_to, typed
+from tests.browser.test_app import opened, turned_to
 
 
 @pytest.mark.long
@@ -51,17 +51,6 @@ def test_ctrl_z_undoes_choices_one_after_the_other_but_in_a_field_what_was_typed
     page.get_by_role("button", name="Undo").click()
     expect(page).to_have_title("Attention – Headlight")
     expect(head).to_have_attribute("data-head", "0")
-
-
-@pytest.mark.long
-def test_a_sentence_of_the_session_is_a_click_away(page: Page, url: str) -> None:
-    opened(page, url)
-    first = page.get_by_role("textbox", name="English sentence").input_value()
-    typed(page, "She read the book.")
-    expect(sentence(page, "en")).to_have_text("She read the book.")
-    page.get_by_role("button", name=first).click()
-    expect(sentence(page, "en")).to_have_text(first)
-    expect(page.get_by_role("button", name="She read the book.")).to_be_visible()
 
 
 @pytest.mark.long

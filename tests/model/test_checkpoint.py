@@ -66,19 +66,6 @@ def test_a_damaged_manifest_is_said(folder: Path, manifest: str | None) -> None:
         Translator.load(folder)
 
 
-@pytest.mark.parametrize("name", ["config.json", MANIFEST])
-def test_settings_and_manifest_may_have_a_mebibyte_and_no_more(folder: Path, name: str) -> None:
-    path = folder / name
-    content = path.read_text(encoding="utf-8")
-    path.write_text(content.ljust(2**20), encoding="utf-8")
-    if name != MANIFEST:
-        write_manifest(folder)
-    assert Translator.load(folder).name == "copy"
-    path.write_text(content.ljust(2**20 + 1), encoding="utf-8")
-    with pytest.raises(CheckpointError, match=f"{name} has more than 1,048,576 bytes"):
-        Translator.load(folder)
-
-
 def test_a_manifest_cannot_point_outside_its_folder(folder: Path) -> None:
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     manifest["sha256"]["../../etc/passwd"] = "0" * 64

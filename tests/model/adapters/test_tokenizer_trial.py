@@ -48,10 +48,6 @@ def template(repeated: int, ids: int) -> dict[str, Any]:
     ("change", "words"),
     [
         (
-            lambda json: json.update(normalizer=replacing({"Regex": "."}, "x" * 1_000, 4)),
-            "1,000,000,000,000 characters",
-        ),
-        (
             lambda json: json.update(decoder=replacing({"String": "a"}, "x" * 100, 1)["normalizers"][0]),
             "100 characters",
         ),
@@ -61,19 +57,8 @@ def template(repeated: int, ids: int) -> dict[str, Any]:
             ),
             "100 characters",
         ),
-        (lambda json: json.update(normalizer={"type": "Prepend", "prepend": "x" * 300}), "adds 313 tokens"),
         (lambda json: json.update(post_processor=template(300, 1)), "tokens to every text"),
         (lambda json: json.update(post_processor=template(1, 300)), "tokens to every text"),
-        (lambda json: json.update(padding={"strategy": {"Fixed": 10**7}}), "pads every text"),
-    ],
-    ids=[
-        "replacements",
-        "a decoder's",
-        "beside one that deletes",
-        "prepended",
-        "long template",
-        "long token",
-        "padding",
     ],
 )
 def test_a_pipeline_that_makes_very_much_of_a_text_is_refused(bert: Path, change: Change, words: str) -> None:

@@ -93,27 +93,6 @@ KEPT: dict[str, dict[str, object]] = {
     "about=Training+data&seed=7": {"model_section": "Data and training", "example_seed": 7},
 }  # fmt: skip
 
-#: Address → what differs from the defaults, and what of it is written again: wrong values and defaults are left out.
-CORRECTED: dict[str, tuple[dict[str, object], str]] = {
-    "site=encoder&layer=-1&head=two&token=None&step=+1&device=tpu&side=both&threshold=1000000": ({}, ""),
-    "view=x&part=x&about=x&studio=x&lab=x&atlas=&figure=x&measure=&drawn=lines&words=x&special=true": ({}, ""),
-    "also=1.a&branches=0-2-T40&off=%2Fetc&pair=" + 61 * "x": ({}, ""),
-    # Whole words were a choice before they were what a page opens on.
-    "words=True": ({}, ""),
-    "words=1": ({}, ""),
-    "words=0&special=0": ({"whole_words": False, "special_tokens": False}, "words=False&special=False"),
-    "layer=0&head=00&beam=4&studio=Film&text=": (
-        {"text": "", "layer": 0}, "text=&site=encoder.self&head=L1H1",
-    ),
-    "layer=007&also=4.4.2.&branches=..0-2-t40&utm_source=x": (
-        {"layer": 7, "further_heads": (4, 2), "branches": ("0-2-t40",), "step": 0},
-        "site=encoder.self&head=L8H1&also=4.2&branches=0-2-t40&step=0",
-    ),
-    "given_file=abc": ({}, ""),
-    "studio=Film&step=5&whose=in": ({"step": 5}, "step=5"),
-    "folder=%2Fetc&picture=abc&picture_digest=abc&beam_size=9&decoding_tab=Inside&metric=entropy": ({}, ""),
-}  # fmt: skip
-
 
 def exploring(lesson: str, number: int, **choices: object) -> tuple[str, dict[str, object]]:
     """Explore of a topic, unfolded below the step at which it is at home."""
@@ -197,14 +176,6 @@ def test_an_address_without_a_head_leaves_it_to_the_page_and_a_branch_without_a_
 @pytest.mark.parametrize("address", ["site=encoder.self", "layer=0", "head=0"])
 def test_an_old_address_with_a_part_of_a_head_means_the_first_of_the_others(address: str) -> None:
     assert parse(params_of(address), Selection()).common == Selection().changed(layer=0).common
-
-
-@pytest.mark.parametrize("address", CORRECTED)
-def test_what_is_wrong_in_an_old_address_becomes_the_default(address: str) -> None:
-    values, again = CORRECTED[address]
-    selection = parse(params_of(address), Selection())
-    assert selection == Selection().changed(**values)
-    assert written(selection) == params_of(again)
 
 
 def test_the_app_shows_what_an_old_address_asks_for(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:

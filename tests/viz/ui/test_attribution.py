@@ -177,22 +177,3 @@ def test_the_page_and_the_lesson_say_the_same_of_the_pronouns_head(translator: T
     lesson = three_interventions(Shipped(ModelChoice(), translator), text=TIRED, other=WIDE, head="finding", word="es")
     assert said == lesson.found["verdict"]
     assert "“es” rather than “sie”" in said
-
-
-@pytest.mark.long
-def test_the_verdict_is_of_the_word_that_the_model_prefers_whichever_is_right(translator: Translator) -> None:
-    es, sie = (f"Das Tier überquerte die Straße nicht, weil {word} zu müde war." for word in ("es", "sie"))
-    a, b = (translator.word_choice(text, es, sie) for text in (TIRED, WIDE))
-    asked = access.Question("", (TIRED, WIDE), a, b, ("▁es", "▁sie"))
-    turned = access.Question("", (TIRED, WIDE), a.turned, b.turned, ("▁sie", "▁es"))
-    link = link_of()
-
-    def said(asked: access.Question) -> str:
-        task = access.tested(translator, asked, (link.site, link.layer, link.head))
-        return sentence(task.compute(Progress(1, "heads")))
-
-    assert said(asked) == said(turned)
-    assert "“es” rather than “sie”" in said(asked)
-    found = [access.every_head(translator, each).compute(Progress(0, "runs")) for each in (asked, turned)]
-    assert [each.prefers_right for each in found] == [True, False]
-    assert found[0].off.tolist() == pytest.approx(found[1].off.tolist(), abs=1e-4)

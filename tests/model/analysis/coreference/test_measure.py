@@ -142,23 +142,6 @@ def planted_weights(cases: list[PronounCase]) -> CandidateWeights:
     return CandidateWeights(to, to.flip(-1), 1 - to)
 
 
-def test_a_head_that_follows_the_antecedent_is_always_right() -> None:
-    cases = [replace(CASE, pair=f"pair {i // 2}") for i in range(20)]
-    scores = score_site("encoder.self", "raw", cases, planted_weights(cases), {})
-    assert scores is not None
-    assert scores.best == (1, 3)
-    assert scores.accuracy.at(1, 3) == (1, 1, 1)
-    assert scores.accuracy.at(0, 0) == (0, 0, 0)
-    assert scores.accuracy.value[0, 1:].tolist() == [0.5, 0.5, 0.5]
-    assert scores.margin.at(1, 3) == pytest.approx((0.5, 0.5, 0.5))
-    assert scores.strongest_word.at(1, 3)[0] == 0
-    assert scores.reverse is not None
-    assert scores.reverse.at(1, 3)[0] == 0
-    assert scores.cross_selected == 1
-    assert all(one.head == (1, 3) and one.beats_nearest for one in scores.held_out)
-    assert sum(one.rows for one in scores.held_out) == 20
-
-
 def test_every_metric_is_counted_case_by_case() -> None:
     to, word, back = torch.rand(3, 9, 2, 5, 2, generator=torch.Generator().manual_seed(29))
     cases = [

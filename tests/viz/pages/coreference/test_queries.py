@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace
 from tests.recomputed import head_weights, rows_of
-from tests.viz.page_run import app_of, healthy, opened, run_page, traced
-from tests.viz.sent import caught, charts, numbers, sent_to
+from tests.viz.page_run import app_of, opened, traced
+from tests.viz.sent import caught, charts, numbers
 from viz.access import texts
 from viz.pages.attention.opened_head import panel
 from viz.selection import state
@@ -128,31 +128,6 @@ def pictured(**params: Any) -> AppTest:
 
 def shipped(text: str) -> Trace:
     return traced(text, Selection().changed(text=text))
-
-
-@pytest.mark.long
-def test_a_word_chosen_on_the_attention_page_comes_along_with_its_head_and_all_its_rows() -> None:
-    text = EXAMPLES[0].text
-    trace = shipped(text)
-    labels = texts.words(trace).labels
-    word = labels.index("nicht,")
-    rows = rows_of(trace, CROSS, word)
-    assert len(rows) == 2
-    # The page is opened by a link that names words, and no head: the one that it proposes stays.
-    app = opened(app_of(**{"from": word, "to": labels.index("because")}))
-    common = app.session_state["selection"].common
-    head = common.site, common.layer, common.head
-    assert head[0] == CROSS
-    healthy(run_page(app, "coreference"))
-    common = app.session_state["selection"].common
-    assert (common.site, common.layer, common.head) == head
-    assert app.selectbox(key="token").value == rows[0]
-    header, _ = sent_to(app, "word_picker")[0]
-    assert header["chosen"] == [[word], []]
-    shown = rows_shown(app)[0][common.head]
-    real = head_weights(trace, CROSS, common.layer)[common.head][list(rows)].mean(0)
-    animal = texts.words(trace).groups[labels.index("animal")]
-    assert shown[labels.index("animal")] == pytest.approx(real[list(animal)].sum(), abs=1e-5)
 
 
 def test_who_keeps_a_row_of_the_head_that_the_page_proposed_has_chosen_that_head(
