@@ -10,6 +10,8 @@ import torch
 from model import Draws, PointAt, Sampling, SwitchOff
 from model.adapters.generation import GenerationSession
 from model.adapters.text_writer import TextWriter
+from model.analysis.interventions.head_effects import heads_off
+from model.analysis.metrics.head_metrics import HeadName
 from model.errors import ConfigError, EditError, InputTextError, SessionError, TraceError
 from model.nn.edits import HeadEdit
 from tests.model.adapters.zoo import BOTH, DECODERS, writer
@@ -81,6 +83,16 @@ def test_beams_equal_those_of_generate(
         assert set(theirs[len(own) :]) <= {0, 2}  # what shorter ones are filled up with
     scores = [tree.nodes[node].score for node in tree.hypotheses]
     assert scores == pytest.approx(found.sequences_scores.tolist(), abs=1e-4)
+
+
+def test_heads_that_are_off_around_a_text_are_off_in_it(writers: dict[str, TextWriter]) -> None:
+    reader, head = writers["marian"], HeadName("decoder.cross", 0, 1)
+    with heads_off(reader, {head}):
+        within = finished(reader)
+    edited = reader.decode(TEXT, edits=[SwitchOff(*head)])
+    edited.run()
+    assert torch.equal(within.log_probs, edited.log_probs)
+    assert not torch.equal(within.log_probs[0], finished(reader).log_probs[0])
 
 
 def test_samples_are_those_of_a_session_and_follow_the_seed(writers: dict[str, TextWriter]) -> None:

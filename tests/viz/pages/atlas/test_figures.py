@@ -44,6 +44,13 @@ def test_a_head_without_one_of_both_numbers_has_no_point_and_attentions_differ_i
     assert [(line.x0, line.x1) for line in figure.layout.shapes] == [(0.5, 0.5)]
 
 
+def test_heads_outside_of_a_lasso_are_pale_and_a_head_without_a_point_has_no_ring() -> None:
+    figure = scatter(SOME, ACROSS, UP, selected=(CROSS, 0, 0), marked=[(ENCODER, 0, 1)])
+    encoder, cross = figure.data
+    opacity = [*encoder.marker.opacity, *cross.marker.opacity]
+    assert [value == 1 for value in opacity] == [False, True, False, False]
+
+
 def test_names_lie_over_no_point_and_no_other_name() -> None:
     """Plotly writes a name of 7 pixels a letter and 14 a line beside its point, which has 7 on each side."""
     rng = np.random.default_rng(0)
