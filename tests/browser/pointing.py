@@ -49,31 +49,6 @@ def shows(parts: Locator, script: str, answer: object) -> bool:
     return bool(parts.evaluate_all(script) == answer)
 
 
-def pointed_at(chart: Locator, x: float, y: float) -> Locator:
-    """Point at a place of a Plotly chart, x and y from 0 to 1 from its upper left corner; what it then tells.
-
-    A chart that is drawn anew meanwhile, or pushed down by one above it, forgets the pointer. Then it is pointed at
-    again, as a person would.
-
-    Raises:
-        TimeoutError: it told nothing for as long as a test waits.
-    """
-    area, hover_text = chart.locator(".nsewdrag").first, chart.locator(".hoverlayer .hovertext")
-    deadline = time.monotonic() + SECONDS
-    while True:
-        box = box_of(area)
-        # Twice, because a pointer that does not move is not noticed.
-        for nudge in (2, 0):
-            area.hover(position={"x": x * box["width"] - nudge, "y": y * box["height"]})
-        try:
-            hover_text.first.wait_for(timeout=ANSWER_MS)
-        except TimeoutError:
-            if time.monotonic() > deadline:
-                raise
-        else:
-            return hover_text
-
-
 def pointed_until(part: Locator, answer: Locator) -> None:
     """Point at a part until its answer is there: what is drawn above meanwhile pushes it away from a still pointer.
 

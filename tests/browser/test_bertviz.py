@@ -87,17 +87,6 @@ def assert_saved(page: Page, frame: FrameLocator, folder: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_head_of_the_model_view_is_opened_by_keyboard(page: Page, serve: Serve) -> None:
-    frame = opened(page, serve, "Model view", "decoder.self")
-    frame.locator("[tabindex='0']").first.focus()
-    for key in ("ArrowDown", "ArrowRight", "Enter"):
-        page.keyboard.press(key)
-    expect(frame.locator("text.detail").first).to_have_text("Layer 2, Head 2")
-    page.keyboard.press("Enter")
-    expect(frame.locator(".detail")).to_have_count(0)
-
-
-@pytest.mark.long
 def test_tokens_and_heads_of_the_head_view_are_reached_by_keyboard_also_after_another_layer(
     page: Page, serve: Serve
 ) -> None:

@@ -1,6 +1,8 @@
 """What the tests of pages share: installed packages read once, and a selection for the decoding page's tabs."""
 
-from collections.abc import Iterator
+import json
+import shutil
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from model import Translator
+from model.checkpoint import write_manifest
 from tests.viz.page_run import app_of
 from tests.viz.pages.decoding.opening import TEXT
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -47,6 +50,23 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """The app with the tiny checkpoint, not run yet."""
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return app_of()
+
+
+@pytest.fixture
+def trained_with(
+    recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[dict[str, float]], None]:
+    """Gives the server one checkpoint alone, whose record says these settings of its training."""
+
+    def given(settings: dict[str, float]) -> None:
+        folder = Path(shutil.copytree(recorded_checkpoints / "en-de", tmp_path / "en-de"))
+        record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+        record["settings"] |= settings
+        (folder / "training.json").write_text(json.dumps(record), encoding="utf-8")
+        write_manifest(folder)
+        monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+
+    return given
 
 
 @pytest.fixture

@@ -97,33 +97,6 @@ def test_a_field_that_is_missing_is_said_with_those_that_are_there(tmp_path: Pat
         read_pronoun_cases(write(tmp_path, {"en": [], "de": []}))
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.csv", b"x", r"\.jsonl .* or \.txt .*got a\.csv"),
-        ("a.jsonl", b"x" * 20_000, "expected one JSON object"),
-        ("a.jsonl", b"x" * 20_001, "is longer than 20,000"),
-        ("a.jsonl", bytes(16 * 1024**2), "is longer than 20,000"),
-        ("a.jsonl", bytes(16 * 1024**2 + 1), "is too large: at most 16 MiB"),
-        ("a.jsonl", b"\n".join([b"x"] * 20_001), "has 20,001 lines"),
-        ("a.jsonl", b"[" * 10_000, "expected one JSON object"),
-        ("a.jsonl", b'{"sentence": "\\ud800 it", "pronoun": "it"}', "half a surrogate pair"),
-        ("a.tsv", b"\xff\xfea\x00\t\x00b\x00", "expected UTF-8 text, got the byte 0xff"),
-        ("a.tsv", b"one\ttwo", r"expected 4 or 6 columns \(.*\), got 2 \(line 1\)\.$"),
-        ("a.txt", b"", "contains no row .* it is empty"),
-        ("a.txt", b"1 [The] [[ ]\n2 ] [she] [" + b" " * 100_000, "2 × does not have exactly one antecedent"),
-        ("a.txt", b"1 [The cook] saw [her].", "1 × other candidate not found"),
-        ("a.txt", b"1 [The cook] saw [her].\n2 [The cook] saw [him].", "2 × other candidate not found"),
-        ("a.txt", b"ok\n\xfe\xff\n", r"expected UTF-8.*\(line 2\)"),
-        ("a.jsonl", b"", "it is empty"),
-    ],
-)
-def test_a_file_without_cases_is_said(tmp_path: Path, name: str, content: bytes, message: str) -> None:
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match=message):
-        read_pronoun_cases(tmp_path / name)
-
-
 def test_as_many_lines_are_read_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     line = f"{SENTENCE}\tit\tthe dog\tthe cat"
     monkeypatch.setattr("model.analysis.coreference.case_files.MOST_LINES", 3)

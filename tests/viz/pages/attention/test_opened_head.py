@@ -1,7 +1,6 @@
 """The opened head: measures, words and special tokens, as heatmap and as lines, and what the lines may send back."""
 
-import json
-import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import later
-from model.checkpoint import write_manifest
 from model.trace.trace import Trace
 from tests.viz.page_run import app_of, opened, traced
 from tests.viz.sent import sent_to, unpack
@@ -222,14 +220,9 @@ def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app: AppTest
 
 
 def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(
-    recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained_with: Callable[[dict[str, float]], None],
 ) -> None:
-    folder = Path(shutil.copytree(recorded_checkpoints / "en-de", tmp_path / "en-de"))
-    record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-    record["settings"] |= {"taught": 10.0, "taught_layer": 1, "taught_head": 2}
-    (folder / "training.json").write_text(json.dumps(record), encoding="utf-8")
-    write_manifest(folder)
-    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    trained_with({"taught": 10.0, "taught_layer": 1, "taught_head": 2})
     for site, layer, head in (
         ("encoder.self", 1, 2),
         ("encoder.self", 1, 1),

@@ -2,11 +2,10 @@
 
 import json
 import re
-import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import streamlit as st
 import torch
@@ -16,11 +15,10 @@ from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import CoreferenceScores
 from model.analysis.coreference.pronoun_rows import Measure
 from model.analysis.metrics.head_metrics import LayerHead
-from model.checkpoint import write_manifest
 from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.page_run import app_of
-from tests.viz.sent import charts, numbers_of, unlinked
+from tests.viz.sent import charts, unlinked
 from viz.access import models
 from viz.pages.coreference import data, tables
 from viz.pictures.figures.heads import head_map
@@ -106,24 +104,11 @@ def test_of_the_lines_left_out_a_hundred_are_listed_and_the_rest_counted(app: Ap
     assert [one.value for one in app.caption if "more." in one.value] == ([more] if more else [])
 
 
-@pytest.mark.parametrize(("measure", "columns"), [("norms", 4), ("rollout", 1)])
-def test_norms_have_a_column_a_head_and_rollout_one_for_all(app: AppTest, measure: str, columns: int) -> None:
-    measured(opened(app, measure=measure))
-    assert not app.error
-    heatmap = charts(app)[0]["data"][0]
-    assert np.asarray(numbers_of(heatmap)).shape == (2, columns)
-
-
 @pytest.mark.parametrize("taught", [10.0, 0.0])
 def test_a_head_that_was_taught_to_follow_the_pronoun_is_not_taken_for_found(
-    app: AppTest, recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taught: float
+    app: AppTest, trained_with: Callable[[dict[str, float]], None], taught: float
 ) -> None:
-    folder = Path(shutil.copytree(recorded_checkpoints / "en-de", tmp_path / "en-de"))
-    record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-    record["settings"] |= {"taught": taught, "taught_layer": 1, "taught_head": 2}
-    (folder / "training.json").write_text(json.dumps(record), encoding="utf-8")
-    write_manifest(folder)
-    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    trained_with({"taught": taught, "taught_layer": 1, "taught_head": 2})
     shown = measured(opened(app))
     said = [unlinked(caption.value) for caption in shown.caption if "was taught, not found" in caption.value]
     assert [text.startswith("**L2 H3 was taught") for text in said] == ([True] if taught else [])

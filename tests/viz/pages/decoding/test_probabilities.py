@@ -1,8 +1,7 @@
 """Probabilities read well; figures and sentences of the page; models that give no token a probability."""
 
-import hashlib
 import json
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,23 +26,8 @@ from viz.text.messages import shown as said_now
 from viz.text.messages import speaking
 
 
-@pytest.fixture
-def trained(recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkpoint whose record says that it was trained with a label smoothing of 0.2."""
-    folder = Path(shutil.copytree(recorded_checkpoints / "en-de", tmp_path / "en-de"))
-    record = folder / "training.json"
-    content = json.loads(record.read_text(encoding="utf-8"))
-    content["settings"]["smoothing"] = 0.2
-    record.write_text(json.dumps(content), encoding="utf-8")
-    manifest = folder / "manifest.json"
-    listed = json.loads(manifest.read_text(encoding="utf-8"))
-    listed["sha256"]["training.json"] = hashlib.sha256(record.read_bytes()).hexdigest()
-    manifest.write_text(json.dumps(listed), encoding="utf-8")
-    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
-    return folder
-
-
-def test_the_film_says_where_probabilities_end_and_why(trained: Path) -> None:
+def test_the_film_says_where_probabilities_end_and_why(trained_with: Callable[[dict[str, float]], None]) -> None:
+    trained_with({"smoothing": 0.2})
     app = opened(app_at("Film"))
     note = sent_to(app, "decode_player")[0][0]["note"]
     assert "label smoothing ε = 0.2" in note
