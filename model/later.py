@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from model.analysis.metrics import derived_row, head_jobs, head_metrics, measures
     from model.analysis.reasons import cell as reasons_cell
     from model.analysis.reasons import held_run as reasons_run
+    from model.analysis.reasons import pairs as reasons_pairs
     from model.analysis.reasons import score as reasons_score
     from model.analysis.reasons import trail as reasons_trail
     from model.analysis.reasons import twins as reasons_twins

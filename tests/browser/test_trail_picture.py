@@ -3,11 +3,16 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
 from tests.browser.pointing import until
 from tests.browser.saving import save_button
+
+
+def _share(picture: Locator, name: str) -> float:
+    label = picture.get_by_role("button", name=re.compile(f"^{name},")).get_attribute("aria-label")
+    return float((label or "").split(", ")[1].lstrip("+−"))
 
 
 @pytest.mark.long
@@ -22,6 +27,10 @@ def test_the_picture_tells_the_story_before_anything_is_asked_is_saved_and_leads
     expect(picture).to_contain_text("the largest share at each step")
     # Nothing is tested, so that every band is dashed.
     expect(picture.locator(".board .band.tested")).to_have_count(0)
+    # Bands are as wide as their shares: that of cross L4, and the first of what else went into the head.
+    shares = [_share(picture, name) for name in ("cross L4", "decoder self L5")]
+    sizes = drawing.locator(".band").evaluate_all("bands => bands.slice(0, 2).map(band => band.getBBox().height)")
+    assert sizes[0] / sizes[1] == pytest.approx(shares[0] / shares[1], rel=0.01)
     with page.expect_download() as saving:
         save_button(picture, "SVG").click()
     saved = saving.value.path().read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.analysis.reasons.held_run import Part
-from model.analysis.reasons.score import Cell, Reason, cell_of
+from model.analysis.reasons.score import Cell, Reason, cancelling, cell_of
 
 Vectors = Mapping[Part, Float[Tensor, "d_k"]]
 
@@ -27,6 +27,11 @@ class Pairs:
     keys: tuple[Part, ...]
     shares: Float[Tensor, "query_part key_part"]
     distance: float  #: what a bias of the distance of query and keys gives
+
+    @property
+    def cancelling(self) -> float:
+        """Σ |share| / |Σ share| of all pairs."""
+        return cancelling(self.shares.flatten().tolist())
 
     def largest(self, count: int) -> list[tuple[Part, Part, float]]:
         """The pairs with the largest shares of either sign: at the query, at the keys, share."""

@@ -96,6 +96,13 @@ class Step:
                 shares[head] = shares.get(head, 0.0) + term.sign * share
         return dict(sorted(shares.items(), key=lambda item: -abs(item[1])))
 
+    def single_parts(self) -> dict[Part, float]:
+        """As `shares`, with the heads of each attention in its place; in no order."""
+        shares: dict[Part, float] = {}
+        for part, share in self.shares().items():
+            shares |= self.heads(part) if part.kind in ("self", "cross") else {part: share}
+        return shares
+
     def words(self) -> tuple[dict[int, float], ...]:
         """Of text and twin each, signed: position of the stack that is read → share. With constants that is all."""
         return tuple(
@@ -161,10 +168,10 @@ class Reason:
         return self.error <= TOLERANCE
 
 
-def cancelling(shares: Mapping[Part, float]) -> float:
+def cancelling(shares: Sequence[float]) -> float:
     """Σ |share| / |Σ share|: above `CANCELLING`, percentages of the sum say nothing."""
-    total = abs(sum(shares.values()))
-    return sum(map(abs, shares.values())) / total if total else float("inf")
+    total = abs(sum(shares))
+    return sum(map(abs, shares)) / total if total else float("inf")
 
 
 def align(here: Trace, there: Trace) -> dict[Stack, tuple[int, ...]]:

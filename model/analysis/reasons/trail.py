@@ -70,7 +70,7 @@ class Level:
     @property
     def cancelling(self) -> float:
         """Σ |share| / |Σ share| of the first parts of the number."""
-        return cancelling({Part("bias", None, at): bar.share for at, bar in enumerate(self.words or self.parts)})
+        return cancelling([bar.share for bar in self.words or self.parts])
 
     def read_by(self, bar: Bar) -> Read | None:
         """Where an attention, or a head, of `parts` read its share; None for another part."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from model import Trace
     from model.abilities import Abilities
     from model.analysis.head_circuits import HeadCircuits, TokenPair
+    from model.analysis.reasons.pairs import Pairs
     from model.analysis.reasons.score import Question, Reason
     from model.analysis.reasons.trail import Trail
     from model.parts.weights import Stack
@@ -136,6 +137,12 @@ def largest_of_words(trace: "Trace", site: str, layer: int, head: int, row: int,
     weights = trace.weights(site, layer, [head], looking)[0][:, looked_at]
     at_row, at_key = divmod(int(weights.argmax()), len(looked_at))
     return looking[at_row], looked_at[at_key]
+
+
+@cached(max_entries=MAX_REASONS)
+def pairs(reader: "Reader", trace: "Trace", asked: Asked) -> "Pairs":
+    """The answer to a question as a table: a part at the query × a part at the keys."""
+    return later.reasons_pairs.pairs(reason(reader, trace, asked))
 
 
 def most_read(weights: Sequence[float], kept: Sequence[int], count: int) -> list[int]:

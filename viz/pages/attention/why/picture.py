@@ -151,12 +151,14 @@ class _Drawing:
         level, after = levels[at], levels[at + 1 :]
         found = [*self._other_side(level)]
         for bar in level.words or level.parts:
-            if after and _is_step(bar, after[0]):
+            name, share, trail = self.names.bar(level, bar), bar.share, ".".join(bar.trail) or None
+            if after and bar.trail == after[0].trail:
                 continue
-            later = (number for number, each in enumerate(after, at + 1) if _is_word(level, bar, each))
-            joins = next(later, None)
-            trail, tested = ".".join(bar.trail) or None, self._tested(tuple(bar.trail))
-            found.append(Other(self.names.bar(level, bar), bar.share, trail, tested, joins))
+            if after and _is_head_of(after[0], bar):
+                found.append(Other(_("other heads of {name}", name=name), share - after[0].total, trail, "", None))
+                continue
+            joins = next((number for number, each in enumerate(after, at + 1) if _is_word(level, bar, each)), None)
+            found.append(Other(name, share, trail, self._tested(tuple(bar.trail)), joins))
         found = [other for other in found if abs(other.share) >= LEAST * abs(total)]
         found.sort(key=lambda other: (other.joins is None, -abs(other.share)))
         named = found if len(found) <= NAMED + 1 else found[:NAMED]
@@ -175,10 +177,8 @@ class _Drawing:
         return [Other(_("query"), reason.query.total, "q", self._tested(("q",)), None)]
 
 
-def _is_step(bar: "Bar", after: "Level") -> bool:
-    """Whether a bar is the step that comes after it, or the sub-layer that this is a head of."""
-    whole = None if after.part is None else after.part._replace(head=None)
-    return bar.trail == after.trail or (bar.part is not None and bar.part == whole)
+def _is_head_of(level: "Level", bar: "Bar") -> bool:
+    return level.part is not None and bar.part == level.part._replace(head=None)
 
 
 def _is_word(level: "Level", bar: "Bar", later: "Level") -> bool:

@@ -7,7 +7,7 @@ import streamlit as st
 from model.errors import TraceError
 from viz.access import attention, models
 from viz.pages.attention import circuits, data
-from viz.pages.attention.why import picture
+from viz.pages.attention.why import all_parts, picture
 from viz.pages.attention.why.asked import asked_cell
 from viz.pages.attention.why.drawn import COMPONENT, Drawn
 from viz.pages.attention.why.payload import Codes, Twin
@@ -66,6 +66,7 @@ def _answer(trace: "Trace") -> None:
         twin=hear(lambda told: _take_twin(told.text, trace.text, asked), Twin),
     )
     picture.show(picture.draw(drawn.names, there, ahead, trail.codes, {}), _go)
+    frame.unfolding(_("All parts"), "all-parts", all_parts.show, trace, asked)
 
 
 def _let_go(asked: data.Asked) -> None:

@@ -55,7 +55,7 @@ def test_a_head_takes_its_share_of_its_sublayer_and_a_step_that_was_tested_says_
     picture = drawn(reason, codes, {("c4h5",): outcome})
     question, head, word, *_ahead = picture.steps
     assert (head.name, word.name, word.is_here) == ("cross L4 H5", "“it”", True)
-    assert "cross L4" not in [other.name for other in question.others]
+    assert (question.others[0].name, question.others[0].trail) == ("other heads of cross L4", "c4")
     assert head.share + sum(other.share for other in question.others) == pytest.approx(reason.total, abs=0.01)
     assert [bool(step.tested) for step in picture.steps[:3]] == [False, True, False]
     assert head.tested.endswith(f"{outcome.by_run.score:.2f}".replace("-", "−"))
