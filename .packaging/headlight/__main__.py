@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from headlight.model import stopping
+from headlight.model.thread_settings import sleep_while_waiting
 
 APP = Path(__file__).with_name("app.py")
 SETTINGS = Path(__file__).parent / ".streamlit" / "config.toml"
@@ -17,6 +18,7 @@ def main() -> None:
     """Run the app if no command of the command line is given, else that command."""
     # Before what takes seconds to import.
     stopping.end_at_once("headlight")
+    sleep_while_waiting()
     arguments = sys.argv[1:]
     if not arguments or arguments[0] == "app":
         run_app(arguments[1:])

@@ -145,6 +145,35 @@ def test_a_page_answers_as_in_the_app(tab: Page, root: str, site: Path) -> None:
     expect(tab.locator(".position")).to_contain_text("Step 2 of")
 
 
+@pytest.mark.parametrize(("root", "width"), [("folder", 390)], indirect=["root"])
+def test_why_is_followed_from_the_question_to_its_end_and_back(tab: Page, root: str, site: Path, width: int) -> None:
+    tab.set_viewport_size({"width": width, "height": 900})
+    page = next(path for path in site.glob("01-*.html") if ".zh" not in path.name)
+    opened(tab, f"{root}/{page.name}")
+    why = tab.locator(".why")
+    expect(why).to_have_attribute("data-ready", "question")
+    tab.wait_for_function(f"document.documentElement.{EDGE}")
+    expect(why.get_by_role("heading", level=2)).to_contain_text("Why")
+    expect(why.get_by_role("button", name="Make a twin")).to_be_hidden()
+    # What is tinted follows the bar that is chosen; a click asks why of it, and of what that read.
+    crumbs = why.locator(".crumb")
+    ahead = why.locator(".crumb.ahead")
+    last = crumbs.last.inner_text()
+    while ahead.count():
+        left = ahead.count()
+        ahead.first.click()
+        expect(ahead).to_have_count(left - 1)
+    expect(crumbs.last).to_have_text(last.strip())
+    expect(why.locator(".because")).to_contain_text("Here the trail ends")
+    for left in range(crumbs.count() - 1, 0, -1):
+        expect(why.get_by_role("heading", level=2)).to_be_focused()
+        tab.keyboard.press("Escape")
+        expect(crumbs.nth(left - 1)).to_have_attribute("aria-current", "step")
+    expect(why).to_have_attribute("data-ready", "question")
+    why.locator(".bar", has_text="Why?").first.click()
+    expect(why).not_to_have_attribute("data-ready", "question")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("root", "width", "language"), [("folder", 1400, "en"), ("server", 390, "zh")], indirect=["root"]

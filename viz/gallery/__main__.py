@@ -6,16 +6,20 @@ python -m viz.gallery --out site --text "…" --model FOLDER    your own texts a
 """
 
 from model import stopping
+from model.thread_settings import sleep_while_waiting
 from viz.gallery import PARTS, PROGRAM
 
 if __name__ == "__main__":
     # Before what takes seconds to import.
     stopping.end_at_once(PROGRAM)
+    sleep_while_waiting()
 
 import argparse
 import sys
 from itertools import chain
 from pathlib import Path
+
+from tqdm import tqdm
 
 from model.__main__ import Parser, executed
 from model.arguments import path
@@ -44,7 +48,9 @@ def run(arguments: argparse.Namespace) -> None:
 
     texts, models = arguments.text, arguments.model
     chosen = list(chain.from_iterable(contents.own(model, texts) for model in models or ([""] if texts else [])))
-    pages = site.write(arguments.out, [*([] if texts else contents.shipped()), *chosen], has_story=not texts)
+    exhibits = [*([] if texts else contents.shipped()), *chosen]
+    with tqdm(total=len(exhibits), unit="trace") as bar:
+        pages = site.write(arguments.out, exhibits, has_story=not texts, progress=bar.update)
     files = [file for file in Path(arguments.out).rglob("*") if file.is_file()]
     print(f"{pages} pages, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB", file=sys.stderr)
     print(arguments.out / "index.html")

@@ -4,15 +4,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from model import SwitchOff, later
+from model.errors import HeadlightError
 from viz.access import attention, findings, models, traces
 from viz.access.findings import Finding
-from viz.gallery import drawings, training
+from viz.gallery import drawings, reasons, training
+from viz.pages.attention.why.drawn import NOT_PROVEN
 from viz.pages.decoding.film.data import film
 from viz.pages.experiments.through_training.data import FILE
 from viz.pages.learn.transformer import walk_file
@@ -21,14 +23,21 @@ from viz.selection import catalogue
 from viz.selection.choices import ModelChoice
 from viz.selection.examples import EXAMPLES, examples_in
 from viz.text import written
-from viz.text.messages import Message, _, said
+from viz.text.messages import Message, _, said, shown
 
 if TYPE_CHECKING:
     from model import Trace
     from model.reader import Writer
 
-#: A heading, "" for none, and what is drawn below it.
-Section = tuple[str, Drawing]
+
+class Section(NamedTuple):
+    """A part of a page."""
+
+    heading: str  #: "" for none
+    drawing: Drawing
+    notes: Sequence[str] = ()  #: below it, a paragraph each
+    anchor: str = ""  #: what links to it name; by default its place on the page
+
 
 _TRANSLATOR: Final = said("The translator that ships")
 _FAILING: Final = said("Where the translator fails")
@@ -42,6 +51,10 @@ _INDUCTION: Final = said(
 )
 _TRAINING: Final = said("Each frame is the same model at another step of its training.")
 _SWITCHED_OFF: Final = said("The head that links “it” to its noun is switched off: what is written now?")
+_KEPT: Final = said(
+    "This page keeps the answers along the largest shares, at most four steps back. Other bars, cells and twins need "
+    "the app."
+)
 
 #: Of the examples, those with something to see in one sentence, by their numbers.
 _EXAMPLES: Final = (1, 2, 9, 4, 5, 6, 8)
@@ -145,16 +158,33 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
     found = findings.finding(trace, choice)
 
     def sections() -> Iterator[Section]:
-        yield "", drawings.words_of(trace, choice, found)
+        why = _why(trace, choice)
+        yield Section("", drawings.words_of(trace, choice, found, why.anchor))
         for site in sorted(trace.sites, key=lambda site: site != found.site):
             is_found = site == found.site
             query = found.link.row if is_found and found.link is not None else None
-            yield written.label(site), drawings.heads_of(trace, site, _opened(trace, site, found), query)
+            yield Section(written.label(site), drawings.heads_of(trace, site, _opened(trace, site, found), query))
             if is_found and trace.steps:
-                yield _("Film"), drawings.film_of(film(trace, models.writer(choice)), trace.text)
+                yield Section(_("Film"), drawings.film_of(film(trace, models.writer(choice)), trace.text))
+            if is_found:
+                yield why
 
     weights = trace.weights(found.site, found.layer, heads=[found.head])[0].numpy()
     return Exhibit(group, choice, trace.text, trace.translation, note, weights, sections, trace, found)
+
+
+def _why(trace: "Trace", choice: ModelChoice) -> Section:
+    """The question most worth asking, with the answers along its largest shares; or why there is none."""
+    reader = models.text_reader(choice)
+    try:
+        asked = reasons.asked_of(reader, trace)
+        drawing = reasons.why_of(reader, trace, asked)
+    except HeadlightError as error:
+        return Section(_("Why"), Drawing([], 1, ""), [shown(error.message)])
+    head = written.NamedHead(asked.site, asked.layer, asked.head)
+    # As `whyHref` of `head_label.js` has it.
+    anchor = head.address.replace(written.HREF, "why-")
+    return Section(_("Why"), drawing, [_(_KEPT), shown(NOT_PROVEN)], anchor)
 
 
 def _opened(trace: "Trace", site: str, found: Finding) -> tuple[int, int]:
@@ -170,6 +200,6 @@ def _training(path: Path) -> Exhibit:
 
     def sections() -> Iterator[Section]:
         drawing, *_known = training.training_of(path)
-        yield "", drawing
+        yield Section("", drawing)
 
     return Exhibit(_OTHERS, None, text, "", _TRAINING, weights, sections)

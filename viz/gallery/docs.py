@@ -62,7 +62,7 @@ API: Final = {
         "open_reader", "Translator", "Reader", "Trace", "AttentionInputs", "attention_weights", "save_trace",
         "load_trace", "SwitchOff", "PointAt", "MakeUniform", "Sampling", "BeamTree", "DecodingStep", "Candidate",
     ),
-    "viz.notebook": ("heads", "lines", "film", "save", "Picture"),
+    "viz.notebook": ("heads", "lines", "film", "why", "save", "Picture"),
 }  # fmt: skip
 
 

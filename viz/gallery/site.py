@@ -24,6 +24,7 @@ from jaxtyping import Float
 from markupsafe import Markup
 
 from model.file_writing import make_folder, write_text
+from model.interruption import no_progress
 from viz.access import attention, models
 from viz.access.findings import Finding
 from viz.gallery import PARTS, PROGRAM, docs, drawings
@@ -135,15 +136,18 @@ START: Final = "index"
 _Made = TypeVar("_Made")
 
 
-def write(folder: Path, exhibits: Sequence[Exhibit], *, has_story: bool) -> int:
+def write(
+    folder: Path, exhibits: Sequence[Exhibit], *, has_story: bool, progress: Callable[[int], object] = no_progress
+) -> int:
     """Write the site; return how many pages it has. Raises a DataError if a file cannot be written.
 
     `has_story`: whether the first two exhibits are the sentence of the story and its twin, with which it then begins.
+    `progress` is told of each exhibit.
     """
     for part in PARTS:
         make_folder(folder / part, folder)
     write_text(folder / "scripts" / "draw.js", f"{draw_parts()}{_DRAW}drawGallery(draw);\n", folder)
-    _Site(folder, tuple(exhibits), has_story).write()
+    _Site(folder, tuple(exhibits), has_story).write(progress)
     return len(messages.languages()) * (1 + len(exhibits)) + docs.write(folder)
 
 
@@ -156,7 +160,7 @@ class _Site:
     has_story: bool
     written: set[str] = field(default_factory=set)
 
-    def write(self) -> None:
+    def write(self, progress: Callable[[int], object]) -> None:
         runs = [exhibit.run for exhibit in self.exhibits[: 2 if self.has_story else 1]]
         drawn = _in_languages(lambda: [drawings.words_as_lines(*run) for run in runs if run is not None])
         for code, files in self._write_pictures(START, "picture", drawn).items():
@@ -164,12 +168,13 @@ class _Site:
                 self._write_start(files)
         for number, exhibit in enumerate(self.exhibits):
             sections = _in_languages(lambda exhibit=exhibit: list(exhibit.sections()))  # type: ignore[misc]
-            pictures = {code: [drawing for _heading, drawing in of] for code, of in sections.items()}
+            pictures = {code: [section.drawing for section in of] for code, of in sections.items()}
             files_of = self._write_pictures(self._name(number), "picture", pictures)
             walks, lacks = self._write_walks(number)
             for code, files in files_of.items():
                 with speaking(code):
                     self._write_exhibit(number, sections[code], files, walks.get(code, ()), lacks)
+            progress(1)
 
     def _name(self, number: int) -> str:
         """Of an exhibit's files."""
@@ -234,7 +239,7 @@ class _Site:
             label=exhibit.label,
             text=exhibit.text,
             note=_(exhibit.note),
-            sections=[(at, heading, len(drawing.parts)) for at, (heading, drawing) in enumerate(sections)],
+            sections=sections,
             how_to_read=list(HOW_TO_READ.values()) if exhibit.trace else [],
             walk=walk,
             megabytes=decimal(sum((self.folder / file).stat().st_size for file in walk) / 1e6, 1),

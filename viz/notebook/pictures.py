@@ -25,6 +25,7 @@ from viz.text import written
 if TYPE_CHECKING:
     from model import Trace
     from model.reader import Writer
+    from viz.notebook.reasons import Answering
     from viz.notebook.widget import Widget
 
 #: All that a picture sends may take so many bytes.
@@ -34,18 +35,20 @@ MOST_BYTES: Final = 64 << 20
 class Picture:
     """A picture, shown as the last line of a cell; `save` writes it into a file; `alt` is for those who hear it.
 
+    `answering` is what a kernel answers of it while it runs; None where all that one can ask for is in it.
+
     A cell shows `still`, an SVG, and `widget`, which takes its place where scripts run. The still is what is seen on
     GitHub, on a page made by nbconvert without a network, and where anywidget is not installed.
     """
 
-    def __init__(self, drawing: Drawing, still: str) -> None:
+    def __init__(self, drawing: Drawing, still: str, answering: "Answering | None" = None) -> None:
         payloads = drawing.payloads()
         if (total := sum(map(len, payloads))) > MOST_BYTES:
             raise ValueError(
                 f"This picture takes {total / 1e6:.0f} MB, and a notebook's may take {MOST_BYTES / 1e6:.0f}: choose "
                 "one attention, fewer layers or a shorter text."
             )
-        self.drawing, self.alt, self.still = drawing, drawing.alt, still
+        self.drawing, self.alt, self.still, self.answering = drawing, drawing.alt, still, answering
         self.plan, self.payloads = json.dumps(drawing.plan()), payloads
 
     @cached_property
@@ -62,7 +65,10 @@ class Picture:
                 "of Headlight and restart the kernel.",
                 name=error.name,
             ) from error
-        return Widget(_esm=script(self.drawing, self.still), plan=self.plan, payloads=self.payloads)
+        made = Widget(_esm=script(self.drawing, self.still), plan=self.plan, payloads=self.payloads)
+        if self.answering is not None:
+            made.answer_with(self.answering)
+        return made
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -92,10 +98,8 @@ def save(picture: Picture, path: str | Path, title: str = "Headlight") -> Path:
 
     One that is there is written over. Raises a ValueError if the title is not text.
     """
-    written = Path(path)
-    write_text(
-        written, text_page(checked_text("title", title), '<main id="picture-0"></main>', drawings=[picture.drawing])
-    )
+    written, drawing = Path(path), picture.drawing if picture.answering is None else picture.answering.kept()
+    write_text(written, text_page(checked_text("title", title), '<main id="picture-0"></main>', drawings=[drawing]))
     return written
 
 

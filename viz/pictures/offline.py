@@ -53,6 +53,7 @@ class Part:
     payload: bytes  #: what it draws first
     #: what it draws when a head is chosen in another part, layer by layer; none where nothing is.
     choices: tuple[bytes, ...] = ()
+    answers: tuple[str, ...] = ()  #: where a person asks this part itself: the question that each choice answers
     style: str = ""  #: rules of CSS for this page alone: sizes, and what only a page with a server can do, hidden
 
 
@@ -84,6 +85,7 @@ class Drawing:
                 "element": part.component.element,
                 "style": "" if part.component.style is None else scripts.styles(part.component.style) + part.style,
                 "count": 1 + len(part.choices),
+                "answers": part.answers,
                 "hidden": part.component.style is None,
             }
             for part in self.parts

@@ -5,7 +5,8 @@ The same numbers as in the picture that answers to the pointer, without what onl
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from math import isqrt
+from math import isqrt, sqrt
+from textwrap import wrap
 from typing import Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from jaxtyping import Float
 
 from viz import theme
 from viz.pictures.payload import fingerprint
-from viz.text.written import display_token, display_tokens, head_label, percent
+from viz.text.written import display_token, display_tokens, head_label, percent, signed
 
 #: Pixels: of a line of text, between parts, of a tile and of a cell of the open head, at most.
 _LINE, _GAP, _TILE, _CELL = 18, 6, 72, 26
@@ -23,6 +24,8 @@ _MOST_CELLS, _MOST_SIDE, _MOST_OPEN = 100_000, 24, 64
 _LEAST, _CANDIDATES = 0.02, 3
 #: The width of a character, as far as it can be known without the font.
 _WIDE: Final = 8
+#: Characters of a line of sentences and tokens.
+_COLUMNS: Final = 110
 
 
 def heads(
@@ -100,6 +103,51 @@ def film(steps: Sequence[tuple[str, float, Sequence[tuple[str, float]]]], title:
         told_at = left + 100 + _GAP
         parts += [_text(0, y, f"{at + 1}"), _text(4 * _WIDE, y, display_token(token)), _text(told_at, y, told)]
     return _svg(left + 100 + 60 * _WIDE, top + _LINE * (len(steps) + 1), title, parts)
+
+
+def shares(
+    title: str,
+    told: Sequence[str],
+    lines: Sequence[tuple[str, Sequence[tuple[str, float]]]],
+    groups: Sequence[tuple[str, Sequence[tuple[str, float]]]],
+) -> str:
+    """Sentences, lines of tokens (a mark, then token and share) tinted by their shares, and groups of bars.
+
+    Shares above zero are warm, those below cold.
+    """
+    parts, y = [], 2.0 * _LINE
+    for sentence in (each for text in told for each in wrap(text, _COLUMNS)):
+        parts.append(_text(0, y, sentence))
+        y += _LINE
+    most = max((abs(share) for _mark, tokens in lines for _token, share in tokens), default=0.0) or 1.0
+    for mark, tokens in lines:
+        x, y = 6.0 * _WIDE, y + _LINE * 1.5
+        parts.append(_text(0, y, mark))
+        for token, share in tokens:
+            width = _WIDE * len(token) + _GAP
+            if x + width > _WIDE * _COLUMNS:
+                x, y = 6.0 * _WIDE, y + _LINE * 1.5
+            tint = 0.75 * sqrt(abs(share) / most)
+            parts.append(
+                f'<rect x="{x:.0f}" y="{y - 14:.0f}" width="{width}" height="{_LINE}" fill="{_hue(share)}" '
+                f'opacity="{tint:.2f}"/>{_text(x + _GAP / 2, y, token)}'
+            )
+            x += width
+    wide = _WIDE * max(len(name) for _title, bars in groups for name, _share in bars) + _GAP
+    for heading, bars in groups:
+        y += _LINE * 2
+        parts.append(_text(0, y, heading))
+        largest = max(abs(share) for _name, share in bars) or 1.0
+        for name, share in bars:
+            y += _LINE
+            length = 200 * abs(share) / largest
+            parts.append(f'<rect x="{wide}" y="{y - 11:.0f}" width="{length:.1f}" height="13" fill="{_hue(share)}"/>')
+            parts += [_text(0, y, name), _text(wide + length + _GAP, y, signed(share))]
+    return _svg(_WIDE * _COLUMNS, y + _LINE, title, parts)
+
+
+def _hue(share: float) -> str:
+    return theme.SKY if share < 0 else theme.ORANGE
 
 
 def _labelled(

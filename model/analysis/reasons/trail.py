@@ -126,15 +126,20 @@ def leading(reason: Reason, codes: Sequence[str] = ()) -> Trail:
     """A trail that goes on from its end by what gives most to each number, until a word begins or no step is left."""
     trail = follow_trail(reason, codes)
     while trail.refused is None and len(trail.codes) < LONGEST:
-        level = trail.levels[-1]
-        towards = [bar for bar in level.words or level.parts if bar.trail and bar.share * level.total > 0]
+        towards = strongest(trail.levels[-1])
         if not towards:
             break
-        further = follow_trail(reason, max(towards, key=lambda bar: abs(bar.share)).trail)
+        further = follow_trail(reason, towards)
         if further.refused is not None or len(further.levels) <= len(trail.levels):
             break
         trail = further
     return trail
+
+
+def strongest(level: Level) -> tuple[str, ...]:
+    """The codes of what gives most to a number; none where nothing that gives to it can be followed."""
+    towards = [bar for bar in level.words or level.parts if bar.trail and bar.share * level.total > 0]
+    return max(towards, key=lambda bar: abs(bar.share)).trail if towards else ()
 
 
 def _partners(reason: Reason) -> Mapping[Stack, tuple[int, ...]]:

@@ -12,13 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model.analysis.reasons.cell import telling_cell
+from model.analysis.reasons.score import explain
+from model.analysis.reasons.trail import follow_trail, leading
+from model.analysis.reasons.twins import trace_twin
+from model.opening import open_reader
 from tests.paths import ROOT
 from tests.viz.sent import unpack
 from viz.access.findings import Finding
-from viz.gallery import contents, docs, drawings, site
+from viz.gallery import contents, docs, drawings, reasons, site
 from viz.gallery.__main__ import main
 from viz.gallery.contents import Exhibit
 from viz.pages.learn.transformer.walk_file import MOST_TOKENS
+from viz.selection.examples import EXAMPLES
 from viz.text import written
 from viz.text.messages import speaking
 
@@ -74,7 +80,7 @@ def test_every_address_of_every_page_is_a_file_of_the_site(folder: Path) -> None
         assert len(addresses) > 4
         assert all((folder / address).is_file() for address in addresses)
     components = (
-        "tile_keeper", "head_grid", "matrix_picture", "head_lines", "headline", "word_picker", "decode_player",
+        "tile_keeper", "head_grid", "matrix_picture", "head_lines", "headline", "word_picker", "decode_player", "why",
     )  # fmt: skip
     assert {file.stem for file in folder.glob("scripts/*")} == {*components, "walk", "draw"}
 
@@ -109,7 +115,7 @@ def test_what_is_found_is_open_and_its_attention_comes_first_with_the_film(exhib
         assert exhibit.found is not None
         found, own = exhibit.found, written.label(exhibit.found.site)
         others = [written.label(site_) for site_ in exhibit.trace.sites if site_ != found.site]
-        assert [heading for heading, _drawing in exhibit.sections()] == ["", own, "Film", *others]
+        assert [section.heading for section in exhibit.sections()] == ["", own, "Film", "Why", *others]
 
 
 def test_of_a_large_attention_only_the_open_head_is_kept(
@@ -171,8 +177,45 @@ def test_a_page_holds_every_head_of_every_site_as_heatmap_and_as_lines(folder: P
             np.testing.assert_allclose((shares / 65535.0) ** 2, expected.ravel(), atol=1e-4)
         numbers = [unpack(drawn)[0]["command"]["number"] for drawn in payloads[11:]]
         assert len(set(numbers)) == len(numbers)
-    (film,) = (payloads for plan, payloads in others if len(plan["parts"]) == 1)
+    (film,) = (payloads for plan, payloads in others if plan["parts"][0]["element"] == "decode-player")
     assert len(unpack(film[0])[0]["steps"]) == len(trace.steps)
+
+
+def test_whatever_a_kept_answer_asks_is_kept_and_answers_as_the_model_does(tiny_checkpoints: Path) -> None:
+    example = EXAMPLES[0]
+    (exhibit,) = contents.own(tiny_checkpoints / "en-de", [example.text])
+    assert exhibit.trace is not None
+    (drawing,) = (section.drawing for section in exhibit.sections() if section.heading == "Why")
+    (part,) = drawing.parts
+    reader = open_reader(tiny_checkpoints / "en-de")
+    twin = trace_twin(reader, exhibit.trace, example.twin)
+    question = telling_cell(exhibit.trace, twin)
+    assert question is not None
+    reason = explain(reader.parts, exhibit.trace, question, twin)
+    names, asked = ("", *part.answers), set()
+    for name, packed in zip(names, (part.payload, *part.choices), strict=True):
+        page, _ = unpack(packed)
+        answer = follow_trail(reason, tuple(filter(None, name.split("."))))
+        assert ".".join(answer.codes) == name
+        total = answer.levels[-1].total if name not in ("", "q", "k") else reason.total
+        assert page["total"] == pytest.approx(total, rel=1e-4, abs=1e-6)
+        rows = [row for group in page["groups"] for top in group["rows"] for row in (top, *top["heads"])]
+        asked |= {each["trail"] for each in (*rows, *(tint for row in rows for tint in row["tints"]))}
+        assert {crumb["trail"] for crumb in page["crumbs"]} <= {*names}
+        assert page["rivals"] == []
+    # The side that is followed anyway is the question itself.
+    assert asked - {*names} <= {"q", "k"} - {*part.answers}
+    # What gives most is kept to its end.
+    assert leading(reason).codes in {tuple(name.split(".")) for name in names}
+    assert len(names) == reasons.ANSWERS
+
+
+def test_a_page_says_why_a_score_cannot_be_split(earlier_checkpoints: Path) -> None:
+    for name, told in (("recurrent", "not products of queries and keys"), ("convolutional", "the residual stream")):
+        (exhibit,) = contents.own(earlier_checkpoints / name, ["Tom told me."])
+        (why,) = (section for section in exhibit.sections() if section.heading == "Why")
+        assert not why.drawing.parts
+        assert told in why.notes[0]
 
 
 def test_the_walk_of_a_trace_holds_its_numbers_once_and_its_words_in_each_language(

@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from model import later
-from viz.access import models
+from model.errors import TraceError
+from viz.access import attention, models
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache, cached
 from viz.text.messages import said
@@ -73,6 +74,8 @@ def copying(reader: "Reader", site: str) -> Task[Float[np.ndarray, "layer head"]
 
 
 MAX_REASONS: Final = 32
+#: Scores of longer texts are not split.
+MOST_TOKENS: Final = attention.SHORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,12 @@ class Asked:
 def twin_trace(reader: "Reader", trace: "Trace", text: str) -> "Trace":
     """The twin, over the same target."""
     return later.reasons_twins.trace_twin(reader, trace, text)
+
+
+def check_length(trace: "Trace") -> None:
+    """Raise a TraceError if each run of the model and each step would take seconds."""
+    if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
+        raise TraceError("Scores are split for texts of at most {most:,} tokens.", most=MOST_TOKENS)
 
 
 @cached(max_entries=MAX_REASONS)

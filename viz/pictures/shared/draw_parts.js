@@ -1,7 +1,9 @@
 // Draws the components of a picture into an element, each in a shadow of its own, from bytes that are all there.
 
-/** @typedef {{ script: string, element: string, style: string, count: number, hidden: boolean }} Part */
+/** @typedef {{ script: string, element: string, style: string, count: number, answers: readonly string[], hidden: boolean }} Part */
 /** @typedef {{ parts: Part[], heads: number, alt: string, light: Record<string, string>, dark: Record<string, string> }} Plan */
+
+/** Who answers what no payload does. @typedef {{ ask: (name: string, value: any) => void, hear: (then: (payload: Uint8Array) => void) => void }} Live */
 
 /** @param {string} text of a module */
 const load = async (text) => {
@@ -38,9 +40,10 @@ const isDark = (element) => {
  * @param {Plan} plan
  * @param {Uint8Array[]} payloads of all parts, one after another
  * @param {Record<string, string>} scripts path → text of a module
+ * @param {Live} [live] of a picture of one part
  */
 // biome-ignore lint/correctness/noUnusedVariables: the page and the widget that this text is put into call it
-const draw = async (el, plan, payloads, scripts) => {
+const draw = async (el, plan, payloads, scripts, live) => {
   const colour = () => {
     el.style.color = "";
     for (const [name, value] of Object.entries(isDark(el) ? plan.dark : plan.light)) el.style.setProperty(name, value);
@@ -92,6 +95,9 @@ const draw = async (el, plan, payloads, scripts) => {
   };
   /** @param {number} teller @param {string} name @param {any} value */
   const told = (teller, name, value) => {
+    if (live) return live.ask(name, value);
+    // What is not among the answers is the question itself.
+    if (name === "trail") return show(teller, 1 + plan.parts[teller].answers.indexOf(value.codes));
     let now = kept;
     if (name === "head") lines = {};
     else if (name === "kept") now = [value.row, value.column];
@@ -111,6 +117,10 @@ const draw = async (el, plan, payloads, scripts) => {
     }
   };
   const ends = drawn.map((_, number) => show(number, 0));
+  live?.hear((payload) => {
+    drawn[0].own[0] = payload;
+    show(0, 0);
+  });
   const ended = new AbortController();
   const again = () => {
     colour();
@@ -123,7 +133,7 @@ const draw = async (el, plan, payloads, scripts) => {
     const page = /** @type {{ headlightOpened?: HTMLElement }} */ (globalThis);
     if (page.headlightOpened === el) return;
     page.headlightOpened = el;
-    shown.forEach((choice, number) => plan.parts[number].count > 1 && show(number, choice));
+    shown.forEach((choice, number) => plan.parts[number].count > 1 + plan.parts[number].answers.length && show(number, choice));
   };
   for (const event of ["pointerenter", "focusin"]) el.addEventListener(event, open, { signal: ended.signal });
   return () => {

@@ -10,7 +10,7 @@ from viz.pages.attention.why.names import Names
 from viz.pages.attention.why.payload import Crumb, Gauge, Group, Line, Page, Rival, Row, Tint
 from viz.pictures.component import Component
 from viz.text import written
-from viz.text.messages import _
+from viz.text.messages import _, said
 from viz.text.written import ENCODER, NAMES, head_label, scientific, signed, spoken
 
 if TYPE_CHECKING:
@@ -24,6 +24,11 @@ COMPONENT: Final = Component("pages/attention/why/why.js", "pages/attention/why/
 SHOWN: Final = 6
 #: So many keys are offered as rivals.
 RIVALS: Final = 12
+NOT_PROVEN: Final = said(
+    "What this does not prove. A share is exact while norms, attention weights and gates are held as they were; it "
+    "does not say what happens without the part. A sentence and its twin are one case. And a score is not the word "
+    "that is written: other heads and layers have their say in that."
+)
 
 
 @dataclass(frozen=True, slots=True)

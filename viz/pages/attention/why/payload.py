@@ -110,9 +110,18 @@ class Codes:
 
     codes: Annotated[str, ANYTHING]
 
+    @property
+    def trail(self) -> tuple[str, ...]:
+        """Its codes, without what can be none."""
+        return tuple(code for code in self.codes.split(".") if code.isascii() and code.isalnum())
+
 
 @dataclass(frozen=True, slots=True)
 class Twin:
     """The text of a twin."""
 
     text: Annotated[str, ANYTHING]
+
+    def of(self, text: str) -> str:
+        """The twin of a text; "" for none."""
+        return "" if self.text.strip() == text else self.text.strip()

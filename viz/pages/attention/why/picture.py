@@ -69,9 +69,9 @@ class Picture:
     cold: str = theme.SKY
 
 
-def show(picture: Picture, go: Callable[[str], object]) -> None:
+def show(picture: Picture, go: Callable[[Codes], object]) -> None:
     """The picture; `go` is called with the codes of a step that a person chose in it."""
-    _PICTURE.show(picture, key="why-picture", trail=hear(lambda told: go(told.codes), Codes))
+    _PICTURE.show(picture, key="why-picture", trail=hear(go, Codes))
 
 
 def draw(names: Names, there: "Trace | None", ahead: "Trail", asked: Sequence[str], tested: Tested) -> Picture:

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import TraceError
-from viz.access import attention, models
+from viz.access import models
 from viz.pages.attention import circuits, data
 from viz.pages.attention.why import all_parts, picture
 from viz.pages.attention.why.asked import asked_cell
-from viz.pages.attention.why.drawn import COMPONENT, Drawn
+from viz.pages.attention.why.drawn import COMPONENT, NOT_PROVEN, Drawn
 from viz.pages.attention.why.payload import Codes, Twin
 from viz.pictures.payload import hear
 from viz.selection import state
-from viz.text.messages import _, said, shown
+from viz.text.messages import _, shown
 from viz.ui import frame
 from viz.ui.controls import plain
 
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 #: Where a session keeps the cell that was asked about last, and its trail.
 _BEFORE: Final = "why: asked before"
-#: Of a sentence with more tokens, each run of the model and each step would take seconds.
-MOST_TOKENS: Final = attention.SHORT
-_NOT_PROVEN: Final = said(
-    "What this does not prove. A share is exact while norms, attention weights and gates are held as they were; it "
-    "does not say what happens without the part. A sentence and its twin are one case. And a score is not the word "
-    "that is written: other heads and layers have their say in that."
-)
 
 
 @frame.fragment
@@ -38,15 +31,14 @@ def show(trace: "Trace") -> None:
         try:
             if not frame.lacking(models.abilities(state.current().model), "reasons"):
                 _answer(trace)
-                st.caption(shown(_NOT_PROVEN))
+                st.caption(shown(NOT_PROVEN))
         except TraceError as error:
             st.info(plain(error.message), icon=":material/info:")
     frame.unfolding(_("By tokens alone: QK and OV"), "by-tokens", circuits.show, trace)
 
 
 def _answer(trace: "Trace") -> None:
-    if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
-        raise TraceError("Scores are split for texts of at most {most:,} tokens.", most=MOST_TOKENS)
+    data.check_length(trace)
     reader = models.text_reader(state.current().model)
     _let_go(asked_cell(trace, reader))
     asked = asked_cell(trace, reader)
@@ -61,9 +53,9 @@ def _answer(trace: "Trace") -> None:
     COMPONENT.show(
         drawn.page(),
         key="why",
-        trail=hear(lambda told: _go(told.codes), Codes),
-        rival=hear(lambda key: state.choose(rival_key=key, trail=()), int, key=range(MOST_TOKENS)),
-        twin=hear(lambda told: _take_twin(told.text, trace.text, asked), Twin),
+        trail=hear(_go, Codes),
+        rival=hear(lambda key: state.choose(rival_key=key, trail=()), int, key=range(data.MOST_TOKENS)),
+        twin=hear(lambda told: _take_twin(told.of(trace.text), asked), Twin),
     )
     picture.show(picture.draw(drawn.names, there, ahead, trail.codes, {}), _go)
     frame.unfolding(_("All parts"), "all-parts", all_parts.show, trace, asked)
@@ -80,16 +72,15 @@ def _let_go(asked: data.Asked) -> None:
     st.session_state[_BEFORE] = (cell, trail)
 
 
-def _go(codes: str) -> None:
-    state.choose(trail=tuple(code for code in codes.split(".") if code.isascii() and code.isalnum()))
+def _go(told: Codes) -> None:
+    state.choose(trail=told.trail)
 
 
-def _take_twin(text: str, own: str, asked: data.Asked) -> None:
+def _take_twin(text: str, asked: data.Asked) -> None:
     # What is asked stays, whatever cell is the most telling one with this twin.
     state.change(site=asked.site, layer=asked.layer, head=asked.head, head_chosen=True)
     state.change(token=asked.row, key_token=asked.key)
-    text = text.strip()
-    if text in ("", own):
+    if not text:
         state.choose(without_twin=True)
     else:
         state.choose(other_text=text)
