@@ -193,13 +193,6 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
     expect(page.locator(".st-key-address-code img")).to_have_count(1)
 
 
-@pytest.mark.long
-def test_a_lesson_fits_a_screen_and_page_down_goes_a_step(page: Page, app_for_others: str) -> None:
-    assert_fits(page, presented(page, f"{app_for_others}/learn?present=1&lesson_step=1", ".st-key-lesson-step"))
-    page.keyboard.press("PageDown")
-    expect(page).to_have_url(re.compile("step_of_lesson=2"))
-
-
 #: The modules of a code of so many a side, read from the picture on the page: rows of 0 and, where it is dark, 1.
 READ = """async (image, side) => {
   const pixels = 4;

@@ -59,16 +59,13 @@ def test_a_template_that_takes_all_it_can_is_refused_in_a_sentence(
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ("{{ messages.__class__.__mro__ }}", "unsafe"),
         ("{{ ''.__class__ }}{{ cycler.__init__.__globals__.os.system('x') }}", "unsafe"),
         ("{{ '{0.__class__.__init__.__globals__}'.format(messages) }}", "unsafe"),
         ("{% set _ = messages.append(1) %}", "unsafe"),
-        ("{% include '/etc/passwd' %}", "no loader"),
         ("{% import 'os' as os %}", "no loader"),
         ("{{ undefined.x.y }}", "undefined"),
         ("{% for", "cannot be used for this chat"),
         ("{{ 'x' * 300000 }}", "300,000 characters, and at most 200,000"),
-        ("{{ range(10**9) | list }}", "cannot be used for this chat"),
         ("{{ raise_exception('a' * 5000) }}", "refuses this chat: “a{200} …”"),
         ("{{ raise_exception('\\ud800') }}", "refuses this chat"),
     ],

@@ -230,11 +230,9 @@ def test_the_rule_is_the_same_however_the_weights_are_stored(
         ("bert", "masked", None, "BertForMaskedLM; config.json names no class"),
         ("bert", "masked", ["BertForPreTraining"], "BertForMaskedLM; .* does not run BertForPreTraining"),
         ("bert", "masked", ["BertModel"], "BertModel, as config.json says"),
-        ("gpt2", None, None, "GPT2LMHeadModel; "),
         ("gpt2", None, ["GPT2DoubleHeadsModel"], "GPT2LMHeadModel; "),
         ("llama", None, ["OfSomeoneElse"], "LlamaForCausalLM; "),
         ("llama", "encoder", None, "LlamaModel; "),
-        ("bart", None, None, "BartForConditionalGeneration; "),
         ("vit", None, ["ViTForImageClassification"], "ViTModel; .* does not run ViTForImageClassification"),
     ],
 )

@@ -37,8 +37,6 @@ def test_translations_that_babble_are_counted() -> None:
         ("brale", "Was heißt „brale“?", True),
         ("33", "Es sind 33.", True),
         ("33", "Es sind 133.", False),
-        ("33", "Es sind 3300.", False),
-        ("33", "in den 33s", False),
     ],
 )
 def test_copied_is_letter_by_letter_and_a_word_of_its_own(text: str, output: str, *, expected: bool) -> None:
@@ -49,7 +47,6 @@ def test_copied_is_letter_by_letter_and_a_word_of_its_own(text: str, output: str
     "output",
     [
         "Die Deckedecke ist neu.",
-        "Die Deckedeckedecke ist neu.",
         "Das ist Zeendramwondwonder.",
         "Er sah den Hund Hund Hund.",
         "Nein, nein, nein.",

@@ -22,7 +22,7 @@ from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Example, encode_pairs
 from model.training.loop import TrainingRun, TrainSettings, read_log
-from model.training.optimizer import OPTIMIZERS, OptimizerName, learning_rate
+from model.training.optimizer import OPTIMIZERS, OptimizerName
 from tests.conftest import SENTENCES
 from tests.patience import PATIENCE
 
@@ -74,19 +74,6 @@ def test_a_killed_run_ends_as_an_unbroken_one(
         torch.testing.assert_close(a, b, msg=name)
     rates = [entry["learning_rate"] for entry in read_log(tmp_path / "whole")]
     assert rates[-1] == [entry["learning_rate"] for entry in read_log(tmp_path / "broken")][-1]
-
-
-def test_a_run_stopped_on_the_way_goes_on_with_the_same_rate_and_other_data(
-    tmp_path: Path, new_run: NewRun, examples: list[Example], config: TransformerConfig
-) -> None:
-    new_run().train(examples, {}, until=6)
-    assert read_log(tmp_path)[-1]["step"] == 6
-    resumed = new_run()
-    assert resumed.step == 6
-    resumed.train(examples[:7], {})
-    rates = {entry["step"]: entry["learning_rate"] for entry in read_log(tmp_path)}
-    assert rates[6] == learning_rate(6, decay="linear", warmup=4, d_model=config.d_model, peak=3e-3, total=12)
-    assert rates[12] == 0
 
 
 def test_the_log_of_a_killed_run_says_every_step_once(tmp_path: Path, new_run: NewRun, examples: list[Example]) -> None:

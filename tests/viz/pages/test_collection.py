@@ -87,13 +87,6 @@ def test_a_view_that_no_address_can_carry_is_not_pinned() -> None:
     assert kept_in(app) == (FILM,)
 
 
-@pytest.mark.parametrize("pins", ["nonsense", encode([FILM])])
-def test_the_address_of_the_old_tab_opens_the_list_of_its_views(pins: str) -> None:
-    app = opened(app_of(learn="Collection", pins=pins), "learn")
-    assert kept_in(app) == decode(pins)
-    assert ("pins-present" in [button.key for button in app.button]) == bool(decode(pins))
-
-
 def test_a_presentation_of_the_collection_begins_on_its_first_view_and_stays_on_the_one_of_its_address() -> None:
     app = collection(FILM, HEAD, lang="en")
     app.button("pins-present").click().run()

@@ -10,7 +10,6 @@ from model.analysis.coreference.case_files import CURATED, PronounCase, cases_fo
 from model.analysis.coreference.measure import nearest_hit
 from model.reader import Reader
 from tests.model.analysis.coreference.test_case_files import spelled
-from viz.text.marks import word_spans
 
 CASES = curated_cases("zh").cases
 PRONOUNS = {"它", "他", "她"}
@@ -48,20 +47,6 @@ def test_the_sentences_of_a_pair_differ_in_one_place_by_which_the_nouns_swap() -
         # What decides stands behind both nouns, and is no part of them.
         assert all(before >= case.antecedent[1] and before >= case.distractor[1] for case in (one, other)), name
         assert nearest_hit(one) + nearest_hit(other) == 1, name
-
-
-def test_marks_name_whole_words_once_and_the_text_is_simplified_chinese() -> None:
-    for case in CASES:
-        starts, ends = (set(of) for of in zip(*word_spans(case.sentence), strict=True))
-        for (begin, end), word in zip(case.spans, spelled(case), strict=True):
-            assert begin in starts, (case.name, word)
-            assert end in ends, (case.name, word)
-            assert case.sentence.count(word) == 1, (case.name, word)
-        assert not case.overlapping, case.name
-        # GB 2312 has the simplified characters alone.
-        assert case.sentence.encode("gb2312"), case.name
-        assert not any(sign.isascii() for sign in case.sentence), case.name
-        assert case.sentence.endswith("。"), case.name
 
 
 def test_a_pronoun_is_marked_wherever_there_is_one_and_no_other_stands_there() -> None:

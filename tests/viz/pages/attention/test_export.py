@@ -5,7 +5,6 @@ import json
 import re
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -19,9 +18,7 @@ from tests.viz.sent import unpack
 from viz.access import attention
 from viz.pages.attention.export import OpenView, view_page
 from viz.selection.selection import Selection
-from viz.selection.url import parse
-from viz.text.messages import speaking
-from viz.ui import downloads, trace_tables
+from viz.ui import trace_tables
 
 
 def opened(app: AppTest, **params: str) -> AppTest:
@@ -88,12 +85,6 @@ def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(
     trace = traced(Selection().common.text, Selection().changed(checkpoint="en-de"))
     monkeypatch.setattr(trace_tables, "MAX_ROWS", trace_tables.num_weights(trace, "encoder.self"))
     assert "more than a spreadsheet holds" not in captions(app.run())
-
-
-def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads() -> None:
-    chosen = Selection().changed(checkpoint="en-de", text="Grüße & <b> 50 %?", site="decoder.cross", layer=1, head=2)
-    assert parse(dict(parse_qsl(downloads.link(chosen, "attention"), keep_blank_values=True)), Selection()) == chosen
-    assert dict(parse_qsl(downloads.link(Selection(), "attention")))["text"] == Selection().common.text
 
 
 def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppTest) -> None:
@@ -184,12 +175,3 @@ def test_no_text_of_people_leaves_its_place(trace: Trace, page: str) -> None:
     for sign in ("<script", "</script", "<img", "</style", "<!--"):
         assert found.count(sign) == page.count(sign), sign
     assert "\u2028" not in found[found.rindex("<script") :]
-
-
-def test_the_page_is_in_the_language_in_which_it_is_made(trace: Trace, page: str) -> None:
-    with speaking("zh"):
-        chinese = made(trace)
-    assert '<html lang="zh">' in chinese
-    assert "<h1>注意力</h1>" in chinese
-    assert '<html lang="en">' in page
-    assert "<h1>Attention</h1>" in page

@@ -284,12 +284,3 @@ def test_at_rest_the_pronoun_of_each_sentence_looks_and_the_open_head_of_the_map
     # What the first sentence calls its twins is what the second calls its own.
     twin, other = first["lines"][0]["twins"], second["lines"][0]["axis"]
     assert (twin["side"], twin["groups"][1]) == (other["side"], other["groups"][1])
-
-
-def test_a_word_chosen_on_another_page_is_the_query_here_and_its_twin_in_the_other_sentence() -> None:
-    app = opened(app_of(**{"site": "encoder.self", "from": "1"}), "coreference")
-    assert [named(header, header["chosen"][0]) for header in words_of(app)] == [["animal"], ["animal"]]
-    assert [app.selectbox(key=field).value for field in ("token", "other_token")] == [1, 1]
-    # Rows are those of the word, and say so to whoever points at them.
-    asked = [chart["layout"]["meta"]["query"] for chart in charts(app) if chart["layout"].get("meta", {}).get("query")]
-    assert [(place["side"], place["tokens"]) for place in asked[:2]] == [("source", [1]), ("other source", [1])]

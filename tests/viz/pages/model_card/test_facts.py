@@ -118,6 +118,17 @@ def test_a_log_of_one_step_has_a_panel_with_a_point_for_each_curve_that_it_knows
 TEXT = "The animal was tired."
 
 
+def test_labels_of_a_figure_leave_plotly_no_markup() -> None:
+    figure = parameter_bars([HOSTILE], COUNTS[:1])
+    assert "<" not in figure.layout.yaxis.ticktext[0]
+    log = TrainingLog(
+        Curve("loss", (1,), (2.0,)), Curve("learning_rate", (1,), (0.1,)), (Curve(HOSTILE, (1,), (3.0,)),)
+    )
+    figure = training_curves(log)
+    assert figure is not None
+    assert "<" not in figure.data[2].name
+
+
 def test_bars_hold_every_part_twice_in_millions_and_as_a_share() -> None:
     figure = parameter_bars(["x", "y"], COUNTS)
     assert len(figure.data) == 2 * len(PARTS)

@@ -69,13 +69,7 @@ def test_the_weight_that_is_told_is_that_of_the_finding_on_which_the_page_opens(
 
 @pytest.mark.parametrize(
     ("page", "address"),
-    [
-        ("attention", {"present": 1}),
-        ("attention", {"view": "Why"}),
-        ("decoding", {}),
-        ("coreference", {}),
-        ("attention", {"story": 0}),
-    ],
+    [("attention", {"present": 1}), ("attention", {"view": "Why"}), ("decoding", {}), ("attention", {"story": 0})],
 )
 def test_the_bar_is_seen_on_its_own_tab_alone_and_never_presented(
     app: AppTest, page: str, address: dict[str, object]
