@@ -134,6 +134,10 @@ def test_every_notebook_runs_with_the_package_and_shows_its_pictures(site: Path,
         assert re.search(f"{count} heads off: .* → 'k wnvb. qsxk", shown["3"][1])
     assert re.search("4 heads off: .* → ", shown["3"][1])
     assert not re.search("4 heads off: .* → ['\"]k wnvb", shown["3"][1])
+    assert (
+        "against the mean of all others: layer 0, head 2 × layer 0, head 0 is the largest pair in 120 of 120"
+        in shown["3"][1]
+    )
     no_positions = re.search(r"no-positions: (.*) \| (.*)", shown["4"][1])
     assert no_positions is not None
     assert no_positions[1] == no_positions[2]
