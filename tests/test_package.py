@@ -124,7 +124,7 @@ def test_every_notebook_runs_with_the_package_and_shows_its_pictures(site: Path,
     finally:
         manager.shutdown_kernel(now=True)
     # Libraries may show progress of their own besides.
-    least = {"1": 3, "2": 2, "3": 2, "4": 2}
+    least = {"1": 4, "2": 2, "3": 2, "4": 2}
     assert shown.keys() == least.keys()
     assert all(views >= least[name] for name, (views, _) in shown.items())
     # What each text says of its model is so.

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from model import Translator
-from viz.notebook import film, heads, lines, save
+from viz.notebook import film, heads, lines, save, why
 from viz.pictures.offline import text_page
 
 TOKENS = ["a", "b", "c"]
@@ -80,6 +80,52 @@ def test_a_still_is_seen_without_a_script_and_hidden_where_the_widget_draws(tab:
     )
     expect(tab.get_by_role("gridcell")).to_have_count(8)
     expect(stills.locator("visible=true")).to_have_count(0)
+
+
+def test_why_is_answered_by_the_kernel_and_in_a_saved_file_without_one(
+    tab: Page, tmp_path: Path, translator: Translator
+) -> None:
+    picture = why(translator.trace("Tom told me <!--<script>."), translator, twin="")
+    answering = picture.answering
+    assert answering is not None
+
+    def ask(content: dict[str, str]) -> list[str]:
+        refusal = answering.hear(content["name"], content["value"])
+        return [refusal, *(base64.b64encode(each).decode() for each in answering.drawing().payloads())]
+
+    page = tmp_path / "cell.html"
+    page.write_text("<body><div id='live'></div></body>", encoding="utf-8")
+    tab.expose_function("ask", ask)
+    tab.goto(page.as_uri())
+    tab.evaluate(
+        """async ([text, plan, payload]) => {
+          const { default: widget } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+          const view = (each) => new DataView(Uint8Array.from(atob(each), (c) => c.charCodeAt(0)).buffer);
+          const then = {}, state = { plan, payloads: [view(payload)], is_live: true };
+          const send = async (content) => {
+            const [told, answer] = await ask(content);
+            state.payloads = [view(answer)];
+            then["change:payloads"]();
+            then["msg:custom"]({ told });
+          };
+          const model = { get: (name) => state[name], on: (name, act) => (then[name] = act), send };
+          await widget.render({ model, el: document.getElementById("live") });
+        }""",
+        [picture.widget._esm, picture.plan, base64.b64encode(picture.payloads[0]).decode()],
+    )
+    why_ = tab.locator(".why")
+    expect(why_).to_have_attribute("data-ready", "question")
+    why_.locator(".crumb.ahead").first.click()
+    expect(why_.locator(".crumb").nth(1)).to_have_attribute("aria-current", "step")
+    # What cannot be answered is said below the picture, which stays.
+    why_.get_by_role("button", name="Make a twin").click()
+    why_.get_by_role("textbox").fill("x")
+    why_.get_by_role("textbox").press("Enter")
+    expect(tab.get_by_role("status")).to_contain_text("twin")
+    expect(why_.locator(".crumb").nth(1)).to_have_attribute("aria-current", "step")
+    tab.goto(save(picture, tmp_path / "why.html").as_uri())
+    why_.locator(".crumb.ahead").first.click()
+    expect(why_.locator(".crumb").nth(1)).to_have_attribute("aria-current", "step")
 
 
 def test_what_is_pointed_at_in_one_picture_is_marked_in_those_of_the_same_text_alone(

@@ -36,7 +36,6 @@ class Section(NamedTuple):
     heading: str  #: "" for none
     drawing: Drawing
     notes: Sequence[str] = ()  #: below it, a paragraph each
-    anchor: str = ""  #: what links to it name; by default its place on the page
 
 
 _TRANSLATOR: Final = said("The translator that ships")
@@ -158,8 +157,7 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
     found = findings.finding(trace, choice)
 
     def sections() -> Iterator[Section]:
-        why = _why(trace, choice)
-        yield Section("", drawings.words_of(trace, choice, found, why.anchor))
+        yield Section("", drawings.words_of(trace, choice, found))
         for site in sorted(trace.sites, key=lambda site: site != found.site):
             is_found = site == found.site
             query = found.link.row if is_found and found.link is not None else None
@@ -167,7 +165,7 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
             if is_found and trace.steps:
                 yield Section(_("Film"), drawings.film_of(film(trace, models.writer(choice)), trace.text))
             if is_found:
-                yield why
+                yield _why(trace, choice)
 
     weights = trace.weights(found.site, found.layer, heads=[found.head])[0].numpy()
     return Exhibit(group, choice, trace.text, trace.translation, note, weights, sections, trace, found)
@@ -177,14 +175,10 @@ def _why(trace: "Trace", choice: ModelChoice) -> Section:
     """The question most worth asking, with the answers along its largest shares; or why there is none."""
     reader = models.text_reader(choice)
     try:
-        asked = reasons.asked_of(reader, trace)
-        drawing = reasons.why_of(reader, trace, asked)
+        drawing = reasons.why_of(reader, trace, reasons.asked_of(reader, trace))
     except HeadlightError as error:
         return Section(_("Why"), Drawing([], 1, ""), [shown(error.message)])
-    head = written.NamedHead(asked.site, asked.layer, asked.head)
-    # As `whyHref` of `head_label.js` has it.
-    anchor = head.address.replace(written.HREF, "why-")
-    return Section(_("Why"), drawing, [_(_KEPT), shown(NOT_PROVEN)], anchor)
+    return Section(_("Why"), drawing, [_(_KEPT), shown(NOT_PROVEN)])
 
 
 def _opened(trace: "Trace", site: str, found: Finding) -> tuple[int, int]:

@@ -35,11 +35,8 @@ MOST_BYTES: Final = 1_000_000
 _WORDS: Final = MatrixView("weights", whole_words=True, special_tokens=False)
 
 
-def words_of(trace: "Trace", choice: ModelChoice, found: Finding, why: str) -> Drawing:
-    """What was read and written, as words that can be pointed at; below them the sentence of what is pointed at.
-
-    `why`: where the page answers why, as a link names it.
-    """
+def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
+    """What was read and written, as words that can be pointed at; below them the sentence of what is pointed at."""
     known, languages = texts.words(trace), models.languages(choice)
     sides: Mapping[Side, tuple[str, slice]] = {
         "source": (languages[0], slice(known.num_source)),
@@ -51,15 +48,13 @@ def words_of(trace: "Trace", choice: ModelChoice, found: Finding, why: str) -> D
         if (labels := known.labels[part])
     ]
     headline = Headline(found.site, finding.sentence(found).split("**"), found.is_guess)
-    # The page answers it of one head.
-    style = f' .headline {{ margin-top: 8px; }} .why-link:not([href="#{why}"]) {{ display: none; }}'
     parts = [
         Part(
             words.COMPONENT,
             payload.pack(Words(lines, words.NOTHING)),
             style=" .words { font-size: clamp(1.1rem, 3vw, 1.35rem); max-height: none; }",
         ),
-        Part(captions.COMPONENT, payload.pack(headline), style=style),
+        Part(captions.COMPONENT, payload.pack(headline), style=" .headline { margin-top: 8px; }"),
     ]
     return Drawing(parts, 1, trace.text)
 

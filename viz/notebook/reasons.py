@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from model.errors import HeadlightError
+from model.errors import HeadlightError, TraceError
 from viz.gallery import reasons
 from viz.notebook.pictures import Picture, checked_text
 from viz.pages.attention import data
@@ -67,8 +67,10 @@ class Answering:
         self._asked, self._trail = asked, tuple[str, ...]()
 
     def page(self) -> Page:
-        """What is shown now. Raises a TraceError if the score cannot be split."""
+        """What is shown now. Raises a TraceError if the score cannot be split, or there is no such step."""
         trail = data.trail(self.reader, self.trace, self._asked, self._trail)
+        if trail.refused is not None:
+            raise TraceError(trail.refused)
         ahead = data.ahead(self.reader, self.trace, self._asked, trail.codes)
         twin = self._asked.twin
         there = data.twin_trace(self.reader, self.trace, twin) if twin else None

@@ -68,7 +68,7 @@ const asking = (model, el) => {{
 }};
 export default {{
   async render({{ model, el }}) {{
-    const live = model.get("is_live") ? asking(model, el) : undefined;
+    const live = model.get("is_live") === true ? asking(model, el) : undefined;
     const drawn = await draw(el, JSON.parse(model.get("plan")), model.get("payloads").map(bytes), scripts, live);
     const style = document.createElement("style");
     style.textContent = {json.dumps(stills + " { display: none; }")};

@@ -14,10 +14,12 @@ import pytest
 import torch
 
 from model import Trace, Translator
+from model.analysis.reasons.score import Question, explain
+from model.analysis.reasons.trail import follow_trail
 from model.opening import as_writer, open_reader
 from tests.paths import ROOT
 from tests.viz.sent import unpack
-from viz.notebook import Picture, film, heads, lines, save
+from viz.notebook import Picture, film, heads, lines, save, why
 from viz.notebook import pictures as widgets
 from viz.text.written import display_token, display_tokens
 
@@ -188,6 +190,35 @@ def test_cells_of_a_still_are_lighter_the_more_weight_they_have() -> None:
     assert [cells[colour] for colour in sorted(cells, key=lambda each: lightness[each])] == [
         f"M{column} {row}h1v1h-1z" for row, column in ((1, 0), (1, 1), (0, 1))
     ]
+
+
+def test_why_answers_what_is_asked_of_it_while_the_kernel_runs(translator: Translator) -> None:
+    trace = translator.trace("Tom told me that it was late.")
+    cell = Question(site="decoder.cross", layer=1, head=2, row=1, key=2, rival=4)
+    picture = why(trace, translator, cell, twin="")
+    answering = picture.answering
+    assert answering is not None
+    reason = explain(translator.parts, trace, cell)
+    bar = follow_trail(reason, ()).levels[-1].parts[0]
+    # Outside of a question nothing is asked, and what cannot be answered is said and changes nothing.
+    assert answering.hear("trail", {"codes": ".".join(bar.trail)}) == ""
+    assert answering.page().total == pytest.approx(bar.share)
+    for name, value in (("trail", "x"), ("rival", {"key": -1}), ("nothing", {}), ("twin", {"text": 3})):
+        assert answering.hear(name, value) == ""
+    assert "no token that matches" in answering.hear("twin", {"text": "x"})
+    assert "“c9” does not exist" in answering.hear("trail", {"codes": "c9"})
+    assert answering.page().total == pytest.approx(bar.share)
+    assert answering.hear("rival", {"key": 0}) == ""
+    assert answering.page().total == pytest.approx(explain(translator.parts, trace, replace(cell, rival=0)).total)
+    assert answering.hear("twin", {"text": "Tom told me that he was late."}) == ""
+    assert answering.page().twin == "Tom told me that he was late."
+    names, _paths = drawn(picture)
+    assert any(f"“{display_token(trace.source_tokens[2])}”".replace("▁", "") in name for name in names)
+    for wrong, told in ((replace(cell, head=9), "no head 9"), (replace(cell, site="x"), "no layer 1 of 'x'")):
+        with pytest.raises(ValueError, match=told):
+            why(trace, translator, wrong)
+    with pytest.raises(ValueError, match="Expected the model that the trace is of"):
+        why(trace, open_reader(ROOT / "checkpoints" / "induction"))
 
 
 @pytest.mark.parametrize("token", ["\ud800", "a\udfff", 3, None, b"a", ["a"]], ids=repr)
