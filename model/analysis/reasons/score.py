@@ -169,9 +169,11 @@ class Reason:
 
 
 def cancelling(shares: Sequence[float]) -> float:
-    """Σ |share| / |Σ share|: above `CANCELLING`, percentages of the sum say nothing."""
-    total = abs(sum(shares))
-    return sum(map(abs, shares)) / total if total else float("inf")
+    """Σ |share| / |Σ share|: above `CANCELLING`, percentages of the sum say nothing; of nothing, 1."""
+    total, absolute = abs(sum(shares)), sum(map(abs, shares))
+    if not absolute:
+        return 1.0
+    return absolute / total if total else float("inf")
 
 
 def align(here: Trace, there: Trace) -> dict[Stack, tuple[int, ...]]:

@@ -223,4 +223,4 @@ def test_a_second_question_about_a_trace_computes_no_row_again(config: Transform
 
 
 def test_parts_that_cancel_are_known_by_their_factor() -> None:
-    assert cancelling([3.0, -1.0]) == 2.0
+    assert [cancelling(shares) for shares in ([3.0, -1.0], [2.0, -2.0], [0.0, 0.0])] == [2.0, float("inf"), 1.0]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 COMPONENT: Final = Component("pages/attention/why/why.js", "pages/attention/why/why.css")
 #: So many bars are shown; more while the rest would exceed the smallest of them.
 SHOWN: Final = 6
+#: A smaller change between text and twin is none.
+NO_CHANGE: Final = 0.005
 #: So many keys are offered as rivals.
 RIVALS: Final = 12
 NOT_PROVEN: Final = said(
@@ -138,6 +140,8 @@ class Drawn:
         level = self.level
         if level.kind == "beginning":
             return _("Here the trail ends: this is the word itself, before any layer has read another word.")
+        if level.kind == "question" and self.reason.there is not None and abs(self.reason.total) < NO_CHANGE:
+            return _("Text and twin do not differ here: there is no change to explain. Choose another row or twin.")
         bars = level.words or level.parts
         named = next((bar for bar in bars if bar.trail), None)
         if named is None:

@@ -61,6 +61,7 @@ class Picture:
     title: Text
     caption: Text
     word: Text  #: what the row writes, or else reads
+    writes: bool
     steps: Sequence[DrawnStep]
     key: Token
     rival: Token
@@ -70,7 +71,10 @@ class Picture:
 
 
 def show(picture: Picture, go: Callable[[Codes], object]) -> None:
-    """The picture; `go` is called with the codes of a step that a person chose in it."""
+    """The picture, unless all in it is zero; `go` is called with the codes of a step that a person chose in it."""
+    shares = [share for step in picture.steps for share in (step.share, *(other.share for other in step.others))]
+    if all(abs(share) < LEAST_REST for share in shares):
+        return
     _PICTURE.show(picture, key="why-picture", trail=hear(go, Codes))
 
 
@@ -102,6 +106,7 @@ class _Drawing:
             title=title,
             caption=self._caption(levels),
             word=word,
+            writes=names.trace.rows_write(question.site),
             steps=[self._step(levels, at) for at in range(len(levels))],
             key=key,
             rival=rival,

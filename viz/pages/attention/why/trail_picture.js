@@ -19,7 +19,7 @@ import { BEND, bandAlong, closed, roundBelow, stub } from "./trail_bands.js";
  *   others: Other[],
  * }} Step
  * @typedef {{
- *   title: string, caption: string, word: string, steps: Step[], key: string, rival: string, file: string,
+ *   title: string, caption: string, word: string, writes: boolean, steps: Step[], key: string, rival: string, file: string,
  *   warm: string, cold: string,
  * }} PictureHeader
  */
@@ -174,12 +174,16 @@ class TrailPicture extends View {
 
   /** The word that is written, and the line to its head: that one has no share. @param {number} x @param {number} y @param {number} end */
   word(x, y, end) {
-    const { word } = this.data;
+    const { word, writes } = this.data;
     const width = this.widthOf(word, BOLD) + 20;
-    const box = svg("rect", { class: "written", x, y, width, height: WORD, rx: 5 });
+    const box = svg("rect", { class: writes ? "written" : "asked", x, y, width, height: WORD, rx: 5 });
     const middle = { x: x + width / 2, y: y + WORD / 2, "dominant-baseline": "central", "text-anchor": "middle" };
     const d = this.isDown ? `M${middle.x} ${y + WORD}V${end}` : `M${x + width} ${middle.y}H${end}`;
-    return [svg("path", { class: "line", d }), box, svg("text", { class: "on-written", ...middle }, word)];
+    return [
+      svg("path", { class: "line", d }),
+      box,
+      svg("text", { class: writes ? "on-written" : "name", ...middle }, word),
+    ];
   }
 
   // ---- bands ----
@@ -333,7 +337,8 @@ class TrailPicture extends View {
 
   /** How to read it. */
   drawWords() {
-    const { caption, word, key, rival, steps } = this.data;
+    const { caption, word, writes, key, rival, steps } = this.data;
+    const noWidth = writes ? _("no width: other heads write the word too") : _("no width: where the head attends from");
     const read = this.isDown
       ? _("Read from “{word}” down: each step was made of what is below it.", { word })
       : _("Read from “{word}”: each step was made of what is to its right.", { word });
@@ -358,7 +363,7 @@ class TrailPicture extends View {
       towards(rival, "cold"),
       [sample("band warm", 10), element("span", "", _("dashed: not tested yet"))],
       [sample("scale", unit * this.scale), element("span", "", width)],
-      [sample("line-key", 2), element("span", "", _("no width: other heads write the word too"))],
+      [sample("line-key", 2), element("span", "", noWidth)],
     ];
     this.foot.replaceChildren(...entries.map((parts) => element("span", "entry", ...parts)));
   }

@@ -1,4 +1,4 @@
-"""All parts of a score, in the tab Why: what each table lists and leaves out adds up to the same number."""
+"""The tab Why: tables of all parts add up to the same number, and of no change there is nothing to explain."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.analysis.reasons.score import CANCELLING
+from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy
 from tests.viz.sent import sent_to
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -25,3 +26,14 @@ def test_the_tables_of_both_sides_and_of_pairs_add_up_to_the_score_and_cancellin
     *pairs, _rest = shares[2]
     assert sum(map(abs, pairs)) > CANCELLING * abs(page["total"])
     assert any("Pairs of parts cancel" in caption.value for caption in app.caption)
+
+
+def test_before_the_first_word_that_differs_no_change_is_explained_and_no_picture_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+    app = app_of(view="Why", checkpoint="induction", text="abcd abcd", other="abcd abce", token=3, key_token=1)
+    healthy(app.run())
+    ((page, _arrays),) = sent_to(app, "why")
+    assert "there is no change to explain" in page["because"]
+    assert not sent_to(app, "trail_picture")
