@@ -68,7 +68,18 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
         except TraceError as error:  # Its parts are not known: of this model there is no lens at all.
             failed["logit lens"] = error.message
 
+    def split() -> None:
+        parts = reader.parts
+        try:
+            for stack in parts.stacks:
+                parts.additions_at(trace, stack, [0], parts.start(trace, stack).read[[0]])
+            for site in trace.sites:
+                parts.attention(site, 0)
+        except TraceError as error:
+            failed["reasons"] = error.message
+
     attempt("logit lens", looked_through)
+    attempt("reasons", split)
     attempt("norms", lambda: [reader.output_projection(site, 0) for site in trace.sites])
     attempt("edits", lambda: _edited(reader, trace))
     attempt("word choice", lambda: _chosen(reader, text))
