@@ -30,7 +30,7 @@ from model.reader import LARGEST_ALPHA, LoadedTranslator, choose_device, choose_
 from model.tokenizer import Tokenizer
 from model.trace.steps import Spread, describe_steps
 from model.trace.trace import Trace, build_trace, join_recorded
-from model.word_choice import NO_EDITS, Choice, TextChoice, TokenPlace, WordChoice, first_difference
+from model.word_choice import NO_EDITS, Choice, ReadsOn, TextChoice, TokenPlace, WordChoice, first_difference
 
 
 class ReadFolder(NamedTuple):
@@ -228,6 +228,17 @@ class SequenceTranslator(LoadedTranslator, ABC):
             hidden = self.model.decode(target, self.model.encode(source))
         logits: Tensor = self.model.projection(hidden[:, place.row])
         return logits.float()
+
+    def reads_on(self, source: Sequence[int]) -> ReadsOn:
+        """See `model.word_choice.Chooser`."""
+        memory, cache = self.model.encode(torch.tensor([source], device=self.device)), self.model.new_cache()
+
+        def read(token_ids: Sequence[int]) -> Float[Tensor, "vocab"]:
+            hidden = self.model.decode(torch.tensor([token_ids], device=self.device), memory, cache=cache)
+            logits: Tensor = self.model.projection(hidden[0, -1])
+            return logits.float()
+
+        return read
 
     def trace_place(self, place: TokenPlace, token: int, edits: Edits | None = None) -> Trace:
         """See `model.word_choice.Chooser`."""

@@ -19,6 +19,8 @@ from model.trace.trace import TokenInputs, Trace
 
 OutputsEdit = Callable[[str, int, Float[Tensor, "batch head row d_v"]], Float[Tensor, "batch head row d_v"]]
 """Site, layer and what its heads put out → what they put out instead, before W_O."""
+ReadsOn = Callable[[Sequence[int]], Float[Tensor, "vocab"]]
+"""Further token ids of a target → the logits of what follows, float32; what was read before is kept."""
 #: How a person writes a masked word, whatever the model's own sign is.
 MASK: Final = "[MASK]"
 NO_EDITS: Final[Mapping[str, Edit]] = MappingProxyType({})
@@ -140,6 +142,12 @@ class Chooser(Reader, Protocol):
 
         Raises an EditError if only the weights of the model are known, so that no attention can be edited; a TraceError
         if the embeddings are edited and not found; and a ValueError if there is no such hook.
+        """
+
+    def reads_on(self, source: Sequence[int]) -> ReadsOn:
+        """Read a source (none of a decoder alone), and then the target bit by bit, of a model that writes.
+
+        What is edited must be edited while it reads it: the source here, rows of the target when they are given.
         """
 
     def trace_place(self, place: TokenPlace, token: int, edits: Edits | None = None) -> Trace:

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import torch
@@ -36,19 +36,23 @@ def most_steps(abilities: Abilities, num_source: int) -> int:
     return most if limit is None else min(most, limit)
 
 
-@dataclass(frozen=True, eq=False)
-class Beginning:
-    """How `generate` would begin to write."""
+def _as_they_are(_token_ids: Tensor, scores: Tensor) -> Tensor:
+    return scores
 
-    token_ids: tuple[int, ...]  #: what the decoder reads first: the text, or the token that begins a target
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Beginning:
+    """How `generate` would begin to write; by default with nothing read and no rules."""
+
+    token_ids: tuple[int, ...] = ()  #: what the decoder reads first: the text, or the token that begins a target
     #: what the decoder is given in every step: the encoder's output and its mask; nothing without one.
-    encoded: Mapping[str, Any]
+    encoded: Mapping[str, Any] = field(default_factory=dict)
     #: from the tokens read [row, position] and scores of the next [row, vocab] to scores with all that the model's own
     #: settings ask for: tokens that must or must not come.
-    rules: Callable[[Tensor, Tensor], Tensor]
-    eos_ids: tuple[int, ...]  #: each of them ends a text
-    length_penalty: float
-    early_stopping: bool | str
+    rules: Callable[[Tensor, Tensor], Tensor] = _as_they_are
+    eos_ids: tuple[int, ...] = ()  #: each of them ends a text
+    length_penalty: float = 0.0
+    early_stopping: bool | str = False
 
 
 def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str, Any]) -> Beginning:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from model.adapters import library
 from model.adapters.capture import check_edits
+from model.adapters.generate_call import Beginning, GenerationRows, begin_writing
 from model.adapters.library_parts import LibraryParts
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.stream_taps import layer_around, word_vectors
@@ -22,6 +23,7 @@ from model.word_choice import (
     MASK,
     NO_EDITS,
     Choice,
+    ReadsOn,
     TextChoice,
     TokenPlace,
     WordChoice,
@@ -140,6 +142,18 @@ class TextReader(TextTracer):
         ):
             output = self.model(**given)
         return self.logits_at(output, row).float()
+
+    def reads_on(self, source: Sequence[int]) -> ReadsOn:
+        """See `model.word_choice.Chooser`. Raises a SessionError if the model's settings for writing cannot be used."""
+        begun = Beginning()
+        if source:
+            begun = begin_writing(self.model, torch.tensor([source], device=self.device), 1, self.start_options)
+        rows = GenerationRows(self.model, begun, caches=self.caches)
+
+        def read(token_ids: Sequence[int]) -> Float[Tensor, "vocab"]:
+            return self.allowed(rows.read(torch.tensor([token_ids], device=self.device)))[0]
+
+        return read
 
     def logits_at(self, output: Any, row: int) -> Float[Tensor, "copy vocab"]:
         """What the model puts out at a row."""

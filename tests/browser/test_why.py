@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
 
@@ -77,3 +77,35 @@ def test_a_pair_is_asked_about_with_its_twin(page: Page, url: str, shipped: str)
     page.get_by_role("button", name="Why?").click()
     expect(page.locator(".why[data-ready='question'] h2")).to_contain_text("Why animal and not")
     expect(page).to_have_url(re.compile(r"head=L5H2&.*other=The\+animal.*wide"))
+
+
+@pytest.mark.long
+def test_words_are_tested_together_with_the_weights_and_the_german_that_follow(page: Page, shipped_url: str) -> None:
+    visit(page, f"{shipped_url}&view=Why")
+    why, rows = page.locator(".why[data-ready]"), page.locator(".why .test tbody tr")
+    # Every bar has two numbers before anybody asks for a run.
+    expect(why.locator(".bar", has_text="cross L4").locator(".left")).to_contain_text("◇ +1")
+    expect(rows.nth(3)).to_contain_text("not tested yet")
+
+    def word(name: str) -> Locator:
+        return why.get_by_role("button", name=re.compile(rf"^{name}, .*with others$"))
+
+    why.get_by_role("button", name="Several words").click()
+    for name in ("it", "tired"):
+        word(name).click()
+    page.keyboard.press("t")
+    expect(rows.nth(0)).to_contain_text("7.58“es zu müde war.”", timeout=60_000)
+    expect(rows.nth(3)).to_contain_text("−7.75“sie zu breit war.”")
+    expect(why.get_by_role("button", name="tested")).to_be_disabled()
+    expect(word("tired")).to_be_focused()
+    # Of the nouns themselves nothing depends.
+    for name in ("it", "tired", "animal", "street"):
+        word(name).click()
+    why.get_by_role("button", name="Test it", exact=True).click()
+    expect(rows.nth(3)).to_contain_text("7.99", timeout=60_000)
+    expect(rows.nth(3)).to_contain_text("7.60“es zu müde war.”")
+    # What belongs to both texts cannot be taken out of one, and says so.
+    visit(page, f"{shipped_url}&view=Why&trail=c4.s10")
+    why.locator(".bar.rest").click()
+    why.locator(".bar", has_text="how it is read").focus()
+    expect(why.locator(".test .refused")).to_contain_text("belongs to both texts at once")

@@ -8,7 +8,7 @@ from viz.gallery import reasons
 from viz.notebook.pictures import Picture, checked_text
 from viz.pages.attention import data
 from viz.pages.attention.data import Asked
-from viz.pages.attention.why.drawn import COMPONENT, Drawn
+from viz.pages.attention.why.drawn import COMPONENT, Drawn, testable, with_tests
 from viz.pages.attention.why.payload import Codes, Page, Twin
 from viz.pictures import payload, still
 from viz.pictures.offline import Drawing, Part
@@ -74,7 +74,8 @@ class Answering:
         ahead = data.ahead(self.reader, self.trace, self._asked, trail.codes)
         twin = self._asked.twin
         there = data.twin_trace(self.reader, self.trace, twin) if twin else None
-        return Drawn(self.trace, there, self._asked, trail, ahead).page()
+        page = Drawn(self.trace, there, self._asked, trail, ahead).page()
+        return with_tests(page, data.products(self.reader, self.trace, self._asked, testable(page)), {}, None)
 
     def drawing(self) -> Drawing:
         """The same as a picture, whose every question takes the kernel."""

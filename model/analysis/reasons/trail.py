@@ -13,11 +13,14 @@ from typing import Final, Literal
 
 from model.analysis.reasons.held_run import Part, PartKind
 from model.analysis.reasons.score import MAX_STEPS, Reason, Step, align, cancelling
+from model.analysis.reasons.without import Asked
 from model.errors import Message, TraceError, said
 from model.parts.weights import Stack
 
 #: A longer trail names no steps: a side, `MAX_STEPS` parts with a word each, and where a word begins.
 LONGEST: Final = 2 * MAX_STEPS + 2
+#: So many words are tested together at most.
+MOST_TOGETHER: Final = 32
 _CODE: Final = re.compile(r"([cdef])([1-9]\d{0,3})(?:h([1-9]\d{0,3}))?|([st])(0|[1-9]\d{0,5})|(emb|pos)")
 _ATTENTIONS: Final[Mapping[str, tuple[PartKind, Stack]]] = {
     "c": ("cross", "decoder"),
@@ -66,6 +69,7 @@ class Level:
     #: what `parts` are the parts of, and whether shares of feed-forward networks have gone to what they read.
     split: Step | None = None
     through: bool = False
+    reads: Step | None = None  #: what `words` are the parts of
 
     @property
     def cancelling(self) -> float:
@@ -120,6 +124,42 @@ def follow_trail(reason: Reason, codes: Sequence[str]) -> Trail:
             refused = error.message
             break
     return Trail(reason, side, tuple(levels), refused)
+
+
+def asked_at(trail: Trail, code: str) -> Asked:
+    """What a code names at the last step of a trail, to be tested: what a code there could ask of, or a side.
+
+    Words are those of the step, joined by "+" if several are to be taken together: "s10+s13". Raises a TraceError if
+    there is nothing of this name.
+    """
+    level, reason, question = trail.levels[-1], trail.reason, trail.reason.question
+    if level.kind == "question" and code in ("q", "k"):
+        return (
+            Asked(reason.query, (question.row,)) if code == "q" else Asked(reason.keys, (question.key, question.rival))
+        )
+    found = [_CODE.fullmatch(each) for each in code.split("+", MOST_TOGETHER)]
+    if len(found) > MOST_TOGETHER:
+        raise TraceError("At most {most} words are tested together.", most=MOST_TOGETHER)
+    words = [each for each in found if each is not None and each[4]]
+    if level.reads is not None and len(words) == len(found):
+        functional = level.reads.terms[0].asked
+        positions = tuple(dict.fromkeys(int(each[5]) for each in words))
+        if {_STACKS[each[4]] for each in words} == {functional.stack} and set(positions) <= set(functional.rows):
+            return Asked(level.reads, positions, level.through)
+    if level.split is not None and (whole := code.partition("h")[0]):
+        every = {code_of(part): part for part in level.split.shares(through_networks=level.through)}
+        part = every.get(whole)
+        if part is not None and whole != code:
+            heads = {code_of(head): head for head in level.split.heads(part, through_networks=level.through)}
+            part = heads.get(code)
+        if part is not None:
+            return Asked(level.split, (part,), level.through)
+    raise TraceError(NOT_THERE, code=code)
+
+
+def code_of(part: Part) -> str:
+    """What a trail calls a part; "" if it is none that a model computes or reads."""
+    return _BEGINNINGS.get(part.kind, "") if part.layer is None else _code(part)
 
 
 def leading(reason: Reason, codes: Sequence[str] = ()) -> Trail:
@@ -188,7 +228,8 @@ class _Walk:
             return replace(self._level("part", trail), part=part)
         read = _read(self.step)
         parts, words = () if head is not None else heads, self._words(trail, read)
-        return Level("part", trail, self.step.total, parts, words, read, part, split=before, through=self.through)
+        level = Level("part", trail, self.step.total, parts, words, read, part, split=before, through=self.through)
+        return replace(level, reads=self.step)
 
     def _word(self, trail: tuple[str, ...], stack: Stack, position: int) -> Level:
         if stack != self.step.terms[0].asked.stack or position not in self.step.terms[0].asked.rows:
@@ -203,10 +244,9 @@ class _Walk:
         return Level(kind, trail, self.step.total, bars, split=self.step, through=self.through)
 
     def _bar(self, trail: tuple[str, ...], part: Part, share: float) -> Bar:
-        code = _BEGINNINGS.get(part.kind)
-        if code is None and part.layer is not None and self.step.count < MAX_STEPS:
-            code = _code(part)
-        return Bar(share, part, trail=() if code is None else (*trail, code))
+        code = code_of(part)
+        is_end = part.layer is not None and self.step.count >= MAX_STEPS
+        return Bar(share, part, trail=(*trail, code) if code and not is_end else ())
 
     def _words(self, trail: tuple[str, ...], read: Read) -> tuple[Bar, ...]:
         """What was read at each position; of positions of the twin alone, and of constants, their sums."""

@@ -9,7 +9,7 @@ text.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import Final, NamedTuple, cast
 
@@ -20,7 +20,7 @@ from torch import Tensor
 from model.analysis.interventions.word_pairs import said_at
 from model.analysis.reasons.held_run import BEGINNINGS, Functional, HeldRun, Part, sublayer_of
 from model.analysis.reasons.score import Reason, Step
-from model.errors import TraceError, said
+from model.errors import Message, TraceError, said
 from model.nn.hooks import Edit, listen
 from model.parts.run import Change
 from model.parts.weights import Norm, Stack, Sublayer
@@ -47,12 +47,18 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """A part or a word of a step, and what is left without it."""
+class Product:
+    """A part or a word of a step, and what is left of the score without it, by one product."""
 
     share: float  #: of what the step splits
     predicted: float  #: the score without it, as the share has it: with all that was held
     by_product: float  #: the score by one product, norms computed anew; in steps back, with weights above them held
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Product):
+    """The same, and what is left by a run."""
+
     by_run: Measured
 
 
@@ -109,6 +115,24 @@ def outcomes(
         yield test.outcome(each)
 
 
+def products(reason: Reason, asked: Iterable[Asked]) -> "Iterator[Product | Message]":
+    """What each leaves by one product, without a run of its own, or in a sentence why it cannot be tested."""
+    memory = _MemoryRead(reason)
+    for each in asked:
+        try:
+            yield _product(memory, _Taken.of(each))
+        except TraceError as error:
+            yield error.message
+
+
+@torch.inference_mode()
+def _product(memory: "_MemoryRead", taken: "_Taken") -> Product:
+    reason = memory.reason
+    return Product(
+        share=taken.share, predicted=reason.here - memory.falls(taken), by_product=_by_product(reason, taken)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class _Test:
     """A question, the run that it is of, and the words that are compared."""
@@ -118,6 +142,10 @@ class _Test:
     word: TokenPlace | None  #: where a token is said; None if nowhere
     pair: tuple[int, int]
     most_written: int
+
+    @cached_property
+    def memory(self) -> "_MemoryRead":
+        return _MemoryRead(self.reason)
 
     @classmethod
     def of(cls, reader: Chooser, reason: Reason, word_row: int | None, most_written: int = MOST_WRITTEN) -> "_Test":
@@ -139,13 +167,7 @@ class _Test:
     def outcome(self, asked: Asked) -> Outcome:
         """One test."""
         taken = _Taken.of(asked)
-        here = self.reason.here
-        return Outcome(
-            share=taken.share,
-            predicted=here - self._falls(taken),
-            by_product=self._by_product(taken),
-            by_run=self.measured(taken.changes, taken.heads),
-        )
+        return Outcome(**asdict(_product(self.memory, taken)), by_run=self.measured(taken.changes, taken.heads))
 
     @torch.inference_mode()
     def measured(self, changes: Sequence[Change], heads: dict[str, Edit]) -> Measured:
@@ -177,50 +199,19 @@ class _Test:
 
     def _written(self, word: TokenPlace, edited: Callable[[], AbstractContextManager[None]]) -> tuple[float, str]:
         """The log-odds of the pair, and what is written from there on."""
-        reader, place, written = self.reader, word, list[int]()
-        writes = reader.abilities.generates
-        ends = cast(Writer, reader).end_ids if writes else frozenset[int]()
-        odds, most = 0.0, reader.abilities.max_target_length if word.source else reader.abilities.max_length
-        while len(written) < (self.most_written if writes else 1):
-            with edited():
-                logits = reader.place_logits(place)[0]
-            if not written:
-                odds = float(logits[self.pair[0]] - logits[self.pair[1]])
-            written.append(int(logits.argmax()))
-            if written[-1] in ends or (most is not None and place.row + 2 > most):
-                break
-            place = replace(place, target=(*place.target, written[-1]), row=place.row + 1)
+        reader, abilities = self.reader, self.reader.abilities
+        with edited():
+            reads = reader.reads_on(word.source) if abilities.generates else None
+            logits = reader.place_logits(word)[0] if reads is None else reads(word.target)
+        odds, written = float(logits[self.pair[0]] - logits[self.pair[1]]), [int(logits.argmax())]
+        if reads is not None:
+            limit = abilities.max_target_length if word.source else abilities.max_length
+            most = self.most_written if limit is None else min(self.most_written, limit - word.row)
+            ends = cast(Writer, reader).end_ids
+            # What is exchanged stands in what has been read, and later rows read it there.
+            while len(written) < most and written[-1] not in ends:
+                written.append(int(reads(written[-1:]).argmax()))
         return odds, reader.vocabulary.decode(written)
-
-    def _falls(self, taken: "_Taken") -> float:
-        """The share of what is taken out in the score; of the encoder's output, read by all that reads it."""
-        q, asked = self.reason.question, taken.asked
-        is_output = asked.stack == "encoder" and asked.depth == len(taken.run.parts.sublayers("encoder"))
-        if not taken.positions or not is_output or q.site == "encoder.self":
-            return taken.falls(taken.step)
-        reading = [self.reason.query.follow(Part("cross", "decoder", layer)) for layer in range(q.layer)]
-        return sum(map(taken.falls, [*reading, self.reason.keys] if q.site == "decoder.cross" else reading))
-
-    def _by_product(self, taken: "_Taken") -> float:
-        """The score by one product; a step back, with all held that is above the norm which reads the stream."""
-        run, asked, side = taken.run, taken.asked, taken.step.side
-        norm = _norm_that_reads(run, asked)
-        if taken.step.count:
-            rows = list(asked.rows)
-            before, after = _stream(run, asked)[rows], taken.stream[rows]
-            if norm is not None:
-                after = after * norm.divisor(before) / norm.divisor(after)
-            return self.reason.here - float((asked.vectors * (before - after)).sum())
-        q = self.reason.question
-        rows = [q.row] if side == "query" else [q.key, q.rival]
-        read = taken.stream[rows] if norm is None else norm(taken.stream[rows])
-        weights, inputs = run.weights(q.site, q.layer), run.attention(q.site, q.layer)
-        projection, used = (weights.query, inputs.query) if side == "query" else (weights.key, inputs.key)
-        used = used.float().clone()
-        used[:, rows] = run.turns(q.site, q.layer, "query" if side == "query" else "key", rows)(projection(read))
-        again = replace(inputs, query=used) if side == "query" else replace(inputs, key=used)
-        scores = again.scores_and_weights([q.head], [q.row]).scores[0, 0]
-        return float(scores[q.key] - scores[q.rival])
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +271,8 @@ class _Taken:
         run, functional = asked.step.terms[0].run, asked.step.terms[0].asked
         positions = tuple(each for each in asked.what if isinstance(each, int))
         parts = [each for each in asked.what if not isinstance(each, int)]
-        if not asked.what or not functional.rows or not set(positions) <= set(functional.rows):
+        is_twin_alone = asked.step.terms[0].sign < 0
+        if is_twin_alone or not asked.what or not functional.rows or not set(positions) <= set(functional.rows):
             raise TraceError(NOTHING_READ)
         if constants := [part for part in parts if part.kind not in (*BEGINNINGS, "self", "cross", "feed_forward")]:
             raise TraceError("{part} cannot be taken out of the model.", part=constants[0].kind)
@@ -329,7 +321,8 @@ class _Taken:
         if not self.positions:
             return 0.0
         places = [self.positions]
-        if self.run.partner is not None:
+        # A twin that reads nothing at these positions is left out of a step.
+        if self.run.partner is not None and len(step.terms) > 1:
             places.append(_in_twin(self.run, step.terms[0].asked.stack, self.positions)[1])
         of_texts = zip(step.words(), places, strict=True)
         return sum(words.get(position, 0.0) for words, positions in of_texts for position in positions)
@@ -397,6 +390,50 @@ class _Taken:
             last = self.run.additions(asked.stack)[asked.depth - 1]
             instead = instead - last.before[rows] if last.has_skip else instead
         return [Change(asked.stack, asked.depth - 1, self.positions, instead)]
+
+
+@dataclass(frozen=True, eq=False)
+class _MemoryRead:
+    """What a question has read of the encoder's output."""
+
+    reason: Reason
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """Of each cross-attention below the head that is asked about, and of its own keys."""
+        q, query = self.reason.question, self.reason.query
+        reading = [query.follow(Part("cross", "decoder", layer)) for layer in range(q.layer)]
+        return [*reading, self.reason.keys] if q.site == "decoder.cross" else reading
+
+    def falls(self, taken: _Taken) -> float:
+        """The share of what is taken out in the score; of the encoder's output, read by all that reads it."""
+        asked = taken.asked
+        is_output = asked.stack == "encoder" and asked.depth == len(taken.run.parts.sublayers("encoder"))
+        if not taken.positions or not is_output or self.reason.question.site == "encoder.self":
+            return taken.falls(taken.step)
+        return sum(map(taken.falls, self.steps))
+
+
+def _by_product(reason: Reason, taken: "_Taken") -> float:
+    """The score by one product; a step back, with all held that is above the norm which reads the stream."""
+    run, asked, side = taken.run, taken.asked, taken.step.side
+    norm = _norm_that_reads(run, asked)
+    if taken.step.count:
+        rows = list(asked.rows)
+        before, after = _stream(run, asked)[rows], taken.stream[rows]
+        if norm is not None:
+            after = after * norm.divisor(before) / norm.divisor(after)
+        return reason.here - float((asked.vectors * (before - after)).sum())
+    q = reason.question
+    rows = [q.row] if side == "query" else [q.key, q.rival]
+    read = taken.stream[rows] if norm is None else norm(taken.stream[rows])
+    weights, inputs = run.weights(q.site, q.layer), run.attention(q.site, q.layer)
+    projection, used = (weights.query, inputs.query) if side == "query" else (weights.key, inputs.key)
+    used = used.float().clone()
+    used[:, rows] = run.turns(q.site, q.layer, "query" if side == "query" else "key", rows)(projection(read))
+    again = replace(inputs, query=used) if side == "query" else replace(inputs, key=used)
+    scores = again.scores_and_weights([q.head], [q.row]).scores[0, 0]
+    return float(scores[q.key] - scores[q.rival])
 
 
 def _place(trace: Trace, row: int) -> TokenPlace:

@@ -35,6 +35,8 @@ from viz.pages.atlas import measuring as of_corpus
 from viz.pages.atlas.metric_texts import maps_of
 from viz.pages.attention import data as attention_data
 from viz.pages.attention import export as of_attention
+from viz.pages.attention.why import testing
+from viz.pages.attention.why.asked import asked_cell
 from viz.pages.coreference import data as coreference_data
 from viz.pages.coreference import python as of_coreference
 from viz.pages.coreference.data import Side, causes
@@ -192,6 +194,17 @@ def circuits(names: dict[str, Any], trace: Trace) -> Pairs:
     of_head = in_this_thread(attention_data.circuits(reader(), attention_data.OpenHead(site, layer, head, 0)))
     copying = in_this_thread(attention_data.copying(reader(), site))
     return [(names["weights"], of_head.weights(trace, site, layer)), (names["copying"], copying)]
+
+
+def answered(names: dict[str, Any], trace: Trace) -> Pairs:
+    level = attention_data.trail(reader(), trace, asked_cell(trace, reader()), ("c1",)).levels[-1]
+    total = attention_data.reason(reader(), trace, asked_cell(trace, reader())).total
+    return [(names["reason"].total, total), ([bar.share for bar in names["parts"]], [bar.share for bar in level.parts])]
+
+
+def without_words(names: dict[str, Any], trace: Trace) -> Pairs:
+    test = in_this_thread(attention_data.test(reader(), trace, asked_cell(trace, reader()), ("c1", "s1+s2")))
+    return [(names["left"].by_product, test.outcome.by_product), (names["left"].by_run, test.outcome.by_run)]
 
 
 def every_weight(names: dict[str, Any], trace: Trace) -> Pairs:
@@ -470,6 +483,7 @@ def exploring(topic: str) -> dict[str, object]:
     return {"lesson": lesson, "lesson_step": step, "explore": True}
 
 
+ASKED: dict[str, object] = {"site": CROSS, "trail": ("c1",)}
 CASES: list[Case] = [
     *(
         ("attention", "All heads", {"measure": measure, "whole_words": words, "special_tokens": special}, all_heads)
@@ -478,7 +492,7 @@ CASES: list[Case] = [
         for special in (False, True)
     ),
     ("attention", "All heads", {"site": CROSS}, all_heads),
-    ("attention", "Why", {}, circuits),
+    ("attention", "Why", ASKED, answered),
     ("attention", "All heads", {"drawn_as": "bertviz"}, every_weight),
     ("decoding", "Film", {"step": 2}, film),
     ("decoding", "Film", {"step": 1, "branches": ("0-1-t30-t31",), "branch": 1}, film),
@@ -573,6 +587,17 @@ def compare(section: str, tab: str, chosen: Mapping[str, object], compared: Call
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}")
 def test_a_snippet_gives_the_numbers_of_its_view(person: Person, case: Case) -> None:
     person(partial(compare, *case))
+
+
+def test_the_tab_why_gives_a_test_and_where_they_are_unfolded_the_tables_of_tokens(person: Person) -> None:
+    def do() -> None:
+        st.session_state["by-tokens"] = True
+        compare("attention", "Why", ASKED, circuits)
+        st.session_state["by-tokens"] = False
+        testing.of_session(reader(), traced(), asked_cell(traced(), reader())).ask("c1.s1+s2")
+        compare("attention", "Why", ASKED, without_words)
+
+    person(do)
 
 
 def test_snippets_of_models_of_other_people_give_what_their_views_show(person: Person, folders: Path) -> None:

@@ -1,8 +1,9 @@
 """What the tab Why asks the model: why a head looks where it looks, and QK and OV, computed once for all viewers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from jaxtyping import Float
 
 from model import later
 from model.errors import TraceError
+from model.interruption import no_progress
 from viz.access import attention, models
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache, cached
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from model.analysis.reasons.pairs import Pairs
     from model.analysis.reasons.score import Question, Reason
     from model.analysis.reasons.trail import Trail
+    from model.analysis.reasons.without import Measured, Outcome, Product
+    from model.errors import Message
     from model.parts.weights import Stack
     from model.reader import Reader
 
@@ -76,6 +80,8 @@ def copying(reader: "Reader", site: str) -> Task[Float[np.ndarray, "layer head"]
 MAX_REASONS: Final = 32
 #: Scores of longer texts are not split.
 MOST_TOKENS: Final = attention.SHORT
+#: Of a step, or of a test: those of the way to it, and at the end what is tested there.
+Codes = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +158,72 @@ def largest_of_words(trace: "Trace", site: str, layer: int, head: int, row: int,
 def pairs(reader: "Reader", trace: "Trace", asked: Asked) -> "Pairs":
     """The answer to a question as a table: a part at the query × a part at the keys."""
     return later.reasons_pairs.pairs(reason(reader, trace, asked))
+
+
+class Tested(NamedTuple):
+    """What a test gave, and what the model gives without it."""
+
+    intact: "Measured"
+    outcome: "Outcome"
+
+
+def products(
+    reader: "Reader",
+    trace: "Trace",
+    asked: Asked,
+    tests: Sequence[Codes],
+    progress: Callable[[int], None] = no_progress,
+) -> "Mapping[Codes, Product | Message]":
+    """What each of these tests leaves by one product, or why it cannot be tested."""
+    found: dict[Codes, Product | Message] = {}
+    whole = reason(reader, trace, asked)
+    for before, group in groupby(sorted(tests), key=lambda codes: codes[:-1]):
+        to, codes = later.reasons_trail.follow_trail(whole, before), list(group)
+        each = (later.reasons_trail.asked_at(to, code[-1]) for code in codes)
+        for code, product in zip(codes, later.reasons_without.products(whole, each), strict=True):
+            found[code] = product
+            progress(1)
+    return found
+
+
+def finding_products(
+    reader: "Reader", trace: "Trace", asked: Asked, tests: Sequence[Codes]
+) -> Task["Mapping[Codes, Product | Message]"]:
+    """The same, on a page."""
+    key = ("products", reader.key, trace.key, asked, tuple(tests))
+    return Task(key, len(tests), said("parts and words"), partial(products, reader, trace, asked, tests))
+
+
+def test(reader: "Reader", trace: "Trace", asked: Asked, codes: Codes) -> Task[Tested]:
+    """A test by a run: what a code of a step names is exchanged, and all above it runs again."""
+
+    def compute(progress: Progress) -> Tested:
+        whole = reason(reader, trace, asked)
+        to = later.reasons_trail.follow_trail(whole, codes[:-1])
+        if to.refused is not None:
+            raise TraceError(to.refused)
+        one, chooser = later.reasons_trail.asked_at(to, codes[-1]), later.opening.as_chooser(reader)
+        as_it_is = _intact(reader, trace, asked)
+        progress(1)
+        (outcome,) = later.reasons_without.outcomes(chooser, whole, [one], word_row(reader, trace, asked))
+        progress(1)
+        return Tested(as_it_is, outcome)
+
+    return Task(("test", reader.key, trace.key, asked, codes), 2, said("runs"), compute)
+
+
+@cached(max_entries=MAX_REASONS)
+def _intact(reader: "Reader", trace: "Trace", asked: Asked) -> "Measured":
+    whole, chooser = reason(reader, trace, asked), later.opening.as_chooser(reader)
+    return later.reasons_without.as_it_is(chooser, whole, word_row(reader, trace, asked))
+
+
+def word_row(reader: "Reader", trace: "Trace", asked: Asked) -> int | None:
+    """Whose word is weighed in a question of the encoder of an encoder–decoder: the first that the twin changes."""
+    if asked.site != "encoder.self" or not trace.target_ids or not asked.twin:
+        return None
+    both = zip(trace.predicted_ids, twin_trace(reader, trace, asked.twin).predicted_ids, strict=False)
+    return next((row for row, (own, other) in enumerate(both) if own != other), None)
 
 
 def most_read(weights: Sequence[float], kept: Sequence[int], count: int) -> list[int]:

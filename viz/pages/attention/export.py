@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from model.errors import TraceError
 from viz.access import attention, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.attention import data
+from viz.pages.attention.why import tab, testing
+from viz.pages.attention.why.asked import asked_cell
 from viz.pictures.focus import any_head
 from viz.pictures.offline import all_heads, text_page
 from viz.selection import state
@@ -392,4 +395,34 @@ def _circuits(trace: "Trace") -> Snippet:
     return of_text(trace, {"analysis.head_circuits": "copying_scores, head_circuits"}, opened, weights, copying)
 
 
-VIEWS: Final[Views] = {"All heads": _all_heads, "Why": _circuits}
+def _why(trace: "Trace") -> Snippet:
+    """The question, its trail and the test that was asked for last; QK and OV where these are unfolded."""
+    reader = models.text_reader(state.current().model)
+    asked = asked_cell(trace, reader)
+    below = st.session_state.get(tab.BY_TOKENS)
+    is_unfolded = below is True or bool(getattr(below, "open", False))
+    try:
+        reason = data.reason(reader, trace, asked)
+    except TraceError:
+        is_unfolded = True
+    if is_unfolded:
+        return _circuits(trace)
+    q, names = reason.question, "site={}, layer={}, head={}, row={}, key={}, rival={}"
+    question = line(f"score.Question({names})", q.site, q.layer, q.head, q.row, q.key, q.rival)
+    twin = line(", twins.trace_twin(reader, trace, {})", asked.twin) if asked.twin else ""
+    explained = f"reason = score.explain(reader.parts, trace, {question}{twin})"
+    modules = ["score", "trail", *(["twins"] if twin else [])]
+    tested, codes = testing.of_session(reader, trace, asked).wanted, state.current().attention.trail
+    steps = line("steps = trail.follow_trail(reason, {})", codes if tested is None else tested[:-1])
+    if tested is None:
+        lines = [steps, "parts = steps.levels[-1].parts  # and what they give"]
+    else:
+        row = data.word_row(reader, trace, asked)
+        more = "" if row is None else line(", {}", row)
+        test = line("[trail.asked_at(steps, {})]", tested[-1])
+        lines = [steps, f"(left,) = without.outcomes(reader, reason, {test}{more})"]
+        modules.append("without")
+    return of_text(trace, {"analysis.reasons": ", ".join(modules)}, explained, *lines)
+
+
+VIEWS: Final[Views] = {"All heads": _all_heads, "Why": _why}

@@ -1,16 +1,18 @@
 """What the tab Why shows of a step of a trail, in words and numbers: a `Page`, with or without a server."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 from typing import TYPE_CHECKING, Final
 
+from model import later
+from model.errors import Message
 from viz.pages.attention import data
 from viz.pages.attention.why.names import Names
-from viz.pages.attention.why.payload import Crumb, Gauge, Group, Line, Page, Rival, Row, Tint
+from viz.pages.attention.why.payload import Crumb, Gauge, Group, Line, Page, Rival, Row, Run, Test, Tint
 from viz.pictures.component import Component
 from viz.text import written
-from viz.text.messages import _, said
+from viz.text.messages import _, said, shown
 from viz.text.written import ENCODER, NAMES, head_label, scientific, signed, spoken
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from model.analysis.reasons.held_run import Part
     from model.analysis.reasons.score import Reason
     from model.analysis.reasons.trail import Bar, Level, Read, Trail
+    from model.analysis.reasons.without import Measured, Outcome, Product
 
 COMPONENT: Final = Component("pages/attention/why/why.js", "pages/attention/why/why.css")
 #: So many bars are shown; more while the rest would exceed the smallest of them.
@@ -31,6 +34,14 @@ NOT_PROVEN: Final = said(
     "does not say what happens without the part. A sentence and its twin are one case. And a score is not the word "
     "that is written: other heads and layers have their say in that."
 )
+#: Why there is nothing to take out, by the kind of a part.
+_REFUSED: Final = {
+    "bias": said("Biases are learned and the same in every text, so there is nothing to take their place."),
+    "token_type": said("This is the same for every token of the text, so there is nothing to take its place."),
+    "reading": said("How a word is read belongs to both texts at once, so neither can be run without it."),
+    "distance": said("The distance between query and key is the same, whatever words are there."),
+    "words": said("These words are in the twin only, so nothing can be taken out of the text."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,8 @@ class Drawn:
             text=self.trace.text,
             groups=self._groups(),
             note=self._note(),
+            here=self.reason.here,
+            how=self._how(),
         )
 
     @property
@@ -183,6 +196,17 @@ class Drawn:
             rival=spoken(self.trace.axis_names(self.asked.site)[1][self.reason.question.rival]),
         )
 
+    def _how(self) -> str:
+        if self.reason.there is None:
+            return _(
+                "Without it: its place is taken by the mean over the text. ◇ By how much the score falls by one "
+                "product, with the norm recomputed; ● by a run of everything above it."
+            )
+        return _(
+            "Without it: its place is taken by what the twin has there. ◇ By how much the score falls by one product, "
+            "with the norm recomputed; ● by a run of everything above it."
+        )
+
     # ---- sentences ----
 
     @property
@@ -255,11 +279,11 @@ class Drawn:
     def _side_group(self) -> Group:
         reason, side = self.reason, self.trail.side
         named = [(_("query"), reason.query.total, "q"), (_("keys"), reason.keys.total, "k")]
-        rows = [Row(name, total, code, is_chosen=code == side) for name, total, code in named]
+        rows = [Row(name, total, code, code, is_chosen=code == side) for name, total, code in named]
         if reason.there is None:
             return Group(_("The same number, by the parts of the query or of the keys"), rows, 2, is_main=False)
         if reason.distance:
-            rows.append(Row(_("distance of query and key"), reason.distance, ""))
+            rows.append(Row(_("distance of query and key"), reason.distance, "", "", _REFUSED["distance"]))
         return Group(_("Query or keys?"), rows, len(rows), is_main=False)
 
     def _part_row(self, bar: "Bar", *, with_heads: bool) -> Row:
@@ -267,7 +291,7 @@ class Drawn:
         is_tinted = bar.part is not None and (with_heads or self.level.words) and bar.part in self._tinted()
         read = self.level.read_by(bar) if is_tinted else None
         tints = [] if read is None else self._tints(read, bar.trail)
-        return Row(self.names.bar(self.level, bar), bar.share, _joined(bar.trail), tints, heads)
+        return Row(self.names.bar(self.level, bar), bar.share, _joined(bar.trail), *self._test(bar), tints, heads)
 
     def _tinted(self) -> "set[Part | None]":
         return {bar.part for bar in self.level.parts[: max(SHOWN, _count_shown(self.level.parts))]}
@@ -276,7 +300,14 @@ class Drawn:
         tints: list[Tint] = []
         if (read := self.level.read) is not None and bar.position is not None:
             tints = [tint for tint in self._tints(read, self.level.trail) if tint.trail == _joined(bar.trail)]
-        return Row(self.names.bar(self.level, bar), bar.share, _joined(bar.trail), tints)
+        return Row(self.names.bar(self.level, bar), bar.share, _joined(bar.trail), *self._test(bar), tints)
+
+    def _test(self, bar: "Bar") -> tuple[str, str]:
+        """The codes that test a bar, and else why it cannot be tested."""
+        code = "" if bar.part is None else later.reasons_trail.code_of(bar.part)
+        if bar.trail or code:
+            return _joined(bar.trail or (*self.level.trail, code)), ""
+        return "", _REFUSED["words" if bar.part is None else bar.part.kind]
 
     def _tints(self, read: "Read", trail: Sequence[str]) -> list[Tint]:
         """What was read at each word of both texts; the words of the twin lead where their partners do."""
@@ -284,12 +315,52 @@ class Drawn:
         line, letter = stacks.index(read.stack), "s" if read.stack == "encoder" else "t"
         partners = data.partners(self.trace, self.there)[read.stack] if self.there is not None else ()
         ours = {there: here for here, there in enumerate(partners)}
-        tints = [Tint(line, at, share, _joined((*trail, f"{letter}{at}"))) for at, share in read.here.items()]
+        tints = []
+        for at, share in read.here.items():
+            code = _joined((*trail, f"{letter}{at}"))
+            tints.append(Tint(line, at, share, code, code))
         for at, share in read.there.items():
             own = _joined((*trail, f"{letter}{ours[at]}")) if at in ours else ""
             # The difference takes the twin's off: in its own sentence a share has its own sign.
             tints.append(Tint(line + len(stacks), at, -share, own))
         return tints
+
+
+def testable(page: Page) -> list[data.Codes]:
+    """What can be tested of a page: the bars that are seen at first, the words that they read, and then the others."""
+    groups = [row for shown in (True, False) for group in page.groups for row in _rows(group, shown)]
+    rows = [*groups, *(head for row in groups for head in row.heads)]
+    codes = (code for row in rows for code in (row.test, *(tint.test for tint in row.tints)))
+    return [tuple(code.split(".")) for code in dict.fromkeys(codes) if code]
+
+
+def _rows(group: Group, shown: bool) -> Sequence[Row]:
+    return group.rows[: group.shown] if shown else group.rows[group.shown :]
+
+
+def with_tests(
+    page: Page,
+    products: "Mapping[data.Codes, Product | Message]",
+    outcomes: "Mapping[data.Codes, Outcome]",
+    intact: "Measured | None",
+) -> Page:
+    """A page with what is left without its bars and words, as far as it is known."""
+    tests = {
+        _joined(codes): Test(refused=shown(found))
+        if isinstance(found, Message)
+        else Test("", found.predicted, found.by_product)
+        for codes, found in products.items()
+    }
+    for codes, outcome in outcomes.items():
+        tests[_joined(codes)] = Test("", outcome.predicted, outcome.by_product, _run(outcome.by_run))
+    if intact is None:
+        return replace(page, tests=tests)
+    pair = tuple(map(spoken, intact.pair)) if intact.log_odds is not None else ()
+    return replace(page, tests=tests, intact=_run(intact), pair=pair)
+
+
+def _run(measured: "Measured") -> Run:
+    return Run(measured.score, measured.key_weight, measured.rival_weight, measured.log_odds, measured.text)
 
 
 def _tokens(trace: "Trace", stack: str) -> Sequence[str]:

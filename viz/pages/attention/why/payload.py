@@ -1,7 +1,7 @@
 """What the tab Why sends to its script, and what it hears from it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from viz import theme
@@ -22,12 +22,37 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Tint:
-    """What was read at a token: which line and token, its share, and the trail that asks why of it ("" for none)."""
+    """What was read at a token: which line and token, its share, the trail that asks why of it, and its test.
+
+    "" for no trail; a word of the twin has no test.
+    """
 
     line: int
     token: int
     share: float
     trail: str
+    test: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run of the model gives."""
+
+    score: float
+    key: float  #: the weight of the key, and of the rival
+    rival: float
+    odds: float | None  #: of the pair of words, in nats; None if none is said
+    text: str  #: what is written from the row on
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """What is left without a bar or a word."""
+
+    refused: Text = ""  #: why it cannot be tested
+    predicted: float | None = None  #: the score as its share has it; None until it is computed
+    product: float | None = None  #: by one product
+    run: Run | None = None  #: by a run; None until somebody asks for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +62,8 @@ class Row:
     name: Text
     share: float
     trail: str  #: that asks why of it; "" for none
+    test: str  #: names its test; "" if it cannot be tested
+    refused: Text = ""  #: why not
     tints: Sequence[Tint] = ()
     heads: "Sequence[Row]" = ()
     is_chosen: bool = False
@@ -100,6 +127,13 @@ class Page:
     text: str
     groups: Sequence[Group]
     note: Text
+    here: float  #: the score in the text
+    how: Text  #: how to read a test
+    #: by the codes of a bar or of a word; several words together are joined by +.
+    tests: Mapping[str, Test] = field(default_factory=dict)
+    intact: Run | None = None  #: with nothing taken out; None until something is tested
+    runs: bool = False  #: whether a test can be asked for; not on a page without a server
+    pair: Sequence[Token] = ()  #: the words that are compared; none if none is said
     warm: str = theme.ORANGE
     cold: str = theme.SKY
 

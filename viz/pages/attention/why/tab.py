@@ -1,5 +1,6 @@
 """The tab Why: a question about one cell, the parts that answer it, and what each part read, step by step to words."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -7,9 +8,9 @@ import streamlit as st
 from model.errors import TraceError
 from viz.access import models
 from viz.pages.attention import circuits, data
-from viz.pages.attention.why import all_parts, picture
+from viz.pages.attention.why import all_parts, picture, testing
 from viz.pages.attention.why.asked import asked_cell
-from viz.pages.attention.why.drawn import COMPONENT, NOT_PROVEN, Drawn
+from viz.pages.attention.why.drawn import COMPONENT, NOT_PROVEN, Drawn, testable, with_tests
 from viz.pages.attention.why.payload import Codes, Twin
 from viz.pictures.payload import hear
 from viz.selection import state
@@ -20,6 +21,8 @@ from viz.ui.controls import plain
 if TYPE_CHECKING:
     from model import Trace
 
+#: The key of what unfolds below the question.
+BY_TOKENS: Final = "by-tokens"
 #: Where a session keeps the cell that was asked about last, and its trail.
 _BEFORE: Final = "why: asked before"
 
@@ -34,7 +37,7 @@ def show(trace: "Trace") -> None:
                 st.caption(shown(NOT_PROVEN))
         except TraceError as error:
             st.info(plain(error.message), icon=":material/info:")
-    frame.unfolding(_("By tokens alone: QK and OV"), "by-tokens", circuits.show, trace)
+    frame.unfolding(_("By tokens alone: QK and OV"), BY_TOKENS, circuits.show, trace)
 
 
 def _answer(trace: "Trace") -> None:
@@ -50,14 +53,19 @@ def _answer(trace: "Trace") -> None:
         frame.note("The trail goes no further than shown. {why}", why=shown(trail.refused))
     there = data.twin_trace(reader, trace, asked.twin) if asked.twin else None
     drawn = Drawn(trace, there, asked, trail, ahead)
-    COMPONENT.show(
-        drawn.page(),
-        key="why",
-        trail=hear(_go, Codes),
-        rival=hear(lambda key: state.choose(rival_key=key, trail=()), int, key=range(data.MOST_TOKENS)),
-        twin=hear(lambda told: _take_twin(told.of(trace.text), asked), Twin),
-    )
-    picture.show(picture.draw(drawn.names, there, ahead, trail.codes, {}), _go)
+    page, place = drawn.page(), st.container()
+    # What is computed for longer shows its progress below.
+    products, tests = testing.products(reader, trace, asked, testable(page)), testing.run(reader, trace, asked)
+    with place:
+        COMPONENT.show(
+            replace(with_tests(page, products, tests.found, tests.intact), runs=True),
+            key="why",
+            trail=hear(_go, Codes),
+            rival=hear(lambda key: state.choose(rival_key=key, trail=()), int, key=range(data.MOST_TOKENS)),
+            twin=hear(lambda told: _take_twin(told.of(trace.text), asked), Twin),
+            test=hear(lambda told: tests.ask(told.codes), Codes),
+        )
+    picture.show(picture.draw(drawn.names, there, ahead, trail.codes, tests.found), _go)
     frame.unfolding(_("All parts"), "all-parts", all_parts.show, trace, asked)
 
 

@@ -1,13 +1,21 @@
 // A question about a score: its trail, the sentences tinted by what the chosen bar read, and the bars. A bar is chosen by
-// pointer, focus or arrow keys; a click on it, or on a tinted word, asks Why? of it. Data: `Page` of payload.py.
+// pointer, focus or arrow keys; a click on it, or on a tinted word, asks Why? of it. What is chosen can be tested: what
+// is left without it. Data: `Page` of payload.py.
 import { isTyped } from "../../../pictures/shared/items.js";
 import { _, plural, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { hueOf, signed } from "./shares.js";
 
-/** @typedef {{ line: number, token: number, share: number, trail: string }} Tint */
-/** @typedef {{ name: string, share: number, trail: string, tints: Tint[], heads: Row[], isChosen: boolean }} Row */
+/** @typedef {{ line: number, token: number, share: number, trail: string, test: string }} Tint */
+/**
+ * @typedef {{
+ *   name: string, share: number, trail: string, test: string, refused: string, tints: Tint[], heads: Row[],
+ *   isChosen: boolean,
+ * }} Row
+ */
+/** @typedef {{ score: number, key: number, rival: number, odds: number | null, text: string }} Run */
+/** @typedef {{ refused: string, predicted: number | null, product: number | null, run: Run | null }} Test */
 /** @typedef {{ title: string, rows: Row[], shown: number, isMain: boolean }} Group */
 /** @typedef {{ mark: string, tokens: string[], begins: boolean[], swapped: number[], query: number | null, writes: string }} Line */
 /** @typedef {{ name: string, total: number, trail: string, isAhead: boolean }} Crumb */
@@ -16,6 +24,7 @@ import { hueOf, signed } from "./shares.js";
  *   key: string, rival: string, rivalKey: number, rivals: { position: number, name: string, weight: number }[],
  *   asked: string, total: number, where: string, because: string, crumbs: Crumb[], exact: string, isExact: boolean,
  *   lines: Line[], gauges: { key: number, rival: number }[], twin: string, text: string, groups: Group[], note: string,
+ *   here: number, how: string, tests: Record<string, Test>, intact: Run | null, runs: boolean, pair: string[],
  *   warm: string, cold: string,
  * }} WhyHeader
  */
@@ -27,23 +36,33 @@ const REST_MS = 80;
 /** A share below this part of the largest is not tinted. */
 const LEAST = 0.02;
 
+/** A number of its own, with its sign. @param {number} value */
+const fixed = (value) => `${value < 0 ? "−" : ""}${Math.abs(value).toFixed(2)}`;
 /** @param {{ share: number }[]} rows */
 const sumOf = (rows) => rows.reduce((sum, { share }) => sum + share, 0);
 
 class Why extends View {
   /** @type {WhyHeader} */ header;
   /** @type {Row | null} */ chosen = null;
+  /** A word that is chosen in the sentence. @type {Tint | null} */ word = null;
+  /** Words that are tested together, by their positions; null while a click on a word asks why. @type {Set<number> | null} */
+  together = null;
   /** @type {Map<HTMLElement, Row>} */ bars = new Map();
+  /** @type {Map<HTMLElement, Tint>} */ words = new Map();
   /** Groups whose rest is shown, and bars whose heads are. @type {Set<string>} */ opened = new Set();
   shownTrail = /** @type {string | null} */ (null);
   lines = element("div", "lines");
+  testing = element("section", "test");
 
   start() {
     this.root.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
     const choose = (/** @type {EventTarget | null} */ target) => {
       const bar = target instanceof Element && /** @type {HTMLElement | null} */ (target.closest(".bar"));
       const row = bar && this.bars.get(bar);
-      if (row && row !== this.chosen) this.choose(row);
+      if (row && (row !== this.chosen || this.word)) this.choose(row);
+      const word = target instanceof Element && /** @type {HTMLElement | null} */ (target.closest(".word.on"));
+      const tint = word && this.words.get(word);
+      if (tint && tint !== this.word && !this.together) this.chooseWord(tint);
     };
     this.root.addEventListener("focusin", ({ target }) => choose(target), { signal: this.ended.signal });
     // A bar that is drawn below a resting pointer, or passed on the way to a word, is not chosen.
@@ -62,11 +81,19 @@ class Why extends View {
     const trail = header.crumbs.findLast(({ isAhead }) => !isAhead)?.trail ?? "";
     const isStep = this.shownTrail !== null && this.shownTrail !== trail;
     if (isStep) this.opened.clear();
+    const { chosen, word } = this;
+    const focus = isStep ? null : this.focused();
     this.header = header;
     this.shownTrail = trail;
     for (const name of /** @type {const} */ (["warm", "cold"])) this.root.style.setProperty(`--${name}`, header[name]);
-    this.chosen = header.groups.find(({ isMain }) => isMain)?.rows[0] ?? null;
+    const rows = header.groups.flatMap((group) => group.rows.flatMap((row) => [row, ...row.heads]));
+    const same = isStep ? undefined : rows.find((row) => row.test === chosen?.test && row.name === chosen.name);
+    this.chosen = same ?? header.groups.find(({ isMain }) => isMain)?.rows[0] ?? null;
+    const isWord = (/** @type {Tint} */ tint) => tint.trail === word?.trail && tint.line === word.line;
+    this.word = (same && this.chosen?.tints.find(isWord)) ?? null;
+    if (!same) this.together = null;
     this.draw();
+    if (focus) this.focus(focus);
     if (isStep) this.root.querySelector("h2")?.focus({ preventScroll: true });
     this.root.dataset.ready = trail || "question";
   }
@@ -81,9 +108,25 @@ class Why extends View {
       element("p", "because", header.because),
       this.lines,
       element("p", "note", header.note),
+      this.testing,
       element("div", "groups", ...header.groups.map((group) => this.group(group))),
     );
     this.drawLines();
+    this.drawTest();
+  }
+
+  /** What has the focus, so that it has it again once all is drawn anew. */
+  focused() {
+    const root = /** @type {Document | ShadowRoot} */ (this.root.getRootNode());
+    return root.activeElement instanceof HTMLElement ? (root.activeElement.dataset.focus ?? null) : null;
+  }
+
+  /** @param {string} name */
+  focus(name) {
+    const same = [...this.root.querySelectorAll("[data-focus]")].find(
+      (each) => /** @type {HTMLElement} */ (each).dataset.focus === name,
+    );
+    /** @type {HTMLElement | undefined} */ (same)?.focus({ preventScroll: true });
   }
 
   /** @param {string} trail */
@@ -135,6 +178,7 @@ class Why extends View {
     const { lines, gauges, twin } = this.header;
     const tints = this.chosen?.tints ?? [];
     const most = Math.max(...tints.map(({ share }) => Math.abs(share)), 1e-9);
+    this.words.clear();
     const each = Math.ceil(lines.length / gauges.length);
     const blocks = gauges.map((gauge, side) => {
       const words = lines.slice(side * each, (side + 1) * each).map((line, number) => {
@@ -156,22 +200,160 @@ class Why extends View {
     const seen = tints.filter(({ share }) => Math.abs(share) >= LEAST * most);
     const numbered = new Set([...seen].sort((a, b) => Math.abs(b.share) - Math.abs(a.share)).slice(0, MOST_NUMBERS));
     const words = tokens.map((token, at) => {
-      const tint = seen.find((each) => each.token === at);
+      const own = tints.find((each) => each.token === at);
+      const tint = own && (seen.includes(own) || (this.together && own.test !== "")) ? own : undefined;
       const look = ["word", begins[at] && "begins", swapped.includes(at) && "swapped", at === query && "query"];
       if (!tint) return element("span", look.filter(Boolean).join(" "), tokenElement(token, ""));
       const number = signed(tint.share);
-      const word = button({ className: [...look, "on", hueOf(tint.share)].filter(Boolean).join(" ") }, () =>
-        this.go(tint.trail),
-      );
+      const classes = [...look, "on", hueOf(tint.share), tint === this.word && "chosen"].filter(Boolean).join(" ");
+      const word = button({ className: classes }, () => this.pressWord(tint));
       word.append(tokenElement(token, ""));
       word.style.setProperty("--share", String(Math.abs(tint.share) / most));
-      word.ariaLabel = _("{word}, {share}: why?", { word: token, share: number });
-      word.disabled = !tint.trail;
-      if (numbered.has(tint)) word.dataset.number = number;
+      word.dataset.focus = `word ${tint.line} ${tint.token}`;
+      this.words.set(word, tint);
+      if (this.together && tint.test !== "") {
+        word.ariaPressed = String(this.together.has(at));
+        word.ariaLabel = _("{word}, {share}: test it with others", { word: token, share: number });
+      } else {
+        word.ariaLabel = _("{word}, {share}: why?", { word: token, share: number });
+        word.disabled = !tint.trail || this.together !== null;
+      }
+      if (numbered.has(tint)) {
+        const left = this.left(this.header.tests[tint.test]);
+        word.dataset.number = left ? `${number}\n${left}` : number;
+      }
       return word;
     });
     const written = writes ? [element("span", "word begins writes", tokenElement(writes, ""))] : [];
     return element("p", "line", element("span", "mark", mark), element("span", "tokens", ...words, ...written));
+  }
+
+  /** @param {Tint} tint */
+  pressWord(tint) {
+    if (!this.together) return this.go(tint.trail);
+    if (!this.together.delete(tint.token)) this.together.add(tint.token);
+    this.drawAgain();
+  }
+
+  // ---- tests ----
+
+  /** By how much the score falls without it: by a run, else by one product. @param {Test | undefined} test */
+  left(test) {
+    const after = test?.run?.score ?? test?.product ?? null;
+    return after === null ? "" : `${test?.run ? "●" : "◇"} ${signed(this.header.here - after)}`;
+  }
+
+  /** What would be tested now: its name, its codes, and why it cannot be. */
+  subject() {
+    const { chosen, word, together } = this;
+    const name = ({ line, token }) => `“${this.header.lines[line].tokens[token]}”`;
+    if (together && chosen) {
+      const tints = chosen.tints.filter((tint) => tint.test !== "" && together.has(tint.token));
+      const [first, ...others] = tints;
+      const codes = first && [first.test, ...others.map(({ test }) => test.split(".").at(-1))].join("+");
+      return { name: tints.map(name).join(" + "), codes: codes ?? "", refused: "" };
+    }
+    if (word) return { name: name(word), codes: word.test, refused: "" };
+    return { name: chosen?.name ?? "", codes: chosen?.test ?? "", refused: chosen?.refused ?? "" };
+  }
+
+  test() {
+    const { codes } = this.subject();
+    if (this.header.runs && codes && !this.header.tests[codes]?.run) this.python.trigger("test", { codes });
+  }
+
+  drawTest() {
+    const { header, together, chosen } = this;
+    const { name, codes, refused } = this.subject();
+    const test = header.tests[codes];
+    const why = refused || test?.refused || "";
+    const heading = element("h3");
+    heading.append(
+      ...(name
+        ? sentenceParts(_("Without {name}"), { name: tokenElement(name, "") })
+        : [_("Choose words of the text, to test them together")]),
+    );
+    const press = button("do", () => this.test(), test?.run ? _("✓ tested") : _("Test it"));
+    press.title = _("Run the model without it. Key: T");
+    press.disabled = !codes || why !== "" || Boolean(test?.run);
+    press.hidden = !header.runs;
+    press.dataset.focus = "test";
+    const several = button("tool", () => this.takeTogether(), together ? _("One at a time") : _("Several words"));
+    several.title = _("Choose words in the text that are taken out together");
+    several.dataset.focus = "several";
+    several.ariaPressed = String(together !== null);
+    several.hidden = !header.runs || !chosen?.tints.some((tint) => tint.test !== "");
+    this.testing.ariaLabel = _("Test it");
+    this.testing.dataset.test = codes;
+    this.testing.replaceChildren(
+      element("header", "", heading, press, several),
+      why ? element("p", { className: "refused", role: "status" }, why) : this.table(test),
+      element("p", "note", header.how),
+    );
+  }
+
+  takeTogether() {
+    this.together = this.together ? null : new Set(this.word?.test ? [this.word.token] : []);
+    this.drawAgain();
+  }
+
+  /** The sentences and the test anew, with the focus where it was. */
+  drawAgain() {
+    const focus = this.focused();
+    this.drawLines();
+    this.drawTest();
+    if (focus) this.focus(focus);
+  }
+
+  /** Prediction and outcome side by side. @param {Test | undefined} test */
+  table(test) {
+    const { header } = this;
+    const { key, rival, pair, intact, here } = header;
+    const [gauge] = header.gauges;
+    const odds = pair.length ? `${pair[0]} − ${pair[1]}` : _("word");
+    const cell = (/** @type {string} */ text, /** @type {string} */ label, more = "") =>
+      element("td", { className: more, dataset: { label } }, text);
+    const row = (
+      /** @type {string} */ name,
+      /** @type {number | null} */ score,
+      /** @type {{ key: number, rival: number, odds?: number | null, text?: string } | null} */ run,
+      /** @type {string} */ instead,
+    ) => {
+      const first = element("th", { scope: "row" }, name);
+      const number = cell(score === null ? "…" : fixed(score), _("attention score"), "number");
+      if (!run) return element("tr", "", first, number, element("td", { colSpan: 4, className: "none" }, instead));
+      const word = run.odds === null || run.odds === undefined ? "–" : fixed(run.odds);
+      const written = run.text === undefined ? instead : run.text && `“${run.text}”`;
+      const text = element("td", run.text === undefined ? "none text" : "text", element("bdi", "", written || "–"));
+      return element(
+        "tr",
+        "",
+        first,
+        number,
+        cell(run.key.toFixed(4), key, "number"),
+        cell(run.rival.toFixed(4), rival, "number"),
+        cell(word, odds, "number"),
+        text,
+      );
+    };
+    const names = ["", _("attention score"), key, rival, odds, _("what is written from here on")];
+    const head = element("tr", "", ...names.map((name) => element("th", { scope: "col" }, name)));
+    const later = _("after a test");
+    return element(
+      "table",
+      "",
+      element("thead", "", head),
+      element(
+        "tbody",
+        "",
+        row(_("as it is"), here, intact ?? gauge, later),
+        row(_("without it, by its share"), test?.predicted ?? null, null, _("a share predicts the score alone")),
+        row(_("◇ by one product"), test?.product ?? null, null, _("a product predicts the score alone")),
+        ...(header.runs || test?.run
+          ? [row(_("● by a run"), test?.run?.score ?? null, test?.run ?? null, _("not tested yet"))]
+          : []),
+      ),
+    );
   }
 
   /** What makes, edits and removes the twin. @param {number} side */
@@ -227,19 +409,25 @@ class Why extends View {
     if (rest.length) {
       const name = plural("the other {count}", "the other {count}", rest.length);
       const other = button("bar rest", () => this.toggle(title), element("span", "name", name));
-      other.append(this.plot(sumOf(rest), low, span), element("span", "number", signed(sumOf(rest))));
+      other.append(this.plot(sumOf(rest), low, span), element("span", "number", signed(sumOf(rest))), element("span"));
       items.push(element("li", "", other));
     }
-    const heading = element("h3", "", title);
+    const columns = [_("share"), _("without it")].map((name) => element("span", "column", name));
+    const heading = element("h3", "", element("span", "", title), ...columns, element("span"));
+    heading.ariaLabel = title;
     return element("section", "group", heading, element("ul", { ariaLabel: title }, ...items));
   }
 
   /** @param {Row} row @param {number} low @param {number} span */
   bar(row, low, span) {
-    const { name, share, trail, heads } = row;
+    const { name, share, trail, test, refused, heads } = row;
     const ask = trail ? () => this.go(trail) : () => {};
     const bar = button("bar", ask, tokenElement(name, "name"), this.plot(share, low, span));
-    bar.append(element("span", "number", signed(share)), element("span", "go", trail ? _("Why?") : ""));
+    const known = this.header.tests[test];
+    const left = element("span", "number left", this.left(known) || (refused || known?.refused ? "–" : "…"));
+    left.title = refused || known?.refused || (known?.run ? _("without it, by a run") : _("without it, by one product"));
+    bar.append(element("span", "number", signed(share)), left, element("span", "go", trail ? _("Why?") : ""));
+    bar.dataset.focus = `bar ${test || name}`;
     bar.classList.toggle("chosen", row === this.chosen);
     if (row.isChosen) bar.setAttribute("aria-current", "true");
     if (!trail) bar.setAttribute("aria-disabled", "true");
@@ -274,8 +462,17 @@ class Why extends View {
   /** @param {Row} row */
   choose(row) {
     this.chosen = row;
+    this.word = this.together = null;
     for (const [bar, each] of this.bars) bar.classList.toggle("chosen", each === row);
     this.drawLines();
+    this.drawTest();
+  }
+
+  /** @param {Tint} tint */
+  chooseWord(tint) {
+    this.word = tint;
+    for (const [word, each] of this.words) word.classList.toggle("chosen", each === tint);
+    this.drawTest();
   }
 
   /** @param {KeyboardEvent} event */
@@ -284,7 +481,9 @@ class Why extends View {
     if (altKey || ctrlKey || metaKey || isTyped(event)) return;
     const crumbs = this.header.crumbs.filter(({ isAhead }) => !isAhead);
     const move = { ArrowDown: 1, ArrowUp: -1, ArrowRight: 1, ArrowLeft: -1 }[key];
-    if (key === "Escape" && crumbs.length > 1) this.go(crumbs[crumbs.length - 2].trail);
+    if (key === "Escape" && this.together) this.takeTogether();
+    else if (key === "t" || key === "T") this.test();
+    else if (key === "Escape" && crumbs.length > 1) this.go(crumbs[crumbs.length - 2].trail);
     else if (move) {
       const isAcross = key === "ArrowRight" || key === "ArrowLeft";
       const set = /** @type {HTMLElement[]} */ ([...this.root.querySelectorAll(isAcross ? ".word.on" : ".bar")]);
