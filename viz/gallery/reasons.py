@@ -7,20 +7,22 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from model import later
-from model.errors import TraceError
+from model.errors import Message, TraceError
 from viz.access import texts
 from viz.pages.attention import data
 from viz.pages.attention.data import Asked
-from viz.pages.attention.why.drawn import COMPONENT, Drawn
+from viz.pages.attention.why.drawn import COMPONENT, Drawn, testable, with_tests
 from viz.pages.attention.why.payload import Page, Row
 from viz.pictures import payload
 from viz.pictures.offline import Drawing, Part
+from viz.server.background_jobs import Progress
 from viz.server.caches import cached
 from viz.text.messages import _
 
 if TYPE_CHECKING:
     from model import Trace
     from model.analysis.reasons.trail import Trail
+    from model.analysis.reasons.without import Measured, Outcome, Product
     from model.reader import Reader
 
 #: So many answers are kept of a question, its own among them.
@@ -50,8 +52,12 @@ def why_of(reader: "Reader", trace: "Trace", asked: Asked) -> Drawing:
     there = data.twin_trace(reader, trace, asked.twin) if asked.twin else None
     by_codes = {trail.codes: trail for trail in trails}
     names = [".".join(codes) for codes in by_codes]
-    pages = [Drawn(trace, there, asked, trail, _ahead(trail, by_codes)).page() for trail in trails]
-    first, *others = (payload.pack(_kept(page, {*names, trails[0].side})) for page in pages)
+    pages = {trail.codes: Drawn(trace, there, asked, trail, _ahead(trail, by_codes)).page() for trail in trails}
+    leading = [level.trail for level in data.ahead(reader, trace, asked, ()).levels if level.trail in pages]
+    for codes in leading:
+        tests = _tested(reader, trace, asked, tuple(testable(pages[codes])), tuple(leading))
+        pages[codes] = with_tests(pages[codes], *tests)
+    first, *others = (payload.pack(_kept(page, {*names, trails[0].side})) for page in pages.values())
     # Another rival or twin takes the model.
     part = Part(COMPONENT, first, tuple(others), answers=tuple(names[1:]), style=" .why .tools { display: none; }")
     return Drawing([part], 1, alt_of(trace))
@@ -88,6 +94,19 @@ def _answered(reader: "Reader", trace: "Trace", asked: Asked) -> "tuple[Trail, .
             if bar.trail:
                 heappush(waiting, (-abs(bar.share), bar.trail))
     return tuple(found.values())
+
+
+@cached(max_entries=8)
+def _tested(
+    reader: "Reader", trace: "Trace", asked: Asked, tests: tuple[data.Codes, ...], runs: Container[data.Codes]
+) -> "tuple[Mapping[data.Codes, Product | Message], Mapping[data.Codes, Outcome], Measured | None]":
+    """What a page has of its tests: of each its product, and of the steps in `runs` what a run gives."""
+    products, outcomes, intact = data.products(reader, trace, asked, tests), {}, None
+    for codes, product in products.items():
+        if codes in runs and not isinstance(product, Message):
+            task = data.test(reader, trace, asked, codes)
+            intact, outcomes[codes] = task.compute(Progress(task.total, task.unit))
+    return products, outcomes, intact
 
 
 def _kept(page: Page, names: Container[str]) -> Page:

@@ -80,21 +80,30 @@ class Step:
         """What text and twin give to it, signed, without constants."""
         return tuple(term.sign * term.run.value(term.asked) for term in self.terms)
 
+    @cached_property
+    def _found(self) -> dict[tuple[Part | None, bool], dict[Part, float]]:
+        """Shares of all parts (None) or of an attention's heads, which every test of this step asks for again."""
+        return {}
+
     def shares(self, *, through_networks: bool = False) -> dict[Part, float]:
         """Part → share, largest first; `through_networks`: those of feed-forward networks go to what they read."""
-        shares = dict(self.constants)
-        for term in self.terms:
-            for part, share in term.run.split(term.asked, through_networks=through_networks).items():
-                shares[part] = shares.get(part, 0.0) + term.sign * share
-        return dict(sorted(shares.items(), key=lambda item: -abs(item[1])))
+        if (None, through_networks) not in self._found:
+            shares = dict(self.constants)
+            for term in self.terms:
+                for part, share in term.run.split(term.asked, through_networks=through_networks).items():
+                    shares[part] = shares.get(part, 0.0) + term.sign * share
+            self._found[None, through_networks] = dict(sorted(shares.items(), key=lambda item: -abs(item[1])))
+        return dict(self._found[None, through_networks])
 
     def heads(self, part: Part, *, through_networks: bool = False) -> dict[Part, float]:
         """The heads of an attention and their shares, largest first."""
-        shares: dict[Part, float] = {}
-        for term in self.terms:
-            for head, share in term.run.heads(term.asked, part, through_networks=through_networks).items():
-                shares[head] = shares.get(head, 0.0) + term.sign * share
-        return dict(sorted(shares.items(), key=lambda item: -abs(item[1])))
+        if (part, through_networks) not in self._found:
+            shares: dict[Part, float] = {}
+            for term in self.terms:
+                for head, share in term.run.heads(term.asked, part, through_networks=through_networks).items():
+                    shares[head] = shares.get(head, 0.0) + term.sign * share
+            self._found[part, through_networks] = dict(sorted(shares.items(), key=lambda item: -abs(item[1])))
+        return dict(self._found[part, through_networks])
 
     def single_parts(self) -> dict[Part, float]:
         """As `shares`, with the heads of each attention in its place; in no order."""

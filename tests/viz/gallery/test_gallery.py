@@ -14,9 +14,10 @@ import pytest
 
 from model.analysis.reasons.cell import telling_cell
 from model.analysis.reasons.score import explain
-from model.analysis.reasons.trail import follow_trail, leading
+from model.analysis.reasons.trail import asked_at, follow_trail, leading
 from model.analysis.reasons.twins import trace_twin
-from model.opening import open_reader
+from model.analysis.reasons.without import outcomes
+from model.opening import as_chooser, open_reader
 from tests.paths import ROOT
 from tests.viz.sent import unpack
 from viz.access.findings import Finding
@@ -193,6 +194,7 @@ def test_whatever_a_kept_answer_asks_is_kept_and_answers_as_the_model_does(tiny_
     assert question is not None
     reason = explain(reader.parts, exhibit.trace, question, twin)
     names, asked = ("", *part.answers), set()
+    steps = [".".join(level.trail) for level in leading(reason).levels]
     for name, packed in zip(names, (part.payload, *part.choices), strict=True):
         page, _ = unpack(packed)
         answer = follow_trail(reason, tuple(filter(None, name.split("."))))
@@ -203,6 +205,13 @@ def test_whatever_a_kept_answer_asks_is_kept_and_answers_as_the_model_does(tiny_
         asked |= {each["trail"] for each in (*rows, *(tint for row in rows for tint in row["tints"]))}
         assert {crumb["trail"] for crumb in page["crumbs"]} <= {*names}
         assert page["rivals"] == []
+        # Along what gives most, what a run gives without a step stands beside its share.
+        own = {each["test"] for each in (*rows, *(tint for row in rows for tint in row["tints"]))} & {*steps} - {""}
+        tested = {codes for codes in own if name in steps and not page["tests"][codes]["refused"]}
+        assert {codes for codes, test in page["tests"].items() if test["run"]} == tested
+        for codes in tested:
+            (one,) = outcomes(as_chooser(reader), reason, [asked_at(answer, codes.rpartition(".")[2])])
+            assert page["tests"][codes]["run"]["score"] == pytest.approx(one.by_run.score, rel=1e-3, abs=1e-4)
     # The side that is followed anyway is the question itself.
     assert asked - {*names} <= {"q", "k"} - {*part.answers}
     # What gives most is kept to its end.

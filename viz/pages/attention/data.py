@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from model import Trace
     from model.abilities import Abilities
     from model.analysis.head_circuits import HeadCircuits, TokenPair
+    from model.analysis.reasons.held_run import Part
     from model.analysis.reasons.pairs import Pairs
     from model.analysis.reasons.score import Question, Reason
     from model.analysis.reasons.trail import Trail
@@ -240,3 +241,8 @@ def is_cancelling(factor: float) -> bool:
 def partners(here: "Trace", there: "Trace") -> "Mapping[Stack, tuple[int, ...]]":
     """Stack → for each position of a text that of its twin, −1 for none."""
     return later.reasons_score.align(here, there)
+
+
+def code_of(part: "Part") -> str:
+    """The code by which a trail names a part."""
+    return later.reasons_trail.code_of(part)

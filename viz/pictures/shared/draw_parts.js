@@ -133,7 +133,9 @@ const draw = async (el, plan, payloads, scripts, live) => {
     const page = /** @type {{ headlightOpened?: HTMLElement }} */ (globalThis);
     if (page.headlightOpened === el) return;
     page.headlightOpened = el;
-    shown.forEach((choice, number) => plan.parts[number].count > 1 + plan.parts[number].answers.length && show(number, choice));
+    shown.forEach(
+      (choice, number) => plan.parts[number].count > 1 + plan.parts[number].answers.length && show(number, choice),
+    );
   };
   for (const event of ["pointerenter", "focusin"]) el.addEventListener(event, open, { signal: ended.signal });
   return () => {

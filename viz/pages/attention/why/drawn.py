@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-from model import later
 from model.errors import Message
 from viz.pages.attention import data
 from viz.pages.attention.why.names import Names
@@ -304,7 +303,7 @@ class Drawn:
 
     def _test(self, bar: "Bar") -> tuple[str, str]:
         """The codes that test a bar, and else why it cannot be tested."""
-        code = "" if bar.part is None else later.reasons_trail.code_of(bar.part)
+        code = "" if bar.part is None else data.code_of(bar.part)
         if bar.trail or code:
             return _joined(bar.trail or (*self.level.trail, code)), ""
         return "", _REFUSED["words" if bar.part is None else bar.part.kind]

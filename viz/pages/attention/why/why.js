@@ -246,7 +246,7 @@ class Why extends View {
   /** What would be tested now: its name, its codes, and why it cannot be. */
   subject() {
     const { chosen, word, together } = this;
-    const name = ({ line, token }) => `“${this.header.lines[line].tokens[token]}”`;
+    const name = (/** @type {Tint} */ { line, token }) => `“${this.header.lines[line].tokens[token]}”`;
     if (together && chosen) {
       const tints = chosen.tints.filter((tint) => tint.test !== "" && together.has(tint.token));
       const [first, ...others] = tints;
@@ -283,6 +283,7 @@ class Why extends View {
     several.dataset.focus = "several";
     several.ariaPressed = String(together !== null);
     several.hidden = !header.runs || !chosen?.tints.some((tint) => tint.test !== "");
+    this.testing.hidden = !header.runs && !Object.keys(header.tests).length;
     this.testing.ariaLabel = _("Test it");
     this.testing.dataset.test = codes;
     this.testing.replaceChildren(
@@ -425,7 +426,8 @@ class Why extends View {
     const bar = button("bar", ask, tokenElement(name, "name"), this.plot(share, low, span));
     const known = this.header.tests[test];
     const left = element("span", "number left", this.left(known) || (refused || known?.refused ? "–" : "…"));
-    left.title = refused || known?.refused || (known?.run ? _("without it, by a run") : _("without it, by one product"));
+    left.title =
+      refused || known?.refused || (known?.run ? _("without it, by a run") : _("without it, by one product"));
     bar.append(element("span", "number", signed(share)), left, element("span", "go", trail ? _("Why?") : ""));
     bar.dataset.focus = `bar ${test || name}`;
     bar.classList.toggle("chosen", row === this.chosen);
