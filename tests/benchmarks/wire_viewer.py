@@ -112,9 +112,9 @@ class WireViewer:
         """Put a text into a field."""
         return await self._send(self.places[key], WidgetState(id=self.places[key].id, string_value=text))
 
-    async def send(self, *states: WidgetState) -> Run:
-        """Send values as they are, whatever their widgets are."""
-        return await self._run(self._asked("", *states))
+    async def send(self, *states: WidgetState, fragment: str = "") -> Run:
+        """Send values as they are, whatever their widgets are, and ask for a part of the page, or for all of it."""
+        return await self._run(self._asked(fragment, *states))
 
     async def press(self, key: str) -> Run:
         """Click a button."""

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.benchmarks.wire_viewer import WireViewer, finished
+from tests.benchmarks.wire_viewer import Run, WireViewer, finished
 from tests.browser.conftest import settled
 from tests.browser.pointing import box_of
 from tests.browser.test_app import opened
@@ -218,3 +219,16 @@ async def lost_pairs(url: str, count: int, heads: int) -> int:
 @pytest.mark.long
 def test_a_press_that_another_message_follows_at_once_is_heard(url: str) -> None:
     assert finished(lost_pairs(url, 20, heads=4)) == 0
+
+
+def test_a_part_of_a_page_that_is_asked_for_after_another_model_was_chosen_runs_the_whole_page(
+    url: str, shipped: str
+) -> None:
+    async def chosen() -> Run:
+        async with WireViewer(url) as viewer:
+            await viewer.open("learn", {"learn": "The Transformer", "depth": "layer", "checkpoint": shipped})
+            other = WidgetState(id=viewer.places["checkpoint"].id, string_value="en-de")
+            return await viewer.send(other, fragment=viewer.places["walk"].fragment)
+
+    run = finished(chosen())
+    assert (run.problems, run.title > 0) == ([], True)

@@ -210,17 +210,26 @@ def page_run() -> Iterator[None]:
 
 
 def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
-    """A part of a page that reruns without the rest of it, shows its own errors and keeps the address up to date."""
+    """A part of a page that reruns without the rest of it, shows its own errors and keeps the address up to date.
+
+    What it is given is of the model that was chosen when the page was drawn: where another is chosen by now, the whole
+    page runs.
+    """
 
     @st.fragment(key=_part_key(show))
-    @wraps(show)
-    def part(*args: Given.args, **kwargs: Given.kwargs) -> None:
+    def part(model: object, draw: Callable[[], None]) -> None:
+        if model != state.current().model:
+            st.rerun()
         with errors_shown(), limits.limited():
-            show(*args, **kwargs)
+            draw()
         state.publish()
         present.draw()
 
-    return part
+    @wraps(show)
+    def drawn(*args: Given.args, **kwargs: Given.kwargs) -> None:
+        part(state.current().model, partial(show, *args, **kwargs))
+
+    return drawn
 
 
 def rerun(part: Callable[..., None]) -> None:

@@ -23,7 +23,8 @@ const MARGIN = 0.6;
 export function stageBoxes(parts, stages, width) {
   const counts = Array.from({ length: stages }, (_item, stage) => parts.filter((part) => part.stage === stage).length);
   const units = counts.map((count) => Math.max(1, count) + MARGIN);
-  const unit = (width - LEFT) / units.reduce((sum, each) => sum + each, 0);
+  // While a page is made narrow, there is a moment without room.
+  const unit = Math.max(0, width - LEFT) / units.reduce((sum, each) => sum + each, 0);
   let [left, first] = [LEFT, 0];
   return counts.map((count, stage) => {
     const box = { left, width: units[stage] * unit, first, end: first + count };
