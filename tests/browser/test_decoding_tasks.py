@@ -5,12 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import visit
-
 
 @pytest.mark.long
 def test_the_other_pronoun_is_written_and_compared_in_three_clicks(page: Page, shipped_url: str) -> None:
-    visit(page, shipped_url)
+    page.goto(shipped_url)
     page.get_by_role("link", name="Decode").click()
     player = page.locator(".decode-player[data-ready='1']")
     # It opens on the step that writes the pronoun.

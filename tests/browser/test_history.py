@@ -39,6 +39,7 @@ def test_back_and_forward_go_a_step_a_press_and_keep_the_sentence(page: Page, ur
     expect(sentence(page, "en")).to_have_text(re.compile("The animal"))
     page.keyboard.press("Control+Shift+z")
     expect(sentence(page, "en")).to_have_text(TEXT)
+    settled(page)
     page.go_back()
     expect(sentence(page, "en")).to_have_text(re.compile("The animal"))
     page.go_forward()
