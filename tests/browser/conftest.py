@@ -352,9 +352,11 @@ def watched_tab(profile: "BrowserContext", kept: "list[Page] | None" = IDLE) -> 
 def page(profile: "BrowserContext", request: pytest.FixtureRequest) -> "Iterator[Page]":
     """A watched tab for one test, which nothing outlives; but between tests of files that `visit` the app stays open.
 
-    What they do does not hang on the session before. A test that uploads a file loads the page: cookies are gone.
+    What they do does not hang on the session before; long ones do more, and begin their own. A test that uploads a file
+    loads the page: cookies are gone.
     """
-    failed, kept = request.session.testsfailed, OPEN if hasattr(request.module, "visit") else IDLE
+    stays_open = hasattr(request.module, "visit") and request.node.get_closest_marker("long") is None
+    failed, kept = request.session.testsfailed, OPEN if stays_open else IDLE
     with watched_tab(profile, kept) as tab:
         yield tab
     if request.session.testsfailed > failed:
