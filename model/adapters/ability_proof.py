@@ -71,10 +71,11 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
     def split() -> None:
         parts = reader.parts
         try:
-            for stack in parts.stacks:
-                parts.additions_at(trace, stack, [0], parts.start(trace, stack).read[[0]])
+            first = {stack: parts.start(trace, stack).read[[0]] for stack in parts.stacks}
+            for stack, row in first.items():
+                parts.additions_at(trace, stack, [0], row)
             for site in trace.sites:
-                parts.attention(site, 0)
+                parts.layer_inputs(site, 0, first["encoder" if site == "encoder.self" else "decoder"])
         except TraceError as error:
             failed["reasons"] = error.message
 

@@ -280,7 +280,7 @@ def _contrast(contrast: ContrastScores) -> dict[str, float | int]:
 
 
 def interval(name: str, prefix: str, estimate: Estimate, head: tuple[int, ...] = ()) -> dict[str, float]:
-    """A mean, and the ends of its 95 % interval."""
+    """An estimate, and the ends of its 95 % interval."""
     value, low, high = (round(number, DIGITS) for number in estimate.at(*head))
     return {name: value, f"{prefix}low": low, f"{prefix}high": high}
 

@@ -1,6 +1,6 @@
 """Why a head of a translator turns between two sentences, and what each word's memory of the other one does to it.
 
-    python -m tests.benchmarks.exchanged MODEL TEXT TWIN [--head LAYER HEAD --row ROW --keys KEY RIVAL]
+    python -m tests.benchmarks.exchanged MODEL TEXT TWIN [--cell LAYER HEAD ROW KEY RIVAL]
 
 Prints how much of the change is in the query and in the keys, what the encoder read at the key, and what becomes of the
 score and of the translation with the twin's memory at single words, predicted and measured. All numbers count from 1,
@@ -28,19 +28,17 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("text")
     parser.add_argument("twin")
-    parser.add_argument("--head", type=int, nargs=2)
-    parser.add_argument("--row", type=int)
-    parser.add_argument("--keys", type=int, nargs=2)
+    parser.add_argument("--cell", type=int, nargs=5, metavar=("LAYER", "HEAD", "ROW", "KEY", "RIVAL"))
     arguments = parser.parse_args()
     reader = as_chooser(open_reader(arguments.model))
     trace = reader.trace(arguments.text)
     twin = trace_twin(reader, trace, arguments.twin)
-    if arguments.head is None:
+    if arguments.cell is None:
         asked = telling_cell(trace, twin)
         assert asked is not None, "no cell to ask about"
     else:
-        (layer, head), (key, rival) = arguments.head, arguments.keys
-        asked = Question(site=SITE, layer=layer - 1, head=head - 1, row=arguments.row - 1, key=key - 1, rival=rival - 1)
+        layer, head, row, key, rival = (number - 1 for number in arguments.cell)
+        asked = Question(site=SITE, layer=layer, head=head, row=row, key=key, rival=rival)
     reason = explain(reader.parts, trace, asked, twin)
     words = trace.source_tokens
     print(f"L{asked.layer + 1} H{asked.head + 1} after {trace.target_tokens[asked.row]}, off by {reason.error:.0e}")

@@ -40,7 +40,6 @@ class Found(NamedTuple):
     key: Part
     share: float  #: of the score
     pair: tuple[Part, Part]
-    pair_share: float
 
 
 def trace_of(reader: Chooser, tokens: Sequence[int], off: tuple[int, int] | None = None) -> Trace:
@@ -57,8 +56,8 @@ def explained(reader: Reader, trace: Trace, head: tuple[int, int], row: int) -> 
     table = pairs(explain(reader.parts, trace, question), rivals)
     total, of_keys = float(table.shares.sum()) + table.distance, table.shares.sum(0)
     largest = int(of_keys.argmax())
-    ((query, at_key, share),) = table.largest(1)
-    return Found(table.keys[largest], float(of_keys[largest]) / total, (query, at_key), share / total)
+    ((query, at_key, _),) = table.largest(1)
+    return Found(table.keys[largest], float(of_keys[largest]) / total, (query, at_key))
 
 
 def weight_found(trace: Trace, head: tuple[int, int]) -> float:
@@ -84,6 +83,7 @@ def main() -> None:
     )
     looking = scores["repeat_previous"].view(-1, heads_of)
     print("look one back:", ", ".join(f"{_name(*head)} {float(looking[head]):.2f}" for head in previous))
+    # Other draws than those by which the heads were chosen.
     generator, known = torch.Generator().manual_seed(1), common_tokens(reader)
     drawn = [known[torch.randperm(len(known), generator=generator)[:TOKENS]] for _ in range(arguments.draws)]
     texts = [tokens.repeat(2).tolist() for tokens in drawn]

@@ -1,4 +1,4 @@
-"""The whole app in a real browser: what a person does first, and that bad input does no harm.
+"""The whole app in a real browser: what a person does first.
 
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """
@@ -123,6 +123,3 @@ def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(pag
     expect(page.get_by_role("tab")).to_have_text(["Ablations"])
     page.goto(f"{url}/experiments?claim=Ablations")
     expect(navigation).to_have_count(7)
-
-
-# ---- bad input ----

@@ -1,4 +1,4 @@
-"""The atlas of heads in a real browser: by mouse, by keyboard, and from a head to its sentence.
+"""The atlas of heads in a real browser: by mouse and by keyboard.
 
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """

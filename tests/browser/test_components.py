@@ -100,6 +100,3 @@ def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, 
     page.keyboard.press("Enter")
     expect(page.get_by_text("open: (2, 1)")).to_be_visible()
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L3 H2, open")
-
-
-# ---- a picture with a head over it ----

@@ -1,4 +1,4 @@
-"""What people take along, taken in a real browser: pictures, files, a page from the disk, a link.
+"""What people take along, taken in a real browser: pictures, files, a page from the disk.
 
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """
@@ -149,9 +149,6 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
     assert asked == [file.as_uri()]
     assert problems == []
     context.close()
-
-
-# ---- the link ----
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""The lines of several heads in a real browser: pointing, keeping, switching, by mouse and by keyboard, and saving."""
+"""The lines of several heads in a real browser: pointing, keeping, switching, by mouse and by keyboard."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,5 @@
-"""The heatmap of one matrix in a real browser: numbers, a kept row and column, zoom, previews, saved pictures."""
+"""The heatmap of one matrix in a real browser: numbers, a kept row and column, zoom, signs."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -28,12 +27,6 @@ def colour(root: Locator, row: int, column: int, rows: int = 8, columns: int = 9
     script = """(canvas, [x, y]) =>
       [...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data]"""
     return tuple(root.locator("canvas").evaluate(script, [(column + 0.5) / columns, (row + 0.5) / rows]))
-
-
-def saved(page: Page, act: Callable[[], None]) -> tuple[str, bytes]:
-    with page.expect_download() as download:
-        act()
-    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
 def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column_until_the_next(

@@ -1,4 +1,4 @@
-"""The logit lens and beam search in a real browser: by mouse, by keyboard, narrow as all tabs are, and taken along.
+"""The logit lens and beam search in a real browser: by mouse, by keyboard, and taken along.
 
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """

@@ -1,4 +1,4 @@
-"""Choices undone by keys and buttons, and the sentences of a session."""
+"""Choices undone by keys and buttons."""
 
 import re
 

@@ -367,8 +367,6 @@ NamesShown = Literal["few", "all", "none"]
 Corpus = Literal["own", "file"]
 ReadOff = Literal["weights", "norms"]
 
-READ_OFF: Final[tuple[ReadOff, ...]] = get_args(ReadOff)
-
 
 @dataclass(frozen=True, slots=True)
 class AtlasChoices:

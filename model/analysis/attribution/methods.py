@@ -302,8 +302,6 @@ def _scores(choice: TokenChoice, joined: Float[Tensor, "token"]) -> TokenScores:
 
 Method = Literal["weights", "rollout", "gradient", "integrated", "zeroing", "alti"]
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
-#: Those that know of the choice itself, and not only of the row that makes it; their scores have a sign.
-OF_CHOICE: Final[frozenset[Method]] = frozenset({"gradient", "integrated"})
 #: More tokens on one side than this are refused: ALTI and value zeroing hold their square times d_model.
 MOST_TOKENS: Final = 256
 
@@ -342,8 +340,8 @@ def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) 
     Args:
         method: "weights" are those of the row that makes the choice, the mean of all heads of all layers: of
             cross-attention where there is one, else of self-attention; "rollout" are the last layer's, followed back
-            through those below (`metrics.measures`); the others are those of this folder. Those of `OF_CHOICE` know of
-            the token it is set against.
+            through those below (`metrics.measures`); the others are those of this folder. "gradient" and
+            "integrated" know of the token it is set against, and their scores have a sign.
         progress: called with the number of points that integrated gradients have taken so far.
     """
     choice, trace = run.choice, run.trace

@@ -93,6 +93,8 @@ class ReasonsOverSet:
 
     def sentences(self) -> dict[str, Estimate]:
         """The mechanism in numbers, by name: medians over the pairs that are counted and have it, none if none has."""
+        if not self.followed:
+            return {}
         columns = {
             "key_weight": self.weights[:, 0],
             "rival_weight": self.weights[:, 1],

@@ -90,7 +90,7 @@ def _mechanism_lines(found: ReasonsOverSet, example: tuple[TwinPair, ReasonsOver
     if len(found.positions):
         lines += ["", f"Memory of one position from the twin, of {len(found.positions)} positions: predicted against "]
         lines[-1] += f"measured share of the score, r = {found.agreement:.3f}"
-    if example is not None and example[1].followed:
+    if example is not None and _is_told(example[1]):
         pair, numbers = example
         odds = [f"{value:.2f}" for value in numbers.odds[0].tolist()]
         lines += ["", f"A: {pair.text}", f"B: {pair.twin}"]
@@ -131,13 +131,18 @@ def reasons_json(found: ReasonsOverSet, example: tuple[TwinPair, ReasonsOverSet]
             for name, here, there in zip(found.names, found.here.tolist(), found.there.tolist(), strict=True)
         },
         "below": found.below._asdict() if counted else None,
-        "mechanism": _told(found.sentences()) if counted else {},
+        "mechanism": _told(found.sentences()),
         "agreement": {
             "r": None if isnan(found.agreement) else round(found.agreement, DIGITS),
             "positions": len(found.positions),
         },
         "example": None if example is None else _example_json(*example),
     }
+
+
+def _is_told(found: ReasonsOverSet) -> bool:
+    """Whether the first pair's head and word both follow, so that it has log-odds."""
+    return not found.odds[0].isnan().any()
 
 
 def _told(sentences: Mapping[str, Estimate]) -> dict[str, dict[str, float]]:
@@ -153,9 +158,7 @@ def _example_json(pair: TwinPair, found: ReasonsOverSet) -> dict[str, Any]:
         "here": round(float(found.here[0]), DIGITS),
         "there": round(float(found.there[0]), DIGITS),
         "log_odds": dict(zip(ends, (round(each, DIGITS) for each in found.odds[0].tolist()), strict=True))
-        if found.followed
+        if _is_told(found)
         else None,
-        "mechanism": {name: round(estimate.at()[0], DIGITS) for name, estimate in found.sentences().items()}
-        if found.followed
-        else {},
+        "mechanism": {name: round(estimate.at()[0], DIGITS) for name, estimate in found.sentences().items()},
     }

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import Final, NamedTuple, cast
+from weakref import WeakKeyDictionary
 
 import torch
 from jaxtyping import Float
@@ -30,6 +31,8 @@ from model.word_choice import Chooser, TokenPlace, output_hook
 
 #: Tokens that are written on at most.
 MOST_WRITTEN: Final = 24
+#: Of a reason, whose two words are compared at a row: they take two runs to find.
+_PAIRS: Final[WeakKeyDictionary[Reason, dict[int, tuple[int, int]]]] = WeakKeyDictionary()
 NO_PARTNER: Final = said("The twin has no token at this position, so nothing can be taken from it there.")
 NOTHING_READ: Final = said("Nothing is read at this position in this step, so nothing can be tested there.")
 
@@ -154,14 +157,17 @@ class _Test:
         row = question.row if word_row is None and not is_encoder_question else word_row
         if row is None or "word choice" in reader.abilities.lacks:
             return cls(reader, reason, None, (-1, -1), most_written)
-        word = _place(here, row)
+        word, pairs = _place(here, row), _PAIRS.setdefault(reason, {})
+        if row in pairs:
+            return cls(reader, reason, word, pairs[row], most_written)
         written = here.target_ids[row + 1] if row + 1 < len(here.target_ids) else None
         other = word
         if len(reason.query.terms) > 1:
             there = reason.query.terms[1].run.trace
             moved = row if reason.twin is None or word_row is not None else reason.twin.row
             other = _place(there, moved)
-        return cls(reader, reason, word, said_at(reader, word, other, written), most_written)
+        pairs[row] = said_at(reader, word, other, written)
+        return cls(reader, reason, word, pairs[row], most_written)
 
     @torch.inference_mode()
     def outcome(self, asked: Asked) -> Outcome:

@@ -95,6 +95,20 @@ def test_a_model_that_pages_cannot_read_is_refused(tmp_path: Path, monkeypatch: 
         open_reader(tmp_path / "bert")
 
 
+def test_what_does_not_split_into_its_parts_says_so_when_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own(zoo.save_model(tmp_path / "bert", "bert", "wordpiece"))
+    made: Any = transformers.models.bert.modeling_bert.BertSelfOutput
+    forward: Forward = made.forward
+    # Its weights stay what they are; what a layer gives on is no norm of a sum any more.
+    monkeypatch.setattr(made, "forward", lambda self, *given: forward(self, *given).sin())
+    abilities = open_reader(tmp_path / "bert").abilities
+    assert abilities.proof is not None
+    assert abilities.proof.is_exact
+    assert not abilities.has("reasons")
+
+
 def test_a_decoder_that_cannot_be_stepped_by_pages_only_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own(zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"))
 

@@ -281,3 +281,18 @@ def test_where_no_folder_is_allowed_none_is_looked_at(bert: Path, monkeypatch: p
     monkeypatch.setattr(Path, "resolve", lambda path: pytest.fail(f"looked at {path}"))
     with pytest.raises(CheckpointError, match="only folders that its administrator allows"):
         folder_with_model(str(bert), ())
+
+
+def test_what_lies_outside_the_allowed_folders_is_refused_with_one_sentence_whatever_it_is(
+    bert: Path, tmp_path: Path
+) -> None:
+    allowed = tmp_path / "allowed"
+    shutil.copytree(bert, allowed / "mine")
+    (allowed / "out").symlink_to(bert, target_is_directory=True)
+    said = set()
+    for path in (bert, "/no/such", "/etc/passwd", "~root", allowed / "out", f"{allowed}/../x"):
+        with pytest.raises(CheckpointError) as error:
+            folder_with_model(str(path), [allowed])
+        said.add(str(error.value))
+    assert len(said) == 1
+    assert folder_with_model(str(allowed / "mine"), [allowed]) == (allowed / "mine").resolve()

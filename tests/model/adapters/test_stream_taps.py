@@ -1,4 +1,4 @@
-"""Parts of other people's layers, found by their sums, are the library's hidden states; what a step of them costs."""
+"""Parts of other people's layers, found by their sums, and what a step of their decoders costs."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What `python -m model align`, `coreference` and `claims` print, and one line for bad input."""
+"""What `python -m model align` and `coreference` print, and one line for bad input."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The logit lens: its last level is what the model said; what is kept of a step's distribution."""
+"""The logit lens follows the edits of its run; what is kept of a step's distribution."""
 
 from dataclasses import replace
 

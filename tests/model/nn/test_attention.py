@@ -1,6 +1,4 @@
-"""Attention against torch's own modules, and the invariants that every picture relies on."""
-
-import math
+"""A row of attention that may look at nothing: zeros, and finite gradients."""
 
 import pytest
 import torch
@@ -45,27 +43,3 @@ def test_both_paths_of_the_model_give_zeros_for_a_row_with_nothing_to_attend(tra
     head_output = recorded["hook_head_output"][0]
     assert (head_output[0] == 0).all()
     assert (head_output[1] != 0).any()
-
-
-def by_hand(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    *,
-    scale: float,
-    cap: float | None = None,
-    bias: torch.Tensor | None = None,
-    allowed: torch.Tensor | None = None,
-    sink: float | None = None,
-) -> torch.Tensor:
-    """One head, one number at a time: scores as the papers write them, then exp over their sum."""
-    rows = []
-    for i in range(len(query)):
-        scores = [float(query[i] @ key[j]) * scale for j in range(len(key))]
-        if cap is not None:
-            scores = [cap * math.tanh(score / cap) for score in scores]
-        if bias is not None:
-            scores = [score + float(bias[i, j]) for j, score in enumerate(scores)]
-        shares = [math.exp(score) if allowed is None or allowed[i, j] else 0.0 for j, score in enumerate(scores)]
-        total = sum(shares) + (0.0 if sink is None else math.exp(sink))
-        rows.append([share / total for share in shares])
-    return torch.tensor(rows)

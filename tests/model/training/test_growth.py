@@ -1,11 +1,13 @@
 """A deeper model computes the same as the one that it was made of, and its new layers can learn."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from model import Transformer, TransformerConfig
+from model import Transformer, TransformerConfig, Translator
+from model.__main__ import main
 from model.errors import ConfigError
 from model.nn.architectures import grown
 
@@ -44,3 +46,16 @@ def test_what_would_change_or_not_grow_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         grown(Transformer(replace(config, **changes)), num_layers)  # type: ignore[arg-type]
+
+
+def test_the_command_writes_a_checkpoint_that_translates_alike(
+    tiny_checkpoints: Path, translator: Translator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "deeper"
+    asked = ["grow", "--checkpoint", str(tiny_checkpoints / "en-de"), "--layers", "3", "--out", str(out)]
+    assert main(asked) == 0
+    deeper, shallow = Translator.load(out), Translator.load(tiny_checkpoints / "en-de")
+    assert deeper.config.num_layers == 3
+    assert deeper.translate("The dog sleeps.") == shallow.translate("The dog sleeps.")
+    assert main([*asked[:4], "2", "--out", str(tmp_path / "not deeper")]) == 2
+    assert "already has" in capsys.readouterr().err

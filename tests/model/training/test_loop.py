@@ -230,3 +230,23 @@ def test_two_processes_take_the_same_first_steps_as_one(tmp_path: Path, capsys: 
     assert alone.keys() == both.keys()
     for name in alone:
         torch.testing.assert_close(both[name], alone[name], rtol=1e-3, atol=2e-4, msg=name)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        '{"learning_rate": 1.0}',
+        '{"step": -1}',
+        '{"step": 4, "loss": NaN}',
+        f'{{"step": 4, "{"n" * 61}": ""}}',
+    ],
+)
+def test_a_damaged_line_of_the_log_is_said(tmp_path: Path, new_run: NewRun, examples: list[Example], line: str) -> None:
+    new_run().train(examples, {}, until=4)
+    log = tmp_path / "log.jsonl"
+    log.write_text(f"{line}\n{log.read_text(encoding='utf-8')}", encoding="utf-8")
+    with pytest.raises(DataError, match=r"Line 1 of .*log\.jsonl is damaged") as raised:
+        new_run()
+    assert "n" * 61 not in str(raised.value)

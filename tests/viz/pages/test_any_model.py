@@ -97,9 +97,10 @@ def test_why_is_offered_of_what_can_be_split_and_else_a_sentence_says_why_not(
     # Random weights may ask about a word that a twin lacks.
     asking = opened(app_of(view="Why", alone="True"), name)
     assert bool(sent_to(asking, "why")) == (not why_not)
-    assert why_not in said(asking)
-    opened(app, name, "model_card")
-    assert any(why_not in one.value for one in app.markdown)
+    card = opened(app, name, "model_card")
+    on_card = " ".join(one.value for one in card.markdown)
+    for reason in ("Only the weights", "patches"):
+        assert (reason in said(asking)) == (reason in on_card) == (reason == why_not), reason
 
 
 def test_weights_alone_are_shown_and_a_measure_that_the_model_lacks_becomes_weights(app: AppTest) -> None:

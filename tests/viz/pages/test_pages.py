@@ -36,10 +36,6 @@ def walked(app: AppTest, pages: Iterable[str]) -> Iterator[str]:
         yield page
 
 
-def payloads(app: AppTest) -> list[bytes]:
-    return [element.proto.bytes for element in app.get("bidi_component")]
-
-
 def texts(app: AppTest) -> str:
     """What is read on the page: a marked word is a word, with the sign of a guess or without it."""
     return re.sub("</?mark[^>]*>|<sup[^>]*>[^<]*</sup>", "", " ".join(element.value for element in app.html))

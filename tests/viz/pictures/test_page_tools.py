@@ -1,7 +1,6 @@
 """What the browser says that was pressed in the head of a page and in the grid; pages that open offline."""
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -74,10 +73,6 @@ def test_an_offline_page_has_every_head_in_its_order_and_the_open_one_first() ->
     only = offline.all_heads(weights, tuple("abcd"), tuple("vwxyz"), "Here", (1, 2), only_opened=True)
     assert len(only.payloads()) == 3
     assert offline.drawn_grid(weights, tuple("abcd"), tuple("vwxyz"), "Here", (1, 2)).heads == 3
-
-
-def header_of(grid: Grid) -> dict[str, Any]:
-    return unpack(pack(grid))[0]
 
 
 @pytest.mark.parametrize(

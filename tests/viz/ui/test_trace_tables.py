@@ -25,6 +25,12 @@ def read(file: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(file.decode("utf-8-sig"), newline="")))
 
 
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠1"])
+def test_a_token_that_would_be_a_formula_is_text(text: str) -> None:
+    assert trace_tables.cell(text) == f"'{text}"
+    assert read(trace_tables.matrix(np.ones((1, 1), np.float32), [text], ["x"]))[1][0] == f"'{text}"
+
+
 @pytest.mark.parametrize("text", ["▁The", "'", "a=b", "", "1", ",", '"', "▁=1"])
 def test_any_other_token_stays_as_it_is(text: str) -> None:
     assert trace_tables.cell(text) == text

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 LABELS: Final = {"own": said("Our own sentences"), "file": said("A file")}
-#: Why sentences were left out, as the file of an atlas has it.
-LEFT_OUT: Final = (said("too long or blank for this model"),)
 #: Bad lines that are listed; of the others, how many there are.
 MAX_LISTED: Final = 5
 SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"

@@ -1,4 +1,4 @@
-"""Three interventions on one head: each is what its own analysis computes, also of a GRU and of ConvS2S."""
+"""Three interventions on one head: each is what its own analysis computes."""
 
 from collections.abc import Mapping
 
@@ -137,7 +137,3 @@ def test_a_head_that_is_not_is_refused(translator: Translator) -> None:
     _, pair, text = ours(translator)
     with pytest.raises(EditError, match="no head 99"):
         verdict_of(translator, pair, text, HeadName("decoder.cross", 0, 99))
-
-
-TEXT, OTHER, CROSS = SENTENCES[0], SENTENCES[4], "decoder.cross"
-OUTPUTS = frozenset({"hook_head_output"})

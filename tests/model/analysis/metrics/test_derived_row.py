@@ -1,4 +1,4 @@
-"""One derived row against the trace, torch and hand calculation, for every site, and with the switches thrown."""
+"""One derived row against the trace and a calculation by hand, for every site, and with the switches thrown."""
 
 import math
 

@@ -9,7 +9,7 @@ import torch
 
 from model import Transformer, Translator
 from model.adapters.text_reader import TextReader
-from model.analysis.ablations.outputs import swap_earlier_tokens
+from model.analysis.ablations.outputs import read_backwards, swap_earlier_tokens
 from model.analysis.positions import position_schemes, products_at_distances, rotation
 from model.errors import TraceError
 from model.nn.layers import encode_positions
@@ -97,6 +97,14 @@ def no_positions(translator: Translator) -> Translator:
     torch.manual_seed(3)
     model = Transformer(replace(translator.config, positions="none"))
     return Translator(model, translator.tokenizer, name="unordered")
+
+
+def test_an_encoder_without_positions_puts_out_the_same_backwards(no_positions: Translator) -> None:
+    result = read_backwards(no_positions, no_positions.trace(TEXT))
+    assert result.difference < 1e-4 < result.largest
+    read = no_positions.trace(TEXT).source_tokens
+    assert sorted(result.tokens) == sorted(read)
+    assert result.tokens != read
 
 
 def test_a_decoder_without_positions_learns_of_order_in_its_second_layer(no_positions: Translator) -> None:

@@ -1,5 +1,6 @@
 """What carries the change between twins, over a set of pairs."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from model.analysis.reasons.cell import telling_cell
 from model.analysis.reasons.held_run import Part
 from model.analysis.reasons.mechanism import Words, mechanism
 from model.analysis.reasons.over_set import ROLES, TwinPair, reasons_over_set, twin_pairs
+from model.analysis.reasons.report import reasons_json, reasons_report
 from model.analysis.reasons.score import explain
 from model.analysis.reasons.twins import trace_twin
 from model.analysis.reasons.without import without
@@ -31,6 +33,24 @@ def test_parts_of_each_pair_add_up_to_the_share_of_its_query(translator: Transla
     torch.testing.assert_close(found.of_parts.sum(1), found.query, atol=1e-3, rtol=1e-3)
     with pytest.raises(DataError, match="No pair could be explained"):
         reasons_over_set(translator, [TwinPair("blank", SENTENCES[0], " ")])
+
+
+def test_of_a_pair_in_which_head_or_word_stays_no_number_of_the_mechanism_is_told(translator: Translator) -> None:
+    words = {0: ("tired", ("old", "wide")), 4: ("late", ("again", "tired")), 6: ("book", ("dog", "river"))}
+    pairs = [
+        TwinPair(other, SENTENCES[at], SENTENCES[at].replace(one, other))
+        for at, (one, others) in words.items()
+        for other in others
+    ]
+    found, stays = reasons_over_set(translator, pairs), 0
+    for pair in pairs:
+        alone = reasons_over_set(translator, [pair])
+        told = json.loads(json.dumps(reasons_json(found, (pair, alone)), allow_nan=False))["example"]
+        assert (told["mechanism"] == {}) == (not alone.followed)
+        assert alone.followed or told["log_odds"] is None
+        assert "nan" not in reasons_report("tiny", found, (pair, alone))
+        stays += not alone.followed
+    assert 0 < stays < len(pairs)
 
 
 def test_a_median_and_the_ends_of_its_interval_are_numbers_of_the_rows() -> None:

@@ -260,9 +260,6 @@ def data() -> LinesData:
     )
 
 
-AT_0, AT_1, AT_2 = (LinesView((0,), query=query) for query in (0, 1, 2))
-
-
 def test_the_payload_holds_every_value_as_a_share_of_the_top(data: LinesData) -> None:
     header, (stored,) = unpack(pack(data))
     np.testing.assert_allclose((stored / 65535) ** 2 * header["top"], data.values.ravel(), atol=1e-4)

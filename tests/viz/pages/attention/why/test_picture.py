@@ -7,25 +7,23 @@ from model.analysis.reasons.score import Question, Reason, explain
 from model.analysis.reasons.trail import leading
 from model.analysis.reasons.twins import trace_twin
 from model.analysis.reasons.without import without
-from tests.paths import ROOT
+from tests.shipped import FOLDER, TIRED, WIDE
 from viz.pages.attention.why.names import Names
 from viz.pages.attention.why.picture import Picture, Tested, draw
-
-TEXT = "The animal didn't cross the street because it was too tired."
 
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
-    return Translator.load(ROOT / "checkpoints" / "en-de")
+    return Translator.load(FOLDER, device="cpu")
 
 
 @pytest.fixture(scope="module")
 def reason(translator: Translator) -> Reason:
-    trace = translator.trace(TEXT)
+    trace = translator.trace(TIRED)
     key, rival = (trace.source_tokens.index(token) for token in ("▁animal", "▁street"))
     row = trace.target_tokens.index("▁es") - 1
     question = Question(site="decoder.cross", layer=4, head=1, row=row, key=key, rival=rival)
-    return explain(translator.parts, trace, question, trace_twin(translator, trace, TEXT.replace("tired", "wide")))
+    return explain(translator.parts, trace, question, trace_twin(translator, trace, WIDE))
 
 
 def drawn(reason: Reason, codes: tuple[str, ...] = (), tested: Tested | None = None) -> Picture:
