@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from model.abilities import Abilities
 from model.adapters.capture import Call, layers_counted
 from model.adapters.layer_sums import FoundPart
-from model.adapters.library import embeddings
+from model.adapters.library import LINEAR, embeddings
 from model.adapters.library_run import LibraryRun
-from model.adapters.networks import find_network
+from model.adapters.networks import find_network, find_projection
 from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind, outside_layers
 from model.adapters.placement import present, weight_of
 from model.adapters.probe import LayerNorms, NoRows, PositionTables, Rotations
-from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
+from model.adapters.stream_taps import Called, LayerCall, ModuleCall, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import EditError, TraceError, said
 from model.nn.attention import AttentionInputs
@@ -39,6 +39,7 @@ from model.parts.weights import (
     Embedding,
     FeedForwardWeights,
     InnerNorms,
+    Kind,
     Norm,
     Norms,
     Projection,
@@ -52,6 +53,8 @@ from model.trace.trace import ROUNDING, Recorded, Trace
 FEWEST: Final = 3
 #: Vectors that a layer is given at once.
 ROWS_AT_ONCE: Final = 64
+#: In so many an attention's queries, keys and values are compared with what its matrices put out.
+ROWS_MATCHED: Final = 8
 #: How positions are known that are added to the embeddings.
 ADDED: Final = ("learned", "sinusoidal")
 NO_LAYER: Final = said("The layers of this model cannot be run alone, so their queries and keys are unknown.")
@@ -75,6 +78,9 @@ NOT_ADDED: Final = said(
 )
 #: By what a token's row is multiplied, None where that is not all, and the norm after that.
 _Begins = tuple[float | None, Norm | None]
+#: Distance, vectors at once → with what the layers are called for them.
+_Probes = dict[tuple[int, int], list[LayerCall]]
+_PROBES: Final[WeakKeyDictionary[nn.Module, _Probes]] = WeakKeyDictionary()
 _BEGINS: Final[WeakKeyDictionary[nn.Module, dict[Stack, _Begins]]] = WeakKeyDictionary()
 #: Largest difference, in units of a logit, between what is made of the last level and what the model says.
 TOLERANCE: Final = 1e-2
@@ -101,7 +107,7 @@ class LibraryParts(Parts):
     """The parts of a model that reads text."""
 
     reader: TextTracer
-    _probes: dict[int, list[LayerCall]] = field(default_factory=dict)
+    _probes: _Probes = field(default_factory=dict)  #: of other distances than 0
 
     @property
     def abilities(self) -> Abilities:  # type: ignore[override]
@@ -258,28 +264,54 @@ class LibraryParts(Parts):
     def attention(self, site: str, layer: int) -> AttentionWeights:
         """See `Parts`. Norms of queries and keys are left out."""
         at = self._checked(site, layer)
-        called = self._calls(at.stack, 0)[layer].attentions[self.kinds(at.stack).index(at.kind)]
-        inside = {module for module in called.module.modules() if _is_norm_inside(module)}
+        return self._in_matrices(at) or self._of_units(at)
+
+    def _in_matrices(self, at: Sublayer) -> AttentionWeights | None:
+        """Of matrices whose output for a few vectors is the attention's; None where it is not, as with an adapter."""
+        calls, random = list[ModuleCall](), torch.Generator().manual_seed(1)
+        rows = torch.randn(ROWS_MATCHED, self._width(at.stack), generator=random).to(self._weight.dtype).float()
+
+        def note(module: nn.Module, args: tuple[Any, ...], output: Tensor) -> None:
+            given, put_out = (each[0].float().cpu() for each in (args[0], output))
+            if torch.equal(given, rows):
+                calls.append(ModuleCall(module, given, put_out))
+
+        with ExitStack() as hooks:
+            for module in self._called(at, ROWS_MATCHED).module.modules():
+                if isinstance(module, LINEAR):
+                    hooks.callback(module.register_forward_hook(note).remove)
+            made = self._made(at, rows, ROWS_MATCHED)
+        query, key, value = (find_projection(calls, each) for each in (made.query, made.key, made.value))
+        if query is None or key is None or value is None:
+            return None
+        return AttentionWeights(query=query, key=key, value=value)
+
+    def _of_units(self, at: Sublayer) -> AttentionWeights:
+        """Of what the attention makes of each unit vector."""
         width = self._width(at.stack)
-
-        def made(rows: Tensor) -> AttentionInputs:
-            with self._tapped({}, skipped=inside):
-                return self._attended(
-                    at.stack, rows, 0, lambda some: called.again(some, some if at.kind == "cross" else None)
-                )
-
-        zero, unit = made(torch.zeros(1, width)), made(torch.eye(width))
+        zero, unit = (self._made(at, rows, ROWS_AT_ONCE) for rows in (torch.zeros(1, width), torch.eye(width)))
         both = zip((zero.query, zero.key, zero.value), (unit.query, unit.key, unit.value), strict=True)
         query, key, value = (
             Projection(weight=rows - bias, bias=bias[:, 0] if bool(bias.any()) else None) for bias, rows in both
         )
         return AttentionWeights(query=query, key=key, value=value)
 
+    def _called(self, at: Sublayer, at_once: int = ROWS_AT_ONCE) -> Called:
+        """With what an attention is called, for so many vectors at once."""
+        return self._calls(at.stack, 0, at_once)[at.layer].attentions[self.kinds(at.stack).index(at.kind)]
+
+    def _made(self, at: Sublayer, rows: Float[Tensor, "row d_model"], at_once: int) -> AttentionInputs:
+        """What an attention makes of vectors, as queries and as keys, without norms of these."""
+        called = self._called(at, at_once)
+        inside = {module for module in called.module.modules() if _is_norm_inside(module)}
+        with self._tapped({}, skipped=inside):
+            return self._attended(at.stack, rows, 0, partial(_attending, called, at.kind), at_once)
+
     @torch.inference_mode()
     def inner_norms(self, site: str, layer: int) -> InnerNorms:
         """See `Parts`. Found by what they are given: the projections of some vectors."""
         at = self._checked(site, layer)
-        called = self._calls(at.stack, 0)[layer].attentions[self.kinds(at.stack).index(at.kind)]
+        called = self._called(at)
         given: dict[nn.Module, Tensor] = {}
 
         def note(module: nn.Module, args: tuple[Any, ...]) -> None:
@@ -290,7 +322,7 @@ class LibraryParts(Parts):
             for module in called.module.modules():
                 if _is_norm_inside(module):
                     hooks.callback(module.register_forward_pre_hook(note).remove)
-            self._attended(at.stack, rows, 0, lambda some: called.again(some, some if at.kind == "cross" else None))
+            self._attended(at.stack, rows, 0, partial(_attending, called, at.kind))
         if not given:
             return InnerNorms()
         weights = self.attention(site, layer)
@@ -403,7 +435,7 @@ class LibraryParts(Parts):
         at = self._checked(site, layer)
         if at.kind == "self":
             return self._attended(at.stack, rows, distance, self._calls(at.stack, distance)[layer].again)
-        called = self._calls(at.stack, 0)[layer].attentions[self.kinds(at.stack).index(at.kind)]
+        called = self._called(at)
         norm = self.norms(at).before
         read, keys = rows if norm is None else norm(rows), rows if memory is None else memory
         queries = self._attended(at.stack, read, 0, lambda some: called.again(some, some))
@@ -579,11 +611,12 @@ class LibraryParts(Parts):
             given["position_ids"] = positions[None].to(self.reader.device)
         model(**given)
 
-    def _calls(self, stack: Stack, distance: int) -> list[LayerCall]:
+    def _calls(self, stack: Stack, distance: int, at_once: int = ROWS_AT_ONCE) -> list[LayerCall]:
         """With what the layers of a stack are called, for the keys at position 0 and then the queries further on."""
-        if distance not in self._probes:
+        probes = self._probes if distance else _PROBES.setdefault(self.reader.model, {})
+        if (distance, at_once) not in probes:
             limits = (self.abilities.max_length, self.abilities.max_target_length)
-            length = min(ROWS_AT_ONCE, *(limit for limit in limits if limit)) // 2 * 2
+            length = min(at_once, *(limit for limit in limits if limit)) // 2 * 2
             model: Any = self.reader.model.base_model
             takes_positions = "position_ids" in inspect.signature(model.forward).parameters
             if distance and not takes_positions:
@@ -591,17 +624,22 @@ class LibraryParts(Parts):
             positions = torch.arange(length) // (length // 2) * distance if takes_positions else None
             with self._tapped(dict.fromkeys(self.stacks, 0), has_modules=False) as layers:
                 self._run([row % self.reader.vocab_size for row in range(length)], positions)
-            self._probes[distance] = layers
-        found = [call for call in self._probes[distance] if call.stack == stack]
+            probes[distance, at_once] = layers
+        found = [call for call in probes[distance, at_once] if call.stack == stack]
         if len(found) != self.count(stack) or any(call.hidden is None or call.hidden.dim() != 3 for call in found):
             raise TraceError(NO_LAYER)
         return found
 
     def _attended(
-        self, stack: Stack, rows: Float[Tensor, "row d_model"], distance: int, again: Callable[[Tensor], Any]
+        self,
+        stack: Stack,
+        rows: Float[Tensor, "row d_model"],
+        distance: int,
+        again: Callable[[Tensor], Any],
+        at_once: int = ROWS_AT_ONCE,
     ) -> AttentionInputs:
         """What the first attention that `again` calls computes of any vectors, as keys and as queries."""
-        hidden = self._calls(stack, distance)[0].hidden
+        hidden = self._calls(stack, distance, at_once)[0].hidden
         assert hidden is not None
         copies, length = 2 if distance else 1, hidden.size(1)
         made = []
@@ -619,6 +657,11 @@ class LibraryParts(Parts):
         query, key, value = (torch.cat(parts, 1).float() for parts in zip(*made, strict=True))
         mask = AttentionMask(num_queries=len(rows), num_keys=len(rows))
         return replace(inputs, query=query, key=key, value=value, mask=mask)
+
+
+def _attending(called: Called, kind: Kind, rows: Tensor) -> Any:
+    """Call an attention again with any vectors, as memory too where it reads one."""
+    return called.again(rows, rows if kind == "cross" else None)
 
 
 def _norms_of(part: Addition) -> Norms:

@@ -1,4 +1,4 @@
-"""Find the matrices of a library model's feed-forward network by what they make of what it reads."""
+"""Find the matrices of a library model's sub-layers by what they make of what these read."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -50,6 +50,23 @@ def find_network(
                 known = None if gate_at is None else inner[gate_at]
                 best, found = off, FeedForwardWeights(inner=inner[at], gate=known, outer=own, activation=activation)
     return found
+
+
+def find_projection(calls: Sequence[ModuleCall], made: Float[Tensor, "head row width"]) -> Projection | None:
+    """The columns of a matrix that put out these very numbers; None where none does, as where an adapter adds to it.
+
+    Wherever they are: some matrices hold those of queries, keys and values, of one head after another.
+    """
+    heads, _, width = made.shape
+    wanted = [column.tobytes() for column in made.transpose(1, 2).flatten(0, 1).numpy()]
+    for call in calls:
+        places = {column.tobytes(): at for at, column in enumerate(call.put_out.T.contiguous().numpy())}
+        if not isinstance(call.module, LINEAR) or not places.keys() >= set(wanted):
+            continue
+        whole, at = _projection(call.module), [places[column] for column in wanted]
+        bias = None if whole.bias is None or not bool(whole.bias[0, at].any()) else whole.bias[0, at].view(heads, width)
+        return Projection(weight=whole.weight[0][:, at].reshape(-1, heads, width).transpose(0, 1), bias=bias)
+    return None
 
 
 def _last_matrix(layer: LayerCall, added: ModuleCall) -> ModuleCall | None:

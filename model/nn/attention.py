@@ -134,7 +134,7 @@ class AttentionInputs:
         """Scores and weights [head, row, key] in float32."""
         chosen = list(range(self.num_heads)) if heads is None else list(heads)
         derived = attention_weights(
-            self.query[chosen][:, rows].float(),
+            self.query[:, rows][chosen].float(),
             self._of_heads(self.key, chosen),
             scale=self.scale,
             score=self.score.of_heads(chosen),
@@ -181,7 +181,9 @@ class AttentionInputs:
 
     def _of_heads(self, shared: Tensor, heads: list[int]) -> Tensor:
         group = self.num_heads // shared.size(0)
-        return shared[[head // group for head in heads]].float()
+        places = [head // group for head in heads]
+        # An index copies: of all heads that share nothing it would copy everything.
+        return (shared if places == list(range(len(shared))) else shared[places]).float()
 
 
 class KeptRows:

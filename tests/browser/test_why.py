@@ -104,6 +104,20 @@ def test_words_are_tested_together_with_the_weights_and_the_german_that_follow(p
     why.get_by_role("button", name="Test it", exact=True).click()
     expect(rows.nth(3)).to_contain_text("7.99", timeout=60_000)
     expect(rows.nth(3)).to_contain_text("7.60“es zu müde war.”")
+    # A word of the twin is taken out of the twin's run.
+    why.get_by_role("button", name="One at a time").click()
+    why.get_by_role("button", name=re.compile(r"^it, .*why\?$")).last.focus()
+    expect(why.locator(".test h3")).to_contain_text("“it” in the twin")
+    page.keyboard.press("t")
+    expect(rows.nth(0)).to_contain_text("“sie zu breit war.”", timeout=60_000)
+    # The bars that are not drawn have a test together.
+    rest = why.locator(".bar.rest").last
+    rest.focus()
+    expect(why.locator(".test h3")).to_contain_text("Without the other")
+    expect(rest.locator(".left")).to_contain_text("◇")
+    page.keyboard.press("t")
+    expect(rest.locator(".left")).to_contain_text("●", timeout=60_000)
+    expect(why.locator(".test .note")).to_contain_text("Stays in place")
     # What belongs to both texts cannot be taken out of one, and says so.
     visit(page, f"{shipped_url}&view=Why&trail=c4.s10")
     why.locator(".bar.rest").click()

@@ -1,6 +1,6 @@
 """Why a head looks where it looks, without a model: a question, and the answers along its largest shares."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 from math import inf
@@ -99,13 +99,15 @@ def _answered(reader: "Reader", trace: "Trace", asked: Asked) -> "tuple[Trail, .
 @cached(max_entries=8)
 def _tested(
     reader: "Reader", trace: "Trace", asked: Asked, tests: tuple[data.Codes, ...], runs: Container[data.Codes]
-) -> "tuple[Mapping[data.Codes, Product | Message], Mapping[data.Codes, Outcome], Measured | None]":
+) -> "tuple[Mapping[data.Codes, Product | Message], Mapping[data.Codes, Outcome], Sequence[Measured]]":
     """What a page has of its tests: of each its product, and of the steps in `runs` what a run gives."""
-    products, outcomes, intact = data.products(reader, trace, asked, tests), {}, None
+    products, outcomes = data.products(reader, trace, asked, tests), dict[data.Codes, "Outcome"]()
+    intact: Sequence[Measured] = ()
     for codes, product in products.items():
         if codes in runs and not isinstance(product, Message):
             task = data.test(reader, trace, asked, codes)
-            intact, outcomes[codes] = task.compute(Progress(task.total, task.unit))
+            tested = task.compute(Progress(task.total, task.unit))
+            intact, outcomes[codes] = [tested.intact], tested.outcome
     return products, outcomes, intact
 
 
@@ -120,5 +122,8 @@ def _kept(page: Page, names: Container[str]) -> Page:
         trail = "" if given.is_chosen else known(given.trail)
         return replace(given, trail=trail, tints=tints, heads=[*map(row, given.heads)])
 
-    groups = [replace(group, rows=[*map(row, group.rows)]) for group in page.groups]
+    groups = [
+        replace(group, rows=[*map(row, group.rows)], rest=None if group.rest is None else row(group.rest))
+        for group in page.groups
+    ]
     return replace(page, rivals=(), groups=groups, crumbs=[each for each in page.crumbs if each.trail in names])

@@ -75,7 +75,7 @@ class Answering:
         twin = self._asked.twin
         there = data.twin_trace(self.reader, self.trace, twin) if twin else None
         page = Drawn(self.trace, there, self._asked, trail, ahead).page()
-        return with_tests(page, data.products(self.reader, self.trace, self._asked, testable(page)), {}, None)
+        return with_tests(page, data.products(self.reader, self.trace, self._asked, testable(page)), {}, ())
 
     def drawing(self) -> Drawing:
         """The same as a picture, whose every question takes the kernel."""

@@ -81,6 +81,12 @@ class Step:
         return tuple(term.sign * term.run.value(term.asked) for term in self.terms)
 
     @cached_property
+    def mirrored(self) -> "Step":
+        """The same between the twin and the text: what the twin has more."""
+        terms = (replace(term, sign=-term.sign) for term in reversed(self.terms))
+        return Step(tuple(terms), {part: -share for part, share in self.constants.items()}, self.count, self.side)
+
+    @cached_property
     def _found(self) -> dict[tuple[Part | None, bool], dict[Part, float]]:
         """Shares of all parts (None) or of an attention's heads, which every test of this step asks for again."""
         return {}
@@ -170,6 +176,15 @@ class Reason:
     def total(self) -> float:
         """What is explained: `here`, or its change from the twin's."""
         return self.here if self.there is None else self.here - self.there
+
+    @cached_property
+    def mirrored(self) -> "Reason":
+        """The answer to the same question about the twin, whose twin is the text. Raises a TraceError without one."""
+        if self.twin is None or self.there is None:
+            raise TraceError("This question has no twin, so nothing can be tested in it.")
+        query, keys = self.query.mirrored, self.keys.mirrored
+        turned = replace(self, question=self.twin, twin=self.question, here=self.there, there=self.here)
+        return replace(turned, query=query, keys=keys, distance=-self.distance)
 
     @property
     def is_exact(self) -> bool:

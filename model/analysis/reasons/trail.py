@@ -3,7 +3,8 @@
 A code is a step: "q" or "k" the side of the score, "c4", "d5", "e3" an attention of a layer (cross, decoder, encoder),
 "c4h2" one of its heads, "f4" a feed-forward network, "s10" or "t7" the position of a source or target word, "emb" and
 "pos" what a word begins with. Layers and heads count from 1 in codes, positions from 0. After the first word, shares
-are followed through feed-forward networks.
+are followed through feed-forward networks. What is tested has two codes more: "S10" and "T7" are words of the twin,
+"r6" all bars of a step but the six largest.
 """
 
 import re
@@ -22,6 +23,7 @@ LONGEST: Final = 2 * MAX_STEPS + 2
 #: So many words are tested together at most.
 MOST_TOGETHER: Final = 32
 _CODE: Final = re.compile(r"([cdef])([1-9]\d{0,3})(?:h([1-9]\d{0,3}))?|([st])(0|[1-9]\d{0,5})|(emb|pos)")
+_REST: Final = re.compile(r"r([1-9]\d{0,5})")
 _ATTENTIONS: Final[Mapping[str, tuple[PartKind, Stack]]] = {
     "c": ("cross", "decoder"),
     "d": ("self", "decoder"),
@@ -76,6 +78,13 @@ class Level:
         """Σ |share| / |Σ share| of the first parts of the number."""
         return cancelling([bar.share for bar in self.words or self.parts])
 
+    def can_take(self, bar: Bar) -> bool:
+        """Whether something can stand in place of a bar: not of what no token writes, nor of a word without partner."""
+        if bar.position is None or self.reads is None:
+            return bar.part is not None and code_of(bar.part) != ""
+        partner = self.reads.terms[0].run.partner
+        return partner is None or partner[1][self.reads.terms[0].asked.stack][bar.position] >= 0
+
     def read_by(self, bar: Bar) -> Read | None:
         """Where an attention, or a head, of `parts` read its share; None for another part."""
         if self.split is None or bar.part is None or bar.part.kind not in ("self", "cross") or not bar.trail:
@@ -129,23 +138,26 @@ def follow_trail(reason: Reason, codes: Sequence[str]) -> Trail:
 def asked_at(trail: Trail, code: str) -> Asked:
     """What a code names at the last step of a trail, to be tested: what a code there could ask of, or a side.
 
-    Words are those of the step, joined by "+" if several are to be taken together: "s10+s13". Raises a TraceError if
-    there is nothing of this name.
+    Words are those of the step, joined by "+" if several are to be taken together: "s10+s13". Of a rest, "r6", all is
+    taken together that can be. Raises a TraceError if there is nothing of this name.
     """
     level, reason, question = trail.levels[-1], trail.reason, trail.reason.question
     if level.kind == "question" and code in ("q", "k"):
         return (
             Asked(reason.query, (question.row,)) if code == "q" else Asked(reason.keys, (question.key, question.rival))
         )
-    found = [_CODE.fullmatch(each) for each in code.split("+", MOST_TOGETHER)]
+    if (rest := _REST.fullmatch(code)) is not None:
+        return _rest_at(level, code, int(rest[1]))
+    of_twin = code[:1] in ("S", "T") and reason.twin is not None
+    found = [_CODE.fullmatch(each.swapcase() if of_twin else each) for each in code.split("+", MOST_TOGETHER)]
     if len(found) > MOST_TOGETHER:
         raise TraceError("At most {most} words are tested together.", most=MOST_TOGETHER)
     words = [each for each in found if each is not None and each[4]]
     if level.reads is not None and len(words) == len(found):
-        functional = level.reads.terms[0].asked
+        functional = level.reads.terms[-1 if of_twin else 0].asked
         positions = tuple(dict.fromkeys(int(each[5]) for each in words))
         if {_STACKS[each[4]] for each in words} == {functional.stack} and set(positions) <= set(functional.rows):
-            return Asked(level.reads, positions, level.through)
+            return Asked(level.reads, positions, level.through, of_twin)
     if level.split is not None and (whole := code.partition("h")[0]):
         every = {code_of(part): part for part in level.split.shares(through_networks=level.through)}
         part = every.get(whole)
@@ -155,6 +167,16 @@ def asked_at(trail: Trail, code: str) -> Asked:
         if part is not None:
             return Asked(level.split, (part,), level.through)
     raise TraceError(NOT_THERE, code=code)
+
+
+def _rest_at(level: Level, code: str, first: int) -> Asked:
+    """All bars of a step from one on, together, as far as something can stand in their place."""
+    step, bars = (level.reads, level.words) if level.words else (level.split, level.parts)
+    what = [bar.part if bar.position is None else bar.position for bar in bars[first:] if level.can_take(bar)]
+    taken = tuple(each for each in what if each is not None)
+    if step is None or not taken:
+        raise TraceError(NOT_THERE, code=code)
+    return Asked(step, taken, level.through)
 
 
 def code_of(part: Part) -> str:

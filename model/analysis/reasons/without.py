@@ -33,7 +33,7 @@ from model.word_choice import Chooser, TokenPlace, output_hook
 MOST_WRITTEN: Final = 24
 #: Of a reason, whose two words are compared at a row: they take two runs to find.
 _PAIRS: Final[WeakKeyDictionary[Reason, dict[int, tuple[int, int]]]] = WeakKeyDictionary()
-NO_PARTNER: Final = said("The twin has no token at this position, so nothing can be taken from it there.")
+NO_PARTNER: Final = said("The other sentence has no token at this position, so nothing can be taken from there.")
 NOTHING_READ: Final = said("Nothing is read at this position in this step, so nothing can be tested there.")
 
 
@@ -71,6 +71,9 @@ class Asked(NamedTuple):
     step: Step
     what: tuple[Part | int, ...]
     through_networks: bool = False  #: as of `Step.shares`: whether the share is one through feed-forward networks
+    of_twin: bool = (
+        False  #: whether it is taken out of the twin, its positions those of the twin, and comes from the text
+    )
 
 
 def without(
@@ -79,6 +82,7 @@ def without(
     step: Step,
     *what: Part | int,
     through_networks: bool = False,
+    of_twin: bool = False,
     word_row: int | None = None,
 ) -> Outcome:
     """Test a share of a step of an answer. With a twin its place is taken by what the twin has, else by the mean.
@@ -89,19 +93,26 @@ def without(
             reads, and what stands there is exchanged for all that reads it from there on.
         what: parts of the step, or positions; several at once are taken together.
         through_networks: whether the share is one that goes through feed-forward networks.
+        of_twin: the mirrored test: positions are the twin's, and what the text has is exchanged in the twin's run.
         word_row: the decoder's row whose token is asked about; by default the question's.
 
     Raises a TraceError if a part can not be taken out, a position has no partner in the twin, or nothing is read there.
     """
-    (outcome,) = outcomes(reader, reason, [Asked(step, what, through_networks)], word_row)
+    (outcome,) = outcomes(reader, reason, [Asked(step, what, through_networks, of_twin)], word_row)
     return outcome
 
 
 def as_it_is(
-    reader: Chooser, reason: Reason, word_row: int | None = None, *, most_written: int = MOST_WRITTEN
+    reader: Chooser,
+    reason: Reason,
+    word_row: int | None = None,
+    *,
+    of_twin: bool = False,
+    most_written: int = MOST_WRITTEN,
 ) -> Measured:
     """What the run gives with nothing taken out. Arguments as of `without` and `outcomes`."""
-    return _Test.of(reader, reason, word_row, most_written).measured((), {})
+    test = _Test.of(reader, reason, word_row, most_written)
+    return (test.mirrored if of_twin else test).measured((), {})
 
 
 def outcomes(
@@ -115,7 +126,7 @@ def outcomes(
     """As `without`, one after the other; `most_written`: tokens of the text that is written then, which takes time."""
     test = _Test.of(reader, reason, word_row, most_written)
     for each in asked:
-        yield test.outcome(each)
+        yield (test.mirrored if each.of_twin else test).outcome(each)
 
 
 def products(reason: Reason, asked: Iterable[Asked]) -> "Iterator[Product | Message]":
@@ -123,7 +134,7 @@ def products(reason: Reason, asked: Iterable[Asked]) -> "Iterator[Product | Mess
     memory = _MemoryRead(reason)
     for each in asked:
         try:
-            yield _product(memory, _Taken.of(each))
+            yield _product(memory.mirrored if each.of_twin else memory, _Taken.of(each))
         except TraceError as error:
             yield error.message
 
@@ -145,6 +156,12 @@ class _Test:
     word: TokenPlace | None  #: where a token is said; None if nowhere
     pair: tuple[int, int]
     most_written: int
+    other: TokenPlace | None = None  #: the same place in the twin
+
+    @cached_property
+    def mirrored(self) -> "_Test":
+        """Of the same question about the twin, and the same words."""
+        return replace(self, reason=self.reason.mirrored, word=self.other, other=self.word)
 
     @cached_property
     def memory(self) -> "_MemoryRead":
@@ -157,17 +174,16 @@ class _Test:
         row = question.row if word_row is None and not is_encoder_question else word_row
         if row is None or "word choice" in reader.abilities.lacks:
             return cls(reader, reason, None, (-1, -1), most_written)
-        word, pairs = _place(here, row), _PAIRS.setdefault(reason, {})
-        if row in pairs:
-            return cls(reader, reason, word, pairs[row], most_written)
+        word = other = _place(here, row)
         written = here.target_ids[row + 1] if row + 1 < len(here.target_ids) else None
-        other = word
         if len(reason.query.terms) > 1:
             there = reason.query.terms[1].run.trace
             moved = row if reason.twin is None or word_row is not None else reason.twin.row
             other = _place(there, moved)
-        pairs[row] = said_at(reader, word, other, written)
-        return cls(reader, reason, word, pairs[row], most_written)
+        pairs = _PAIRS.setdefault(reason, {})
+        if row not in pairs:
+            pairs[row] = said_at(reader, word, other, written)
+        return cls(reader, reason, word, pairs[row], most_written, other)
 
     @torch.inference_mode()
     def outcome(self, asked: Asked) -> Outcome:
@@ -274,17 +290,17 @@ class _Taken:
     @classmethod
     def of(cls, asked: Asked) -> "_Taken":
         """Raises a TraceError as `without`."""
-        run, functional = asked.step.terms[0].run, asked.step.terms[0].asked
+        step = asked.step.mirrored if asked.of_twin else asked.step
+        run, functional = step.terms[0].run, step.terms[0].asked
         positions = tuple(each for each in asked.what if isinstance(each, int))
         parts = [each for each in asked.what if not isinstance(each, int)]
-        is_twin_alone = asked.step.terms[0].sign < 0
+        is_twin_alone = step.terms[0].sign < 0
         if is_twin_alone or not asked.what or not functional.rows or not set(positions) <= set(functional.rows):
             raise TraceError(NOTHING_READ)
         if constants := [part for part in parts if part.kind not in (*BEGINNINGS, "self", "cross", "feed_forward")]:
             raise TraceError("{part} cannot be taken out of the model.", part=constants[0].kind)
-        return cls(
-            asked.step, asked.through_networks, positions, tuple(_Put(run, part, functional.rows) for part in parts)
-        )
+        puts = tuple(_Put(run, part, functional.rows) for part in parts)
+        return cls(step, asked.through_networks, positions, puts)
 
     @property
     def run(self) -> HeldRun:
@@ -403,6 +419,11 @@ class _MemoryRead:
     """What a question has read of the encoder's output."""
 
     reason: Reason
+
+    @cached_property
+    def mirrored(self) -> "_MemoryRead":
+        """The same of the twin."""
+        return _MemoryRead(self.reason.mirrored)
 
     @cached_property
     def steps(self) -> list[Step]:

@@ -403,3 +403,35 @@ def test_streams_paths_weights_and_lens_are_those_of_a_pass_in_float64(
         lens = reader.logit_lens(trace, top=parts.num_tokens)
         expected = torch.stack([logits(level[-len(trace.steps) :]).softmax(-1) for level in passes["decoder"].levels])
         same(lens.probabilities, expected.gather(-1, lens.token_ids))
+
+
+class Adapted(torch.nn.Module):
+    """A matrix and what is added to it, as LoRA does (Hu et al. 2021, arXiv 2106.09685)."""
+
+    def __init__(self, whole: torch.nn.Module) -> None:
+        super().__init__()
+        self.whole = whole
+        width_out, width_in = whole.get_parameter("weight").shape
+        self.down = torch.nn.Linear(width_in, 3, bias=False)
+        self.up = torch.nn.Linear(3, width_out, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.whole(x) + self.up(self.down(x))
+        return result
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize(
+    ("kind", "path"), [("llama", "model.layers.0.self_attn"), ("qwen3", "model.layers.1.self_attn")]
+)
+def test_weights_hold_what_is_added_to_a_matrix(kind: str, path: str) -> None:
+    reader = random_reader(kind)
+    torch.manual_seed(2)
+    attention = reader.model.get_submodule(path)
+    for name in ("q_proj", "v_proj"):
+        setattr(attention, name, Adapted(attention.get_submodule(name)))
+    x = torch.randn(5, reader.parts.attention("decoder.self", 0).query.weight.size(1))
+    weights = reader.parts.attention("decoder.self", int(path.split(".")[2]))
+    for name, found in (("q_proj", weights.query), ("k_proj", weights.key), ("v_proj", weights.value)):
+        expected = attention.get_submodule(name).double()(x.double())
+        same(found(x).transpose(0, 1).flatten(1), expected)

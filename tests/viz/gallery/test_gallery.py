@@ -193,7 +193,7 @@ def test_whatever_a_kept_answer_asks_is_kept_and_answers_as_the_model_does(tiny_
     question = telling_cell(exhibit.trace, twin)
     assert question is not None
     reason = explain(reader.parts, exhibit.trace, question, twin)
-    names, asked = ("", *part.answers), set()
+    names, asked, twins = ("", *part.answers), set(), set[str]()
     steps = [".".join(level.trail) for level in leading(reason).levels]
     for name, packed in zip(names, (part.payload, *part.choices), strict=True):
         page, _ = unpack(packed)
@@ -205,6 +205,15 @@ def test_whatever_a_kept_answer_asks_is_kept_and_answers_as_the_model_does(tiny_
         asked |= {each["trail"] for each in (*rows, *(tint for row in rows for tint in row["tints"]))}
         assert {crumb["trail"] for crumb in page["crumbs"]} <= {*names}
         assert page["rivals"] == []
+        # Beside every share stands what is left without it, or a sentence says why not: of a rest and of the twin too.
+        rests = [group["rest"] for group in page["groups"] if group["rest"]]
+        bars = [*rows, *rests]
+        numbered = {codes for codes, test in page["tests"].items() if test["refused"] or test["product"] is not None}
+        if name in steps:
+            assert {bar["test"] for bar in bars if not bar["refused"]} <= numbered
+            assert {tint["test"] for bar in bars for tint in bar["tints"]} <= numbered
+            tints = (tint for bar in bars for tint in bar["tints"])
+            twins |= {tint["test"] for tint in tints if 2 * tint["line"] >= len(page["lines"])}
         # Along what gives most, what a run gives without a step stands beside its share.
         own = {each["test"] for each in (*rows, *(tint for row in rows for tint in row["tints"]))} & {*steps} - {""}
         tested = {codes for codes in own if name in steps and not page["tests"][codes]["refused"]}
@@ -214,6 +223,7 @@ def test_whatever_a_kept_answer_asks_is_kept_and_answers_as_the_model_does(tiny_
             assert page["tests"][codes]["run"]["score"] == pytest.approx(one.by_run.score, rel=1e-3, abs=1e-4)
     # The side that is followed anyway is the question itself.
     assert asked - {*names} <= {"q", "k"} - {*part.answers}
+    assert twins
     # What gives most is kept to its end.
     assert leading(reason).codes in {tuple(name.split(".")) for name in names}
     assert len(names) == reasons.ANSWERS

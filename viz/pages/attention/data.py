@@ -166,6 +166,7 @@ class Tested(NamedTuple):
 
     intact: "Measured"
     outcome: "Outcome"
+    of_twin: bool  #: whether of the twin's run
 
 
 def products(
@@ -204,19 +205,19 @@ def test(reader: "Reader", trace: "Trace", asked: Asked, codes: Codes) -> Task[T
         if to.refused is not None:
             raise TraceError(to.refused)
         one, chooser = later.reasons_trail.asked_at(to, codes[-1]), later.opening.as_chooser(reader)
-        as_it_is = _intact(reader, trace, asked)
+        as_it_is = _intact(reader, trace, asked, one.of_twin)
         progress(1)
         (outcome,) = later.reasons_without.outcomes(chooser, whole, [one], word_row(reader, trace, asked))
         progress(1)
-        return Tested(as_it_is, outcome)
+        return Tested(as_it_is, outcome, one.of_twin)
 
     return Task(("test", reader.key, trace.key, asked, codes), 2, said("runs"), compute)
 
 
 @cached(max_entries=MAX_REASONS)
-def _intact(reader: "Reader", trace: "Trace", asked: Asked) -> "Measured":
+def _intact(reader: "Reader", trace: "Trace", asked: Asked, of_twin: bool) -> "Measured":
     whole, chooser = reason(reader, trace, asked), later.opening.as_chooser(reader)
-    return later.reasons_without.as_it_is(chooser, whole, word_row(reader, trace, asked))
+    return later.reasons_without.as_it_is(chooser, whole, word_row(reader, trace, asked), of_twin=of_twin)
 
 
 def word_row(reader: "Reader", trace: "Trace", asked: Asked) -> int | None:

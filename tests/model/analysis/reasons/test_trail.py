@@ -7,7 +7,9 @@ import torch
 
 from model import Transformer, TransformerConfig, Translator
 from model.analysis.reasons.score import MAX_STEPS, Question, Reason, explain
-from model.analysis.reasons.trail import LONGEST, follow_trail, leading
+from model.analysis.reasons.trail import LONGEST, asked_at, follow_trail, leading
+from model.analysis.reasons.without import Product, products
+from model.errors import TraceError
 from model.tokenizer import Tokenizer
 
 TEXT, TWIN, TARGET = "The animal was too tired.", "The animal was too old.", "It was old."
@@ -74,3 +76,43 @@ def test_the_leading_trail_takes_the_largest_bar_at_each_step_and_ends(reason: R
     for before, after in zip(trail.levels, trail.levels[1:], strict=False):
         towards = [bar for bar in before.words or before.parts if bar.trail and bar.share * before.total > 0]
         assert max(towards, key=lambda bar: abs(bar.share)).trail == after.trail
+
+
+@pytest.mark.parametrize("codes", [("q",), ("q", "c2")], ids=["sub-layers", "words"])
+def test_a_rest_is_tested_as_all_of_its_bars_that_can_be_taken_out(reason: Reason, codes: tuple[str, ...]) -> None:
+    trail = follow_trail(reason, codes)
+    level = trail.levels[-1]
+    bars = level.words or level.parts
+    taken, stays = ([bar for bar in bars[2:] if level.can_take(bar) == can] for can in (True, False))
+    assert len(taken) > 1
+    (rest,) = products(reason, [asked_at(trail, "r2")])
+    assert isinstance(rest, Product)
+    assert rest.share == pytest.approx(level.total - sum(bar.share for bar in (*bars[:2], *stays)), abs=CLOSE)
+    # What stays is what no token decides, or has no partner in the twin.
+    for bar in stays:
+        assert bar.part is None or bar.part.layer is None
+    for bar in taken:
+        (alone,) = products(reason, [asked_at(trail, bar.trail[-1])])
+        assert isinstance(alone, Product)
+        assert alone.share == pytest.approx(bar.share, abs=CLOSE)
+    with pytest.raises(TraceError, match="does not exist here"):
+        asked_at(trail, f"r{len(bars)}")
+
+
+def test_a_word_of_the_twin_is_asked_of_the_mirrored_question(reason: Reason) -> None:
+    trail = follow_trail(reason, ("q", "c2"))
+    if reason.twin is None:
+        with pytest.raises(TraceError, match="does not exist here"):
+            asked_at(trail, "S3")
+        return
+    run, other = (term.run for term in reason.query.terms)
+    mirrored = explain(run.parts, other.trace, reason.twin, run.trace)
+    assert (mirrored.here, mirrored.there) == (reason.there, reason.here)
+    (own,) = products(reason, [asked_at(trail, "S3+S4")])
+    (expected,) = products(mirrored, [asked_at(follow_trail(mirrored, ("q", "c2")), "s3+s4")])
+    assert isinstance(own, Product)
+    assert isinstance(expected, Product)
+    for name in ("share", "predicted", "by_product"):
+        assert getattr(own, name) == pytest.approx(getattr(expected, name), abs=CLOSE)
+    with pytest.raises(TraceError, match="does not exist here"):
+        asked_at(trail, "S3+s4")

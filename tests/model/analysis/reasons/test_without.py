@@ -178,6 +178,12 @@ def test_with_the_whole_memory_of_the_twin_the_score_is_the_twins(
     assert outcome.by_run.score == pytest.approx(reason.there, abs=CLOSE)
     alone = as_it_is(reader, explain(reader.parts, twin, q))
     assert outcome.by_run.text == alone.text
+    # The mirrored test: with the whole memory of the text the twin's score is the text's.
+    back = without(reader, reason, read, *range(len(twin.source_ids)), of_twin=True)
+    is_run(back, trace, q)
+    assert back.by_run.text == as_it_is(reader, reason).text
+    assert back.by_run.pair == outcome.by_run.pair
+    assert back.share == pytest.approx(-outcome.share, abs=CLOSE)
     assert reason.here != pytest.approx(reason.there, abs=100 * CLOSE)
 
 
@@ -214,6 +220,14 @@ def test_on_the_checkpoint_that_ships_it_is_the_pronoun_that_turns_the_head() ->
     assert words.text == "sie zu breit war."
     assert nouns.log_odds == pytest.approx(whole.log_odds, abs=0.1)
     assert nouns.score == pytest.approx(whole.score, abs=0.1)
+    # In the twin's run it is the same, with the text's memory.
+    twins = as_it_is(shipped, reason, of_twin=True)
+    back = without(shipped, reason, read, it, tired, of_twin=True).by_run
+    assert twins.pair == back.pair == whole.pair
+    assert twins.log_odds is not None
+    assert back.log_odds is not None
+    assert twins.log_odds < -7 < 7 < back.log_odds
+    assert back.key_weight > 0.7 > 0.1 > twins.key_weight
     # A share that is followed through layers says less than a run.
     heard = without(shipped, reason, read.at(it), Part("self", "encoder", 3), through_networks=True)
     assert whole.score - heard.by_product < 3 < 8 < whole.score - heard.by_run.score

@@ -11,7 +11,7 @@ from viz.pages.attention.why.names import Names
 from viz.pages.attention.why.payload import Crumb, Gauge, Group, Line, Page, Rival, Row, Run, Test, Tint
 from viz.pictures.component import Component
 from viz.text import written
-from viz.text.messages import _, said, shown
+from viz.text.messages import _, plural, said, shown, with_commas
 from viz.text.written import ENCODER, NAMES, head_label, scientific, signed, spoken
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Drawn:
             text=self.trace.text,
             groups=self._groups(),
             note=self._note(),
-            here=self.reason.here,
+            scores=[each for each in (self.reason.here, self.reason.there) if each is not None],
             how=self._how(),
         )
 
@@ -202,8 +202,9 @@ class Drawn:
                 "product, with the norm recomputed; ● by a run of everything above it."
             )
         return _(
-            "Without it: its place is taken by what the twin has there. ◇ By how much the score falls by one product, "
-            "with the norm recomputed; ● by a run of everything above it."
+            "Without it: its place is taken by what the twin has there; of a word of the twin, by what the text has "
+            "there, in the twin's run. ◇ By how much the score falls by one product, with the norm recomputed; ● by a "
+            "run of everything above it."
         )
 
     # ---- sentences ----
@@ -258,14 +259,29 @@ class Drawn:
         if level.kind == "question":
             groups.append(self._side_group())
         if level.words:
-            words = [self._word_row(bar) for bar in level.words]
-            groups.append(Group(_("Where it read"), words, _count_shown(level.words), is_main=True))
+            words, count = [self._word_row(bar) for bar in level.words], _count_shown(level.words)
+            rest = self._rest(level.words, words, count)
+            groups.append(Group(_("Where it read"), words, count, is_main=True, rest=rest))
         if level.parts:
             is_heads = bool(level.words)
             rows = [self._part_row(bar, with_heads=not is_heads) for bar in level.parts]
             count = len(rows) if is_heads else _count_shown(level.parts)
-            groups.append(Group(self._title(), rows, count, is_main=not is_heads))
+            rest = self._rest(level.parts, rows, count)
+            groups.append(Group(self._title(), rows, count, is_main=not is_heads, rest=rest))
         return groups
+
+    def _rest(self, bars: "Sequence[Bar]", rows: Sequence[Row], first: int) -> Row | None:
+        """The bars that are not shown, as one; its test takes out all of them that can be."""
+        if first >= len(rows):
+            return None
+        name = plural("the other {count}", "the other {count}", len(rows) - first)
+        both = [*zip(bars, rows, strict=True)][first:]
+        stays = [row.name for bar, row in both if not self.level.can_take(bar)]
+        told = _("Stays in place, as nothing can replace it: {names}.", names=with_commas(stays)) if stays else ""
+        test = _joined((*self.level.trail, f"r{first}")) if len(stays) < len(both) else ""
+        tints = [tint for _bar, row in both for tint in row.tints]
+        share = sum(bar.share for bar, _row in both)
+        return Row(name, share, "", test, "" if test else told, tints, stays=told if test else "")
 
     def _title(self) -> str:
         level = self.level
@@ -321,14 +337,16 @@ class Drawn:
         for at, share in read.there.items():
             own = _joined((*trail, f"{letter}{ours[at]}")) if at in ours else ""
             # The difference takes the twin's off: in its own sentence a share has its own sign.
-            tints.append(Tint(line + len(stacks), at, -share, own))
+            test = _joined((*trail, f"{letter.upper()}{at}"))
+            tints.append(Tint(line + len(stacks), at, -share, own, test))
         return tints
 
 
 def testable(page: Page) -> list[data.Codes]:
     """What can be tested of a page: the bars that are seen at first, the words that they read, and then the others."""
     groups = [row for shown in (True, False) for group in page.groups for row in _rows(group, shown)]
-    rows = [*groups, *(head for row in groups for head in row.heads)]
+    rests = [group.rest for group in page.groups if group.rest is not None]
+    rows = [*groups, *(head for row in groups for head in row.heads), *rests]
     codes = (code for row in rows for code in (row.test, *(tint.test for tint in row.tints)))
     return [tuple(code.split(".")) for code in dict.fromkeys(codes) if code]
 
@@ -341,7 +359,7 @@ def with_tests(
     page: Page,
     products: "Mapping[data.Codes, Product | Message]",
     outcomes: "Mapping[data.Codes, Outcome]",
-    intact: "Measured | None",
+    intact: "Sequence[Measured | None]",
 ) -> Page:
     """A page with what is left without its bars and words, as far as it is known."""
     tests = {
@@ -352,10 +370,10 @@ def with_tests(
     }
     for codes, outcome in outcomes.items():
         tests[_joined(codes)] = Test("", outcome.predicted, outcome.by_product, _run(outcome.by_run))
-    if intact is None:
-        return replace(page, tests=tests)
-    pair = tuple(map(spoken, intact.pair)) if intact.log_odds is not None else ()
-    return replace(page, tests=tests, intact=_run(intact), pair=pair)
+    known = [each for each in intact if each is not None and each.log_odds is not None]
+    pair = tuple(map(spoken, known[0].pair)) if known else ()
+    runs = [None if each is None else _run(each) for each in intact]
+    return replace(page, tests=tests, intact=runs, pair=pair)
 
 
 def _run(measured: "Measured") -> Run:

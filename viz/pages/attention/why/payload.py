@@ -24,7 +24,7 @@ class Line:
 class Tint:
     """What was read at a token: which line and token, its share, the trail that asks why of it, and its test.
 
-    "" for no trail; a word of the twin has no test.
+    "" for no trail, or no test.
     """
 
     line: int
@@ -67,6 +67,7 @@ class Row:
     tints: Sequence[Tint] = ()
     heads: "Sequence[Row]" = ()
     is_chosen: bool = False
+    stays: Text = ""  #: of bars together, which of them a test leaves as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,9 @@ class Group:
 
     title: Text
     rows: Sequence[Row]
-    shown: int  #: so many at first; the sum of the others is one more bar
+    shown: int  #: so many at first
     is_main: bool  #: whether its first bar is chosen at first
+    rest: Row | None = None  #: the others together
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +129,12 @@ class Page:
     text: str
     groups: Sequence[Group]
     note: Text
-    here: float  #: the score in the text
+    scores: Sequence[float]  #: in the text, and in the twin
     how: Text  #: how to read a test
     #: by the codes of a bar or of a word; several words together are joined by +.
     tests: Mapping[str, Test] = field(default_factory=dict)
-    intact: Run | None = None  #: with nothing taken out; None until something is tested
+    #: of the text, and of the twin, with nothing taken out; None until something of it is tested.
+    intact: Sequence[Run | None] = (None, None)
     runs: bool = False  #: whether a test can be asked for; not on a page without a server
     pair: Sequence[Token] = ()  #: the words that are compared; none if none is said
     warm: str = theme.ORANGE

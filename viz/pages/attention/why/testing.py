@@ -29,7 +29,8 @@ class Tests:
     question: Hashable
     wanted: data.Codes | None = None  #: the test that was asked for last
     found: "dict[data.Codes, Outcome]" = field(default_factory=dict)
-    intact: "Measured | None" = None  #: what the model gives with nothing taken out
+    #: what the model gives with nothing taken out of the text, and of the twin.
+    intact: "list[Measured | None]" = field(default_factory=lambda: [None, None])
 
     def ask(self, codes: str) -> None:
         """Ask for a test, by what a page calls it."""
@@ -59,5 +60,5 @@ def run(reader: "Reader", trace: "Trace", asked: data.Asked) -> Tests:
     if tests.wanted is not None and tests.wanted not in tests.found:
         task = data.test(reader, trace, asked, tests.wanted)
         if (tested := long_work.outcome(task, TEST_IT, key=_RUN, start=True)) is not None:
-            tests.intact, tests.found[tests.wanted] = tested
+            tests.intact[tested.of_twin], tests.found[tests.wanted] = tested.intact, tested.outcome
     return tests

@@ -2,7 +2,7 @@
 // pointer, focus or arrow keys; a click on it, or on a tinted word, asks Why? of it. What is chosen can be tested: what
 // is left without it. Data: `Page` of payload.py.
 import { isTyped } from "../../../pictures/shared/items.js";
-import { _, plural, sentenceParts } from "../../../pictures/shared/messages.js";
+import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { hueOf, signed } from "./shares.js";
@@ -11,12 +11,12 @@ import { hueOf, signed } from "./shares.js";
 /**
  * @typedef {{
  *   name: string, share: number, trail: string, test: string, refused: string, tints: Tint[], heads: Row[],
- *   isChosen: boolean,
+ *   isChosen: boolean, stays: string,
  * }} Row
  */
 /** @typedef {{ score: number, key: number, rival: number, odds: number | null, text: string }} Run */
 /** @typedef {{ refused: string, predicted: number | null, product: number | null, run: Run | null }} Test */
-/** @typedef {{ title: string, rows: Row[], shown: number, isMain: boolean }} Group */
+/** @typedef {{ title: string, rows: Row[], shown: number, isMain: boolean, rest: Row | null }} Group */
 /** @typedef {{ mark: string, tokens: string[], begins: boolean[], swapped: number[], query: number | null, writes: string }} Line */
 /** @typedef {{ name: string, total: number, trail: string, isAhead: boolean }} Crumb */
 /**
@@ -24,7 +24,7 @@ import { hueOf, signed } from "./shares.js";
  *   key: string, rival: string, rivalKey: number, rivals: { position: number, name: string, weight: number }[],
  *   asked: string, total: number, where: string, because: string, crumbs: Crumb[], exact: string, isExact: boolean,
  *   lines: Line[], gauges: { key: number, rival: number }[], twin: string, text: string, groups: Group[], note: string,
- *   here: number, how: string, tests: Record<string, Test>, intact: Run | null, runs: boolean, pair: string[],
+ *   scores: number[], how: string, tests: Record<string, Test>, intact: (Run | null)[], runs: boolean, pair: string[],
  *   warm: string, cold: string,
  * }} WhyHeader
  */
@@ -38,14 +38,14 @@ const LEAST = 0.02;
 
 /** A number of its own, with its sign. @param {number} value */
 const fixed = (value) => `${value < 0 ? "−" : ""}${Math.abs(value).toFixed(2)}`;
-/** @param {{ share: number }[]} rows */
-const sumOf = (rows) => rows.reduce((sum, { share }) => sum + share, 0);
+/** What a bar that has the focus is called. @param {Row} row */
+const focusOf = ({ test, name }) => `bar ${test || name}`;
 
 class Why extends View {
   /** @type {WhyHeader} */ header;
   /** @type {Row | null} */ chosen = null;
   /** A word that is chosen in the sentence. @type {Tint | null} */ word = null;
-  /** Words that are tested together, by their positions; null while a click on a word asks why. @type {Set<number> | null} */
+  /** The words of a text that are tested together; null while a click on a word asks why. @type {Set<string> | null} */
   together = null;
   /** @type {Map<HTMLElement, Row>} */ bars = new Map();
   /** @type {Map<HTMLElement, Tint>} */ words = new Map();
@@ -86,7 +86,10 @@ class Why extends View {
     this.header = header;
     this.shownTrail = trail;
     for (const name of /** @type {const} */ (["warm", "cold"])) this.root.style.setProperty(`--${name}`, header[name]);
-    const rows = header.groups.flatMap((group) => group.rows.flatMap((row) => [row, ...row.heads]));
+    const rows = header.groups.flatMap(({ rows, rest }) => [
+      ...rows.flatMap((row) => [row, ...row.heads]),
+      ...(rest ? [rest] : []),
+    ]);
     const same = isStep ? undefined : rows.find((row) => row.test === chosen?.test && row.name === chosen.name);
     this.chosen = same ?? header.groups.find(({ isMain }) => isMain)?.rows[0] ?? null;
     const isWord = (/** @type {Tint} */ tint) => tint.trail === word?.trail && tint.line === word.line;
@@ -212,14 +215,15 @@ class Why extends View {
       word.dataset.focus = `word ${tint.line} ${tint.token}`;
       this.words.set(word, tint);
       if (this.together && tint.test !== "") {
-        word.ariaPressed = String(this.together.has(at));
-        word.ariaLabel = _("{word}, {share}: test it with others", { word: token, share: number });
+        word.ariaPressed = String(this.together.has(tint.test));
+        const named = this.sideOf(tint) ? _("{words} in the twin", { words: token }) : token;
+        word.ariaLabel = _("{word}, {share}: test it with others", { word: named, share: number });
       } else {
         word.ariaLabel = _("{word}, {share}: why?", { word: token, share: number });
         word.disabled = !tint.trail || this.together !== null;
       }
       if (numbered.has(tint)) {
-        const left = this.left(this.header.tests[tint.test]);
+        const left = this.left(this.header.tests[tint.test], this.sideOf(tint));
         word.dataset.number = left ? `${number}\n${left}` : number;
       }
       return word;
@@ -231,30 +235,43 @@ class Why extends View {
   /** @param {Tint} tint */
   pressWord(tint) {
     if (!this.together) return this.go(tint.trail);
-    if (!this.together.delete(tint.token)) this.together.add(tint.token);
+    // Nothing runs that reads both sentences.
+    const isOther = this.togetherTints().some((each) => this.sideOf(each) !== this.sideOf(tint));
+    if (isOther) this.together.clear();
+    if (!this.together.delete(tint.test)) this.together.add(tint.test);
     this.drawAgain();
   }
 
   // ---- tests ----
 
-  /** By how much the score falls without it: by a run, else by one product. @param {Test | undefined} test */
-  left(test) {
-    const after = test?.run?.score ?? test?.product ?? null;
-    return after === null ? "" : `${test?.run ? "●" : "◇"} ${signed(this.header.here - after)}`;
+  /** Whether a word is the text's, 0, or the twin's, 1. @param {Tint} tint */
+  sideOf({ line }) {
+    return Math.floor((line * this.header.gauges.length) / this.header.lines.length);
   }
 
-  /** What would be tested now: its name, its codes, and why it cannot be. */
+  /** By how much the score falls without it: by a run, else by one product. @param {Test | undefined} test */
+  left(test, side = 0) {
+    const after = test?.run?.score ?? test?.product ?? null;
+    return after === null ? "" : `${test?.run ? "●" : "◇"} ${signed(this.header.scores[side] - after)}`;
+  }
+
+  togetherTints() {
+    return this.chosen?.tints.filter(({ test }) => this.together?.has(test)) ?? [];
+  }
+
+  /** What would be tested now: its name, its codes, in which text, why it cannot be, and what of it stays. */
   subject() {
     const { chosen, word, together } = this;
-    const name = (/** @type {Tint} */ { line, token }) => `“${this.header.lines[line].tokens[token]}”`;
-    if (together && chosen) {
-      const tints = chosen.tints.filter((tint) => tint.test !== "" && together.has(tint.token));
-      const [first, ...others] = tints;
-      const codes = first && [first.test, ...others.map(({ test }) => test.split(".").at(-1))].join("+");
-      return { name: tints.map(name).join(" + "), codes: codes ?? "", refused: "" };
+    if (!together && !word) {
+      const { name, test, refused, stays } = chosen ?? { name: "", test: "", refused: "", stays: "" };
+      return { name, codes: test, side: 0, refused, stays };
     }
-    if (word) return { name: name(word), codes: word.test, refused: "" };
-    return { name: chosen?.name ?? "", codes: chosen?.test ?? "", refused: chosen?.refused ?? "" };
+    const tints = together ? this.togetherTints() : word ? [word] : [];
+    const [first, ...others] = tints;
+    const codes = first ? [first.test, ...others.map(({ test }) => test.split(".").at(-1))].join("+") : "";
+    const words = tints.map(({ line, token }) => `“${this.header.lines[line].tokens[token]}”`).join(" + ");
+    const side = first ? this.sideOf(first) : 0;
+    return { name: side ? _("{words} in the twin", { words }) : words, codes, side, refused: "", stays: "" };
   }
 
   test() {
@@ -264,7 +281,7 @@ class Why extends View {
 
   drawTest() {
     const { header, together, chosen } = this;
-    const { name, codes, refused } = this.subject();
+    const { name, codes, side, refused, stays } = this.subject();
     const test = header.tests[codes];
     const why = refused || test?.refused || "";
     const heading = element("h3");
@@ -288,13 +305,13 @@ class Why extends View {
     this.testing.dataset.test = codes;
     this.testing.replaceChildren(
       element("header", "", heading, press, several),
-      why ? element("p", { className: "refused", role: "status" }, why) : this.table(test),
-      element("p", "note", header.how),
+      why ? element("p", { className: "refused", role: "status" }, why) : this.table(test, side),
+      element("p", "note", stays && !why ? `${stays} ${header.how}` : header.how),
     );
   }
 
   takeTogether() {
-    this.together = this.together ? null : new Set(this.word?.test ? [this.word.token] : []);
+    this.together = this.together ? null : new Set(this.word?.test ? [this.word.test] : []);
     this.drawAgain();
   }
 
@@ -306,11 +323,11 @@ class Why extends View {
     if (focus) this.focus(focus);
   }
 
-  /** Prediction and outcome side by side. @param {Test | undefined} test */
-  table(test) {
+  /** Prediction and outcome side by side. @param {Test | undefined} test @param {number} side */
+  table(test, side) {
     const { header } = this;
-    const { key, rival, pair, intact, here } = header;
-    const [gauge] = header.gauges;
+    const { key, rival, pair } = header;
+    const intact = header.intact[side] ?? header.gauges[side];
     const odds = pair.length ? `${pair[0]} − ${pair[1]}` : _("word");
     const cell = (/** @type {string} */ text, /** @type {string} */ label, more = "") =>
       element("td", { className: more, dataset: { label } }, text);
@@ -347,7 +364,7 @@ class Why extends View {
       element(
         "tbody",
         "",
-        row(_("as it is"), here, intact ?? gauge, later),
+        row(_("as it is"), header.scores[side], intact, later),
         row(_("without it, by its share"), test?.predicted ?? null, null, _("a share predicts the score alone")),
         row(_("◇ by one product"), test?.product ?? null, null, _("a product predicts the score alone")),
         ...(header.runs || test?.run
@@ -393,56 +410,61 @@ class Why extends View {
   // ---- bars ----
 
   /** @param {Group} group */
-  group({ title, rows, shown }) {
+  group({ title, rows, shown, rest: others }) {
     const isOpen = this.opened.has(title);
-    const seen = isOpen ? rows : rows.slice(0, shown);
-    const rest = rows.slice(seen.length);
-    const most = Math.max(...rows.map(({ share }) => Math.abs(share)), Math.abs(sumOf(rest)), 1e-9);
-    const [low, high] = [
-      Math.min(...rows.map(({ share }) => share), sumOf(rest), 0),
-      Math.max(...rows.map(({ share }) => share), sumOf(rest), 0),
-    ];
+    const rest = isOpen ? null : others;
+    const seen = rest ? rows.slice(0, shown) : rows;
+    const shares = [...rows, ...(rest ? [rest] : [])].map(({ share }) => share);
+    const most = Math.max(...shares.map(Math.abs), 1e-9);
+    const [low, high] = [Math.min(...shares, 0), Math.max(...shares, 0)];
     const span = Math.max(high - low, most * 1e-6);
     const items = seen.flatMap((row) => [
       element("li", "", this.bar(row, low, span)),
       ...(this.opened.has(row.trail) ? row.heads.map((head) => element("li", "head", this.bar(head, low, span))) : []),
     ]);
-    if (rest.length) {
-      const name = plural("the other {count}", "the other {count}", rest.length);
-      const other = button("bar rest", () => this.toggle(title), element("span", "name", name));
-      other.append(this.plot(sumOf(rest), low, span), element("span", "number", signed(sumOf(rest))), element("span"));
-      items.push(element("li", "", other));
-    }
+    if (rest)
+      items.push(
+        element(
+          "li",
+          "",
+          this.bar(rest, low, span, () => this.openRest(title, rows[shown])),
+        ),
+      );
     const columns = [_("share"), _("without it")].map((name) => element("span", "column", name));
     const heading = element("h3", "", element("span", "", title), ...columns, element("span"));
     heading.ariaLabel = title;
     return element("section", "group", heading, element("ul", { ariaLabel: title }, ...items));
   }
 
-  /** @param {Row} row @param {number} low @param {number} span */
-  bar(row, low, span) {
+  /**
+   * @param {Row} row
+   * @param {number} low
+   * @param {number} span
+   * @param {(() => void) | null} open Of a rest: shows the bars that it is of.
+   */
+  bar(row, low, span, open = null) {
     const { name, share, trail, test, refused, heads } = row;
-    const ask = trail ? () => this.go(trail) : () => {};
-    const bar = button("bar", ask, tokenElement(name, "name"), this.plot(share, low, span));
+    const ask = open ?? (trail ? () => this.go(trail) : () => {});
+    const bar = button(open ? "bar rest" : "bar", ask, tokenElement(name, "name"), this.plot(share, low, span));
     const known = this.header.tests[test];
     const left = element("span", "number left", this.left(known) || (refused || known?.refused ? "–" : "…"));
     left.title =
       refused || known?.refused || (known?.run ? _("without it, by a run") : _("without it, by one product"));
     bar.append(element("span", "number", signed(share)), left, element("span", "go", trail ? _("Why?") : ""));
-    bar.dataset.focus = `bar ${test || name}`;
+    bar.dataset.focus = focusOf(row);
     bar.classList.toggle("chosen", row === this.chosen);
     if (row.isChosen) bar.setAttribute("aria-current", "true");
-    if (!trail) bar.setAttribute("aria-disabled", "true");
+    if (!trail && !open) bar.setAttribute("aria-disabled", "true");
     this.bars.set(bar, row);
     if (!heads.length) return bar;
     const isOpen = this.opened.has(trail);
-    const open = button(
+    const toggle = button(
       { className: "heads", ariaExpanded: String(isOpen) },
       () => this.toggle(trail),
       isOpen ? "▾" : "▸",
     );
-    open.ariaLabel = _("Heads of {name}", { name });
-    return element("div", "with-heads", bar, open);
+    toggle.ariaLabel = _("Heads of {name}", { name });
+    return element("div", "with-heads", bar, toggle);
   }
 
   /** @param {number} share @param {number} low @param {number} span */
@@ -459,6 +481,12 @@ class Why extends View {
   toggle(what) {
     if (!this.opened.delete(what)) this.opened.add(what);
     this.draw();
+  }
+
+  /** Show the bars of a rest, and choose the first. @param {string} title @param {Row} first */
+  openRest(title, first) {
+    this.toggle(title);
+    this.focus(focusOf(first));
   }
 
   /** @param {Row} row */
