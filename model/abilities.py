@@ -13,7 +13,7 @@ from model.errors import Message, said, said_plural
 
 Kind = Literal["encoder", "decoder", "encoder-decoder", "image"]
 SourceKind = str
-"""What a model reads: "text", "picture" (`model.sources.SOURCES`)."""
+"""What a model reads: "text", "picture", "sound" (`model.sources.SOURCES`)."""
 PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative bias", "none", "unknown"]
 View = Literal[
     "scores", "head outputs", "norms", "edits", "decoding", "beam", "logit lens", "positional encodings", "embeddings",

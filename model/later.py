@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from model.analysis.residual_stream import streams
     from model.nn import edits, encoder_decoder
     from model.parts import removal
-    from model.sources import picture_file
+    from model.sources import picture_file, sound_file
     from model.trace import axes, row_blocks
     from model.trace import file as trace_file
     from model.training import ablations

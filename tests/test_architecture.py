@@ -122,6 +122,8 @@ COPIES: Final = {
 NAMED: Final = {
     "model/__main__.py": {"table.read_text"},
     "model/sources/picture_file.py": {"Image.open", "path.open"},
+    # The second one writes, into memory.
+    "model/sources/sound_file.py": {"path.open", "wave.open"},
     # Beside a film, the text of our own that it fills.
     "model/analysis/ablations/measure.py": {"Path(__file__).with_name(template).read_text", "film.read_bytes"},
     "model/analysis/coreference/case_files.py": {"path.open"},
@@ -193,6 +195,7 @@ WRITES: Final = {
     # Into a file that `written_file` has opened, or into memory.
     "model/analysis/atlas/file.py": {"np.savez_compressed"},
     "model/over_corpus.py": {"np.savez"},
+    "model/sources/sound_file.py": {"wave.open"},
     "model/trace/file.py": {"np.savez"},
     "model/training/film.py": {"np.savez_compressed"},
     "viz/ui/trace_tables.py": {"np.save"},

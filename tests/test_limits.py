@@ -5,6 +5,7 @@ from io import BytesIO
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -16,7 +17,7 @@ from model.decoding.beam import LARGEST_WIDTH
 from model.decoding.sampling import LARGEST_SEED, MOST_SAMPLES, UNCHANGED, Draws, draws_of
 from model.errors import HeadlightError
 from model.reader import LARGEST_ALPHA
-from model.sources import picture_file
+from model.sources import picture_file, sound_file
 from model.translator import Translator
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
@@ -39,6 +40,10 @@ def picture(width: int, height: int) -> None:
     picture_file.picture_of(file.getvalue(), "a.png")
 
 
+def sound(samples: int, channels: int = 1, rate: int = 5_000, loud: float = 0.5) -> None:
+    sound_file.as_sound(np.full((samples, channels), loud, np.float32), rate)
+
+
 def numbers(config: dict[str, Any], *, has_table: bool = True) -> None:
     config_limits.check_values(config, has_table=has_table)
 
@@ -59,6 +64,11 @@ LIMITS: list[tuple[ModuleType, str, Callable[[int], object], str]] = [
     (picture_file, "LARGEST_SIDE", lambda n: picture(1, n), "can be read"),
     (picture_file, "LARGEST_AREA", lambda n: picture(n, 1), "can be read"),
     (picture_file, "LONGEST_RATIO", lambda n: picture(n, 1), "longer side"),
+    (sound_file, "LARGEST_FILE", lambda n: sound_file.sound_of(bytes(n), "a.wav"), "MB"),
+    (sound_file, "LONGEST", lambda n: sound(n * 5_000), "longer than"),
+    (sound_file, "MOST_CHANNELS", lambda n: sound(700, n), "channels"),
+    (sound_file, "MOST_NUMBERS", lambda n: sound(n), "unpacks to"),
+    (sound_file, "LOUDEST", lambda n: sound(700, loud=-n), "expected numbers"),
     (inspect_folder, "MAX_PATH", lambda n: inspect_folder.folder_with_model("x" * n), "too long"),
     (config_limits, "MAX_GROWTH", lambda n: replaced(type="Replace", content="x" * n), "one character into up to"),
     (config_limits, "MAX_AROUND", lambda n: replaced(type="Prepend", prepend="x" * n), "tokens to every text"),
@@ -91,6 +101,9 @@ def test_a_limit_takes_its_bound_and_refuses_one_more(
 #: What is tried with the first value must be taken, with the second refused.
 EDGES: list[tuple[Callable[[Any], object], Any, Any, str]] = [
     (lambda n: config_limits.check_settings({"extra_ids": n}), 0, -1, "extra_ids"),
+    (lambda n: sound(30_000, rate=n), sound_file.LOWEST_RATE, sound_file.LOWEST_RATE - 1, "samples a second"),
+    (lambda n: sound(30_000, rate=n), sound_file.HIGHEST_RATE, sound_file.HIGHEST_RATE + 1, "samples a second"),
+    (lambda n: sound(n), 500, 499, "expected at least"),
     (lambda n: draws_of(n, UNCHANGED, 1), 1, 0, "samples"),
     (lambda n: draws_of(n, UNCHANGED, 1), MOST_SAMPLES, MOST_SAMPLES + 1, "samples"),
     (lambda n: Draws(seed=n), 0, -1, "seed"),

@@ -1,4 +1,4 @@
-"""What a model read: a text or a picture, the positions that its encoder sees of it, and what of it a file keeps.
+"""What a model read: a text, a picture or a sound, the positions that its encoder sees, and what of it a file keeps.
 
 Whoever shows a trace asks its `Source`, never which kind it is. Nothing here knows how a model reads.
 """
@@ -6,6 +6,6 @@ Whoever shows a trace asks its `Source`, never which kind it is. Nothing here kn
 from collections.abc import Mapping
 from typing import Final
 
-from model.sources.source import PictureSource, Source, TextSource
+from model.sources.source import PictureSource, SoundSource, Source, TextSource
 
-SOURCES: Final[Mapping[str, type[Source]]] = {kind.kind: kind for kind in (TextSource, PictureSource)}
+SOURCES: Final[Mapping[str, type[Source]]] = {kind.kind: kind for kind in (TextSource, PictureSource, SoundSource)}

@@ -1,7 +1,8 @@
 """Write a trace into one .npz file and read it again, without pickle.
 
 `trace.json` (UTF-8 bytes) holds tokens, ids, steps, masks and edits; `SITE/LAYER/query|key|value` and `recorded/HOOK`
-hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` what a source is drawn in.
+hold the tensors; `SITE/LAYER/held` the weights of a model that gives nothing else, `picture` or `sound` (16 bits a
+sample) what a source is part of.
 For readers without Headlight, there are `source_tokens` and `target_tokens` as arrays of strings, and optionally
 the weights as `SITE/weights` [layer, head, query, key].
 """
@@ -27,7 +28,7 @@ from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import DOT_PRODUCT, DistanceBias, ScoreFunction, read_score_function
 from model.sources import SOURCES
-from model.sources.source import Grid, Source
+from model.sources.source import Grid, Source, Waveform
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
@@ -70,6 +71,9 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
     if (grid := trace.source.grid) is not None:
         header["picture"] = {part: getattr(grid, part) for part in GRID}
         arrays["picture"] = _array(grid.pixels)
+    if (waveform := trace.source.waveform) is not None:
+        header["sound"] = {"rate": waveform.rate, "seconds_per_frame": waveform.seconds_per_frame}
+        arrays["sound"] = _array(waveform.samples)
     arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez(file, **arrays)  # type: ignore[arg-type]
 
@@ -188,18 +192,21 @@ def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
 
 
 def _read_source(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Source:
-    grid = None
+    grid, waveform = None, None
     if "picture" in header:
         numbers = {part: checked.count(header["picture"][part], part) for part in GRID}
         grid = Grid(pixels=_tensor(arrays, "picture", "u"), **numbers)
+    if "sound" in header:
+        rate, seconds = checked.count(header["sound"]["rate"], "rate"), float(header["sound"]["seconds_per_frame"])
+        waveform = Waveform(samples=_tensor(arrays, "sound", "i"), rate=rate, seconds_per_frame=seconds)
     # A file written before traces had a source does not name its kind.
     kind = SOURCES[header.get("source", "text" if grid is None else "picture")]
     tokens, ids = (tuple(header[name]) for name in ("source_tokens", "source_ids"))
-    return kind(text=str(header["text"]), tokens=tokens, ids=ids, grid=grid)
+    return kind(text=str(header["text"]), tokens=tokens, ids=ids, grid=grid, waveform=waveform)
 
 
 def _tensor(arrays: Mapping[str, Array], name: str, kind: str = "f") -> Tensor:
-    """An array of the file, whose numbers are floats ("f"), true or false ("b") or bytes ("u")."""
+    """An array of the file, whose numbers are floats ("f"), true or false ("b"), bytes ("u") or whole ("i")."""
     array = arrays[name]
     if array.dtype.kind != kind:
         raise ValueError(f"{name} holds numbers of the type {array.dtype}")

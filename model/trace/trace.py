@@ -119,8 +119,7 @@ class Trace:
         tokens = self.source_ids, self.target_ids, tuple(step.token_id for step in self.steps)
         named = (self.reader_key, self.text, *tokens, self.edits, sorted(self.recorded))
         fingerprint = hashlib.blake2b(repr(named).encode(), digest_size=16)
-        if self.source.grid is not None:
-            fingerprint.update(self.source.grid.pixels.numpy().tobytes())
+        fingerprint.update(self.source.content)
         return fingerprint.hexdigest()
 
     @property

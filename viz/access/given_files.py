@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Self
 
 import streamlit as st
 
@@ -10,6 +10,7 @@ from model import later
 from model.abilities import SourceKind
 from model.errors import InputTextError
 from viz.pictures.payload import fingerprint
+from viz.server import limits
 from viz.server.caches import BoundedCache
 from viz.text.messages import Message, said
 
@@ -17,6 +18,10 @@ MAX_FILES: Final = 32
 MAX_BYTES: Final = 64 * 1024**2
 #: Pixels of a side to which a larger picture is shrunk when it arrives: models look at a few hundred.
 LARGEST_SIDE: Final = 1_024
+#: Samples a second to which a sound is brought down when it arrives: models of speech read as many.
+HIGHEST_RATE: Final = 16_000
+#: Seconds of a sound that a model is given at once.
+LONGEST_PART: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +30,8 @@ class FileKind:
 
     label: Message  #: of its field
     help_text: Message  #: of its field; `most` is in megabytes
+    megabytes: int  #: that a file may have
+    shared_megabytes: int = limits.MEGABYTES  #: the same on a shared server
     without: Message  #: no file is chosen: the example is read
     instead: Message  #: after an `error` of a file: the example is read
     gone: Message  #: a file is not kept any more
@@ -35,7 +42,10 @@ class FileKind:
     example: Callable[[], Any]
     unpacked: Callable[[bytes, str], Any]  #: the content of a file of this name; an InputTextError if there is none
     num_bytes: Callable[[Any], int]  #: of a content
-    #: of_file, of_example: what is imported from which module, and the line that traces with `reader`.
+    #: whether a content is a `model.sources.sound_file.Sound`: recorded, played, and read in parts.
+    is_heard: bool = False
+    #: of_file, of_example: what is imported from which module, and the line that traces with `reader`; in that of a
+    #: file, `{part}` is the call that cuts a part out.
     of_file: tuple[dict[str, str], str]
     of_example: tuple[dict[str, str], str]
 
@@ -68,8 +78,65 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
             f"picture_of(open('picture.png', 'rb').read(), 'picture.png', {LARGEST_SIDE}))",
         ),
         of_example=({"sources.picture_file": "example_picture"}, "trace = reader.trace_picture(example_picture())"),
-    )
+        megabytes=5,
+    ),
+    "sound": FileKind(
+        label=said("Sound: WAV, FLAC, OGG or MP3"),
+        help_text=said(
+            "WAV, FLAC, OGG or MP3, at most {most} MB and 10 minutes; at a time the model reads up to 30 seconds of "
+            "it. It stays on this machine. Without a file, the model reads a sentence spoken by a synthesizer."
+        ),
+        without=said("No file chosen: the model reads a sentence spoken by a synthesizer."),
+        instead=said("{error} The model reads a sentence spoken by a synthesizer."),
+        gone=said("This sound is no longer available. Choose its file again on the left."),
+        not_in_link=said("Your sound is not part of the URL: send it separately."),
+        no_pairs=said(
+            "This page compares sentences, but the chosen model reads sound. The Attention page shows its heads."
+        ),
+        no_atlas=said(
+            "The atlas reads sentences, but the chosen model reads sound. The Attention page shows the metrics of its "
+            "heads for one sound, under each tile and as an order of heads."
+        ),
+        example_name=said("example sound"),
+        unpacked=lambda content, name: later.sound_file.sound_of(content, name, HIGHEST_RATE),
+        example=lambda: later.sound_file.example_sound(),
+        num_bytes=lambda sound: sound.samples.nbytes,
+        is_heard=True,
+        of_file=(
+            {"sources.sound_file": "sound_of"},
+            "trace = reader.trace_sound("
+            f"sound_of(open('sound.wav', 'rb').read(), 'sound.wav', {HIGHEST_RATE}){{part}})",
+        ),
+        of_example=({"sources.sound_file": "example_sound"}, "trace = reader.trace_sound(example_sound())"),
+        megabytes=20,
+        shared_megabytes=20,
+    ),
 }
+
+
+class Given(NamedTuple):
+    """What a model is asked to read of the files that people gave."""
+
+    digest: str = ""  #: as `keep` returns it; "" for the example
+    #: start, tenths: the part that is read, and its length, in tenths of a second; without a length, all of it.
+    start: int = 0
+    tenths: int = 0
+
+    @classmethod
+    def read(cls, given_file: str) -> Self:
+        """From the selection's `given_file`."""
+        digest, *part = given_file.split("/")
+        return cls(digest, *map(int, part))
+
+    @property
+    def written(self) -> str:
+        """As the selection's `given_file` says it."""
+        return f"{self.digest}/{self.start}/{self.tenths}" if self.tenths else self.digest
+
+    @property
+    def call(self) -> str:
+        """The Python that cuts the part out of a sound."""
+        return f".window({self.start / 10}, {self.tenths / 10})" if self.tenths else ""
 
 
 def keep(kind: FileKind, content: bytes, name: str) -> str:
@@ -85,8 +152,18 @@ def keep(kind: FileKind, content: bytes, name: str) -> str:
     return digest
 
 
-def given(kind: FileKind, digest: str) -> tuple[str, Any]:
-    """A given file's name and content; by default the example. Raises an InputTextError if it is not kept."""
+def given(kind: FileKind, given_file: str) -> tuple[str, Any]:
+    """A given file's name and content, or those of its part; by default the example. Raises as `whole`."""
+    chosen = Given.read(given_file)
+    name, content = whole(kind, chosen.digest)
+    if not chosen.tenths:
+        return name, content
+    start, end = chosen.start / 10, min((chosen.start + chosen.tenths) / 10, content.seconds)
+    return f"{name} · {start:.1f}–{end:.1f} s", content.window(start, chosen.tenths / 10)
+
+
+def whole(kind: FileKind, digest: str) -> tuple[str, Any]:
+    """The name and content of a whole file. Raises an InputTextError if it is not kept."""
     if not digest:
         return kind.example_name, kind.example()
     kept = _kept().get(digest)

@@ -27,7 +27,7 @@ SHARED_VARIABLE: Final = "HEADLIGHT_SHARED"
 SECONDS_VARIABLE: Final = "HEADLIGHT_SHARED_SECONDS"
 #: Seconds that one computation may take on a shared server that does not say otherwise, and the most it can say.
 SECONDS, MOST_SECONDS = 120, 86_400
-#: Megabytes of a file that a person may give a shared server.
+#: Megabytes of a file that a person may give a shared server, where its field says nothing else.
 MEGABYTES: Final = 2
 #: Long computations of one viewer that run at once: on one's own machine, and on a shared server.
 OWN_AT_ONCE, SHARED_AT_ONCE = 2, 1
@@ -41,7 +41,6 @@ class Rules:
 
     is_shared: bool = False  #: whether these are the rules of a shared server
     seconds: float | None = None  #: the most time of one computation; None for no limit
-    megabytes: int | None = None  #: the largest file that a person may give; None for each field's own limit
     at_once: int = OWN_AT_ONCE  #: long computations of one viewer that run at once
     waiting: int | None = None  #: the most that wait, of one viewer; None for no limit
 
@@ -55,9 +54,9 @@ class Rules:
         """Whether what people have computed may be written to the machine's disk."""
         return not self.is_shared
 
-    def most_megabytes(self, usual: int) -> int:
-        """The most megabytes of a file, for a field that usually takes `usual`."""
-        return usual if self.megabytes is None else min(usual, self.megabytes)
+    def most_megabytes(self, usual: int, shared: int = MEGABYTES) -> int:
+        """The most megabytes of a file, for a field that usually takes `usual`, and `shared` on a shared server."""
+        return min(usual, shared) if self.is_shared else usual
 
 
 @cache
@@ -74,7 +73,7 @@ def read(environment: Mapping[str, str]) -> Rules:
         raise ConfigError(message, variable=SHARED_VARIABLE, given=shared)
     if shared != "1":
         return Rules()
-    return Rules(True, _seconds(environment.get(SECONDS_VARIABLE, "")), MEGABYTES, SHARED_AT_ONCE, SHARED_WAITING)
+    return Rules(True, _seconds(environment.get(SECONDS_VARIABLE, "")), SHARED_AT_ONCE, SHARED_WAITING)
 
 
 def _seconds(said: str) -> float:

@@ -89,15 +89,18 @@ def link_needs(selection: Selection) -> tuple[dict[str, str], str]:
     return always | {"text": selection.common.text}, ""
 
 
-#: Megabytes that a file may have where its field says nothing else, and the most that one can say: as many as
-#: `server.maxUploadSize` in `config.toml`.
+#: Megabytes that a file may have where its field says nothing else.
 MEGABYTES: Final = 5
+#: The most that a field can say: as many as `server.maxUploadSize` in `config.toml`.
+MOST_MEGABYTES: Final = 20
 
 
-def most(megabytes: int = MEGABYTES) -> int:
-    """Megabytes that a file may have in a field that usually takes so many: no more than the server lets through."""
+def most(megabytes: int = MEGABYTES, shared: int = limits.MEGABYTES) -> int:
+    """Megabytes that a file may have in a field that usually takes so many, and `shared` on a shared server: no more
+    than the server lets through.
+    """
     server: int = st.get_option("server.maxUploadSize")
-    return min(limits.rules().most_megabytes(megabytes), server, MEGABYTES)
+    return min(limits.rules().most_megabytes(megabytes, shared), server, MOST_MEGABYTES)
 
 
 def field(
@@ -105,22 +108,26 @@ def field(
     *,
     key: str,
     megabytes: int = MEGABYTES,
+    shared: int = limits.MEGABYTES,
     help_text: str | None = None,
     on_change: Callable[[], None] | None = None,
 ) -> "UploadedFile | None":
-    """A field for a file of at most so many megabytes (a server may take fewer), and the file that is in it, if any."""
+    """A field for a file of at most so many megabytes, as `most`, and the file that is in it, if any."""
     # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
-    return st.file_uploader(label, key=key, help=help_text, max_upload_size=most(megabytes), on_change=on_change)
+    return st.file_uploader(
+        label, key=key, help=help_text, max_upload_size=most(megabytes, shared), on_change=on_change
+    )
 
 
-def content(file: "UploadedFile", megabytes: int = MEGABYTES) -> bytes:
+def content(file: "UploadedFile", megabytes: int = MEGABYTES, shared: int = limits.MEGABYTES) -> bytes:
     """What is in a file, as large as its field may take. The field's own limit holds in the browser only.
 
     Raises a DataError if it is larger.
     """
-    if file.size > most(megabytes) * 1024**2:
+    allowed = most(megabytes, shared)
+    if file.size > allowed * 1024**2:
         message = "{name} has {size:,.1f} MB; expected at most {most} MB. Choose a smaller file."
-        raise DataError(message, name=file.name, size=file.size / 1024**2, most=most(megabytes))
+        raise DataError(message, name=file.name, size=file.size / 1024**2, most=allowed)
     return file.getvalue()
 
 

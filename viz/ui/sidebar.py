@@ -10,7 +10,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models
-from viz.access.given_files import FILES, FileKind, keep
+from viz.access.given_files import FILES
 from viz.selection import catalogue, state
 from viz.selection.choices import DEVICES, ModelChoice
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
@@ -20,7 +20,7 @@ from viz.server.widgets import sent
 from viz.text import messages
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, said
-from viz.ui import controls, downloads
+from viz.ui import controls, given_file
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def _device() -> None:
 def _given() -> None:
     """What the model reads: a text or a file."""
     if (of_file := FILES.get(models.reads(state.current().model))) is not None:
-        _file(of_file)
+        given_file.field(of_file)
         return
     kind = models.kind(state.current().model)
     label, placeholder, button = _fields()
@@ -388,21 +388,6 @@ def _sentences() -> None:
                 on_click=state.choose,
                 kwargs={"text": text},
             )
-
-
-def _file(kind: FileKind) -> None:
-    help_text = _(kind.help_text, most=downloads.most())
-    file = downloads.field(_(kind.label), key="given-file", help_text=help_text)
-    digest = ""
-    if file is None:
-        st.caption(_(kind.without))
-    else:
-        try:
-            digest = keep(kind, downloads.content(file), file.name)
-        except HeadlightError as error:
-            st.error(controls.plain(_(kind.instead, error=error)), icon=":material/error:")
-    if state.current().model.given_file != digest:
-        state.choose(given_file=digest)
 
 
 def _example_label(example: Example) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from viz.access import models, traces
-from viz.access.given_files import FILES
+from viz.access.given_files import FILES, Given
 from viz.selection import catalogue, state
 from viz.selection.choices import ModelChoice
 from viz.server import limits
@@ -65,8 +65,9 @@ def open_head(trace: "Trace") -> tuple[str, int, int]:
 def of_text(trace: "Trace", imports: Imports, *lines: str) -> Snippet:
     """Lines about `trace`, what the chosen model did with what it read; `reader` is the model."""
     if (kind := FILES.get(trace.source.kind)) is not None:
-        more, traced = kind.of_file if state.current().model.given_file else kind.of_example
-        return of_model({**imports, **more}, traced, *lines)
+        chosen = Given.read(state.current().model.given_file)
+        more, traced = kind.of_file if chosen.digest else kind.of_example
+        return of_model({**imports, **more}, traced.format(part=chosen.call), *lines)
     return of_reader(imports, line("trace = reader.trace({})", trace.text), *lines)
 
 

@@ -4,6 +4,7 @@ import json
 import pickle
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ import torch
 from model import Translator
 from model.errors import TraceError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
+from model.sources.source import SoundSource, Waveform
 from model.trace.file import expected_bytes, load_trace, save_trace, weight_arrays, weight_bytes, write_trace
+from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
 
@@ -47,6 +50,47 @@ def test_files_written_before_a_trace_had_a_source_open(translator: Translator) 
     assert (picture.text, picture.source_tokens[:2], picture.source_ids[:2]) == ("cat.png", ("[CLS]", "▁1·1"), (0, 1))
     assert (grid.rows, grid.columns, grid.first_patch, grid.pixels.shape) == (3, 3, 1, (24, 24, 3))
     assert picture.weights("encoder.self", 1).shape == (4, 10, 10)
+
+
+def of_sound(trace: Trace, samples: list[int], seconds: float = 0.024) -> Trace:
+    """What a model that reads sounds would have made of one, instead of words."""
+    waveform = Waveform(samples=torch.tensor(samples, dtype=torch.int16), rate=50, seconds_per_frame=seconds)
+    return replace(trace, source=SoundSource.of_frames("a.wav", waveform, len(trace.source_tokens)))
+
+
+def test_a_sound_survives_saving_and_loading_and_tells_its_trace_from_others(
+    translator: Translator, tmp_path: Path
+) -> None:
+    trace = of_sound(translator.trace("Tom sleeps."), [-32_768, 0, 32_767])
+    save_trace(trace, tmp_path / "sound.npz")
+    again = load_trace(tmp_path / "sound.npz")
+    assert isinstance(again.source, SoundSource)
+    assert again.source.waveform.samples.tolist() == [-32_768, 0, 32_767]
+    assert (again.source.waveform.rate, again.source.waveform.seconds_per_frame) == (50, 0.024)
+    assert again.source.names[:3] == ("▁0.000s", "▁0.024s", "▁0.048s")
+    # Three samples last 0.06 s: the fourth frame begins after them.
+    assert again.source.sounding == 3 < len(again.source.names)
+    assert (again.key, again.source.caption) == (trace.key, trace.source.caption)
+    assert again.key != of_sound(trace, [-32_768, 0, 32_766]).key
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [
+        {"rate": 0, "seconds_per_frame": 0.02},
+        {"rate": 50, "seconds_per_frame": 1e999},
+        {"rate": 50, "seconds_per_frame": -0.02},
+        {"rate": 50},
+        7,
+    ],
+)
+def test_a_sound_of_nonsense_is_refused(translator: Translator, sound: object, tmp_path: Path) -> None:
+    write_trace(of_sound(translator.trace("Tom."), [1, 2]), file := BytesIO())
+    with np.load(BytesIO(file.getvalue())) as held:
+        arrays = with_header(dict(held), lambda header: header.update(sound=sound))
+    np.savez(tmp_path / "bad.npz", **arrays)  # type: ignore[arg-type]
+    with pytest.raises(TraceError, match=r"bad\.npz"):
+        load_trace(tmp_path / "bad.npz")
 
 
 def test_edits_survive_saving_and_loading(translator: Translator, tmp_path: Path) -> None:
@@ -113,6 +157,7 @@ def with_header(arrays: dict[str, np.ndarray], change: Callable[[dict[str, Any]]
         lambda header: header.update(source_tokens=7),
         lambda header: header.update(source="smell"),
         lambda header: header.update(source="picture"),
+        lambda header: header.update(source="sound"),
         lambda header: header.update(format="\ud800" * 1_000),
         lambda header: header.update(translation="\ud800"),
         lambda header: header.update(roles=["<b>"] * len(header["target_ids"])),

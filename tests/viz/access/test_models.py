@@ -9,6 +9,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+import soundfile
 from PIL import Image
 
 from model import Translator
@@ -16,7 +17,7 @@ from model.analysis.atlas.file import load_atlas, save_atlas
 from model.analysis.atlas.measure import build_atlas
 from model.analysis.corpus import CorpusSentence
 from model.checkpoint import save_checkpoint
-from model.errors import CheckpointError
+from model.errors import CheckpointError, InputTextError
 from model.languages import Offered
 from tests.model.adapters import zoo
 from tests.paths import ROOT
@@ -244,6 +245,18 @@ def test_a_photograph_with_a_damaged_note_of_its_camera_is_kept_as_it_is_stored(
     Image.new("RGB", (30, 20)).save(file, "JPEG", exif=b"Exif\x00\x00no TIFF header")
     _, picture = given(PICTURE, keep(PICTURE, file.getvalue(), "damaged.jpg"))
     assert picture.size == (30, 20)
+
+
+def test_a_sound_is_kept_for_whoever_gave_it_at_the_rate_that_models_read() -> None:
+    file, kind = BytesIO(), FILES["sound"]
+    soundfile.write(file, np.full((96_000, 2), [0.2, 0.4]), 48_000, format="FLAC")
+    first, second = (keep(kind, file.getvalue(), name) for name in ("secret.flac", "mine.flac"))
+    name, sound = given(kind, first)
+    assert (name.partition(" ")[0], sound.rate, sound.seconds) == ("secret.flac", 16_000, 2)
+    assert np.median(sound.samples) == pytest.approx(0.3, abs=1e-3)
+    assert "secret" not in given(kind, second)[0]
+    with pytest.raises(InputTextError, match="no longer available"):
+        given(kind, "another")
 
 
 def test_a_model_that_is_not_there_is_named_where_others_are(

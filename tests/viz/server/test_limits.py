@@ -148,6 +148,7 @@ def test_a_shared_server_bounds_time_folders_disk_and_files_unless_it_says_other
     assert (shared.names_folders, shared.keeps_files) == (False, False)
     assert [read({}).most_megabytes(usual) for usual in (1, 8)] == [1, 8]
     assert [read({"HEADLIGHT_SHARED": "1"}).most_megabytes(usual) for usual in (1, 8)] == [1, 2]
+    assert [rules.most_megabytes(8, shared=6) for rules in (own, shared)] == [8, 6]
 
 
 @pytest.mark.parametrize("said", ["yes", "true", "2", " 1"])

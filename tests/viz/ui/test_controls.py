@@ -11,6 +11,7 @@ import streamlit as st
 
 from model.errors import DataError
 from tests.paths import ROOT
+from viz.access.given_files import FILES
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.messages import language, speaking
@@ -62,19 +63,19 @@ def test_a_file_of_exactly_the_limit_is_read_and_one_byte_more_is_refused() -> N
         downloads.content(file(2 * MEGABYTE), megabytes=1)
 
 
-@pytest.mark.parametrize(("server", "said"), [(200, [5, 5, 1]), (3, [3, 3, 1]), (1, [1, 1, 1])])
+@pytest.mark.parametrize(("server", "said"), [(200, [5, 8, 1, 20]), (3, [3, 3, 1, 3]), (1, [1, 1, 1, 1])])
 def test_no_field_says_more_than_the_server_lets_through(
     server: int, said: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(st, "get_option", {"server.maxUploadSize": server}.__getitem__)
-    assert [downloads.most(), downloads.most(8), downloads.most(1)] == said
-    with pytest.raises(DataError, match=f"expected at most {said[0]} MB"):
-        downloads.content(file(said[0] * MEGABYTE + 1), megabytes=8)
+    assert [downloads.most(), *map(downloads.most, (8, 1, 99))] == said
+    with pytest.raises(DataError, match=f"expected at most {said[1]} MB"):
+        downloads.content(file(said[1] * MEGABYTE + 1), megabytes=8)
 
 
 def test_the_server_that_is_set_up_lets_through_what_a_field_takes() -> None:
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    assert settings["server"]["maxUploadSize"] == downloads.MEGABYTES
+    assert settings["server"]["maxUploadSize"] == max(kind.megabytes for kind in FILES.values())
 
 
 def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,142 @@
+"""The field for a file that a model reads in place of a text; of a sound also a recorder, a player and its part."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.access.given_files import LONGEST_PART, FileKind, Given, given, keep, whole
+from viz.selection import state
+from viz.server.widgets import sent
+from viz.text.messages import _
+from viz.ui import controls, downloads
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+_CHOSEN, _RECORDED, _START, _SECONDS = "given-file", "recorded-sound", "part-start", "part-seconds"
+#: In the session: which of the two fields was used last.
+_LAST: Final = "given-file/last"
+#: Bars of the picture of a sound, and the height of its box.
+_BARS, _HEIGHT = 240, 40
+
+
+def field(kind: FileKind) -> None:
+    """The field, what is wrong with what is in it, and what of it the model reads."""
+    sizes = kind.megabytes, kind.shared_megabytes
+    chosen = downloads.field(
+        _(kind.label),
+        key=_CHOSEN,
+        megabytes=sizes[0],
+        shared=sizes[1],
+        help_text=_(kind.help_text, most=downloads.most(*sizes)),
+        on_change=_used(_CHOSEN),
+    )
+    file = (_recorded(chosen) if kind.is_heard else None) or chosen
+    if file is None:
+        st.caption(_(kind.without))
+    _take(kind, file, sizes)
+    if kind.is_heard:
+        # The page says it where a sound is not kept any more.
+        with suppress(HeadlightError):
+            _hear(kind)
+
+
+def _recorded(chosen: "UploadedFile | None") -> "UploadedFile | None":
+    """What was recorded, unless a file was chosen after that."""
+    help_text = _("A browser offers its microphone only to pages under https:// and on localhost.")
+    recorded = st.audio_input(_("Or record one"), key=_RECORDED, help=help_text, on_change=_used(_RECORDED))
+    return None if chosen is not None and st.session_state.get(_LAST) != _RECORDED else recorded
+
+
+def _used(key: str) -> Callable[[], None]:
+    return partial(st.session_state.__setitem__, _LAST, key)
+
+
+def _take(kind: FileKind, file: "UploadedFile | None", sizes: tuple[int, int]) -> None:
+    """Choose a file; of a sound that is too long to be read at once, its beginning."""
+    taken = Given()
+    try:
+        if file is not None:
+            taken = Given(keep(kind, downloads.content(file, *sizes), file.name))
+            if kind.is_heard and whole(kind, taken.digest)[1].seconds > LONGEST_PART:
+                taken = taken._replace(tenths=10 * LONGEST_PART)
+    except HeadlightError as error:
+        taken = Given()
+        st.error(controls.plain(_(kind.instead, error=error)), icon=":material/error:")
+    if Given.read(state.current().model.given_file).digest != taken.digest:
+        state.choose(given_file=taken.written)
+
+
+def _hear(kind: FileKind) -> None:
+    """A player of what the model reads, below the part of a longer sound that this is."""
+    chosen = Given.read(state.current().model.given_file)
+    if chosen.tenths:
+        sound = whole(kind, chosen.digest)[1]
+        _draw(sound, chosen)
+        _choose_part(sound.seconds, chosen)
+    st.audio(given(kind, chosen.written)[1].wav(), format="audio/wav")
+
+
+def _choose_part(seconds: float, chosen: Given) -> None:
+    """Where the part begins, and how long it is: at least a second."""
+    last = max(int(10 * seconds) - 10, 1)
+    st.session_state[_START], st.session_state[_SECONDS] = min(chosen.start, last) / 10, chosen.tenths / 10
+    st.slider(
+        _("The model reads from this second on"),
+        *(0.0, last / 10),
+        step=0.1,
+        format="%.1f",
+        key=_START,
+        on_change=_take_part,
+        args=(last, chosen),
+    )
+    st.number_input(
+        _("Seconds that it reads"),
+        *(1.0, float(LONGEST_PART)),
+        step=1.0,
+        format="%.1f",
+        key=_SECONDS,
+        on_change=_take_part,
+        args=(last, chosen),
+    )
+
+
+def _take_part(last: int, chosen: Given) -> None:
+    start, seconds = sent(_START), sent(_SECONDS)
+    # A forged message can hold any number, or none.
+    if (
+        isinstance(start, float)
+        and 0 <= 10 * start <= last
+        and isinstance(seconds, float)
+        and 1 <= seconds <= LONGEST_PART
+    ):
+        state.choose(given_file=Given(chosen.digest, round(10 * start), round(10 * seconds)).written)
+
+
+def _draw(sound: Any, chosen: Given) -> None:
+    """The waveform of a sound, and where the part of it lies that the model reads."""
+    loud = [max(block.max(), -block.min()) for block in np.array_split(sound.samples, _BARS)]
+    bars = "".join(
+        f"M{x + 0.5} {_HEIGHT / 2 * (1 - height):.1f}V{_HEIGHT / 2 * (1 + height):.1f}" for x, height in enumerate(loud)
+    )
+    start, end = chosen.start / 10, min((chosen.start + chosen.tenths) / 10, sound.seconds)
+    left, width = (_BARS * seconds / sound.seconds for seconds in (start, end - start))
+    title = _(
+        "The sound; the model reads {start:.1f} s to {end:.1f} s of {all:.1f} s",
+        start=start,
+        end=end,
+        all=sound.seconds,
+    )
+    st.html(
+        f'<svg viewBox="0 0 {_BARS} {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{escape(title)}" '
+        f'style="display: block; width: 100%; height: {_HEIGHT}px">'
+        f'<rect x="{left:.1f}" width="{max(width, 1):.1f}" height="{_HEIGHT}" '
+        'fill="light-dark(var(--day-accent), var(--night-accent))" fill-opacity="0.35"/>'
+        f'<path d="{bars}" stroke="currentColor" stroke-width="0.8"/></svg>'
+    )
