@@ -1,6 +1,6 @@
 """What the tab Why asks the model: why a head looks where it looks, and QK and OV, computed once for all viewers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from model.analysis.reasons.pairs import Pairs
     from model.analysis.reasons.score import Question, Reason
     from model.analysis.reasons.trail import Trail
+    from model.analysis.reasons.without import Asked as Test
     from model.analysis.reasons.without import Measured, Outcome, Product
     from model.errors import Message
     from model.parts.weights import Stack
@@ -178,13 +179,16 @@ def products(
 ) -> "Mapping[Codes, Product | Message]":
     """What each of these tests leaves by one product, or why it cannot be tested."""
     found: dict[Codes, Product | Message] = {}
-    whole = reason(reader, trace, asked)
-    for before, group in groupby(sorted(tests), key=lambda codes: codes[:-1]):
-        to, codes = later.reasons_trail.follow_trail(whole, before), list(group)
-        each = (later.reasons_trail.asked_at(to, code[-1]) for code in codes)
-        for code, product in zip(codes, later.reasons_without.products(whole, each), strict=True):
-            found[code] = product
-            progress(1)
+    whole, ordered = reason(reader, trace, asked), sorted(tests)
+
+    def each() -> "Iterator[Test]":
+        for before, group in groupby(ordered, key=lambda codes: codes[:-1]):
+            to = later.reasons_trail.follow_trail(whole, before)
+            yield from (later.reasons_trail.asked_at(to, codes[-1]) for codes in group)
+
+    for codes, product in zip(ordered, later.reasons_without.products(whole, each()), strict=True):
+        found[codes] = product
+        progress(1)
     return found
 
 
