@@ -326,7 +326,7 @@ class ChatWriter(TextWriter):
         source_ids: Sequence[int],
         emitted: Sequence[int],
         *,
-        begin: int | None = None,
+        begin: Sequence[int] = (),
         keep_outputs: bool = False,
         edits: Edits | None = None,
     ) -> Trace:

@@ -55,11 +55,11 @@ class Beginning:
     early_stopping: bool | str = False
 
 
-def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str, Any]) -> Beginning:
+def begin_writing(model: Any, read: Mapping[str, Any], most: int, options: Mapping[str, Any]) -> Beginning:
     """Let `generate` prepare everything, and take it over before it writes; the encoder has run then.
 
-    At most `most` tokens may be written after the text's `token_ids` [1, position]; `options` are those of `generate`.
-    Raises a SessionError if the model's own settings for writing cannot be used.
+    At most `most` tokens may be written after what is `read`, the arguments of its first stack for one text
+    (`TextTracer.read_first`); `options` are those of `generate`. Raises a SessionError if the model's own settings for writing cannot be used.
     """
     taken: list[Beginning] = []
 
@@ -78,24 +78,24 @@ def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str
                 early_stopping=generation_config.early_stopping or False,
             )
         )
-        return input_ids
+        # Some classes (Whisper) look at what was written afterwards: one token is.
+        return torch.cat((input_ids, input_ids[:, :1]), dim=1)
 
-    _generate(model, token_ids, most, {**options, "custom_generate": take_over})
+    _generate(model, read, most, {**options, "custom_generate": take_over})
     return taken[0]
 
 
-def write_greedily(model: Any, token_ids: Tensor, most: int, options: Mapping[str, Any]) -> list[int]:
+def write_greedily(model: Any, read: Mapping[str, Any], most: int, options: Mapping[str, Any]) -> list[int]:
     """What `generate` writes; arguments and errors are those of `begin_writing`."""
-    written: list[int] = _generate(model, token_ids, most, options)[0].tolist()
+    written: list[int] = _generate(model, read, most, options)[0].tolist()
     return written
 
 
-def _generate(model: Any, token_ids: Tensor, most: int, options: Mapping[str, Any]) -> Tensor:
+def _generate(model: Any, read: Mapping[str, Any], most: int, options: Mapping[str, Any]) -> Tensor:
     with quiet(), settings_for_writing():
         generated: Tensor = model.generate(
-            token_ids, attention_mask=torch.ones_like(token_ids), max_new_tokens=most, max_length=None,
-            do_sample=False, num_beams=1, **options,
-        )  # fmt: skip
+            **read, max_new_tokens=most, max_length=None, do_sample=False, num_beams=1, **options
+        )
     return generated
 
 
@@ -181,7 +181,9 @@ class GenerationRows:
             return {}
         count = self._read.size(0)
         outputs, mask = copy.copy(self._beginning.encoded["encoder_outputs"]), self._beginning.encoded["attention_mask"]
-        outputs["last_hidden_state"] = outputs["last_hidden_state"].expand(count, -1, -1)
+        for name, value in outputs.items():
+            # Some encoders of sound put out which of their rows are of it, too.
+            outputs[name] = value.expand(count, *[-1] * (value.dim() - 1)) if isinstance(value, Tensor) else value
         return {"encoder_outputs": outputs, "attention_mask": None if mask is None else mask.expand(count, -1)}
 
 

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.adapters.capture import head_edits, named_only
-from model.adapters.generate_call import Beginning, GenerationRows, begin_writing, most_steps, write_greedily
+from model.adapters.generate_call import Beginning, GenerationRows, begin_writing, write_greedily
 from model.adapters.layout import OUTPUTS
 from model.adapters.limited_process import first_words
 from model.adapters.text_reader import TextReader
@@ -56,7 +56,7 @@ class GenerationSession(Session):
         self._reader, self._text = reader, text
         self._keeps_outputs = OUTPUTS in reader.checked_extras(extras)
         self._source_ids = reader.source(text).ids
-        self._most = most_steps(reader.abilities, len(self._source_ids))
+        self._most = reader.most_steps(self._source_ids)
         self._edits = named_only(edits)
         with torch.inference_mode(), listen(edits=self._edit_functions()):
             self._beginning = beginning_of(reader, self._source_ids, self._most)
@@ -87,18 +87,18 @@ class GenerationSession(Session):
             self._text,
             self._source_ids,
             written if has_encoder else written[:-1],
-            begin=self.prompt_ids[0] if has_encoder else None,
+            begin=self.prompt_ids if has_encoder else (),
             keep_outputs=self._keeps_outputs,
             edits=[edit for edit in self._edits if edit.site == "encoder.self" or edit.first_row < self._num_read],
         )
         trace = replace(trace, translation=self.translation, spread=spread_of(self.log_probs, written))
         if not trace.steps:  # of a long text, whose rows nobody asks for one by one
             return trace
-        before = len(trace.steps) - len(written)
+        before = len(trace.predicted_ids) - len(written)
         predicted = (*trace.predicted_ids[:before], *map(most_probable, self._logits))
         return replace(
             trace,
-            steps=(*trace.steps[:before], *self.steps),
+            steps=(*trace.steps[: len(trace.steps) - len(written)], *self.steps),
             predicted_ids=predicted,
             predicted_tokens=self._reader.pieces.tokens(predicted),
         )
@@ -147,7 +147,7 @@ class GenerationSession(Session):
     def _edit_functions(self) -> Mapping[str, Edit]:
         """For one pass; also checks the edits."""
         abilities, num_source = self._reader.abilities, len(self._source_ids)
-        most_rows = self._most + (1 if abilities.kind == "encoder-decoder" else num_source)
+        most_rows = self._most + (len(self._reader.begin_before((0,))) if abilities.kind == "encoder-decoder" else num_source)
         return head_edits(self._edits, abilities, num_source=num_source, num_target=most_rows)
 
 
@@ -159,8 +159,7 @@ def check_writes(reader: TextReader) -> None:
 
 def beginning_of(reader: TextReader, source_ids: Sequence[int], most: int) -> Beginning:
     """How this model begins to write; the encoder runs."""
-    token_ids = torch.tensor([list(source_ids)], device=reader.device)
-    return begin_writing(reader.model, token_ids, most, reader.start_options)
+    return begin_writing(reader.model, reader.read_first(source_ids), most, reader.start_options)
 
 
 #: Tokens that a model writes to be proven, and how many of them it takes back.
@@ -173,7 +172,7 @@ def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
 
     Settings for writing that do not fit the model are left to who writes with it.
     """
-    source = torch.tensor([list(source_ids)], device=reader.device)
+    source = reader.read_first(source_ids)
     try:
         expected = write_greedily(reader.model, source, PROVEN_STEPS, reader.start_options)
         begun = begin_writing(reader.model, source, PROVEN_STEPS, reader.start_options)

@@ -12,7 +12,7 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -32,11 +32,13 @@ from model.temporary_folders import temporary_folder
 from model.training_record import MANIFEST
 
 CHAT_TEMPLATE: Final = "chat_template.jinja"
+#: What makes numbers of pictures or sounds, the older way first.
+_PROCESSORS: Final = ("preprocessor_config.json", "processor_config.json")
 #: Files that tokenizers and image processors are made of → bytes beyond which one is refused.
 LARGEST: Final[Mapping[str, int]] = {
     **TOKENIZER_FILES,
     **dict.fromkeys((TOKENIZER_SETTINGS, "special_tokens_map.json", "added_tokens.json", CHAT_TEMPLATE), 8 << 20),
-    **dict.fromkeys(("preprocessor_config.json", "processor_config.json"), 1 << 20),
+    **dict.fromkeys(_PROCESSORS, 1 << 20),
 }
 #: What a tokenizer may learn from config.json.
 _OF_CONFIG: Final = ("model_type", "tokenizer_class", "transformers_version", "vocab_size")
@@ -153,7 +155,8 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
     folder = folder_check.check_folder(path)
     if allowed is not None and folder.adapter is not None:
         _check_below(folder.path.resolve(), allowed)
-    if _kind_of(folder.config) != "image":
+    kind = _kind_of(folder.config)
+    if kind != "image" and not (kind == "encoder" and _hears(path)):
         folder_check.check_tokenizer_files(folder.tokenizer, folder.config.get("model_type"))
     return path
 
@@ -187,7 +190,22 @@ def is_own_transformer(path: Path) -> bool:
 def reads_in(path: Path) -> SourceKind | None:
     """What the model in a folder seems to read; as `kind_in`."""
     kind = kind_in(path)
-    return None if kind is None else "picture" if kind == "image" else "text"
+    return None if kind is None else "picture" if kind == "image" else "sound" if _hears(path) else "text"
+
+
+def _hears(path: Path) -> bool:
+    """Whether a folder says at which rate it wants sound."""
+    return "sampling_rate" in extractor_settings(path)
+
+
+def extractor_settings(path: Path) -> dict[str, Any]:
+    """The settings of what makes numbers of sound, in a folder; empty where there are none."""
+    for name in _PROCESSORS:
+        with suppress(OSError, UnicodeDecodeError, Malformed):
+            settings = parsed(read_file(path, name, LARGEST[name]).decode("utf-8"))
+            inner = settings.get("feature_extractor")
+            return inner if isinstance(inner, dict) else settings
+    return {}
 
 
 def languages_in(path: Path) -> tuple[str, str]:

@@ -37,10 +37,13 @@ OURS: Final = "headlight"
 Role = Literal["causal", "seq2seq", "masked", "labels", "trunk"]
 """What a class is for: to write text after text, or text about text, to say masked words or labels, or only to read."""
 
+#: What the library calls sound that a class is given.
+SOUND: Final = ("input_features", "input_values")
+
 #: Role → the library's maps from a configuration to the classes that have it.
 _MAPS: Final[Mapping[Role, tuple[Any, ...]]] = {
     "causal": (transformers.AutoModelForCausalLM,),
-    "seq2seq": (transformers.AutoModelForSeq2SeqLM,),
+    "seq2seq": (transformers.AutoModelForSeq2SeqLM, transformers.AutoModelForSpeechSeq2Seq),
     "masked": (transformers.AutoModelForMaskedLM,),
     "labels": (
         transformers.AutoModelForSequenceClassification,
@@ -65,6 +68,11 @@ class ModelClass:
         return bool(self.made.main_input_name == "pixel_values")
 
     @property
+    def reads_sound(self) -> bool:
+        """Whether it is given the numbers of a sound and no text."""
+        return self.made.main_input_name in SOUND
+
+    @property
     def has_two_stacks(self) -> bool:
         """Whether it has an encoder and a decoder behind it."""
         return "decoder_input_ids" in inspect.signature(self.made.forward).parameters
@@ -82,7 +90,11 @@ TOKEN_SETTINGS: Final = (
     "bad_words_ids",
     "suppress_tokens",
     "begin_suppress_tokens",
+    "no_timestamps_token_id",
 )
+#: The same of models that hear several languages (Whisper): token → its id, and whether they do.
+TOKENS_BY_NAME: Final = ("lang_to_id", "task_to_id")
+IS_MULTILINGUAL: Final = "is_multilingual"
 
 # The library sets global number types while it loads.
 _LOADING: Final = Lock()
@@ -359,6 +371,23 @@ def load_image_processor(folder: Path, config: Any, name: str) -> Any:
         raise CheckpointError(message, name=name, first_line=first_words(error)) from error
 
 
+def load_feature_extractor(folder: Path, config: Any, name: str) -> Any:
+    """What converts a sound to the numbers that a speech model reads; arguments as of `load_tokenizer`.
+
+    Raises a CheckpointError if there is none that can be loaded.
+    """
+    try:
+        with _LOADING, quiet():
+            open_it: Callable[..., Any] = transformers.AutoFeatureExtractor.from_pretrained
+            return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        message = (
+            "The feature extractor in {name}, by which its model reads sound, cannot be loaded: {first_line}. Save it in "
+            "the folder with `feature_extractor.save_pretrained(folder)`."
+        )
+        raise CheckpointError(message, name=name, first_line=first_words(error)) from error
+
+
 def picture_sizes(processor: Any) -> dict[str, Any]:
     """To which sizes an image processor brings a picture, as its settings have them."""
     settings = processor.to_dict()
@@ -383,13 +412,13 @@ def settings_of_model(model: nn.Module | None = None) -> Iterator[None]:
         raise
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         known: set[str] = set() if model is None else set(inspect.signature(model.forward).parameters)
-        if asked := (known - {"input_ids"}).intersection(re.findall(r"\w+", str(error))):
+        if asked := (known - {"input_ids", *SOUND}).intersection(re.findall(r"\w+", str(error))):
             message = "This model reads more than text: it asks for {inputs}, which Headlight does not give it."
             raise CheckpointError(message, inputs=", ".join(sorted(asked))) from error
         if {"input_ids", "pixel_values"} <= known:
             message = "This model reads text and pictures together, and cannot read a text alone ({first_line})."
             raise CheckpointError(message, first_line=first_words(error)) from error
-        message = "This model cannot read text: the settings in its folder contradict each other ({first_line})."
+        message = "This model cannot read its input: the settings in its folder contradict each other ({first_line})."
         raise CheckpointError(message, first_line=first_words(error)) from error
 
 
@@ -427,6 +456,16 @@ def attending_by(model: Any, implementation: str) -> Iterator[None]:
         attend_by(model, own)
 
 
+def hears(model: Any) -> bool:
+    """Whether a model is given the numbers of a sound."""
+    return model.main_input_name in SOUND
+
+
+def takes_prompt(model: Any) -> bool:
+    """Whether the library's `generate` of a model is told by tokens what to write, as Whisper's."""
+    return {"task", "language", "return_timestamps"} <= inspect.signature(model.generate).parameters.keys()
+
+
 def keeps_rows(model: nn.Module) -> bool:
     """Whether a model can be asked for the logits of its last rows alone."""
     return "logits_to_keep" in inspect.signature(model.forward).parameters
@@ -443,6 +482,12 @@ def generation_settings(stated: Mapping[str, Any] | None, config: Mapping[str, A
         with settings_of_model(), quiet():
             stated = made.from_model_config(dict(config)).to_dict()
     kept = {name: stated[name] for name in TOKEN_SETTINGS if stated.get(name) is not None}
+    for name in TOKENS_BY_NAME:
+        if isinstance(stated.get(name), dict):
+            kept[name] = {str(token): token_id for token, token_id in stated[name].items()}
+            check_token_ids({"each_token_id": list(kept[name].values())}, "generation_config.json")
+    if isinstance(stated.get(IS_MULTILINGUAL), bool):
+        kept[IS_MULTILINGUAL] = stated[IS_MULTILINGUAL]
     check_token_ids(kept, "generation_config.json")
     return made(**kept)
 

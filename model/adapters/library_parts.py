@@ -255,7 +255,7 @@ class LibraryParts(Parts):
 
     def final_norm(self, stack: Stack) -> Norm | None:
         """See `Parts`."""
-        norm, width = final_norm(self.reader.model, stack), self._width(stack)
+        norm, width = final_norm(self.reader.model, stack, partial(self._arguments, [1, 2], stack)), self._width(stack)
         if norm is None or not is_norm(norm, torch.randn(2, width)):
             return None
         return norm_behind(norm, width, self.reader.device)
@@ -605,11 +605,15 @@ class LibraryParts(Parts):
     def _run(self, ids: Sequence[int], positions: Tensor | None = None) -> None:
         """Run the model over any tokens, which both of its stacks read."""
         model: Any = self.reader.model.base_model
-        source, target = (ids if stack in self.stacks else () for stack in ("encoder", "decoder"))
-        given = self.reader.arguments(source, target)
+        given = self._arguments(ids)
         if positions is not None:
             given["position_ids"] = positions[None].to(self.reader.device)
         model(**given)
+
+    def _arguments(self, ids: Sequence[int], stack: Stack | None = None) -> dict[str, Any]:
+        """What the model is called with to read any tokens in both of its stacks, or at least in this one."""
+        source, target = (ids if each in self.stacks else () for each in ("encoder", "decoder"))
+        return self.reader.arguments(source, target)
 
     def _calls(self, stack: Stack, distance: int, at_once: int = ROWS_AT_ONCE) -> list[LayerCall]:
         """With what the layers of a stack are called, for the keys at position 0 and then the queries further on."""

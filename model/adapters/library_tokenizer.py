@@ -118,6 +118,14 @@ class LibraryTokenizer:
         made.offered = replace(self.offered, chosen=made.spoken)
         return made
 
+    def naming(self, names: Mapping[int, str]) -> Self:
+        """The same, which calls these special tokens so: some are in no file of a tokenizer, as Whisper's timestamps."""
+        made = copy.copy(self)
+        made._verbatim = {**names, **self._verbatim}
+        made.special_ids = self.special_ids | names.keys()
+        made.special_tokens = self.special_tokens | set(names.values())
+        return made
+
     def encode(self, text: str, second: str = "", *, is_target: bool = False, with_special: bool = True) -> Encoded:
         """Token ids of a text, or of a pair with a second one, with the special tokens that the model expects."""
         options = {"return_offsets_mapping": self._has_offsets}

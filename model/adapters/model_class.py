@@ -9,16 +9,13 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import transformers
 
 from model.adapters import library
 from model.adapters.library import ModelClass, Role
 from model.errors import CheckpointError, Message, said
-
-#: What the library calls sound that a class is given.
-_SOUND: Final = ("input_features", "input_values")
 
 
 def with_type(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,19 +41,25 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
         config: from `library.make_config`.
         tensors: names of the folder's tensors; None for a model that is to be made, which has all.
 
-    Raises a CheckpointError if it is a speech model, or the library has no class for it that reads text alone or
-    pictures alone; one that can be given both is run on a text alone only where config.json names it.
+    Raises a CheckpointError if the library has no class for it that reads text, pictures or sound alone; one that can
+    be given text and pictures is run on a text alone only where config.json names it.
     """
     known = library.classes_of(config)
+    if any(each.role == "trunk" and each.reads_sound for each in known):
+        # A decoder without the encoder that hears is none of these.
+        known = [each for each in known if each.reads_sound]
     named = [made for made in _named(config.architectures) if isinstance(config, made.config_class)]
     trunks = [each for each in known if each.role == "trunk"]
     stated = [each for made in named for each in known if each.made is made and not each.reads_pictures]
-    if any(each.made.main_input_name in _SOUND for each in trunks) or (not stated and any(map(_listens, named))):
-        message = "This folder contains a speech model ({kind}): it reads sound, which Headlight does not do yet."
+    if not stated and not any(each.reads_sound for each in trunks) and any(map(_listens, named)):
+        message = (
+            "This folder contains a model that reads sound together with something else ({kind}), which Headlight does "
+            "not do yet."
+        )
         raise CheckpointError(message, kind=str(config.model_type)[:60])
     chosen = stated[:1] or list(_with_filled_head(config, known, tensors))
     for each in (*chosen, *trunks, *known):
-        if each.made.main_input_name in ("input_ids", "pixel_values"):
+        if each.made.main_input_name in ("input_ids", "pixel_values", *library.SOUND):
             if _reads_both(each.made) and each not in stated:
                 # Without the head that says words, a text alone would run a part of it.
                 break
@@ -68,8 +71,8 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
         )
         raise CheckpointError(message, kind=str(config.model_type)[:60])
     raise CheckpointError(
-        "This folder contains a model of type {kind!r}. transformers has no class for it that reads text alone or "
-        "pictures alone, and Headlight opens no other models yet.",
+        "This folder contains a model of type {kind!r}. transformers has no class for it that reads text, pictures or "
+        "sound alone, and Headlight opens no other models yet.",
         kind=str(config.model_type)[:60],
     )
 
@@ -96,7 +99,7 @@ def _named(names: Any) -> list[Any]:
 
 def _listens(made: Any) -> bool:
     """Whether a class can be given sound."""
-    return any(sound in name for name in inspect.signature(made.forward).parameters for sound in (*_SOUND, "audio"))
+    return any(sound in name for name in inspect.signature(made.forward).parameters for sound in (*library.SOUND, "audio"))
 
 
 def _reads_both(made: Any) -> bool:

@@ -1,5 +1,6 @@
 """Find the norms of a model of `transformers`, and what they compute, without asking for a module's name."""
 
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -21,19 +22,27 @@ HALF: Final = 3e-2
 _NORMS: Final[WeakKeyDictionary[nn.Module, dict[Stack, nn.Module | None]]] = WeakKeyDictionary()
 
 
-def final_norm(model: nn.Module, stack: Stack = "decoder") -> nn.Module | None:
+def final_norm(
+    model: nn.Module, stack: Stack = "decoder", given: Callable[[], Mapping[str, Any]] | None = None
+) -> nn.Module | None:
     """The norm after the last layer of a stack; None where no module puts out what is read of the stack.
 
-    A run of two tokens finds it, once for each stack of a model.
+    A run finds it, once for each stack of a model: of what is `given` it as arguments, by default of two tokens.
     """
     found = _NORMS.setdefault(model, {})
     if stack not in found:
-        found[stack] = _last_module(model, stack)
+        found[stack] = _last_module(model, stack, (lambda: _two_tokens(model)) if given is None else given)
     return found[stack]
 
 
+def _two_tokens(model: nn.Module) -> Mapping[str, Any]:
+    whole: Any = model
+    ids = torch.tensor([[1, 2]], device=device_of(model))
+    return {"input_ids": ids} | ({"decoder_input_ids": ids} if whole.config.is_encoder_decoder else {})
+
+
 @torch.inference_mode()
-def _last_module(model: nn.Module, stack: Stack) -> nn.Module | None:
+def _last_module(model: nn.Module, stack: Stack, given: Callable[[], Mapping[str, Any]]) -> nn.Module | None:
     """The first module outside the lists of layers that puts out what the head of a decoder alone reads; in other
     models, or without a head, what the stack returns."""
     whole: Any = model
@@ -46,8 +55,6 @@ def _last_module(model: nn.Module, stack: Stack) -> nn.Module | None:
         if isinstance(output, Tensor):
             put_out.append((module, output))
 
-    ids = torch.tensor([[1, 2]], device=device_of(model))
-    given = {"input_ids": ids} | ({"decoder_input_ids": ids} if is_pair else {})
     with ExitStack() as hooks:
         for module in outside_layers(model):
             if module is not head:
@@ -57,7 +64,7 @@ def _last_module(model: nn.Module, stack: Stack) -> nn.Module | None:
         else:
             part: nn.Module = getattr(whole, f"get_{stack}")() if is_pair else whole.base_model
             hooks.callback(part.register_forward_hook(lambda _module, _given, output: read.append(output[0])).remove)
-        whole(**given, **({"use_cache": False} if stack == "decoder" else {}))
+        whole(**{**given(), **({"use_cache": False} if stack == "decoder" else {})})
     return next((module for module, output in put_out if torch.equal(output, read[0])), None)
 
 

@@ -1,6 +1,6 @@
 """Open a folder that `transformers` wrote, as a reader or writer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from model.adapters.ability_proof import check_looks, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
-from model.adapters.inspect_folder import private_copy, try_once
+from model.adapters.inspect_folder import extractor_settings, private_copy, try_once
 from model.adapters.layout import Layout, longest_text
 from model.adapters.library_parts import ADDED, NOT_ADDED
 from model.adapters.library_tokenizer import LibraryTokenizer
@@ -70,7 +70,8 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, cach
     check_values(folder.config, has_table=not library.turns(config))
     stored = Stored.of(folder.weights)
     model_class = class_of(config, stored.shapes)
-    if not model_class.reads_pictures:
+    has_words = not model_class.reads_pictures and (model_class.has_two_stacks or not model_class.reads_sound)
+    if has_words:
         check_tokenizer_files(folder.tokenizer, config.model_type)
     check_room(folder.name, folder.numbers, number_type, chosen)
     numbers, tables, largest = library.count_numbers(model_class, config)
@@ -78,7 +79,7 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, cach
         message = "{name} contains far fewer weights than its config.json requires. Copy it again."
         raise CheckpointError(message, name=folder.name)
     check_room(folder.name, folder.numbers, number_type, chosen, tables=tables, largest=largest)
-    pieces = None if model_class.reads_pictures else _open_tokenizer(folder, config)
+    pieces = _open_tokenizer(folder, config) if has_words else None
     placement = placement_for(folder.numbers, tables, number_type, chosen)
     model, whole = _loaded(folder, stored, model_class, config, number_type, placement)
     if placement is None:
@@ -92,6 +93,8 @@ def _proven(
     folder: Folder, model: Any, whole: Whole, pieces: LibraryTokenizer | None, digest: str, config: Any
 ) -> Reader:
     """The model as what it is proven to be."""
+    if library.hears(model):
+        return _proven_speech(folder, model, whole, pieces, digest, config)
     if pieces is None:
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
@@ -100,7 +103,7 @@ def _proven(
             processor = library.load_image_processor(copy.path, config, folder.name)
         check_picture_sizes(library.picture_sizes(processor))
         pixels = library.blank_pixels(processor)
-        probe = Probe(pixels=pixels)
+        probe = Probe(given={"pixel_values": pixels})
         whole = check_run(model, whole, probe, folder.name)
         layout, abilities = explore(model, probe, digest)
         abilities = replace(abilities, whole=whole)
@@ -128,6 +131,28 @@ def _proven(
         return _with_beginning(_with_tried(reader, source), source)
     writer = proven_writer(TextWriter(model, pieces, layout, abilities, name=folder.name, digest=digest))
     return _with_beginning(_with_tried(writer, source), source)
+
+
+def _proven_speech(
+    folder: Folder, model: Any, whole: Whole, pieces: LibraryTokenizer | None, digest: str, config: Any
+) -> Reader:
+    """The same of a model that reads sound."""
+    from model.adapters import speech_reader
+
+    with private_copy(folder) as copy:
+        speech_reader.check_extractor(extractor_settings(copy.path))
+        processor = library.load_feature_extractor(copy.path, config, folder.name)
+    ear = speech_reader.Ear.of(model, processor)
+    if pieces is None:
+        raise CheckpointError("This model ({name}) hears and does not write.", name=library.name_of(config))
+    words = library.words(model)
+    probe = ear.probe([token % words for token in pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]])
+    whole = check_run(model, whole, probe, folder.name)
+    layout, abilities = explore(model, probe, digest)
+    abilities = replace(abilities, whole=whole, lacks={**abilities.lacks, **speech_reader.LACKS})
+    reader = speech_reader.SpeechReader(model, pieces, layout, abilities, ear=ear, name=folder.name, digest=digest)
+    heard = proven_writer(reader.reading("", speech_reader.probe_sound(ear.rate)))
+    return reader.without(_with_tried(heard, probe.source).abilities.lacks)
 
 
 def _with_beginning(reader: TextReader, source: tuple[int, ...]) -> TextReader:
@@ -241,7 +266,7 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
     _remember(_PROVEN, key, without_layout(found))
     config: Any = model.config
     name = library.name_of(config)
-    length = _max_length(found, config)
+    length, longest_target = _longest(found, probe, config)
     if found.kind == "image":
         ((length, _),) = found.lengths
     elif not found.proof.is_exact or found.positions == "relative bias":
@@ -249,9 +274,10 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
         held = {site: layers[:1] for site, layers in found.heads.items()} if found.proof.is_exact else found.heads
         most = longest_text(held)
         length = most if length is None else min(length, most)
+        longest_target = None if longest_target is None else min(longest_target, length)
     abilities = Abilities(
         kind=found.kind,
-        reads="text" if probe.pixels is None else "picture",
+        reads=probe.reads,
         family=name,
         heads=found.heads,
         generates=found.kind in ("decoder", "encoder-decoder")
@@ -260,7 +286,7 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
         knows_inputs=found.proof.is_exact,
         positions=found.positions,
         max_length=length,
-        max_target_length=length if found.kind == "encoder-decoder" else None,
+        max_target_length=longest_target,
         lacks=_lacks(model, name, found, length),
         proof=found.proof,
     )
@@ -276,11 +302,19 @@ def _again(model: nn.Module, probe: Probe, known: Explored) -> Explored | None:
     return None if found.proof.is_exact and found.layout.heads != known.heads else found
 
 
-def _max_length(found: Explored, config: Any) -> int | None:
-    """How many tokens a model reads at most: rows of the table that was seen, or what its settings say."""
-    text_config = config.get_text_config()
+def _longest(found: Explored, probe: Probe, config: Any) -> tuple[int | None, int | None]:
+    """How many tokens a model reads and (encoder–decoder) writes at most: rows of the table that was seen, or what its
+    settings say.
+    """
     names = ["max_seq_len"] if found.positions in NO_LENGTH else ["max_seq_len", "max_position_embeddings"]
-    limits = [found.table, *(getattr(text_config, name, None) for name in names)]
+    if probe.reads == "sound":
+        return found.table, _least(config, ["max_target_positions"]) or _least(config, names)
+    length = min(filter(None, (found.table, _least(config, names))), default=None)
+    return length, length if found.kind == "encoder-decoder" else None
+
+
+def _least(config: Any, names: Sequence[str]) -> int | None:
+    limits = (getattr(config.get_text_config(), name, None) for name in names)
     return min((limit for limit in limits if isinstance(limit, int) and limit > 0), default=None)
 
 

@@ -5,7 +5,7 @@ Tables and rotations are noticed in torch's own functions, whatever the library'
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isclose
 from typing import Any, Final
@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from model.abilities import Kind, PositionScheme
+from model.abilities import Kind, PositionScheme, SourceKind
 from model.adapters import library
 from model.adapters.layout import Layout, eager_weights
 from model.adapters.placement import device_of
@@ -34,11 +34,18 @@ REPEATED: Final = 12
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """What a model reads to be proven: tokens of its own, or pixels [1, channel, height, width]."""
+    """What a model reads to be proven: tokens of its own, or numbers of a picture or a sound."""
 
-    source: tuple[int, ...] = ()
+    source: tuple[int, ...] = ()  #: of a sound, the numbers of the encoder's positions
     target: tuple[int, ...] = ()
-    pixels: Tensor | None = None
+    #: what its first stack is given instead of tokens, by the name of the argument: pixels [1, channel, height, width],
+    #: or what a processor makes of a sound.
+    given: Mapping[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def reads(self) -> SourceKind:
+        """What it is a probe of."""
+        return "text" if not self.given else "picture" if "pixel_values" in self.given else "sound"
 
     @classmethod
     def of_text(cls, model: nn.Module, token_ids: Sequence[int] = ()) -> "Probe":
@@ -55,10 +62,12 @@ class Probe:
 
     def arguments(self, model: nn.Module) -> dict[str, Any]:
         """What the model is called with."""
-        if self.pixels is not None:
-            return {"pixel_values": self.pixels.to(device_of(model), next(model.parameters()).dtype)}
+        dtype = next(model.parameters()).dtype
+        given: dict[str, Any] = {name: value.to(device_of(model), dtype) for name, value in self.given.items()}
+        if self.reads == "picture":
+            return given
         source, target = (torch.tensor([ids], device=device_of(model)) for ids in (self.source, self.target))
-        given: dict[str, Any] = {"input_ids": source, "attention_mask": torch.ones_like(source)}
+        given = given or {"input_ids": source, "attention_mask": torch.ones_like(source)}
         if self.target:
             given["decoder_input_ids"] = target
         named = inspect.signature(model.forward).parameters
@@ -181,6 +190,8 @@ def positions_of(
     """
     if kind == "image":
         return _of_pictures(model, runner, probe, layout)
+    if probe.reads == "sound":
+        return _of_sounds(model, runner, probe)
     *_, token, _ = probe.source  # the last may be special
     repeated = Probe((token,) * REPEATED, (token,) if probe.target else ())
     given, tables, kept = repeated.arguments(runner), PositionTables(REPEATED), {}
@@ -209,10 +220,9 @@ def _of_pictures(model: nn.Module, runner: Any, probe: Probe, layout: Layout) ->
     """By a picture whose patches are all equal: their first queries differ only by where they stand, by a table where
     the model has a parameter with a row for each patch.
     """
-    assert probe.pixels is not None
     if not layout.heads:
         return "unknown", None
-    given = replace(probe, pixels=torch.full_like(probe.pixels, 0.5)).arguments(runner)
+    given = {name: torch.full_like(pixels, 0.5) for name, pixels in probe.arguments(runner).items()}
     with torch.inference_mode(), library.settings_of_model(), listen(record={CALL}) as kept:
         runner(**given)
     first, *_ = layout.inputs(kept)["encoder.self"]
@@ -220,6 +230,18 @@ def _of_pictures(model: nn.Module, runner: Any, probe: Probe, layout: Layout) ->
     _, patches = first.query.chunk(2, dim=1)
     is_told = not _are_equal(patches, dim=1) and picture_table(model, first.query.size(1)) is not None
     return ("learned" if is_told else "unknown"), None
+
+
+def _of_sounds(model: Any, runner: Any, probe: Probe) -> tuple[PositionScheme, int | None]:
+    """By the tables and rotations that are met while a sound is read, and the rows of the encoder's own table."""
+    tables, rotations = PositionTables(REPEATED), Rotations(len(probe.source))
+    with torch.inference_mode(), library.settings_of_model(), tables, rotations:
+        runner(**probe.arguments(runner))
+    found = [table[first:] for table, first in tables.found(torch.empty(0)) if len(table) - first >= len(probe.source)]
+    rows = min(map(len, found), default=None)
+    if found or _sines(model):
+        return ("sinusoidal" if not found or any(map(_is_sines, found)) else "learned"), rows
+    return ("rotary" if rotations.sines() is not None else "unknown"), None
 
 
 #: Tokens of a picture's own that stand before its patches, at most: of its class, of what it was taught, and registers.

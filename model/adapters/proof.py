@@ -60,7 +60,7 @@ def explore_model(model: Any, probe: Probe) -> Explored:
     CheckpointError if it cannot read, has no attention, or its weights cannot be trusted; the message says why.
     """
     parts = _parts(model)
-    runner = model if library.has_words(model) or probe.pixels is not None else model.base_model
+    runner = model if library.has_words(model) or probe.reads == "picture" else model.base_model
     given = probe.arguments(runner)
     results: list[Any] = []
 
@@ -119,7 +119,7 @@ def found_again(model: Any, probe: Probe, found: Explored) -> Explored:
     if not found.proof.is_exact:
         return found
     library.attend_by(model, library.OURS)
-    runner = model if library.has_words(model) or probe.pixels is not None else model.base_model
+    runner = model if library.has_words(model) or probe.reads == "picture" else model.base_model
     given = probe.arguments(runner)
     return replace(found, layout=find_layout(model, found.lengths, lambda: runner(**given))[0])
 
@@ -169,7 +169,7 @@ def _kind_and_weights(output: Any, probe: Probe, name: str) -> tuple[Kind, dict[
     else:
         weights = eager_weights(output, ("encoder.self",))
         layers, seen = weights.get("encoder.self", ()), len(probe.source)
-        kind = "encoder" if probe.pixels is None else "image"
+        kind = "image" if probe.reads == "picture" else "encoder"
         square = [layer for layer in layers if layer.shape[-2:] == (seen, seen)]
         if square and not any(bool(layer.triu(1).any()) for layer in square):
             kind, weights = "decoder", {"decoder.self": layers}

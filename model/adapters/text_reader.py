@@ -124,7 +124,8 @@ class TextReader(TextTracer):
         limit = self.abilities.max_target_length
         both = [self.checked_tokens(word, said("A translation"), limit, is_target=True).ids for word in (right, wrong)]
         row, before, *chosen = first_difference(*both)
-        return WordChoice(TokenPlace(self.source(text).ids, (self.begin_before(both[0]), *before), row), *chosen)
+        begin = self.begin_before(both[0])
+        return WordChoice(TokenPlace(self.source(text).ids, (*begin, *before), len(begin) - 1 + row), *chosen)
 
     def place_logits(
         self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
@@ -147,7 +148,7 @@ class TextReader(TextTracer):
         """See `model.word_choice.Chooser`. Raises a SessionError if the model's settings for writing cannot be used."""
         begun = Beginning()
         if source:
-            begun = begin_writing(self.model, torch.tensor([source], device=self.device), 1, self.start_options)
+            begun = begin_writing(self.model, self.read_first(source), 1, self.start_options)
         rows = GenerationRows(self.model, begun, caches=self.caches)
 
         def read(token_ids: Sequence[int]) -> Float[Tensor, "vocab"]:

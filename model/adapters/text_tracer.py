@@ -25,7 +25,7 @@ from model.input_text import check_not_blank, nothing_seen, too_long
 from model.languages import Offered
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
-from model.sources.source import TextSource
+from model.sources.source import Source, TextSource
 from model.trace.steps import Vocabulary, describe_steps
 from model.trace.trace import SiteLayers, TokenInputs, Trace
 from model.word_choice import TokenPlace
@@ -131,7 +131,9 @@ class TextTracer(BaseReader):
                 return self.trace_rows(text, source.ids, more.ids, keep_outputs=keep, edits=edits)
             case _:
                 if target is None:
-                    begin, *emitted = self.write(source.ids, edits)
+                    written = self.write(source.ids, edits)
+                    count = len(self.begin_before(written))
+                    begin, emitted = tuple(written[:count]), written[count:]
                 else:
                     emitted = list(self.target_ids(target))
                     begin = self.begin_before(emitted)
@@ -163,7 +165,7 @@ class TextTracer(BaseReader):
         source_ids: Sequence[int],
         emitted: Sequence[int],
         *,
-        begin: int | None = None,
+        begin: Sequence[int] = (),
         keep_outputs: bool = False,
         edits: Edits | None = None,
     ) -> Trace:
@@ -171,8 +173,8 @@ class TextTracer(BaseReader):
 
         Args:
             text, source_ids: what is read, and its ids.
-            emitted: what was written after the text, or (encoder–decoder) after the token that begins.
-            begin: the token with which the decoder of an encoder–decoder began.
+            emitted: what was written after the text, or (encoder–decoder) after the tokens that begin.
+            begin: the tokens with which the decoder of an encoder–decoder began; by default its own.
             keep_outputs: whether to record the real head outputs.
 
         Raises:
@@ -181,7 +183,8 @@ class TextTracer(BaseReader):
         """
         has_encoder = self.abilities.kind == "encoder-decoder"
         if has_encoder:
-            rows = [self.begin_before(emitted) if begin is None else begin, *emitted[:-1]]
+            begin = begin or self.begin_before(emitted)
+            rows = [*begin, *emitted[:-1]]
         else:
             rows = [*source_ids, *emitted]
         most = self.abilities.max_target_length if has_encoder else self.abilities.max_length
@@ -193,10 +196,12 @@ class TextTracer(BaseReader):
         predicted = [] if done.logits is None else done.logits.argmax(-1).tolist()
         # What each row is followed by; the last token of a text that nothing follows, by what the model would write.
         following = list(emitted) if has_encoder else [*rows[1:], *predicted[-1:]]
-        steps = [] if done.logits is None else describe_steps(done.logits[: len(following)], following, 0, self.pieces)
+        first = max(0, len(begin) - 1)
+        of_steps = None if done.logits is None else done.logits[first : first + len(following)]
+        steps = [] if of_steps is None else describe_steps(of_steps, following, first, self.pieces)
         return Trace(
             reader_key=self.key,
-            source=TextSource(text=text, ids=encoder_ids, tokens=self.pieces.source_tokens(encoder_ids)),
+            source=self.source_of(text, Encoded(encoder_ids, self.pieces.source_tokens(encoder_ids))),
             translation=self.pieces.decode(emitted),
             target_ids=tuple(rows),
             target_tokens=self.pieces.tokens(rows),
@@ -211,12 +216,15 @@ class TextTracer(BaseReader):
     @torch.inference_mode()
     def write(self, source_ids: Sequence[int], edits: Edits | None = None) -> list[int]:
         """The greedy translation of an encoder–decoder as token ids, with the one that begins it. Raises as `trace`."""
-        most = most_steps(self.abilities, len(source_ids))
+        most = self.most_steps(source_ids)
         functions = head_edits(edits, self.abilities, num_source=len(source_ids), num_target=most)
-        given = torch.tensor([list(source_ids)], device=self.device)
         with listen(edits=functions):
             # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
-            return write_greedily(self.model, given, most, self.start_options)
+            return write_greedily(self.model, self.read_first(source_ids), most, self.start_options)
+
+    def most_steps(self, source_ids: Sequence[int]) -> int:
+        """Tokens that it may write about what it read, or after it."""
+        return most_steps(self.abilities, len(source_ids))
 
     @property
     def start_options(self) -> Mapping[str, Any]:
@@ -283,18 +291,18 @@ class TextTracer(BaseReader):
         begin = self._stated("decoder_start_token_id")
         return begin is None or bool(self.pieces.language_of(begin))
 
-    def begin_before(self, emitted: Sequence[int]) -> int:
-        """The token that the decoder reads before these."""
+    def begin_before(self, emitted: Sequence[int]) -> tuple[int, ...]:
+        """The tokens that the decoder of an encoder–decoder reads before these; of most models one."""
         language, begin = self.pieces.language_id, self._stated("decoder_start_token_id")
         if language is not None and self._begins_with_language:
-            return language
+            return (language,)
         # Without a word of the model, a target begins with the token that ends it, as mBART's do with the language.
-        return int(emitted[-1]) if begin is None else begin
+        return (int(emitted[-1]) if begin is None else begin,)
 
     def first_target(self, source_ids: Sequence[int]) -> tuple[int, ...]:
         """What the decoder of an encoder–decoder reads before the first token that it chooses."""
         forced = self.start_options.get("forced_bos_token_id", self._stated("forced_bos_token_id"))
-        return (self.begin_before(source_ids), *([] if forced is None else [forced]))
+        return (*self.begin_before(source_ids), *([] if forced is None else [forced]))
 
     def _read_only(
         self, text: str, target: str | None, source: Encoded, keep_outputs: bool, edits: Edits | None
@@ -309,13 +317,17 @@ class TextTracer(BaseReader):
         done = self._run(source.ids, (), keep_outputs, edits, source.token_inputs)
         return Trace(
             reader_key=self.key,
-            source=TextSource(text=text, ids=source.ids, tokens=source.tokens, own_names=source.names),
+            source=self.source_of(text, source),
             inputs=done.inputs,
             recorded=done.recorded,
             special_tokens=self.pieces.special_tokens,
             roles=source.segments,
             token_inputs=source.token_inputs,
         )
+
+    def source_of(self, text: str, read: Encoded) -> Source:
+        """What a trace keeps of what the encoder read."""
+        return TextSource(text=text, ids=read.ids, tokens=read.tokens, own_names=read.names)
 
     def trace_place(self, place: TokenPlace, token: int, edits: Edits | None = None) -> Trace:
         """A trace of what is read at a place where this token is said; with edits of heads, for this run alone."""
@@ -324,8 +336,10 @@ class TextTracer(BaseReader):
             return self.trace_source("", read, False, edits)
         if self.abilities.kind == "decoder":
             return self.trace_rows("", place.target, (), edits=edits)
-        begin, *written = place.target
-        return self.trace_rows("", place.source, [*written, token], begin=begin, edits=edits)
+        begin = place.target[: len(self.begin_before(place.target))]
+        return self.trace_rows(
+            "", place.source, [*place.target[len(begin) :], token], begin=begin, edits=edits
+        )
 
     def run_again(self, trace: Trace, *, edits: Edits | None = None) -> Any:
         """What the library's model returns for what a trace read, under the trace's edits, or these named ones."""
@@ -341,17 +355,20 @@ class TextTracer(BaseReader):
         self, source_ids: Sequence[int], target_ids: Sequence[int], copies: int = 1, token_inputs: TokenInputs = ()
     ) -> dict[str, Any]:
         """What the model is called with to read these tokens once, so many copies side by side."""
-        source, target = (torch.tensor([list(ids)] * copies, device=self.device) for ids in (source_ids, target_ids))
-        first = source if source_ids else target
-        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
+        given = self.read_first(source_ids or target_ids, copies)
         for name, values in token_inputs:
             if name in self._read_beside:
                 given[name] = torch.tensor([list(values)] * copies, device=self.device)
         if source_ids and target_ids:
-            given["decoder_input_ids"] = target
+            given["decoder_input_ids"] = torch.tensor([list(target_ids)] * copies, device=self.device)
         if target_ids:
             given["use_cache"] = False
         return given
+
+    def read_first(self, ids: Sequence[int], copies: int = 1) -> dict[str, Any]:
+        """What the model is called with for its first stack to read these, so many copies side by side."""
+        read = torch.tensor([list(ids)] * copies, device=self.device)
+        return {"input_ids": read, "attention_mask": torch.ones_like(read)}
 
     @cached_property
     def _read_beside(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.decoder_sizes import library_sizes
-from model.adapters.generate_call import GenerationRows, most_steps
+from model.adapters.generate_call import GenerationRows
 from model.adapters.generation import GenerationSession, beginning_of, check_writes
 from model.adapters.library import settings_of_model
 from model.adapters.text_reader import TextReader
@@ -99,7 +99,7 @@ class TextWriter(TextReader):
             message = "The width of a beam whose tree is kept must be between 1 and {largest_width}, got {beam}."
             raise ConfigError(message, largest_width=LARGEST_WIDTH, beam=beam)
         source_ids = self.source(text).ids
-        most = most_steps(self.abilities, len(source_ids))
+        most = self.most_steps(source_ids)
         beginning = beginning_of(self, source_ids, most)
         alpha = beginning.length_penalty if alpha is None else alpha
         early_stopping = beginning.early_stopping if early_stopping is None else early_stopping
@@ -125,7 +125,7 @@ class TextWriter(TextReader):
         check_writes(self)
         draws = draws_of(n, sampling, seed)
         source_ids = self.source(text).ids
-        most = most_steps(self.abilities, len(source_ids))
+        most = self.most_steps(source_ids)
         beginning = beginning_of(self, source_ids, most)
         rows, last = self._rows_before_last(
             beginning.token_ids, GenerationRows(self.model, beginning, caches=self.caches)

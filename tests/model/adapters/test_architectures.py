@@ -68,7 +68,7 @@ def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str) 
     with torch.inference_mode():
         eager = model(**given, output_attentions=True)
         pixels = given.get("pixel_values")
-        layout, abilities = explore(model, None if pixels is None else Probe(pixels=pixels[:1]))
+        layout, abilities = explore(model, None if pixels is None else Probe(given={"pixel_values": pixels[:1]}))
         with listen(record={CALL, OUTPUTS}) as recorded:
             model(**given)
     assert abilities.knows_inputs

@@ -1,0 +1,243 @@
+"""Speech models open whole: their attention is the eager model's, and what they write is what `generate` writes."""
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from model import SwitchOff
+from model.adapters.inspect_folder import folder_with_model, reads_in
+from model.adapters.speech_reader import SpeechReader
+from model.errors import InputTextError, TraceError
+from model.opening import open_reader
+from tests.model.adapters import speech_zoo
+from tests.model.adapters.zoo import refused, set_config
+
+EAGER = {
+    "encoder.self": "encoder_attentions",
+    "decoder.self": "decoder_attentions",
+    "decoder.cross": "cross_attentions",
+}
+Folder = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def speech(tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    """Kind → a folder with such a model; not to be changed."""
+    root = tmp_path_factory.mktemp("speech")
+    return cache(lambda kind: speech_zoo.SAVED[kind](root / kind))
+
+
+@pytest.fixture(scope="module")
+def heard(speech: Folder) -> Callable[[str], SpeechReader]:
+    """Kind → a reader of such a model that has been given a sound."""
+
+    @cache
+    def read(kind: str) -> SpeechReader:
+        reader = open_reader(speech(kind), "cpu")
+        assert isinstance(reader, SpeechReader)
+        return reader.reading("tone.wav", speech_zoo.sound())
+
+    return read
+
+
+def eager(folder: Path) -> tuple[Any, dict[str, torch.Tensor]]:
+    """The library's own model, and the numbers that it is given of the same sound."""
+    model = transformers.AutoModelForSpeechSeq2Seq.from_pretrained(folder, attn_implementation="eager").eval()
+    extractor = transformers.AutoFeatureExtractor.from_pretrained(folder)
+    made = extractor(speech_zoo.sound().samples, sampling_rate=speech_zoo.RATE, return_tensors="pt")
+    return model, {model.main_input_name: made[model.main_input_name]}
+
+
+@pytest.mark.parametrize("kind", speech_zoo.WRITERS)
+def test_the_three_attentions_are_those_of_the_eager_model(
+    speech: Folder, heard: Callable[[str], SpeechReader], kind: str
+) -> None:
+    trace = heard(kind).trace("", extras={"hook_head_output"})
+    model, given = eager(speech(kind))
+    with torch.inference_mode():
+        expected = model(**given, decoder_input_ids=torch.tensor([trace.target_ids]), output_attentions=True)
+    assert trace.shapes == {"encoder.self": (3, 4), "decoder.self": (2, 2), "decoder.cross": (2, 2)}
+    for site, name in EAGER.items():
+        for layer, weights in enumerate(expected[name]):
+            torch.testing.assert_close(trace.weights(site, layer), weights[0], atol=1e-5, rtol=0)
+            assert trace.head_output_deviation(site, layer) <= trace.head_output_tolerance(site, layer)
+    assert trace.source.kind == "sound"
+    assert len(trace.source_tokens) == expected.encoder_last_hidden_state.size(1)
+
+
+CHOSEN = [
+    ("en", "transcribe"), ("de", "translate"), ("fr", "transcribe-timestamps"), ("de", "translate-timestamps"),
+    ("", "transcribe"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reads", "writes"), CHOSEN)
+def test_whisper_writes_what_generate_writes(
+    speech: Folder, heard: Callable[[str], SpeechReader], reads: str, writes: str
+) -> None:
+    reader = heard("whisper").speaking(reads, writes)
+    session = reader.decode("")
+    session.run()
+    model, given = eager(speech("whisper"))
+    options = {"task": writes.split("-")[0], "return_timestamps": writes.endswith("timestamps")}
+    options |= {"language": reads} if reads else {}
+    found = model.generate(**given, max_new_tokens=session.max_steps, force_unique_generate_call=True, **options)
+    assert list(session.target_ids) == found[0].tolist()
+    assert list(reader.trace("").target_ids) == found[0].tolist()[:-1]
+    told = reader.pieces.tokens(session.prompt_ids)
+    assert told[2:] == (f"<|{options['task']}|>", *([] if options["return_timestamps"] else ["<|notimestamps|>"]))
+    assert reads in ("", told[1].strip("<|>"))
+    if options["return_timestamps"]:
+        times = [float(token[2:-2]) for token in reader.pieces.tokens(session.written_ids) if token[2:3].isdigit()]
+        assert times == sorted(times)
+        assert times[0] <= 1
+
+
+def test_beams_with_timestamps_are_those_of_generate(speech: Folder, heard: Callable[[str], SpeechReader]) -> None:
+    reader = heard("whisper").speaking("de", "transcribe-timestamps")
+    tree = reader.beam_tree("", beam=3)
+    model, given = eager(speech("whisper"))
+    found = model.generate(
+        **given, language="de", task="transcribe", return_timestamps=True, num_beams=3,
+        max_new_tokens=reader.decode("").max_steps, force_unique_generate_call=True,
+    )  # fmt: skip
+    written = [*reader.decode("").prompt_ids, *tree.token_ids(tree.winner.index)]
+    assert written == found[0].tolist()[: len(written)]
+
+
+def test_one_that_hears_english_alone_is_told_less(tmp_path: Path) -> None:
+    folder = speech_zoo.save_whisper(tmp_path, hears_many=False)
+    reader = open_reader(folder, "cpu")
+    assert isinstance(reader, SpeechReader)
+    assert reader.offered.reads == ()
+    assert reader.languages == ("en", "en")
+    session = reader.reading("tone", speech_zoo.sound()).decode("")
+    assert reader.pieces.tokens(session.prompt_ids) == ("<|startoftranscript|>", "<|notimestamps|>")
+    session.run()
+    model, given = eager(folder)
+    found = model.generate(**given, max_new_tokens=session.max_steps, force_unique_generate_call=True)
+    assert list(session.target_ids) == found[0].tolist()
+
+
+@pytest.mark.parametrize("kind", speech_zoo.WRITERS)
+def test_steps_back_branches_targets_and_edits_are_as_of_any_writer(
+    heard: Callable[[str], SpeechReader], kind: str
+) -> None:
+    reader = heard(kind)
+    session = reader.decode("")
+    for _ in range(4):
+        session.step()
+    first = session.steps[-1]
+    session.back()
+    branch = session.branch()
+    assert branch.step().token_id == first.token_id
+    assert branch.steps[-1].log_prob == pytest.approx(first.log_prob, abs=1e-4)
+    trace = branch.trace()
+    assert [step.token_id for step in trace.steps] == list(branch.written_ids)
+    assert trace.rows_before == len(branch.prompt_ids) - 1
+    assert trace.row_tokens("decoder.cross")[trace.rows_before :] == tuple(step.token for step in trace.steps)
+    forced = reader.trace_tokens("", branch.written_ids)
+    torch.testing.assert_close(forced.weights("decoder.cross", 1), trace.weights("decoder.cross", 1))
+    given = reader.trace("", "it was tired")
+    assert given.translation.strip() == "it was tired"
+    assert given.target_ids[: len(branch.prompt_ids)] == branch.prompt_ids
+    off = reader.trace("", "it was tired", edits=[SwitchOff("decoder.cross", layer=0, head=1)])
+    assert not off.weights("decoder.cross", 0, heads=[1]).any()
+    assert not torch.equal(off.weights("decoder.cross", 1), given.weights("decoder.cross", 1))
+    lens = reader.logit_lens(given)
+    assert lens.tokens[-1][-1][0] == given.predicted_tokens[-1]
+    choice = reader.word_choice("", "animal", "street")
+    assert reader.log_odds([choice]).shape == (1, 1)
+
+
+def test_a_sound_is_the_same_however_it_is_given(
+    heard: Callable[[str], SpeechReader], tmp_path: Path
+) -> None:
+    reader, sound = heard("whisper"), speech_zoo.sound()
+    (tmp_path / "tone.wav").write_bytes(sound.wav())
+    silent = reader.without({})
+    silent.heard = None
+    of_file, of_sound = silent.trace(str(tmp_path / "tone.wav"), "it"), reader.trace("", "it")
+    # A file has 16 bits.
+    torch.testing.assert_close(
+        of_file.weights("decoder.cross", 0), of_sound.weights("decoder.cross", 0), atol=1e-3, rtol=0
+    )
+    assert of_file.text == "tone.wav"
+    other = reader.reading("tone.wav", speech_zoo.sound(seed=1))
+    assert len({silent.key, reader.key, other.key, reader.speaking("de").key, reader.speaking("", "translate").key}) == 5
+    with pytest.raises(TraceError, match="another sound"):
+        other.run_again(of_sound)
+    with pytest.raises(InputTextError, match="give it one"):
+        silent.decode("")
+    with pytest.raises(InputTextError, match="1.0 s.*at most 1 s"):
+        reader.reading("long", speech_zoo.sound(1.01)).decode("")
+    assert len(reader.trace_sound(speech_zoo.sound(1.0)).source_tokens) == 50
+
+
+@pytest.mark.parametrize("named", [["WhisperForCausalLM"], ["Whisper"], None])
+def test_a_folder_opens_as_the_class_that_hears_and_writes_whatever_it_says(
+    speech: Folder, tmp_path: Path, named: list[str] | None
+) -> None:
+    folder = copied(speech("whisper"), tmp_path)
+    set_config(folder, architectures=named)
+    assert reads_in(folder) == "sound"
+    assert folder_with_model(str(folder)) == folder
+    whole = open_reader(folder, "cpu").abilities.whole
+    assert whole is not None
+    assert whole.opened_as.startswith("WhisperForConditionalGeneration; ")
+    assert not whole.unused
+    assert whole.used == len(load_file(folder / "model.safetensors"))
+
+
+def copied(folder: Path, to: Path) -> Path:
+    for file in folder.iterdir():
+        (to / file.name).write_bytes(file.read_bytes())
+    return to
+
+
+def lacking(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        tensors = load_file(folder / "model.safetensors")
+        del tensors[name]
+        save_file(tensors, folder / "model.safetensors")
+
+    return change
+
+
+def one_more(folder: Path) -> None:
+    more = {"model.encoder.layers.3.fc1.weight": torch.randn(48, 32)}
+    save_file(load_file(folder / "model.safetensors") | more, folder / "model.safetensors")
+
+
+def extractor(**values: Any) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        file = folder / "preprocessor_config.json"
+        file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | values), encoding="utf-8")
+
+    return change
+
+
+SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a layer's tensor less": (lacking("model.encoder.layers.2.fc1.weight"), "lack model.encoder.layers.2.fc1.weight"),
+    "no ear": (lacking("model.encoder.conv1.weight"), "lack model.encoder.conv1.weight"),
+    "a layer's tensor more": (one_more, "contain model.encoder.layers.3.fc1.weight"),
+    "another window": (extractor(chunk_length=2, n_samples=32_000, nb_max_frames=200), "length 100, but found 200"),
+    "an endless window": (extractor(chunk_length=10**9), "chunk_length = 1000000000; 1 to 60"),
+    "no rate": (extractor(sampling_rate="fast"), "sampling_rate = 'fast'; 1 to"),
+    "nothing that hears": (lambda folder: (folder / "preprocessor_config.json").unlink(), "The feature extractor in"),
+}
+
+
+@pytest.mark.parametrize("what", SPOILED)
+def test_a_spoiled_folder_is_refused_with_what_is_wrong(speech: Folder, tmp_path: Path, what: str) -> None:
+    change, words = SPOILED[what]
+    folder = copied(speech("whisper"), tmp_path)
+    change(folder)
+    refused(folder, words)
