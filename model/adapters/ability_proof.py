@@ -8,9 +8,8 @@ cannot be read at all is refused. An error that has a sentence for a person is n
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import numpy as np
 import torch
 
 from model.abilities import Abilities, View
@@ -20,10 +19,8 @@ from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.errors import CheckpointError, HeadlightError, InputTextError, TraceError, said
 from model.nn.edits import SwitchOff
+from model.reader import Reader
 from model.trace.trace import Trace
-
-if TYPE_CHECKING:
-    from model.adapters.image_reader import ImageReader
 
 #: What is read: the first of these that the model has words and room for, else some of its own tokens.
 TEXTS: Final = ("The animal was too tired.", "The")
@@ -89,11 +86,10 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
     return failed
 
 
-def check_looks(reader: "ImageReader") -> None:
-    """Look at a picture as a page does. Raises a CheckpointError if that fails."""
+def check_reads(reader: Reader) -> None:
+    """Read a picture or a sound that is given, as a page does. Raises a CheckpointError if that fails."""
     outputs = {OUTPUTS} if reader.abilities.has("head outputs") else set()
-    picture = np.zeros((64, 64, 3), np.uint8)
-    if reason := _reason(lambda: _shown(reader.trace_picture(picture, extras=outputs), reader.abilities)):
+    if reason := _reason(lambda: _shown(reader.trace("", extras=outputs), reader.abilities)):
         raise _unreadable(reader.abilities, reason)
 
 

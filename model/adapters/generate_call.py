@@ -59,7 +59,8 @@ def begin_writing(model: Any, read: Mapping[str, Any], most: int, options: Mappi
     """Let `generate` prepare everything, and take it over before it writes; the encoder has run then.
 
     At most `most` tokens may be written after what is `read`, the arguments of its first stack for one text
-    (`TextTracer.read_first`); `options` are those of `generate`. Raises a SessionError if the model's own settings for writing cannot be used.
+    (`TextTracer.read_first`); `options` are those of `generate`. Raises a SessionError if the model's own settings for
+    writing cannot be used.
     """
     taken: list[Beginning] = []
 

@@ -147,7 +147,9 @@ class GenerationSession(Session):
     def _edit_functions(self) -> Mapping[str, Edit]:
         """For one pass; also checks the edits."""
         abilities, num_source = self._reader.abilities, len(self._source_ids)
-        most_rows = self._most + (len(self._reader.begin_before((0,))) if abilities.kind == "encoder-decoder" else num_source)
+        most_rows = self._most + (
+            len(self._reader.begin_before((0,))) if abilities.kind == "encoder-decoder" else num_source
+        )
         return head_edits(self._edits, abilities, num_source=num_source, num_target=most_rows)
 
 

@@ -15,9 +15,9 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-import numpy as np
 import torch
 import transformers
+from PIL import Image
 from torch import Tensor, nn
 from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
@@ -382,8 +382,8 @@ def load_feature_extractor(folder: Path, config: Any, name: str) -> Any:
             return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         message = (
-            "The feature extractor in {name}, by which its model reads sound, cannot be loaded: {first_line}. Save it in "
-            "the folder with `feature_extractor.save_pretrained(folder)`."
+            "The feature extractor in {name}, by which its model reads sound, cannot be loaded: {first_line}. Save it "
+            "in the folder with `feature_extractor.save_pretrained(folder)`."
         )
         raise CheckpointError(message, name=name, first_line=first_words(error)) from error
 
@@ -394,10 +394,15 @@ def picture_sizes(processor: Any) -> dict[str, Any]:
     return {name: settings.get(name) for name in ("size", "crop_size", "pad_size")}
 
 
+def blank_picture() -> Image.Image:
+    """A black square."""
+    return Image.new("RGB", (64, 64))
+
+
 def blank_pixels(processor: Any) -> Tensor:
     """A blank picture as pixels [1, channel, height, width]. Raises a CheckpointError if the settings do not fit."""
     with settings_of_model():
-        sizes: Tensor = processor(np.zeros((64, 64, 3), np.uint8), return_tensors="pt")["pixel_values"]
+        sizes: Tensor = processor(blank_picture(), return_tensors="pt")["pixel_values"]
     return sizes
 
 

@@ -400,7 +400,7 @@ class LibraryParts(Parts):
         model, ids = self.reader.model, [3, 4]
         if model in _OUTPUTS:
             return _OUTPUTS[model]
-        given = self.reader.arguments(ids if "encoder" in self.stacks else (), ids)
+        given = self._arguments(ids)
         with self._tapped({"decoder": None}, has_modules=False, has_others=True) as layers:
             logits: Tensor = model(**given).logits[0].float()
         last, norm = layers[-1].put_out, self.final_norm("decoder")
@@ -529,7 +529,7 @@ class LibraryParts(Parts):
             self.reader.model.base_model(**given)  # type: ignore[operator]
         if not layers or layers[0].given is None or len(layers[0].given) != len(rows):
             raise TraceError(NO_LAYER)
-        read, tokens = layers[0].given[: len(ids)], self._table(stack)
+        read = layers[0].given[: len(ids)]
         try:
             factor, norm = self._begins(stack)
         except TraceError:
@@ -538,7 +538,7 @@ class LibraryParts(Parts):
             return Start(read=read, summed=read)
         every = [[one[0, : len(ids)].float().cpu() for one in call] for call in norms.calls if call[0].dim() == 3]
         summed = next((before for before, after in every if norm and is_same(after, read, self.tolerance)), read)
-        embedding = self._looked_up(stack, ids) * factor
+        embedding, tokens = self._looked_up(stack, ids) * factor, self._table(stack)
         added = [table[first : first + len(ids)].detach().float().cpu() for table, first in tables.found(tokens.weight)]
         for positional in (None, *(one for one in added if one.shape == read.shape)):
             rest = summed - embedding if positional is None else summed - embedding - positional

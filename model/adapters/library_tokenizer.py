@@ -119,7 +119,7 @@ class LibraryTokenizer:
         return made
 
     def naming(self, names: Mapping[int, str]) -> Self:
-        """The same, which calls these special tokens so: some are in no file of a tokenizer, as Whisper's timestamps."""
+        """The same, which calls these special tokens so: Whisper's timestamps are in no file of a tokenizer."""
         made = copy.copy(self)
         made._verbatim = {**names, **self._verbatim}
         made.special_ids = self.special_ids | names.keys()

@@ -99,7 +99,9 @@ def _named(names: Any) -> list[Any]:
 
 def _listens(made: Any) -> bool:
     """Whether a class can be given sound."""
-    return any(sound in name for name in inspect.signature(made.forward).parameters for sound in (*library.SOUND, "audio"))
+    return any(
+        sound in name for name in inspect.signature(made.forward).parameters for sound in (*library.SOUND, "audio")
+    )
 
 
 def _reads_both(made: Any) -> bool:

@@ -11,7 +11,7 @@ from torch import nn
 
 from model.abilities import NO_BATCH, NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, View, Whole
 from model.adapters import capture, library
-from model.adapters.ability_proof import check_looks, lacking
+from model.adapters.ability_proof import check_reads, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
@@ -110,7 +110,7 @@ def _proven(
         looking = ImageReader(model, processor, layout, abilities, name=folder.name, digest=digest)
         with library.settings_of_model():
             looking.check_patches(pixels)
-        check_looks(looking)
+        check_reads(looking.reading("", library.blank_picture()))
         return looking
     source = pieces.encode(PROBE_TEXT).ids
     probe = Probe.of_text(model, source)
@@ -143,13 +143,15 @@ def _proven_speech(
         speech_reader.check_extractor(extractor_settings(copy.path))
         processor = library.load_feature_extractor(copy.path, config, folder.name)
     ear = speech_reader.Ear.of(model, processor)
-    if pieces is None:
-        raise CheckpointError("This model ({name}) hears and does not write.", name=library.name_of(config))
-    words = library.words(model)
-    probe = ear.probe([token % words for token in pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]])
+    words = [] if pieces is None else pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]
+    probe = ear.probe([token % library.words(model) for token in words])
     whole = check_run(model, whole, probe, folder.name)
     layout, abilities = explore(model, probe, digest)
     abilities = replace(abilities, whole=whole, lacks={**abilities.lacks, **speech_reader.LACKS})
+    if pieces is None:
+        hearing = speech_reader.SoundReader(model, layout, abilities, ear=ear, name=folder.name, digest=digest)
+        check_reads(hearing.reading("", speech_reader.probe_sound(ear.rate)))
+        return hearing
     reader = speech_reader.SpeechReader(model, pieces, layout, abilities, ear=ear, name=folder.name, digest=digest)
     heard = proven_writer(reader.reading("", speech_reader.probe_sound(ear.rate)))
     return reader.without(_with_tried(heard, probe.source).abilities.lacks)

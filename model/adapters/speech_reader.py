@@ -15,7 +15,9 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities, View
 from model.adapters import library
-from model.adapters.layout import Layout
+from model.adapters.base_reader import BaseReader
+from model.adapters.capture import head_edits
+from model.adapters.layout import OUTPUTS, Layout, weights_of
 from model.adapters.library_parts import LibraryParts
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.adapters.placement import device_of
@@ -24,6 +26,9 @@ from model.adapters.text_writer import TextWriter
 from model.errors import CheckpointError, InputTextError, TraceError, said
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.nn.edit_hooks import Edits
+from model.nn.hooks import CALL, listen
+from model.parts.parts import Parts
+from model.parts.weights import Stack
 from model.sources.sound_file import Sound, as_sound, open_sound
 from model.sources.source import SoundSource, Source, Waveform
 from model.trace.trace import Trace
@@ -36,7 +41,6 @@ LACKS: Final[Mapping[View, str]] = {
     "batch masks": said("The picture of a padded batch reads sentences; this model reads sound."),
     "switches": said("Parts are removed while a model translates sentences; this model reads sound."),
     "alignment links": said("Manual word alignments are of sentences; this model reads sound."),
-    "reasons": said("This model reads sound, and scores are split over what is at tokens."),
 }
 #: Seconds of two sounds that show how many numbers a second of sound is, and of the one that is read for the proof.
 _SHOWN: Final = (10, 20)
@@ -73,7 +77,7 @@ class Ear:
     def of(cls, model: Any, processor: Any) -> "Ear":
         """That of a model. Raises a CheckpointError if it is not known which moment a frame of it is of."""
         made = cls(model, processor, -1, 0.0, None)
-        short, long = (made.numbers(Sound(np.zeros(seconds * made.rate, np.float32), made.rate)) for seconds in _SHOWN)
+        short, long = (made.numbers(probe_sound(made.rate, seconds)) for seconds in _SHOWN)
         sizes = tuple(zip(short[made.name].shape, long[made.name].shape, strict=True))
         read = made.numbers(probe_sound(made.rate))
         rows = made.encoded(read).last_hidden_state.size(1)
@@ -109,12 +113,15 @@ class Ear:
     def numbers(self, sound: Sound) -> dict[str, Tensor]:
         """What the encoder is given of a sound at this rate.
 
-        Raises an InputTextError if it is longer than what is read at once.
+        Raises an InputTextError if it is longer than what is read at once, or silent where that cannot be read.
         """
         if self.seconds is not None and sound.seconds > self.seconds:
             message = "The sound has {seconds:.1f} s, and this model reads at most {most:g} s at once. Choose a window."
             raise InputTextError(message, seconds=sound.seconds, most=self.seconds)
-        made = self.processor(sound.samples, sampling_rate=self.rate, return_tensors="pt")[self.name]
+        with np.errstate(all="ignore"):
+            made = self.processor(sound.samples, sampling_rate=self.rate, return_tensors="pt")[self.name]
+        if not bool(made.isfinite().all()):
+            raise InputTextError("This model cannot read silence: choose a sound, or a window, in which there is any.")
         return {self.name: made.to(device_of(self.model), next(self.model.parameters()).dtype)}
 
     def frames(self, numbers: Mapping[str, Tensor]) -> int:
@@ -136,9 +143,7 @@ class Ear:
 
     def waveform(self, sound: Sound) -> Waveform:
         """A sound at this rate, as a trace keeps it."""
-        return Waveform(
-            samples=torch.from_numpy(sound.pcm), rate=self.rate, seconds_per_frame=self.seconds_per_frame
-        )
+        return Waveform(samples=torch.from_numpy(sound.pcm), rate=self.rate, seconds_per_frame=self.seconds_per_frame)
 
     def probe(self, target: Sequence[int]) -> Probe:
         """What is read to prove the model; its decoder reads some of these tokens."""
@@ -146,9 +151,9 @@ class Ear:
         return Probe(tuple(range(self.frames(numbers))), tuple(target), numbers)
 
 
-def probe_sound(rate: int) -> Sound:
+def probe_sound(rate: int, seconds: float = _PROVEN) -> Sound:
     """Noise with a falling tone: no part of it is like another, and it is the same every time."""
-    time = np.arange(round(_PROVEN * rate)) / rate
+    time = np.arange(round(seconds * rate)) / rate
     noise = np.random.default_rng(1).normal(0, 0.05, len(time))
     return Sound((noise + 0.3 * np.sin(2 * np.pi * (600 - 200 * time) * time)).astype(np.float32), rate)
 
@@ -236,7 +241,9 @@ def prompt_of(model: Any, pieces: LibraryTokenizer) -> Prompt | None:
         for token, token_id in (getattr(settings, "lang_to_id", None) or special).items()
         if (code := _LANGUAGE.fullmatch(token)) and html_language(code[1])
     }
-    named = getattr(settings, "task_to_id", None) or {task: special.get(f"<|{task}|>") for task in (TRANSCRIBE, TRANSLATE)}
+    named = getattr(settings, "task_to_id", None) or {
+        task: special.get(f"<|{task}|>") for task in (TRANSCRIBE, TRANSLATE)
+    }
     tasks = {task: named[task] for task in (TRANSCRIBE, TRANSLATE) if named.get(task) is not None}
     no_times = getattr(settings, "no_timestamps_token_id", None) or special.get("<|notimestamps|>")
     settings.is_multilingual = bool(is_multilingual and languages and tasks)
@@ -255,7 +262,128 @@ def prompt_of(model: Any, pieces: LibraryTokenizer) -> Prompt | None:
     )
 
 
-class SpeechReader(TextWriter):
+class Hearing(BaseReader):
+    """A reader that reads the sound that it is given, whatever the text."""
+
+    ear: Ear
+    heard: Heard | None = None
+
+    @property
+    def key(self) -> str:
+        """Names this content, and the sound that is heard whatever the text."""
+        return super().key + ("" if self.heard is None else self.heard.key)
+
+    def reading(self, name: str, content: Any) -> Self:
+        """See `model.reader.Reader`: a `Sound`."""
+        made = copy.copy(self)
+        made.heard = Heard(self.ear, name, as_sound(content))
+        made.__dict__.pop("_begin", None)
+        return made
+
+    def trace_sound(
+        self, sound: Sound, *, name: str = "sound", extras: Collection[str] = (), edits: Edits | None = None
+    ) -> Trace:
+        """Hear a sound. The trace calls it `name`. Raises as `trace`."""
+        return self.reading(name, sound).trace("", extras=extras, edits=edits)  # type: ignore[attr-defined, no-any-return]
+
+    def of_file(self, path: str) -> Self:
+        """The same, which reads what it is given, else the sound in this file. Raises as `open_sound`."""
+        return self if self.heard is not None else self.reading(Path(path).name, open_sound(Path(path)))
+
+    def given(self) -> Heard:
+        """The sound. Raises an InputTextError if there is none, or it is too long or too short for the model."""
+        if self.heard is None:
+            raise InputTextError("This model reads sound: give it one with `reader.reading(name, open_sound(path))`.")
+        frames, most = len(self.heard.source.ids), self.abilities.max_length
+        if most is not None and frames > most:
+            message = "The sound is {frames:,} frames of this model, which reads at most {most:,}. Choose a window."
+            raise InputTextError(message, frames=frames, most=most)
+        return self.heard
+
+
+@dataclass(frozen=True, eq=False)
+class SoundParts(Parts):
+    """What is known of an encoder of sound alone."""
+
+    abilities: Abilities
+    why = said("It reads frames of sound, not tokens; its heads are on the Attention page.")
+
+
+class SoundReader(Hearing):
+    """A loaded model of `transformers` that hears and does not write. Safe to share between threads."""
+
+    #: special_ids, byte_ids: none, as frames are of no vocabulary.
+    special_ids: frozenset[int] = frozenset()
+    byte_ids: frozenset[int] = frozenset()
+
+    def __init__(
+        self, model: nn.Module, layout: Layout, abilities: Abilities, *, ear: Ear, name: str, digest: str
+    ) -> None:
+        super().__init__(model, layout, abilities, name=name, digest=digest)
+        self.ear = ear
+
+    @property
+    def parts(self) -> SoundParts:
+        """See `model.reader.Reader`."""
+        return SoundParts(self.abilities)
+
+    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @torch.inference_mode()
+    def trace(
+        self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
+    ) -> Trace:
+        """Hear the sound that is given, or that in the file `text`.
+
+        Raises as `Reader.trace`, or an InputTextError if the file is none that can be heard, or there is a target.
+        """
+        if self.heard is None:
+            return self.of_file(text).trace("", target, extras=extras, edits=edits)
+        if target is not None:
+            message = "This model ({family}) only hears: it has no decoder that could read a target."
+            raise InputTextError(message, family=self.abilities.family)
+        self.checked_extras(extras)
+        heard = self.given()
+        functions = head_edits(edits, self.abilities, num_source=len(heard.source.ids), num_target=0)
+        more = {} if self.abilities.knows_inputs else {"output_attentions": True}
+        with listen(record={CALL, OUTPUTS} & {CALL, *extras}, edits=functions) as recorded:
+            output = self.model(**heard.numbers, **more)
+        return Trace(
+            reader_key=self.key,
+            source=heard.source,
+            inputs=weights_of(output, self.abilities, self.config) if more else self.layout.inputs(recorded),
+            recorded=self.layout.outputs(recorded),
+            special_tokens=frozenset(),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SpeechParts(LibraryParts):
+    """The parts of a model that hears and writes: its encoder is run over all of a sound, or its decoder over a part of
+    what the encoder makes of it.
+    """
+
+    reader: "SpeechReader"
+
+    def _arguments(self, ids: Sequence[int], stack: Stack | None = None) -> dict[str, Any]:
+        heard = self.reader.given()
+        read = heard.read(heard.source.ids, 1) if stack == "encoder" else heard.memory(ids)
+        return read | {"decoder_input_ids": torch.tensor([list(ids)], device=self.reader.device), "use_cache": False}
+
+    def _run(self, ids: Sequence[int], positions: Tensor | None = None) -> None:
+        heard, model = self.reader.given(), self.reader.model
+        heard.ear.encoded(heard.numbers)
+        model.base_model(**self._arguments(ids))  # type: ignore[operator]
+
+    def _few(self, trace: Trace, stack: Stack, rows: Sequence[int]) -> dict[str, Any]:
+        if stack == "encoder":
+            return self._arguments(trace.target_ids[:1], stack)
+        return self._arguments([trace.target_ids[row] for row in rows])
+
+
+class SpeechReader(Hearing, TextWriter):
     """A loaded speech model of `transformers` that writes, with what hears for it. Safe to share between threads.
 
     It reads the sound that it is given (`reading`), whatever the text.
@@ -276,19 +404,23 @@ class SpeechReader(TextWriter):
         named = {} if self.prompt is None else self.prompt.timestamps
         super().__init__(model, pieces.naming(named), layout, abilities, name=name, digest=digest)
         self.ear = ear
-        self.heard: Heard | None = None
         self._offered = NOTHING_OFFERED if self.prompt is None else _offered(self.prompt)
         self._spoken = self._offered.chosen
         self.languages = self._languages
 
     @property
     def key(self) -> str:
-        """Names this content, what it is told to write, and the sound that is heard whatever the text."""
-        return "/".join((super().key, *filter(None, self._spoken))) + ("" if self.heard is None else self.heard.key)
+        """Names this content, the sound that is heard whatever the text, and what is to be written."""
+        return "/".join((super().key, *filter(None, self._spoken)))
+
+    @property
+    def parts(self) -> SpeechParts:
+        """See `model.reader.Reader`. They are looked for in the sound that is given, else in one that proves."""
+        return SpeechParts(self if self.heard is not None else self.reading("", probe_sound(self.ear.rate)))
 
     @property
     def offered(self) -> Offered:
-        """See `model.reader.Reader`: what is spoken, and what is written, both by the names of the model's own tokens."""
+        """See `model.reader.Reader`: what is spoken, and what is written, by names of the model's own tokens."""
         return self._offered
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
@@ -309,13 +441,6 @@ class SpeechReader(TextWriter):
         reads, writes = self._spoken
         return html_language(reads), "en" if writes.startswith(TRANSLATE) else html_language(reads)
 
-    def reading(self, name: str, content: Any) -> Self:
-        """See `model.reader.Reader`: a `Sound`."""
-        made = copy.copy(self)
-        made.heard = Heard(self.ear, name, as_sound(content))
-        made.__dict__.pop("_begin", None)
-        return made
-
     def trace(
         self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
@@ -324,18 +449,12 @@ class SpeechReader(TextWriter):
         Raises as `TextTracer.trace`, or an InputTextError if the file is none that can be heard.
         """
         if self.heard is None:
-            return self.reading(Path(text).name, open_sound(Path(text))).trace("", target, extras=extras, edits=edits)
+            return self.of_file(text).trace("", target, extras=extras, edits=edits)
         return super().trace(text, target, extras=extras, edits=edits)
-
-    def trace_sound(
-        self, sound: Sound, *, name: str = "sound", extras: Collection[str] = (), edits: Edits | None = None
-    ) -> Trace:
-        """Hear a sound and write. The trace calls it `name`. Raises as `trace`."""
-        return self.reading(name, sound).trace("", extras=extras, edits=edits)
 
     def source(self, text: str) -> Encoded:
         """The frames of the sound that is given. Raises an InputTextError if there is none, or it is too long."""
-        source = self._given.source
+        source = self.given().source
         return Encoded(source.ids, source.tokens)
 
     def source_offsets(self, text: str) -> None:
@@ -343,17 +462,11 @@ class SpeechReader(TextWriter):
 
     def source_of(self, text: str, read: Encoded) -> Source:
         """See `TextTracer`."""
-        return self._given.source
-
-    @property
-    def _given(self) -> Heard:
-        if self.heard is None:
-            raise InputTextError("This model reads sound: give it one with `reader.reading(name, open_sound(path))`.")
-        return self.heard
+        return self.given().source
 
     def read_first(self, ids: Sequence[int], copies: int = 1) -> dict[str, Any]:
         """See `TextTracer`."""
-        return self._given.read(ids, copies)
+        return self.given().read(ids, copies)
 
     def run_again(self, trace: Trace, *, edits: Edits | None = None) -> Any:
         """See `TextTracer`. Raises a TraceError if the trace is of another sound than the one that is given."""
@@ -428,7 +541,7 @@ class SpeechReader(TextWriter):
         begin = torch.tensor([[prompt.begin]], device=self.device)
         codes = list(prompt.languages)
         with torch.inference_mode():
-            given = self._given.memory(range(len(self._given.source.ids)))
+            given = self.given().memory(range(len(self.given().source.ids)))
             logits: Tensor = self.model(**given, decoder_input_ids=begin, use_cache=False).logits[0, -1]
         return codes[int(logits[list(prompt.languages.values())].argmax())]
 

@@ -337,9 +337,7 @@ class TextTracer(BaseReader):
         if self.abilities.kind == "decoder":
             return self.trace_rows("", place.target, (), edits=edits)
         begin = place.target[: len(self.begin_before(place.target))]
-        return self.trace_rows(
-            "", place.source, [*place.target[len(begin) :], token], begin=begin, edits=edits
-        )
+        return self.trace_rows("", place.source, [*place.target[len(begin) :], token], begin=begin, edits=edits)
 
     def run_again(self, trace: Trace, *, edits: Edits | None = None) -> Any:
         """What the library's model returns for what a trace read, under the trace's edits, or these named ones."""

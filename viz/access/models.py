@@ -22,7 +22,7 @@ from viz.selection.choices import ModelChoice
 from viz.server import limits
 from viz.server.caches import BoundedCache, FileState, cached, share_of_memory
 from viz.text.language import NAMES
-from viz.text.messages import Message, language, said
+from viz.text.messages import Message, _, language, said
 
 if TYPE_CHECKING:
     from model import Reader, Translator
@@ -46,6 +46,13 @@ ReaderKey = tuple[str, Stamp, str]
 LARGEST_UNASKED: Final = 1 << 28
 
 _REFUSED, NOT_OPENED = said("cannot be opened"), said("made when it is opened")
+#: What a speech model may be told to write (`Offered.writes`) → how that is called.
+_TASKS: Final[Mapping[str, Message]] = {
+    "transcribe": said("What is said"),
+    "transcribe-timestamps": said("What is said, with timestamps"),
+    "translate": said("Its English translation"),
+    "translate-timestamps": said("Its English translation, with timestamps"),
+}
 MAX_VERDICTS: Final = 256
 #: Folder of a model → its files when it was opened last, how exactly it is shown, and the languages that it offers.
 _VERDICTS: Final[dict[str, tuple[Stamp, Message, Offered]]] = {}
@@ -225,6 +232,9 @@ def languages(choice: ModelChoice) -> tuple[str, str]:
     source, target = languages_of_files(choice)
     known = offered(choice)
     reads, writes = choice.reads or known.chosen[0], choice.writes or known.chosen[1]
+    if writes in _TASKS:
+        source = html_language(reads) if known.reads else "en"
+        return source, "en" if writes.startswith("translate") else source
     if reads in known.reads:
         source = html_language(reads)
     elif not source and choice.reads in NAMES:
@@ -242,13 +252,16 @@ def languages_of_files(choice: ModelChoice) -> tuple[str, str]:
 
 
 def language_name(code: str) -> str:
-    """A language by its code in whatever vocabulary, for whoever looks: "French (fra_Latn)", "法语 (fra_Latn)".
+    """A language by its code in whatever vocabulary, for whoever looks: "French (fra_Latn)", "法语 (fra_Latn)"; or what
+    a speech model is told to write.
 
     By Unicode's CLDR; of a language that it does not name, the code.
     """
+    if code in _TASKS:
+        return _(_TASKS[code])
     from babel import Locale
 
-    name, _, script = html_language(code).partition("-")
+    name, _mark, script = html_language(code).partition("-")
     names = Locale.parse(language())
     named = names.languages.get(name)
     if named is None:

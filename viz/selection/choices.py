@@ -95,7 +95,7 @@ class Common:
 
 Device = Literal["auto", "cpu", "cuda"]
 #: Characters of a language's code: "zho_Hans", "pt_BR".
-LONGEST_CODE: Final = 12
+LONGEST_CODE: Final = 24
 DEVICES: Final[tuple[Device, ...]] = get_args(Device)
 
 

@@ -110,7 +110,8 @@ def cautions(source: Line) -> list[str]:
 def lines_of(trace: "Trace") -> list[Line]:
     """What the model read, and what it wrote if it wrote anything, each called what it is."""
     if (caption := trace.source.caption) is not None:
-        return [Line(shown(caption[0]), "", shown(trace.text)), Line("", "", shown(caption[1]))]
+        read = [Line(shown(caption[0]), "", shown(trace.text)), Line("", "", shown(caption[1]))]
+        return [*read, *_written(trace)]
     if CROSS in trace.sites:
         model = state.current().model
         (source, target), byte_ids = models.languages(model), models.reader(model).byte_ids
@@ -120,13 +121,17 @@ def lines_of(trace: "Trace") -> list[Line]:
             Line(source.upper() or _("SOURCE"), source, trace.text, rare),
             Line(target.upper() or _("TARGET"), target, trace.translation or _("(only special tokens)")),
         ]
-    written = [Line(_("WRITTEN"), "", trace.translation)] if trace.translation else []
+    written = _written(trace)
     if trace.roles:
         answer = texts.ChatPart("assistant", tuple(trace.translation.split())[:MAX_SHOWN_WORDS])
         mark = _("CHAT") if trace.target_tokens else _("PAIR")
         read = Line(mark, "", trace.text, chat=texts.chat_parts(trace, MAX_SHOWN_WORDS))
         return [read, *(replace(line, chat=(answer,)) for line in written)]
     return [Line(_("TEXT"), "", trace.text), *written]
+
+
+def _written(trace: "Trace") -> list[Line]:
+    return [Line(_("WRITTEN"), "", trace.translation)] if trace.translation else []
 
 
 def read(text: str, key: str = "trace") -> "Trace":

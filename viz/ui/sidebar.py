@@ -241,15 +241,18 @@ def _offered_languages(choice: ModelChoice) -> None:
     """Between which languages a model translates that knows several."""
     offered = models.offered(choice)
     shown = {"reads": choice.reads or offered.chosen[0], "writes": choice.writes or offered.chosen[1]}
+    hears = models.reads(choice) == "sound"
+    of_reads, of_writes = (said("Spoken language"), said("The model writes")) if hears else (said("From"), said("Into"))
     for field, label, codes in (
-        ("reads", said("From"), offered.reads),
-        ("writes", said("Into"), offered.writes if len(offered.writes) > 1 else ()),
+        ("reads", of_reads, offered.reads),
+        ("writes", of_writes, offered.writes if len(offered.writes) > 1 else ()),
     ):
         if not codes:
             continue
         labels = dict(sorted(((code, models.language_name(code)) for code in codes), key=lambda named: named[1]))
         if not shown[field]:
-            labels = {"": _("What the text says: >>{code}<<", code=codes[0]), **labels}
+            unsaid = _("Found out by the model") if hears else _("What the text says: >>{code}<<", code=codes[0])
+            labels = {"": unsaid, **labels}
         if shown[field] not in labels:
             # An address asked for it; the page says that the model does not know it.
             labels = {shown[field]: shown[field], **labels}

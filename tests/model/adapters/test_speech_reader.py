@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from model import SwitchOff
 from model.adapters.inspect_folder import folder_with_model, reads_in
-from model.adapters.speech_reader import SpeechReader
+from model.adapters.speech_reader import SoundReader, SpeechReader
 from model.errors import InputTextError, TraceError
 from model.opening import open_reader
 from tests.model.adapters import speech_zoo
@@ -63,7 +63,11 @@ def test_the_three_attentions_are_those_of_the_eager_model(
     model, given = eager(speech(kind))
     with torch.inference_mode():
         expected = model(**given, decoder_input_ids=torch.tensor([trace.target_ids]), output_attentions=True)
-    assert trace.shapes == {"encoder.self": (3, 4), "decoder.self": (2, 2), "decoder.cross": (2, 2)}
+    assert {site: layers for site, (layers, _) in trace.shapes.items()} == {
+        "encoder.self": 3,
+        "decoder.self": 2,
+        "decoder.cross": 2,
+    }
     for site, name in EAGER.items():
         for layer, weights in enumerate(expected[name]):
             torch.testing.assert_close(trace.weights(site, layer), weights[0], atol=1e-5, rtol=0)
@@ -132,7 +136,7 @@ def test_steps_back_branches_targets_and_edits_are_as_of_any_writer(
 ) -> None:
     reader = heard(kind)
     session = reader.decode("")
-    for _ in range(4):
+    while not session.finished and len(session.steps) < 4:
         session.step()
     first = session.steps[-1]
     session.back()
@@ -157,9 +161,7 @@ def test_steps_back_branches_targets_and_edits_are_as_of_any_writer(
     assert reader.log_odds([choice]).shape == (1, 1)
 
 
-def test_a_sound_is_the_same_however_it_is_given(
-    heard: Callable[[str], SpeechReader], tmp_path: Path
-) -> None:
+def test_a_sound_is_the_same_however_it_is_given(heard: Callable[[str], SpeechReader], tmp_path: Path) -> None:
     reader, sound = heard("whisper"), speech_zoo.sound()
     (tmp_path / "tone.wav").write_bytes(sound.wav())
     silent = reader.without({})
@@ -171,14 +173,64 @@ def test_a_sound_is_the_same_however_it_is_given(
     )
     assert of_file.text == "tone.wav"
     other = reader.reading("tone.wav", speech_zoo.sound(seed=1))
-    assert len({silent.key, reader.key, other.key, reader.speaking("de").key, reader.speaking("", "translate").key}) == 5
+    assert (
+        len({silent.key, reader.key, other.key, reader.speaking("de").key, reader.speaking("", "translate").key}) == 5
+    )
     with pytest.raises(TraceError, match="another sound"):
         other.run_again(of_sound)
     with pytest.raises(InputTextError, match="give it one"):
         silent.decode("")
-    with pytest.raises(InputTextError, match="1.0 s.*at most 1 s"):
+    with pytest.raises(InputTextError, match=r"1\.0 s.*at most 1 s"):
         reader.reading("long", speech_zoo.sound(1.01)).decode("")
     assert len(reader.trace_sound(speech_zoo.sound(1.0)).source_tokens) == 50
+
+
+@pytest.mark.parametrize("kind", ["moonshine", "speech_to_text"])
+def test_models_that_are_told_nothing_write_what_generate_writes(
+    speech: Folder, heard: Callable[[str], SpeechReader], kind: str
+) -> None:
+    session = heard(kind).decode("")
+    session.run()
+    model, given = eager(speech(kind))
+    found = model.generate(**given, max_new_tokens=session.max_steps, max_length=None, do_sample=False, num_beams=1)
+    assert list(session.target_ids) == found[0].tolist()
+    assert heard(kind).offered.writes == ()
+
+
+@pytest.mark.parametrize("kind", speech_zoo.ENCODERS)
+def test_encoders_alone_show_the_attention_of_the_eager_model(speech: Folder, kind: str) -> None:
+    reader = open_reader(speech(kind), "cpu")
+    assert isinstance(reader, SoundReader)
+    trace = reader.trace_sound(speech_zoo.sound(), extras={"hook_head_output"})
+    model = transformers.AutoModel.from_pretrained(speech(kind), attn_implementation="eager").eval()
+    extractor = transformers.AutoFeatureExtractor.from_pretrained(speech(kind))
+    given = extractor(speech_zoo.sound().samples, sampling_rate=speech_zoo.RATE, return_tensors="pt")
+    with torch.inference_mode():
+        expected = model(given["input_values"], output_attentions=True).attentions
+    assert trace.shapes == {"encoder.self": (3, 4)}
+    for layer, weights in enumerate(expected):
+        torch.testing.assert_close(trace.weights("encoder.self", layer), weights[0], atol=1e-5, rtol=0)
+        assert trace.head_output_deviation("encoder.self", layer) <= trace.head_output_tolerance("encoder.self", layer)
+    assert reads_in(speech(kind)) == "sound"
+    assert folder_with_model(str(speech(kind))) == speech(kind)
+    whole = reader.abilities.whole
+    assert whole is not None
+    assert set(whole.unused.values()) == ({"head"} if kind == "wav2vec2" else set())
+    assert not whole.unread
+    with pytest.raises(InputTextError, match="no decoder"):
+        reader.reading("tone", speech_zoo.sound()).trace("", "a target")
+
+
+def test_frames_are_called_by_their_times(heard: Callable[[str], SpeechReader], speech: Folder) -> None:
+    lengths = {"whisper": 0.02, "moonshine": 0.024, "speech_to_text": 0.04}
+    for kind, seconds in lengths.items():
+        source = heard(kind).source_of("", heard(kind).source(""))
+        assert source.waveform is not None
+        assert source.waveform.seconds_per_frame == pytest.approx(seconds)
+        assert source.waveform.rate == speech_zoo.RATE
+    source = open_reader(speech("hubert"), "cpu").reading("", speech_zoo.sound()).trace("").source
+    assert source.waveform is not None
+    assert source.waveform.seconds_per_frame == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize("named", [["WhisperForCausalLM"], ["Whisper"], None])

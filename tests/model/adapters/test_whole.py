@@ -119,28 +119,6 @@ def test_the_commonest_models_open_and_say_what_they_leave(tmp_path: Path, name:
     assert all(tuple(stored[tensor].flatten()[:8].tolist()) in held for tensor in used)
 
 
-def whisper(architecture: str | None) -> Callable[[Path], Path]:
-    def save(folder: Path) -> Path:
-        values: dict[str, Any] = {"vocab_size": VOCAB, "max_target_positions": 96, "num_mel_bins": 8, "d_model": 32}
-        for stack in ("encoder", "decoder"):
-            values |= {f"{stack}_layers": 2, f"{stack}_ffn_dim": 48, f"{stack}_attention_heads": 4}
-        values |= {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
-        config = transformers.WhisperConfig(**values)
-        transformers.WhisperForConditionalGeneration(config).save_pretrained(folder)
-        zoo.save_tokenizer(folder, "metaspace")
-        set_config(folder, architectures=None if architecture is None else [architecture])
-        return folder
-
-    return save
-
-
-@pytest.mark.parametrize("architecture", ["WhisperForConditionalGeneration", "WhisperForCausalLM", "Whisper", None])
-def test_whisper_is_refused_as_a_speech_model_whatever_it_says_that_it_is(
-    tmp_path: Path, architecture: str | None
-) -> None:
-    refused(whisper(architecture)(tmp_path), "a speech model .whisper.: it reads sound")
-
-
 def copies_of_layer(own: Tensors, layer: str, to: str) -> Tensors:
     return {name.replace(f".{layer}.", f".{to}."): own[name] for name in own if f"layer.{layer}." in name}
 
