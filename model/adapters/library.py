@@ -382,8 +382,8 @@ def load_feature_extractor(folder: Path, config: Any, name: str) -> Any:
             return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         message = (
-            "The feature extractor in {name}, by which its model reads sound, cannot be loaded: {first_line}. Save it "
-            "in the folder with `feature_extractor.save_pretrained(folder)`."
+            "The feature extractor in {name}, by which its model reads sound, cannot be loaded: {first_line}. Copy "
+            "preprocessor_config.json of the original model into the folder."
         )
         raise CheckpointError(message, name=name, first_line=first_words(error)) from error
 

@@ -94,8 +94,8 @@ class Ear:
             per_frame, seconds = per_number * far / max(1, made._rows(2 * far) - made._rows(far)), None
         if axis is None or not per_frame:
             raise CheckpointError(
-                "This folder contains a speech model ({kind}) of which it is unknown which moment each frame that its "
-                "encoder puts out is of, so it cannot be shown.",
+                "This folder contains a speech model ({kind}). Headlight cannot tell which moment of a sound each "
+                "position of its encoder stands for, so its attention cannot be shown.",
                 kind=library.name_of(model.config),
             )
         return cls(model, processor, axis, round(per_frame, 6), seconds)
@@ -293,7 +293,9 @@ class Hearing(BaseReader):
     def given(self) -> Heard:
         """The sound. Raises an InputTextError if there is none, or it is too long or too short for the model."""
         if self.heard is None:
-            raise InputTextError("This model reads sound: give it one with `reader.reading(name, open_sound(path))`.")
+            raise InputTextError(
+                "This model reads sound, and none was given to it. Choose one on the left, or give it to reading() in Python."
+            )
         frames, most = len(self.heard.source.ids), self.abilities.max_length
         if most is not None and frames > most:
             message = "The sound is {frames:,} frames of this model, which reads at most {most:,}. Choose a window."
