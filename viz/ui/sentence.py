@@ -110,8 +110,7 @@ def cautions(source: Line) -> list[str]:
 def lines_of(trace: "Trace") -> list[Line]:
     """What the model read, and what it wrote if it wrote anything, each called what it is."""
     if (caption := trace.source.caption) is not None:
-        read = [Line(shown(caption[0]), "", shown(trace.text)), Line("", "", shown(caption[1]))]
-        return [*read, *_written(trace)]
+        return [Line(shown(caption[0]), "", shown(trace.text)), Line("", "", shown(caption[1])), *_written(trace)]
     if CROSS in trace.sites:
         model = state.current().model
         (source, target), byte_ids = models.languages(model), models.reader(model).byte_ids

@@ -46,7 +46,7 @@ def save_whisper(folder: Path, *, hears_many: bool = True, **changes: Any) -> Pa
     """A Whisper whose window is one second, 50 frames; it hears three languages, or one."""
     tokenizer = zoo.byte_level()
     tokenizer.add_special_tokens({"additional_special_tokens": list(TOLD)})
-    ids = dict(zip(TOLD, tokenizer.convert_tokens_to_ids(list(TOLD)), strict=True))
+    ids = {token: tokenizer.get_vocab()[token] for token in TOLD}
     vocab = len(tokenizer) + TIMES
     config = transformers.WhisperConfig(
         **STACKS, vocab_size=vocab, num_mel_bins=8, max_source_positions=50, max_target_positions=40,

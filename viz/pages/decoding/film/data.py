@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from jaxtyping import Float
 
 from viz.access import attention
 from viz.pages.decoding.film import component
-from viz.pictures.focus import FocusAxis
+from viz.pictures.focus import FocusAxis, Groups
 from viz.server.caches import cached
 from viz.text.written import CROSS, DECODER
 
@@ -29,8 +30,10 @@ def film(trace: "Trace", writer: "Writer") -> component.PlayerData:
         titles, sources, cross = component.SOURCE_ALONE, trace.source_tokens, attention.all_weights(trace, CROSS)
         own = np.zeros((*cross.shape[:3], cross.shape[2]), np.float32)
     elif titles == component.TWO_ATTENTIONS:
-        own = attention.all_weights(trace, DECODER)[:, :, before:]
-        sources, cross, own = trace.source_tokens, attention.all_weights(trace, CROSS), own[..., before:]
+        own = _told_together(attention.all_weights(trace, DECODER)[:, :, before:], before)
+        groups = _blocks(len(trace.source_tokens))
+        sources, cross = tuple(trace.source_tokens[first] for first, *_ in groups), _between_blocks(trace, groups)
+        of_source = FocusAxis("source", groups=groups if len(groups) < len(trace.source_tokens) else None)
     else:
         own = attention.all_weights(trace, DECODER)[:, :, before:]
         # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
@@ -48,9 +51,42 @@ def film(trace: "Trace", writer: "Writer") -> component.PlayerData:
     )
     rows, _keys = attention.focus_axes(trace, CROSS if CROSS in trace.sites else DECODER)
     axes = replace(rows, ahead=rows.ahead + before), of_source, FocusAxis("target", ahead=before)
-    return component.PlayerData.of(
-        sources, trace.target_tokens[before:], tuple(steps), cross, own, distributions, titles, axes
-    )
+    first, *others = trace.target_tokens[before:]
+    targets = (told(trace) or first, *others) if CROSS in trace.sites else (first, *others)
+    return component.PlayerData.of(sources, targets, tuple(steps), cross, own, distributions, titles, axes)
+
+
+def fits(trace: "Trace") -> bool:
+    """Whether a film is made of a trace: of a longer text it is not; frames of a sound are taken together."""
+    if trace.source.has_words or not trace.source_tokens:
+        return not any(attention.is_long(trace, site) for site in trace.sites)
+    return len(trace.target_tokens) <= attention.SHORT
+
+
+def told(trace: "Trace") -> str:
+    """What a decoder beside an encoder was told before it wrote, one column of the film; "" of a single token."""
+    tokens = trace.target_tokens[: trace.rows_before + 1] if CROSS in trace.sites else ()
+    return "".join(tokens) if len(tokens) > 1 else ""
+
+
+def _told_together(
+    own: Float[np.ndarray, "layer head step target"], before: int
+) -> Float[np.ndarray, "layer head step step"]:
+    """Weights on all that was read before the first step in one column, the first."""
+    return np.concatenate((own[..., : before + 1].sum(-1, keepdims=True), own[..., before + 1 :]), axis=-1)
+
+
+def _blocks(length: int) -> Groups:
+    """Positions side by side, so many together that they are `attention.SHORT` at most."""
+    size = -(-length // attention.SHORT)
+    return tuple(tuple(range(first, min(first + size, length))) for first in range(0, length, size))
+
+
+def _between_blocks(trace: "Trace", groups: Groups) -> Float[np.ndarray, "layer head step block"]:
+    """The weights of every step, summed over the keys of each block."""
+    starts, rows = [first for first, *_ in groups], slice(trace.rows_before, None)
+    layers = (trace.weights(CROSS, layer, rows=rows).numpy() for layer in range(trace.layers_of(CROSS)))
+    return np.stack([np.add.reduceat(layer, starts, axis=-1) for layer in layers])
 
 
 def written_axis(trace: "Trace") -> FocusAxis:

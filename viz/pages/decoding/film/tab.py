@@ -20,6 +20,7 @@ from viz.text.html import word_changes
 from viz.text.messages import _, plural
 from viz.text.written import CROSS, DECODER, file_name
 from viz.ui import formulas, frame, head_metrics, present
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Trace
@@ -32,7 +33,7 @@ _SENT: Final = 0.02
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The film. Another token that a person chooses in it, or has drawn, makes a branch: its film comes first."""
-    if any(attention.is_long(trace, site) for site in trace.sites):
+    if not data.fits(trace):
         frame.note(
             "The film contains the rows of all heads in every step, up to {short} tokens per side; this text has "
             "{length:,}. The Attention page shows them all.",
@@ -44,6 +45,11 @@ def show(trace: "Trace") -> None:
         frame.small_print(
             "This model has one attention and no separate source. In each row the part on the text comes first, "
             "then the part on the output so far; together they sum to 1."
+        )
+    if told := data.told(trace):
+        frame.small_print(
+            "{told} was given to the decoder before it wrote: in its self-attention this is one column, the first.",
+            told=plain(told),
         )
     state.propose(**NO_FILTER._asdict())
     selection = state.current().for_model(trace.shapes)
