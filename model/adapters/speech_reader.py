@@ -294,7 +294,7 @@ class Hearing(BaseReader):
         """The sound. Raises an InputTextError if there is none, or it is too long or too short for the model."""
         if self.heard is None:
             raise InputTextError(
-                "This model reads sound, and none was given to it. Choose a sound on the left; in Python, use reading()."
+                "This model reads sound, and none was given to it. Choose one on the left; in Python, use reading()."
             )
         frames, most = len(self.heard.source.ids), self.abilities.max_length
         if most is not None and frames > most:

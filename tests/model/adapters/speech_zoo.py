@@ -42,16 +42,16 @@ def sound(seconds: float = 0.7, seed: int = 0) -> Sound:
     return Sound((0.4 * np.sin(2 * np.pi * (200 + 300 * time) * time) + noise).astype(np.float32), RATE)
 
 
-def save_whisper(folder: Path, *, hears_many: bool = True, **changes: Any) -> Path:
-    """A Whisper whose window is one second, 50 frames; it hears three languages, or one."""
+def save_whisper(folder: Path, *, seconds: int = 1, hears_many: bool = True) -> Path:
+    """A Whisper whose window has so many seconds, of 50 frames each; it hears three languages, or one."""
     tokenizer = zoo.byte_level()
     tokenizer.add_special_tokens({"additional_special_tokens": list(TOLD)})
     ids = {token: tokenizer.get_vocab()[token] for token in TOLD}
     vocab = len(tokenizer) + TIMES
     config = transformers.WhisperConfig(
-        **STACKS, vocab_size=vocab, num_mel_bins=8, max_source_positions=50, max_target_positions=40,
+        **STACKS, vocab_size=vocab, num_mel_bins=8, max_source_positions=50 * seconds, max_target_positions=40,
         pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=ids[TOLD[0]],
-        suppress_tokens=None, begin_suppress_tokens=None, **changes,
+        suppress_tokens=None, begin_suppress_tokens=None,
     )  # fmt: skip
     torch.manual_seed(0)
     model = transformers.WhisperForConditionalGeneration(config)
@@ -66,7 +66,7 @@ def save_whisper(folder: Path, *, hears_many: bool = True, **changes: Any) -> Pa
     )  # fmt: skip
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    transformers.WhisperFeatureExtractor(feature_size=8, chunk_length=1).save_pretrained(folder)
+    transformers.WhisperFeatureExtractor(feature_size=8, chunk_length=seconds).save_pretrained(folder)
     return folder
 
 

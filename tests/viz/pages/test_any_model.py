@@ -27,10 +27,10 @@ def said(app: AppTest) -> str:
 
 
 #: Models that write, of which every tab of the decoding page is opened below, the first one too.
-WRITERS = ("gpt2", "t5")
+WRITERS = ("gpt2", "t5", "whisper")
 
 
-@pytest.mark.parametrize("name", [*MODELS, "vit"])
+@pytest.mark.parametrize("name", [*MODELS, "vit", "whisper", "hubert"])
 def test_every_page_opens_for_every_kind_of_model_and_is_never_empty(app: AppTest, name: str) -> None:
     for page in (page for page in PAGES if page != "decoding" or name not in WRITERS):
         opened(app, name, page)
@@ -79,7 +79,7 @@ def test_a_film_names_the_attentions_that_the_model_has(app: AppTest, name: str,
 
 
 @pytest.mark.parametrize("view", [{"view": "Why"}, {"drawn": "bertviz"}], ids=str)
-@pytest.mark.parametrize("name", ["bert", "t5", "mpnet", "vit"])
+@pytest.mark.parametrize("name", ["bert", "t5", "mpnet", "vit", "whisper"])
 def test_every_view_of_the_attention_page_opens(app: AppTest, name: str, view: dict[str, str]) -> None:
     app.query_params.update(view)
     opened(app, name)
