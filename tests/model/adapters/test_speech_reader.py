@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from model import SwitchOff
 from model.adapters.inspect_folder import folder_with_model, reads_in
 from model.adapters.speech_reader import SoundReader, SpeechReader
+from model.analysis.reasons.score import Question, explain
 from model.errors import InputTextError, TraceError
 from model.opening import open_reader
 from tests.model.adapters import speech_zoo
@@ -231,6 +232,21 @@ def test_frames_are_called_by_their_times(heard: Callable[[str], SpeechReader], 
     source = open_reader(speech("hubert"), "cpu").reading("", speech_zoo.sound()).trace("").source
     assert source.waveform is not None
     assert source.waveform.seconds_per_frame == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize("kind", speech_zoo.WRITERS)
+def test_the_parts_of_both_stacks_add_up_to_scores(heard: Callable[[str], SpeechReader], kind: str) -> None:
+    reader = heard(kind)
+    assert reader.abilities.has("reasons")
+    trace = reader.trace("", "it was tired")
+    for site in trace.sites:
+        layer, rows = trace.layers_of(site) - 1, len(trace.axis_tokens(site)[0])
+        asked = Question(site=site, layer=layer, head=1, row=rows - 1, key=1, rival=0)
+        reason = explain(reader.parts, trace, asked)
+        scores = trace.scores(site, layer, [1], [rows - 1])[0, 0]
+        expected = float(scores[1] - scores[0])
+        for side in (reason.query, reason.keys):
+            assert sum(side.shares(through_networks=False).values()) == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize("named", [["WhisperForCausalLM"], ["Whisper"], None])
