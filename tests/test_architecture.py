@@ -102,8 +102,8 @@ _ATTRIBUTES: Final = {
 FOLDERS: Final = {
     "model/folder_files.py": {"os.open"},
     "model/adapters/library.py": {
-        "made.from_pretrained", "transformers.AutoImageProcessor.from_pretrained",
-        "transformers.AutoTokenizer.from_pretrained",
+        "made.from_pretrained", "transformers.AutoFeatureExtractor.from_pretrained",
+        "transformers.AutoImageProcessor.from_pretrained", "transformers.AutoTokenizer.from_pretrained",
     },
     "model/adapters/folder_check.py": {"safe_open"},
     "model/adapters/peft_adapter.py": {"load_file"},

@@ -95,7 +95,7 @@ class Ear:
         if axis is None or not per_frame:
             raise CheckpointError(
                 "This folder contains a speech model ({kind}). Headlight cannot tell which moment of a sound each "
-                "position of its encoder stands for, so its attention cannot be shown.",
+                "position of its encoder covers, so its attention cannot be shown.",
                 kind=library.name_of(model.config),
             )
         return cls(model, processor, axis, round(per_frame, 6), seconds)
