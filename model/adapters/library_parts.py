@@ -589,9 +589,7 @@ class LibraryParts(Parts):
         """The token embeddings of a stack."""
         model: Any = self.reader.model
         whole = getattr(model, f"get_{stack}")() if model.config.is_encoder_decoder else model
-        table = None
-        with suppress(NotImplementedError):  # as of some encoders of sound
-            table = whole.get_input_embeddings()
+        table = whole.get_input_embeddings()
         if not isinstance(table, nn.Embedding):
             raise TraceError("This model does not expose its embedding matrix.")
         return table
