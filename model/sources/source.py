@@ -38,6 +38,17 @@ class Waveform:
     rate: int  #: samples a second
     seconds_per_frame: float
 
+    @property
+    def seconds(self) -> float:
+        """How long the sound is."""
+        return len(self.samples) / self.rate
+
+    @property
+    def frames(self) -> int:
+        """How many frames begin before the sound ends."""
+        # A frame that begins at its very end, but for what the division rounds, is none of them.
+        return ceil(self.seconds / self.seconds_per_frame - 1e-6)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
@@ -147,21 +158,15 @@ class SoundSource(Source):
         return self.waveform.samples.numpy().tobytes()
 
     @property
-    def seconds(self) -> float:
-        """How long the sound is."""
-        return len(self.waveform.samples) / self.waveform.rate
-
-    @property
     def sounding(self) -> int:
         """How many frames begin before the sound ends."""
-        # A frame that begins at its very end, but for what the division rounds, is none of them.
-        return min(len(self.tokens), ceil(self.seconds / self.waveform.seconds_per_frame - 1e-6))
+        return min(len(self.tokens), self.waveform.frames)
 
     @property
     def caption(self) -> tuple[Message, Message]:
         """Its length and its frames."""
         values = {
-            "seconds": self.seconds,
+            "seconds": self.waveform.seconds,
             "rate": self.waveform.rate,
             "frames": len(self.tokens),
             "sounding": self.sounding,

@@ -85,7 +85,7 @@ def pack(content: object, *arrays: NDArray[np.generic], **more: object) -> bytes
     Args:
         content: a frozen dataclass; fields that are arrays follow the header, in order. With a field that is `CHOSEN`
             the header has a `digest` of all others, by which a script knows whether its picture has changed.
-        arrays: further arrays (uint8, uint16, float32), after those of the fields.
+        arrays: further arrays (uint8, uint16, int16, float32), after those of the fields.
         more: further entries of the header, which no digest counts, as JSON holds them.
     """
     entries, own = _entries(content)

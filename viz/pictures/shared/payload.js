@@ -1,6 +1,6 @@
 // The reading half of payload.py.
 
-const ARRAY_TYPES = { uint8: Uint8Array, uint16: Uint16Array, float32: Float32Array };
+const ARRAY_TYPES = { uint8: Uint8Array, uint16: Uint16Array, int16: Int16Array, float32: Float32Array };
 export const FULL = 65535;
 
 /** A payload as header and arrays. The arrays are copies, so they need no alignment and outlive the message. @param {Uint8Array} bytes */

@@ -1,5 +1,5 @@
 // A picture and, over its patches, one row of a head: a click or Enter makes the patch the query, whose row is drawn.
-// Data: the payload of panel.py. Sends back the trigger `query`: { query }.
+// Data: the payload of picture_panel.py. Sends back the trigger `query`: { query }.
 import { onTold, pointAt } from "../../../pictures/shared/focus.js";
 import { consume, isCombination } from "../../../pictures/shared/items.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";

@@ -1,0 +1,449 @@
+// A sound over time, waveform and spectrogram, and below it the rows of a head: what a row attends to is marked and can
+// be heard, and so are the rows that attend to a moment; while the sound plays, to the moment that is heard.
+// Data: the payload of sound_panel.py. Sends back the trigger `keep`: { row }.
+import { indicesOf, onTold, placeOf, pointAt } from "../../../pictures/shared/focus.js";
+import { consume, isCombination, scrolledTo } from "../../../pictures/shared/items.js";
+import { _, plural, sentenceParts } from "../../../pictures/shared/messages.js";
+import { mount, onResize, View } from "../../../pictures/shared/mount.js";
+import { formatWeight } from "../../../pictures/shared/payload.js";
+import {
+  button,
+  clamp,
+  element,
+  legendElement,
+  mixStops,
+  rowElement,
+  Tooltip,
+} from "../../../pictures/shared/picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
+import { drawSound, markSound, paintCells, ticksOf } from "./sound_drawing.js";
+import { SoundPlayer } from "./sound_player.js";
+
+/** @import { Axis, Focus } from "../../../pictures/shared/focus.js" */
+/** @import { Run } from "../../../pictures/shared/picture.js" */
+
+/**
+ * @typedef {{
+ *   rate: number, secondsPerFrame: number, isFilled: boolean, rowTokens: string[], rowsWrite: boolean, rows: Axis,
+ *   number: string, title: string, fileName: string, stops: string[], ticks: number[], soundColour: string,
+ *   tokenColour: string, stretches: Run[], share: number, bands: number, kept: number | null,
+ * }} SoundHeader
+ */
+
+// A row's pixels, those of the style sheet.
+const ROW = 19;
+// A moment that is pointed at reaches so many seconds to both sides.
+const AROUND = 0.05;
+
+class SoundAttention extends View {
+  /** @type {SoundHeader} */ data;
+  /** @type {Int16Array} */ samples;
+  /** @type {Uint8Array} */ spectrogram;
+  /** [row, frame] @type {Float32Array} */ weights;
+  /** @type {Float32Array} */ after;
+  frames = 0;
+  /** The row that is pointed at. @type {number | null} */ row = null;
+  /** The moment that is pointed at or heard, in seconds. @type {number | null} */ time = null;
+  /** Where playing goes on. */ resting = 0;
+  /** Whose stretch is heard, where not everything is. @type {number | null} */ heardRow = null;
+  player = new SoundPlayer(
+    (time) => this.follow(time),
+    () => this.rest(),
+  );
+  /** The sound without marks. */ base = new OffscreenCanvas(1, 1);
+  /** How many frames a cell sums. */ block = 1;
+
+  title = element("h4");
+  clock = element("span", "clock");
+  playAll = button({ className: "play" }, () => this.togglePlaying());
+  playRow = button({ className: "play" }, () => this.playStretch());
+  sound = element("canvas");
+  cells = element("canvas", "cells");
+  soundBox = element("div", "time sound", this.sound);
+  cellsBox = element("div", "time", this.cells);
+  ticks = element("div", "ticks");
+  labels = element("div", "labels");
+  rests = element("div", "rests");
+  restName = element("div", "rest-name muted");
+  bands = [this.soundBox, this.cellsBox].map((box) => box.appendChild(element("div", "moment")));
+  keptFrame = element("div", "frame kept");
+  nearFrame = element("div", { className: "frame near", dataset: { notInPicture: "" } });
+  top = element("div", "top");
+  rows = element("div", "rows", this.labels, this.cellsBox, this.rests, this.keptFrame, this.nearFrame);
+  stage = element("div", { className: "stage", tabIndex: 0, role: "application" }, this.top, this.rows);
+  below = element("div", "below");
+  status = element("p", { className: "said", role: "status" });
+  tooltip = new Tooltip(this.root);
+
+  start() {
+    this.stage.ariaLabel = _("Tokens over the time of the sound: up and down choose a token, left and right a moment");
+    const names = [_("Waveform"), _("Spectrogram"), _("Seconds")].map((name) => element("span", "muted", name));
+    this.top.append(element("div", "names", ...names), this.soundBox, this.restName, this.ticks);
+    const save = pictureButton(this.root, () => this.data.fileName);
+    const bar = element("div", "bar", this.playAll, this.playRow, this.clock);
+    this.root.replaceChildren(this.title, bar, this.stage, this.below, this.status, save, this.tooltip.box);
+    for (const name of /** @type {const} */ (["pointermove", "pointerdown"]))
+      this.stage.addEventListener(name, (event) => this.point(event));
+    this.stage.addEventListener("pointerleave", (event) => event.pointerType === "touch" || this.leave());
+    this.stage.addEventListener("click", (event) => this.choose(event));
+    this.stage.addEventListener("keydown", (event) => this.press(event));
+    onTold("pointed", (focus) => this.markPointed(focus), this.ended.signal);
+    onResize(this, () => this.data && this.draw());
+  }
+
+  dispose() {
+    super.dispose();
+    this.player.close();
+  }
+
+  /** @param {{ header: SoundHeader, arrays: [Int16Array, Uint8Array, Float32Array, Float32Array] }} payload */
+  receive({ header, arrays: [samples, spectrogram, weights, after] }) {
+    const before = this.samples;
+    // The same sound goes on while another head is opened.
+    if (before?.length !== samples.length || before.some((sample, i) => sample !== samples[i])) {
+      this.stop();
+      this.resting = 0;
+    }
+    Object.assign(this, { data: header, samples, spectrogram, weights, after });
+    this.frames = weights.length / header.rowTokens.length;
+    this.row = null;
+    this.root.style.setProperty("--sound", header.soundColour);
+    this.root.style.setProperty("--word", header.tokenColour);
+    this.title.textContent = header.title;
+    this.restName.textContent = header.isFilled ? _("after the sound") : "";
+    this.root.classList.toggle("filled", header.isFilled);
+    this.labels.replaceChildren(
+      ...header.rowTokens.map((token) => element("div", { title: token }, rowElement(token, header.rowsWrite))),
+    );
+    this.rests.replaceChildren(...this.restElements());
+    this.draw();
+    this.root.dataset.ready = "1";
+  }
+
+  /** What each row gives to the frames after the sound: its colour and its number. */
+  restElements() {
+    if (!this.data.isFilled) return [];
+    return [...this.after].map((weight) => {
+      const colour = `rgb(${mixStops(this.data.stops, Math.sqrt(clamp(0, weight, 1))).join(" ")})`;
+      return element(
+        "div",
+        "",
+        element("span", { className: "rest", style: `background-color:${colour}` }),
+        formatWeight(weight),
+      );
+    });
+  }
+
+  /** Seconds that the frames take; the last may end after the sound. */
+  get seconds() {
+    return this.frames * this.data.secondsPerFrame;
+  }
+
+  /** Seconds of the sound. */
+  get length() {
+    return this.samples.length / this.data.rate;
+  }
+
+  /** What a row gives to frames. @param {number} row @param {Run} run */
+  weightOn(row, [first, end]) {
+    let sum = 0;
+    for (let frame = first; frame < end; frame++) sum += this.weights[row * this.frames + frame];
+    return sum;
+  }
+
+  /** The cells of a row, as runs of frames. @returns {Run[]} */
+  get runs() {
+    const { block, frames } = this;
+    return Array.from({ length: Math.ceil(frames / block) }, (_cell, i) => [
+      i * block,
+      Math.min(frames, (i + 1) * block),
+    ]);
+  }
+
+  /** @param {number} row @param {Run[]} runs */
+  weightsOn(row, runs) {
+    return runs.map((run) => this.weightOn(row, run));
+  }
+
+  /** The frames around a moment. @param {number} time @returns {Run} */
+  framesAround(time) {
+    const { secondsPerFrame } = this.data;
+    const frame = Math.min(this.frames - 1, Math.floor(time / secondsPerFrame));
+    // What the division rounds off is no frame.
+    const reach = Math.floor(AROUND / secondsPerFrame + 1e-6);
+    return [Math.max(0, frame - reach), Math.min(this.frames, frame + reach + 1)];
+  }
+
+  /** Frames as a text of seconds. @param {Run} run */
+  spanOf([first, end]) {
+    const { secondsPerFrame } = this.data;
+    return `${(first * secondsPerFrame).toFixed(2)}–${(end * secondsPerFrame).toFixed(2)}`;
+  }
+
+  draw() {
+    const width = this.soundBox.clientWidth;
+    if (!width) return;
+    this.block = Math.ceil(this.frames / width);
+    const { data, block, frames } = this;
+    const runs = this.runs;
+    paintCells(
+      this.cells,
+      data.stops,
+      runs.length,
+      data.rowTokens.flatMap((_row, i) => this.weightsOn(i, runs)),
+    );
+    // The last cell may sum fewer frames; as it takes as much room, it reaches beyond the end of the box.
+    this.cells.style.width = `${(runs.length * block * 100) / frames}%`;
+    const { samples, spectrogram, seconds } = this;
+    this.base = drawSound(this.sound, width, { samples, spectrogram, bands: data.bands, share: this.length / seconds });
+    this.ticks.replaceChildren(...ticksOf(seconds, width));
+    const length = (block * data.secondsPerFrame).toFixed(2);
+    const note = plural("A cell is one frame, {length} s.", "A cell is the sum of {count} frames, {length} s.", block, {
+      length,
+    });
+    this.below.replaceChildren(legendElement(data.stops, data.ticks, data.number), element("span", "muted", note));
+    this.mark();
+  }
+
+  /** The row whose frames are marked: the one pointed at, or else, where no moment is, the one that is kept. */
+  get markedRow() {
+    return this.row ?? (this.time === null || this.heardRow !== null ? this.data.kept : null);
+  }
+
+  /** Mark what is pointed at, kept or heard, and say it. */
+  mark() {
+    const row = this.heardRow ?? this.markedRow;
+    markSound(this.sound, this.base, row === null ? null : this.marksOf(row), this.data.soundColour);
+    this.frameRow(this.keptFrame, this.data.kept);
+    this.frameRow(this.nearFrame, this.row);
+    const around = this.time === null ? null : this.framesAround(this.time);
+    for (const band of this.bands) {
+      band.hidden = !around;
+      if (!around) continue;
+      band.style.left = `${(around[0] * 100) / this.frames}%`;
+      band.style.width = `${((around[1] - around[0]) * 100) / this.frames}%`;
+    }
+    const weights = around && row === null ? this.data.rowTokens.map((_row, i) => this.weightOn(i, around)) : null;
+    for (const [i, label] of [.../** @type {HTMLCollectionOf<HTMLElement>} */ (this.labels.children)].entries())
+      label.style.setProperty("--weight", weights ? `${Math.sqrt(clamp(0, weights[i], 1)) * 100}%` : "0%");
+    this.say(row, around, weights);
+    this.showButtons(row);
+  }
+
+  /** Where a row's weight lies: each cell's, and the stretch, as shares of the time. @param {number} row */
+  marksOf(row) {
+    const inShares = (/** @type {Run} */ run) => /** @type {Run} */ (run.map((frame) => frame / this.frames));
+    const runs = this.runs;
+    return {
+      weights: this.weightsOn(row, runs),
+      runs: runs.map(inShares),
+      stretch: inShares(this.data.stretches[row]),
+    };
+  }
+
+  /** @param {HTMLElement} frame @param {number | null} row */
+  frameRow(frame, row) {
+    frame.hidden = row === null;
+    frame.style.top = `${(row ?? 0) * ROW}px`;
+  }
+
+  /** @param {number | null} row @param {Run | null} around @param {number[] | null} weights of each row, around the moment */
+  say(row, around, weights) {
+    // What goes by while it plays is not read out.
+    this.status.ariaLive = this.player.playing ? "off" : "polite";
+    if (row !== null) this.status.replaceChildren(...this.rowParts(row));
+    else if (around && weights) {
+      const strongest = weights.map((_weight, i) => i).sort((a, b) => weights[b] - weights[a]);
+      const said = strongest
+        .slice(0, 3)
+        .flatMap((i, place) => [place ? ", " : "", this.tokenOf(i), ` ${formatWeight(weights[i])}`]);
+      const sentence = _("At {span} s, most weight comes from: {tokens}");
+      this.status.replaceChildren(
+        ...sentenceParts(sentence, { span: this.spanOf(around), tokens: element("span", "", ...said) }),
+      );
+    } else
+      this.status.replaceChildren(
+        _("Point at a token to see what it attends to, or at a moment of the sound to see which tokens attend to it."),
+      );
+  }
+
+  /** Where a row's weight lies, in words. @param {number} row */
+  rowParts(row) {
+    const stretch = this.data.stretches[row];
+    const values = {
+      token: this.tokenOf(row),
+      share: `${Math.round(this.data.share * 100)} %`,
+      span: this.spanOf(stretch),
+      after: formatWeight(this.after[row]),
+    };
+    if (stretch[0] === stretch[1])
+      return sentenceParts(_("{token}: no weight on the sound; {after} after it."), values);
+    const sentence = this.data.isFilled
+      ? _("{token}: {share} of its weight on the sound is within {span} s. After the sound: {after}.")
+      : _("{token}: {share} of its weight is within {span} s.");
+    return sentenceParts(sentence, values);
+  }
+
+  /** @param {number} row */
+  tokenOf(row) {
+    return rowElement(this.data.rowTokens[row], this.data.rowsWrite);
+  }
+
+  /** @param {number | null} row */
+  showButtons(row) {
+    const { playing } = this.player;
+    const [stop, play, hear] = [_("Stop"), _("Play"), _("What the token attends to (H)")];
+    this.playAll.textContent = playing ? `■ ${stop}` : `▶ ${play}`;
+    this.playRow.textContent = `▶ ${hear}`;
+    const [from, to] = row === null ? [0, 0] : this.data.stretches[row];
+    this.playRow.disabled = from === to;
+    const now = playing ? (this.time ?? playing.from) : this.resting;
+    this.clock.textContent = `${now.toFixed(2)} / ${(playing?.to ?? this.length).toFixed(2)} s`;
+  }
+
+  /** What an event is at: a row or none, and a moment or none. @param {MouseEvent} event */
+  placeAt({ clientX, clientY }) {
+    const [box, rows] = [this.soundBox, this.rows].map((part) => part.getBoundingClientRect());
+    const share = (clientX - box.left) / box.width;
+    const count = this.data.rowTokens.length;
+    const isInTop = clientY < this.top.getBoundingClientRect().bottom;
+    return {
+      row: isInTop ? null : clamp(0, Math.floor(((clientY - rows.top) / rows.height) * count), count - 1),
+      time: share >= 0 && share < 1 ? share * this.seconds : null,
+    };
+  }
+
+  /** @param {PointerEvent} event */
+  point(event) {
+    if (!this.data) return;
+    const { row, time } = this.placeAt(event);
+    this.approach(row, row === null ? time : null);
+    if (row === null || time === null) return this.tooltip.hide();
+    const first = Math.floor(time / this.data.secondsPerFrame / this.block) * this.block;
+    const run = /** @type {Run} */ ([first, Math.min(this.frames, first + this.block)]);
+    pointAt({ query: placeOf(this.data.rows, row), key: placeOfFrames(run) });
+    const number = `${this.data.number} ${formatWeight(this.weightOn(row, run))}`;
+    this.tooltip.show(event, this.data.title, this.tokenOf(row), `${this.spanOf(run)} s`, number);
+  }
+
+  /** Point at a row or at a moment, here and in all pictures. @param {number | null} row @param {number | null} time */
+  approach(row, time) {
+    this.row = row;
+    // What is heard stays marked.
+    if (!this.player.playing) this.time = time;
+    const key = time === null ? null : placeOfFrames(this.framesAround(time));
+    pointAt(row === null && !key ? null : { query: row === null ? null : placeOf(this.data.rows, row), key });
+    this.mark();
+  }
+
+  leave() {
+    this.tooltip.hide();
+    this.approach(null, null);
+  }
+
+  /** Mark what is pointed at elsewhere. @param {Focus | null} focus */
+  markPointed(focus) {
+    if (!this.data || this.player.playing || this.stage.matches(":hover, :focus-visible")) return;
+    this.row = indicesOf(this.data.rows, this.data.rowTokens.length, focus?.query ?? null)[0] ?? null;
+    const frames = focus?.key?.side === "source" ? focus.key.tokens.filter((frame) => frame < this.frames) : [];
+    const [first = null] = frames;
+    this.time = first === null ? null : (first + frames.length / 2) * this.data.secondsPerFrame;
+    this.mark();
+  }
+
+  /** @param {MouseEvent} event */
+  choose(event) {
+    const { row, time } = this.placeAt(event);
+    if (row !== null) return this.keep(row);
+    if (time !== null) this.play(time, this.length, null);
+  }
+
+  /** @param {number} row */
+  keep(row) {
+    this.data.kept = row === this.data.kept ? null : row;
+    this.mark();
+    this.python.trigger("keep", { row });
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (isCombination(event)) return;
+    const { key } = event;
+    const down = { ArrowUp: -1, ArrowDown: 1 }[key];
+    const along = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    if (down) this.walk(down);
+    else if (along) {
+      const from = this.time ?? clamp(0, this.resting - along * 2 * AROUND, this.length);
+      this.resting = clamp(0, from + along * 2 * AROUND, this.length);
+      this.approach(null, this.resting);
+    } else if (key === "Enter" && this.row !== null) this.keep(this.row);
+    else if (key === "h" || key === "H") this.playStretch();
+    else if (key === " ") this.togglePlaying();
+    else if (key === "Escape") {
+      this.stop();
+      this.leave();
+    } else return;
+    consume(event);
+  }
+
+  /** To the row above or below, scrolled into sight. @param {number} down */
+  walk(down) {
+    const last = this.data.rowTokens.length - 1;
+    const from = this.row ?? this.data.kept;
+    const row = from === null ? (down > 0 ? 0 : last) : clamp(0, from + down, last);
+    const { stage, top } = this;
+    stage.scrollTop = scrolledTo(stage.scrollTop, stage.clientHeight - top.offsetHeight, row * ROW, (row + 1) * ROW);
+    this.approach(row, null);
+  }
+
+  /** Play what the marked row attends to. */
+  playStretch() {
+    const row = this.heardRow ?? this.markedRow;
+    if (row === null) return;
+    const [from, to] = this.data.stretches[row].map((frame) => frame * this.data.secondsPerFrame);
+    this.play(from, Math.min(to, this.length), row);
+  }
+
+  togglePlaying() {
+    if (this.player.playing) this.stop();
+    else this.play(this.resting >= this.length ? 0 : this.resting, this.length, null);
+  }
+
+  /** Seconds of the sound, as what a row attends to or as all of it. @param {number} from @param {number} to @param {number | null} row */
+  play(from, to, row) {
+    this.stop();
+    if (from >= to) return;
+    this.heardRow = row;
+    this.player.play(this.samples, this.data.rate, from, to);
+  }
+
+  /** Let the mark of the moment go along. @param {number} time */
+  follow(time) {
+    this.time = time;
+    if (this.heardRow === null) pointAt({ query: null, key: placeOfFrames(this.framesAround(time)) });
+    this.mark();
+  }
+
+  /** Nothing plays any more. */
+  rest() {
+    if (this.heardRow === null) {
+      this.resting = this.time ?? this.resting;
+      pointAt(null);
+    }
+    this.heardRow = null;
+    this.time = null;
+    this.mark();
+  }
+
+  stop() {
+    this.player.stop();
+  }
+}
+
+/** Frames as other pictures know them. @param {Run} run */
+const placeOfFrames = ([first, end]) => ({
+  side: "source",
+  tokens: Array.from({ length: end - first }, (_frame, i) => first + i),
+});
+
+export default mount(".sound-attention", SoundAttention);
