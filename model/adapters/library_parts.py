@@ -164,7 +164,7 @@ class LibraryParts(Parts):
             raise TraceError(NOT_ADDED)
         ids, tables = source_ids if stack == "encoder" else target_ids, PositionTables(FEWEST)
         source, target = (ids if len(ids) >= FEWEST else [*ids] * FEWEST for ids in (source_ids, target_ids))
-        with tables, self._tapped({stack: None}) as layers, _until_attending(stack):
+        with tables, self._tapped({stack: None}, ends=True) as layers:
             self.reader.model.base_model(**self.reader.arguments(source, target))  # type: ignore[operator]
         embedding, read = self.embed(stack, ids), layers[-1].given
         for table, first in tables.found(self._table(stack).weight):
@@ -181,7 +181,7 @@ class LibraryParts(Parts):
         if factor is not None or self.abilities.positions in ADDED:
             vectors = self._looked_up(stack, ids) * (factor or 1.0)
             return vectors if norm is None else norm(vectors)
-        with self._tapped({stack: None}) as layers, _until_attending(stack):
+        with self._tapped({stack: None}, ends=True) as layers:
             self._run(ids)
         read = layers[-1].given
         if read is None or read.shape != (len(ids), self._table(stack).weight.size(1)):
@@ -225,8 +225,7 @@ class LibraryParts(Parts):
         with ExitStack() as hooks:
             for module in outside_layers(self.reader.model):
                 hooks.callback(module.register_forward_hook(note).remove)
-            layers = hooks.enter_context(self._tapped({stack: None}))
-            hooks.enter_context(_until_attending(stack))
+            layers = hooks.enter_context(self._tapped({stack: None}, ends=True))
             self._run([token])
         read = layers[-1].given
         if read is None or read.shape != (1, self._width(stack)):
@@ -525,7 +524,7 @@ class LibraryParts(Parts):
         ids = trace.source_ids if stack == "encoder" else trace.target_ids
         rows = [*range(len(ids))] * (1 if len(ids) >= FEWEST else FEWEST)
         norms, tables, given = LayerNorms(), PositionTables(FEWEST), self._few(trace, stack, rows)
-        with norms, tables, self._tapped({stack: None}, has_modules=False) as layers, _until_attending(stack):
+        with norms, tables, self._tapped({stack: None}, ends=True) as layers:
             self.reader.model.base_model(**given)  # type: ignore[operator]
         if not layers or layers[0].given is None or len(layers[0].given) != len(rows):
             raise TraceError(NO_LAYER)

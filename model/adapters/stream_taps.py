@@ -6,7 +6,7 @@ the model would not be safe. Who listens is held in a `ContextVar`, so without a
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
@@ -22,6 +22,10 @@ from model.nn.hooks import Edit
 from model.parts.weights import Stack
 
 NOT_MET: Final = said("This model did not run again as it ran before, so what depends on one part cannot be tested.")
+
+
+class _Begun(Exception):
+    """A layer has begun: what it would do is not wanted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +105,7 @@ class Taps:
     )  #: by stack: of what its first layer reads
     uses: Counter[tuple[Stack, nn.Module]] = field(default_factory=Counter)
     changed: "set[Stack | ModuleUse]" = field(default_factory=set)
+    ends: bool = False  #: whether the run ends where the first layer begins
     layers: list[LayerCall] = field(default_factory=list)
     put_out: dict[nn.Module, Tensor] = field(default_factory=dict)  #: by the modules that `alone` names, last
     is_open: bool = False
@@ -124,6 +129,7 @@ def tapped(
     skipped: Set[nn.Module] = frozenset(),
     alone: Mapping[nn.Module, nn.Module] = NOTHING,
     start: Float[Tensor, "row d_model"] | None = None,
+    ends: bool = False,
 ) -> Iterator[list[LayerCall]]:
     """Yield what the layers of these stacks do while the block runs, in this thread only.
 
@@ -134,12 +140,14 @@ def tapped(
         skipped: modules inside layers that put out what they read.
         alone: norm inside a layer → the module whose output alone it reads, without the residual stream.
         start: what the first of these layers reads, instead of what it is given.
+        ends: whether the block ends where the first of them begins, with what it is given.
     """
     _tap(model, layout)
-    taps = Taps(rows, has_modules, has_others, skipped, alone, start)
+    taps = Taps(rows, has_modules, has_others, skipped, alone, start, ends=ends)
     token = _TAPS.set(taps)
     try:
-        yield taps.layers
+        with suppress(_Begun):
+            yield taps.layers
     finally:
         _TAPS.reset(token)
 
@@ -217,6 +225,8 @@ def _opener(stack: Stack, *, is_other: bool = False) -> Any:
         call.given = _row(call.hidden, taps.rows[stack])
         taps.layers.append(call)
         taps.is_open = True
+        if taps.ends:
+            raise _Begun
         return call.args, call.kwargs
 
     return begin
