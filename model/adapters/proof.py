@@ -9,9 +9,10 @@ is believed if it is sealed (`sealed_files`) and every value is one that a proof
 is compared with the model again (`open_folder`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -26,10 +27,10 @@ from model.adapters.layout import OUTPUTS, Layout, eager_weights, find_layout
 from model.adapters.limited_process import first_words
 from model.adapters.probe import Probe, positions_of
 from model.errors import CheckpointError, DataError, said
-from model.nn.attention import AttentionInputs
+from model.nn.attention import AttentionInputs, WeightsOnly
 from model.nn.encoder_decoder import site_path
 from model.sealed_files import read_sealed, sealed_name, write_sealed
-from model.trace.trace import SiteLayers
+from model.trace.trace import Recorded
 
 EAGER: Final = "eager"
 #: Number type → the largest difference between two weights, or two outputs of a scale of 1, that is of rounding.
@@ -38,6 +39,10 @@ ROUNDED: Final = 5e-2
 #: How far apart two implementations of the library may be.
 DISAGREEMENT: Final = 1e-2
 NOWHERE: Final = Layout({}, {}, {})
+#: What is raised where an attention is not what is recorded of it.
+_NOT_COMPARED: Final = (RuntimeError, ValueError, AssertionError, IndexError, ZeroDivisionError)
+#: Of a longer probe, the library's weights are compared layer by layer.
+MOST_TOKENS_AT_ONCE: Final = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,17 +74,23 @@ def explore_model(model: Any, probe: Probe) -> Explored:
             results.append(runner(**given, **more))
         return results[-1]
 
-    with library.attending_by(model, EAGER):
+    tolerance = TOLERANCES.get(next(model.parameters()).dtype, ROUNDED)
+    beside = _recorded_before(model, probe, run)
+    with library.attending_by(model, EAGER), nullcontext() if beside is None else beside.hearing():
         by_eager = run(output_attentions=True)
+    if beside is not None and not beside.difference <= tolerance:
+        # What is wrong is told by all of its weights.
+        beside = None
+        with library.attending_by(model, EAGER):
+            by_eager = run(output_attentions=True)
     check_numbers(first_output(by_eager))
     kind, weights = _kind_and_weights(by_eager, probe, library.name_of(model.config))
     lengths = _lengths(kind, probe, weights)
-    tolerance = TOLERANCES.get(next(model.parameters()).dtype, ROUNDED)
     shaped = {
         site: tuple(layer for layer in weights.get(site, ()) if _is_shaped(layer, pair))
         for pair, site in lengths.items()
     }
-    layout, proof = _compared(model, shaped, lengths, run, by_eager, tolerance)
+    layout, proof = _compared(model, shaped, lengths, run, by_eager, tolerance, beside)
     if proof.is_exact:
         weights = shaped
     else:
@@ -204,8 +215,9 @@ def _compared(
     run: Callable[[], Any],
     by_eager: Any,
     tolerance: float,
+    beside: "_Beside | None" = None,
 ) -> tuple[Layout, Proof]:
-    """Where a model attends, and whether what is recorded there is what the library returned."""
+    """Where a model attends, and whether what is recorded there is what the library returned; `beside` may know."""
     tokens = max(max(pair) for pair in lengths)
     heads = sum(layer.size(1) for layers in weights.values() for layer in layers)
 
@@ -217,8 +229,11 @@ def _compared(
         return only_weights(said("transformers has separate code for its attention"))
     outputs: list[Any] = []
     try:
-        with library.attending_by(model, library.OURS):
-            layout, recorded = find_layout(model, lengths, lambda: outputs.append(run()))
+        if beside is None:
+            with library.attending_by(model, library.OURS):
+                layout, recorded = find_layout(model, lengths, lambda: outputs.append(run()))
+        else:
+            layout, recorded, outputs = beside.layout, beside.recorded, [beside.output]
     except CheckpointError as error:
         return only_weights(error.message)
     if not layout.heads:
@@ -227,8 +242,8 @@ def _compared(
     if counts != {site: len(layers) for site, layers in layout.heads.items()}:
         return only_weights(said("not all of its attentions can be recorded"))
     try:
-        difference = _largest_difference(layout, layout.inputs(recorded), layout.outputs(recorded), weights)
-    except (RuntimeError, ValueError, AssertionError, IndexError, ZeroDivisionError) as error:
+        difference = _largest_difference(layout, recorded, weights) if beside is None else beside.difference
+    except _NOT_COMPARED as error:
         return only_weights(said("its attention follows another equation ({reason})", reason=first_words(error, 80)))
     whole = _apart(first_output(by_eager), first_output(outputs[0]))
     if not max(difference, whole) <= tolerance:
@@ -237,23 +252,80 @@ def _compared(
     return layout, Proof(is_exact=True, difference=difference, heads=heads, tokens=tokens)
 
 
-def _largest_difference(
-    layout: Layout, inputs: SiteLayers, outputs: Mapping[str, Tensor], weights: Mapping[str, Sequence[Tensor]]
-) -> float:
+def _largest_difference(layout: Layout, recorded: Recorded, weights: Mapping[str, Sequence[Tensor]]) -> float:
     """Between the weights that are derived and those returned, and between weights × values and what heads wrote."""
-    differences: list[Tensor] = []
-    for site, layers in weights.items():
-        for layer, expected in enumerate(layers):
-            recorded = inputs[site][layer]
-            assert isinstance(recorded, AttentionInputs)
-            derived, returned = recorded.weights(), expected[0].float().cpu()
-            if derived.shape != returned.shape:
-                return float("inf")
-            real = outputs[f"{site_path(site, layer)}.{OUTPUTS}"].float()
-            apart = (recorded.head_output() - real).abs().max() / real.abs().max().clamp(min=1.0)
-            differences += [(derived - returned).abs().max(), apart]
+    inputs, outputs = layout.inputs(recorded), layout.outputs(recorded)
+    return max(
+        _difference(inputs[site][layer], outputs[f"{site_path(site, layer)}.{OUTPUTS}"], expected)
+        for site, layers in weights.items()
+        for layer, expected in enumerate(layers)
+    )
+
+
+def _difference(
+    recorded: AttentionInputs | WeightsOnly, output: Tensor, expected: Float[Tensor, "1 head query key"]
+) -> float:
+    """The same of one layer."""
+    assert isinstance(recorded, AttentionInputs)
+    derived, returned, real = recorded.weights(), expected[0].float().cpu(), output.float()
+    if derived.shape != returned.shape:
+        return float("inf")
+    apart = (recorded.head_output() - real).abs().max() / real.abs().max().clamp(min=1.0)
     # What is not a number is no small difference.
-    return float(torch.stack(differences).nan_to_num(nan=torch.inf).max())
+    return float(torch.stack([(derived - returned).abs().max(), apart]).nan_to_num(nan=torch.inf).max())
+
+
+@dataclass(eq=False)
+class _Beside:
+    """What a pass by our attention left, with which each layer of an eager one is compared while it runs: of a long
+    probe, no more than one layer's weights are held.
+    """
+
+    layout: Layout
+    recorded: Recorded
+    output: Any  #: of the model
+    difference: float = 0.0
+    calls: Counter[nn.Module] = field(default_factory=Counter)
+
+    @contextmanager
+    def hearing(self) -> Iterator[None]:
+        """While the block runs, zeros that take no memory stand for the weights that were compared."""
+        inputs, outputs = self.layout.inputs(self.recorded), self.layout.outputs(self.recorded)
+
+        def compare(module: nn.Module, _given: Any, output: Any) -> Any:
+            sites = self.layout.sites[module]
+            site, layer = sites[self.calls[module] % len(sites)]
+            self.calls[module] += 1
+            weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
+            if not isinstance(weights, Tensor):
+                self.difference = float("inf")
+                return None
+            kept = outputs[f"{site_path(site, layer)}.{OUTPUTS}"]
+            try:
+                self.difference = max(self.difference, _difference(inputs[site][layer], kept, weights))
+            except _NOT_COMPARED:
+                self.difference = float("inf")
+            return (output[0], weights.new_zeros(()).expand(weights.shape), *output[2:])
+
+        with ExitStack() as stack:
+            for module in self.layout.sites:
+                stack.callback(module.register_forward_hook(compare, prepend=True).remove)
+            yield
+        if self.calls != Counter({module: len(sites) for module, sites in self.layout.sites.items()}):
+            self.difference = float("inf")
+
+
+def _recorded_before(model: Any, probe: Probe, run: Callable[[], Any]) -> _Beside | None:
+    """A pass by our attention over a long probe of two stacks; None of a short one, or where it cannot be recorded."""
+    if not probe.target or len(probe.source) <= MOST_TOKENS_AT_ONCE or not library.knows_interface(type(model)):
+        return None
+    outputs: list[Any] = []
+    try:
+        with library.attending_by(model, library.OURS):
+            layout, recorded = find_layout(model, _lengths("encoder-decoder", probe, {}), lambda: outputs.append(run()))
+    except CheckpointError:
+        return None
+    return _Beside(layout, recorded, outputs[0]) if layout.heads else None
 
 
 def _check_weights(

@@ -119,7 +119,11 @@ class Ear:
             message = "The sound has {seconds:.1f} s, and this model reads at most {most:g} s at once. Choose a window."
             raise InputTextError(message, seconds=sound.seconds, most=self.seconds)
         with np.errstate(all="ignore"):
-            made = self.processor(sound.samples, sampling_rate=self.rate, return_tensors="pt")[self.name]
+            given = self.processor(sound.samples, sampling_rate=self.rate, return_tensors="pt")
+        if self.name not in given:
+            message = "The feature extractor in the folder gives {given}, but the model reads {name}. Copy its own."
+            raise CheckpointError(message, given=", ".join(given), name=self.name)
+        made = given[self.name]
         if not bool(made.isfinite().all()):
             raise InputTextError("This model cannot read silence: choose a sound, or a window, in which there is any.")
         return {self.name: made.to(device_of(self.model), next(self.model.parameters()).dtype)}

@@ -1,4 +1,4 @@
-"""Build a small random model of every kind of text and picture model in the pinned library, and prove each.
+"""Build a small random model of every kind of text, picture and speech model in the pinned library, and prove each.
 
     python -m tests.benchmarks.architectures [--only TYPE …]
 
@@ -71,6 +71,10 @@ SMALL: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("mamba_d_state", "mamba_d_head", "mamba_head_dim", "ssm_state_size", "state_size"), 8),
     **dict.fromkeys(("linear_num_key_heads", "linear_num_value_heads"), 2),
     **dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 8),
+    **dict.fromkeys(("encoder_num_hidden_layers", "decoder_num_hidden_layers"), 2),
+    **dict.fromkeys(("encoder_num_attention_heads", "decoder_num_attention_heads"), 4),
+    **dict.fromkeys(("num_mel_bins", "input_feat_per_channel"), 8),
+    "max_target_positions": 96,
     "mamba_dt_rank": 4,
     "mamba_d_ssm": 64,
     "mamba_ngroups": 1,
@@ -120,6 +124,7 @@ OF_KIND: Final[Mapping[str, Mapping[str, Any]]] = {
     "qwen3_next": _HYBRID,
     "qwen4_exp_text": _HYBRID,
     "squeezebert": {"embedding_size": 32},
+    "whisper": {"max_source_positions": 50},
     "t5gemma": {"encoder": _GEMMA, "decoder": _GEMMA, "vocab_size": zoo.VOCAB},
     "recurrent_gemma": {"num_hidden_layers": 3},
     "zamba": {"layers_block_type": ["mamba", "hybrid"]},
@@ -129,7 +134,7 @@ OF_KIND: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-#: The library's maps of classes that read text, or pictures.
+#: The library's maps of classes that read text, pictures or sound.
 _MAPS: Final = (
     "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES",
     "MODEL_FOR_MASKED_LM_MAPPING_NAMES",
@@ -137,15 +142,10 @@ _MAPS: Final = (
     "MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES",
     "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES",
     "MODEL_FOR_IMAGE_MAPPING_NAMES",
+    "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES",
+    "MODEL_FOR_CTC_MAPPING_NAMES",
 )
-_OTHER_INPUTS: Final = {
-    "input_features",
-    "input_values",
-    "bbox",
-    "pixel_values_videos",
-    "visual_embeds",
-    "decoder_input_values",
-}
+_OTHER_INPUTS: Final = {"bbox", "pixel_values_videos", "visual_embeds", "decoder_input_values"}
 #: Wrappers around models of other kinds.
 NO_KIND: Final = {"encoder-decoder", "timm_backbone", "timm_wrapper"}
 
@@ -169,19 +169,19 @@ class Row:
 
 
 def kinds() -> list[str]:
-    """Every `model_type` whose class in the library reads text or pictures alone."""
+    """Every `model_type` whose class in the library reads text, pictures or sound alone."""
     named = {name for mapping in _MAPS for name in getattr(modeling_auto, mapping)}
     return [model_type for model_type in sorted(named) if model_type not in NO_KIND and not _is_mixed(model_type)]
 
 
 def _is_mixed(model_type: str) -> bool:
-    """Whether it reads pictures, sound or places on a page beside text, or neither text nor pictures."""
+    """Whether it reads pictures, sound or places on a page beside text, or none of text, pictures and sound."""
     try:
         made = model_class.class_of(transformers.CONFIG_MAPPING[model_type]())
     except Exception:  # Whatever a class of the library does without settings.
         return True
     given = set(inspect.signature(made.made.forward).parameters)
-    return bool(given & _OTHER_INPUTS) or {"input_ids", "pixel_values"} <= given
+    return bool(given & _OTHER_INPUTS) or len(given & {"input_ids", "pixel_values", *library.SOUND}) > 1
 
 
 def small_config(model_type: str) -> Any:
@@ -218,8 +218,22 @@ def save(model_type: str, folder: Path) -> None:
     model.save_pretrained(folder)
     if made.reads_pictures:
         transformers.ViTImageProcessor(size={"height": 24, "width": 24}).save_pretrained(folder)
-    else:
+    if made.reads_sound:
+        extractor_of(model_type, config).save_pretrained(folder)
+    if made.has_two_stacks or not (made.reads_pictures or made.reads_sound):
         zoo.save_tokenizer(folder, "metaspace")
+
+
+def extractor_of(model_type: str, config: Any) -> Any:
+    """The library's own feature extractor of a kind of speech model, as many numbers a moment as the model reads."""
+    made: Any = transformers.FEATURE_EXTRACTOR_MAPPING[type(config)]
+    if model_type == "wav2vec2-bert":  # as its real ones are saved
+        made = transformers.SeamlessM4TFeatureExtractor
+    known = inspect.signature(made.__init__).parameters
+    sizes = (getattr(config, each, None) for each in ("num_mel_bins", "input_feat_per_channel"))
+    bins = next((size for size in sizes if size), None)
+    given = {"feature_size": bins, "num_mel_bins": bins, "chunk_length": 1}
+    return made(**{each: value for each, value in given.items() if each in known and value})
 
 
 def prove(model_type: str) -> Row:
@@ -265,7 +279,9 @@ def spoil(folder: Path) -> str:
     """Take a tensor of a layer out of a folder, then put one of another layer into it; what opens so, or ""."""
     file = folder / "model.safetensors"
     tensors = load_file(file)
-    name = max((each for each in tensors if re.search(r"\.\d+\..+\.", each)), key=len)
+    # What is counted, as by batch norms, is not learned.
+    learned = (each for each, tensor in tensors.items() if tensor.is_floating_point())
+    name = max((each for each in learned if re.search(r"\.\d+\..+\.", each)), key=len)
     for what, changed in (
         (f"without {name}", {each: tensor for each, tensor in tensors.items() if each != name}),
         (f"with another {name}", tensors | {re.sub(r"\.\d+\.", ".57.", name, count=1): tensors[name].clone()}),
@@ -312,12 +328,12 @@ def table(rows: Sequence[Row]) -> str:
         f"{transformers.__version__}, torch {torch.__version__.partition('+')[0]} and Python "
         f"{sys.version.partition(' ')[0]}, on a CPU.",
         "",
-        "Of every kind of text and picture model that this version of the library has, a small random model was saved "
-        "and opened as any folder is. *Exact*: the weights that Headlight records are those that the library's own "
-        "eager attention returns, heads write weights × values, and six tokens written step by step are those of "
-        "`generate`; the number is the largest difference. *Weights only*: the library's own weights are shown, and "
-        "nothing that takes queries and keys. *Not built*: its settings make no small model. A real model is proven "
-        "again when it is opened: `python -m model verify checkpoints/induction`.",
+        "Of every kind of text, picture and speech model that this version of the library has, a small random model "
+        "was saved and opened as any folder is. *Exact*: the weights that Headlight records are those that the "
+        "library's own eager attention returns, heads write weights × values, and six tokens written step by step are "
+        "those of `generate`; the number is the largest difference. *Weights only*: the library's own weights are "
+        "shown, and nothing that takes queries and keys. *Not built*: its settings make no small model. A real model "
+        "is proven again when it is opened: `python -m model verify checkpoints/induction`.",
         "",
         "*Tensors* are those of the folder that the model uses, those that it has no place for, and the parameters "
         "that it makes because the folder lacks them: tables that the library computes. Each folder was opened twice "

@@ -329,7 +329,10 @@ def choice_run(reader: Chooser, choice: TokenChoice) -> ChoiceRun:
     `reader`: that does not lack "word choice".
     """
     if (longest := max(len(choice.source), len(choice.prefix))) > MOST_TOKENS:
-        message = "Attribution reads up to {most_tokens} tokens on each side, got {longest}; shorten the text."
+        message = (
+            "Attribution reads up to {most_tokens} positions on each side, got {longest}. A shorter text has fewer; a "
+            "model that fills every sound up to one length always has as many."
+        )
         raise DataError(message, most_tokens=MOST_TOKENS, longest=longest)
     return ChoiceRun(reader, choice, reader.trace_place(choice.place, choice.token))
 
