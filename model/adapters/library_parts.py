@@ -588,7 +588,9 @@ class LibraryParts(Parts):
         """The token embeddings of a stack."""
         model: Any = self.reader.model
         whole = getattr(model, f"get_{stack}")() if model.config.is_encoder_decoder else model
-        table = whole.get_input_embeddings()
+        table = None
+        with suppress(NotImplementedError):  # as of some encoders of sound
+            table = whole.get_input_embeddings()
         if not isinstance(table, nn.Embedding):
             raise TraceError("This model does not expose its embedding matrix.")
         return table

@@ -4,6 +4,7 @@ import copy
 import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextvars import Context
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -184,9 +185,10 @@ class Heard:
 
     @cached_property
     def encoded(self) -> Any:
-        """What the encoder makes of it, in a run without edits."""
+        """What the encoder makes of it, in a run of its own: who listens to another one does not hear or edit it."""
+        numbers = self.numbers
         with torch.inference_mode():
-            return self.ear.encoded(self.numbers)
+            return Context().run(lambda: self.ear.encoded(numbers))
 
     def read(self, ids: Sequence[int], copies: int) -> dict[str, Any]:
         """The arguments with which the model reads all of its frames; or, of a part of them, what they became."""

@@ -234,8 +234,9 @@ def test_frames_are_called_by_their_times(heard: Callable[[str], SpeechReader], 
     assert source.waveform.seconds_per_frame == pytest.approx(0.02)
 
 
-def test_the_parts_of_both_stacks_of_whisper_add_up_to_scores(heard: Callable[[str], SpeechReader]) -> None:
-    reader = heard("whisper")
+@pytest.mark.parametrize("kind", ["whisper", "speech_to_text"])
+def test_the_parts_of_both_stacks_add_up_to_scores(heard: Callable[[str], SpeechReader], kind: str) -> None:
+    reader = heard(kind)
     assert reader.abilities.has("reasons")
     trace = reader.trace("", "it was tired")
     for site in trace.sites:
