@@ -127,6 +127,7 @@ NAMED: Final = {
     # Beside a film, the text of our own that it fills.
     "model/analysis/ablations/measure.py": {"Path(__file__).with_name(template).read_text", "film.read_bytes"},
     "model/analysis/coreference/case_files.py": {"path.open"},
+    "model/analysis/timing/word_times.py": {"path.open"},
     "model/file_writing.py": {"os.open", "path.open", "unfinished.open"},
     # Only to lock it.
     "model/temporary_folders.py": {"os.open"},

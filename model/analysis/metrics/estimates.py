@@ -85,7 +85,7 @@ DRAWS_AT_ONCE: Final = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Means, and the ends of their 95 % intervals, all of one shape."""
+    """Means or medians, and the ends of their 95 % intervals, all of one shape."""
 
     value: Float[Tensor, "*metric"]
     low: Float[Tensor, "*metric"]
@@ -98,34 +98,61 @@ class Estimate:
 
 def bootstrap_mean(values: Float[Tensor, "row *metric"], groups: Sequence[str]) -> Estimate:
     """The mean over rows of each metric, with its interval; drawn by a fixed seed, the same groups for all metrics."""
-    numbers: dict[str, int] = {}
-    group = torch.tensor([numbers.setdefault(name, len(numbers)) for name in groups])
+    group, size = _numbered(groups)
     flat = values.double().reshape(len(values), -1)
-    sums = torch.zeros(len(numbers), flat.size(1), dtype=torch.float64).index_add_(0, group, flat)
+    sums = torch.zeros(size, flat.size(1), dtype=torch.float64).index_add_(0, group, flat)
     sizes = torch.bincount(group).double()
-    means = torch.cat([(drawn @ sums) / (drawn @ sizes)[:, None] for drawn in _drawn_counts(len(numbers))])
-    tail = (1 - LEVEL) / 2
-    low, high = (torch.from_numpy(end) for end in np.quantile(means.numpy(), (tail, 1 - tail), axis=0))
+    means = torch.cat([(drawn @ sums) / (drawn @ sizes)[:, None] for drawn in _drawn_counts(size)])
     shape = values.shape[1:]
-    return Estimate(flat.mean(0).view(shape).float(), low.view(shape).float(), high.view(shape).float())
+    return _estimate(flat.mean(0).view(shape), means.view(-1, *shape))
 
 
-def bootstrap_median(values: Float[Tensor, "row *metric"]) -> Estimate:
-    """The median over rows of each metric, with its interval; rows are drawn one by one, the same for all metrics."""
+def bootstrap_median(values: Float[Tensor, "row *metric"], groups: Sequence[str] = ()) -> Estimate:
+    """The median over rows of each metric, with its interval; the same groups are drawn for all metrics.
+
+    Without `groups` each row is one.
+    """
+    return _estimate(*_medians(values, groups))
+
+
+def bootstrap_median_gain(
+    before: Float[Tensor, "row *metric"], after: Float[Tensor, "row *metric"], groups: Sequence[str] = ()
+) -> Estimate:
+    """By how much the median of `after` is below that of `before`, of the same rows; else as `bootstrap_median`."""
+    (value, drawn), (after_value, after_drawn) = _medians(before, groups), _medians(after, groups)
+    return _estimate(value - after_value, drawn - after_drawn)
+
+
+def _estimate(value: Float[Tensor, "*metric"], drawn: Float[Tensor, "sample *metric"]) -> Estimate:
+    tail = (1 - LEVEL) / 2
+    low, high = (torch.from_numpy(np.asarray(end)) for end in np.quantile(drawn.numpy(), (tail, 1 - tail), axis=0))
+    return Estimate(*(each.view(value.shape).float() for each in (value, low, high)))
+
+
+def _medians(
+    values: Float[Tensor, "row *metric"], groups: Sequence[str]
+) -> tuple[Float[Tensor, "*metric"], Float[Tensor, "sample *metric"]]:
+    """The median of each metric: over all rows, and in each sample over the rows of the groups that were drawn."""
     rows, shape = len(values), values.shape[1:]
+    group, size = _numbered(groups or [str(row) for row in range(rows)])
     ordered, order = values.double().reshape(rows, -1).sort(0)
 
-    def medians(counts: Float[Tensor, "sample row"]) -> Float[Tensor, "sample metric"]:
-        reached = counts[:, order].cumsum(1)  # [sample, row in order, metric]
+    def medians(counts: Float[Tensor, "sample group"]) -> Float[Tensor, "sample metric"]:
+        reached = counts[:, group[order]].cumsum(1)  # [sample, row in order, metric]
+        half = reached[:, -1:] / 2
         # Of an even number, the mean of the two in the middle.
-        middle = [(is_past.double().argmax(1)) for is_past in (reached >= rows / 2, reached > rows / 2)]
+        middle = [(is_past.double().argmax(1)) for is_past in (reached >= half, reached > half)]
         return (ordered.gather(0, middle[0]) + ordered.gather(0, middle[1])) / 2
 
-    drawn = torch.cat([medians(counts) for counts in _drawn_counts(rows)])
-    tail = (1 - LEVEL) / 2
-    low, high = (torch.from_numpy(end) for end in np.quantile(drawn.numpy(), (tail, 1 - tail), axis=0))
-    value = medians(torch.ones(1, rows, dtype=torch.float64))
-    return Estimate(*(each.view(shape).float() for each in (value, low, high)))
+    drawn = torch.cat([medians(counts) for counts in _drawn_counts(size)])
+    value = medians(torch.ones(1, size, dtype=torch.float64))
+    return value.view(shape), drawn.view(-1, *shape)
+
+
+def _numbered(names: Sequence[str]) -> tuple[Int[Tensor, "row"], int]:
+    """The number of each row's group, and how many groups there are."""
+    numbers: dict[str, int] = {}
+    return torch.tensor([numbers.setdefault(name, len(numbers)) for name in names]), len(numbers)
 
 
 def _drawn_counts(groups: int) -> Iterator[Float[Tensor, "sample group"]]:
