@@ -3,11 +3,14 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of, until
+from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
 #: Keeps all that the clock of the player says from now on.
@@ -63,6 +66,11 @@ def test_a_token_that_is_pointed_at_lights_up_its_frames_which_are_heard(page: P
     said = heard(root, "h")
     assert {end for _, end in said[:-1]} == {0.76}
     assert all(0.56 <= now <= 0.76 for now, _ in said[:-1])
+    # The picture that is saved has the waveform's grey.
+    with page.expect_download() as saved:
+        save_button(root, "PNG").click()
+    pixels = np.asarray(Image.open(saved.value.path()).convert("RGB"))
+    assert (pixels == (138, 143, 153)).all(-1).sum() > 1_000
     # What lies after the sound cannot be heard.
     labels.nth(4).hover()
     expect(status).to_have_text(". → </s>: no weight on the sound; 1.000 after it.")
