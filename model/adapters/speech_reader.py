@@ -49,7 +49,7 @@ _PROVEN: Final = 1.0
 #: What a number of a feature extractor's settings may be at most; others are of no size.
 _MOST: Final[Mapping[str, int]] = {
     "sampling_rate": 192_000, "n_fft": 65_536, "hop_length": 65_536, "chunk_length": 60, "feature_size": 1_024,
-    "num_mel_bins": 1_024, "n_samples": 60 * 192_000, "nb_max_frames": 60 * 192_000,
+    "num_mel_bins": 1_024, "win_length": 65_536, "stride": 64, "n_samples": 60 * 192_000, "nb_max_frames": 60 * 192_000,
 }  # fmt: skip
 
 

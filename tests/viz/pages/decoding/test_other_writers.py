@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from model.adapters.text_writer import TextWriter
 from model.errors import TokenError
-from tests.model.adapters import zoo
+from model.opening import as_writer, open_reader
+from tests.model.adapters import speech_zoo, zoo
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.sent import charts, numbers
 from viz.access import models, traces
@@ -131,3 +132,23 @@ def test_the_film_of_a_decoder_has_its_text_where_a_source_would_stand(app: AppT
     assert alone.source_tokens == ("∅",)
     assert not any(zlib.decompress(alone.cross.tobytes()))
     assert alone.axes[1].groups == ((),)
+
+
+def test_a_film_of_a_sound_sums_frames_and_what_the_decoder_was_told(tmp_path: Path) -> None:
+    writer = as_writer(open_reader(speech_zoo.save_whisper(tmp_path, seconds=11), "cpu"))
+    heard = writer.reading("tone", speech_zoo.sound()).speaking("de", "translate")
+    session = heard.decode("")
+    for _ in range(5):
+        session.step()
+    trace = session.trace()
+    made = film(trace, heard)
+    told = "<|startoftranscript|><|de|><|translate|><|notimestamps|>"
+    assert made.target_tokens == (told, *trace.target_tokens[4:])
+    # 550 frames are more columns than a film has.
+    assert made.source_tokens == trace.source_tokens[::2]
+    cross, own = (
+        np.stack([trace.weights(f"decoder.{kind}", layer)[:, 3:].numpy() for layer in range(2)])
+        for kind in ("cross", "self")
+    )
+    assert made.cross.tolist() == cells(cross[..., ::2] + cross[..., 1::2]).tolist()
+    assert made.own.tolist() == cells(np.concatenate((own[..., :4].sum(-1, keepdims=True), own[..., 4:]), -1)).tolist()
