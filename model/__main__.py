@@ -50,6 +50,7 @@ from model.analysis.report import (
     steadiness_report,
 )
 from model.analysis.scoring import SMALLEST, score_costs
+from model.analysis.timing import command as timing
 from model.arguments import COUNT, WholeNumber, path, short
 from model.checkpoint import MANIFEST, load_checkpoint, save_checkpoint
 from model.config import LARGEST
@@ -134,6 +135,8 @@ def build_parser() -> argparse.ArgumentParser:
     text = "`text TAB twin` a line, two texts that differ in a word (.tsv, .xz, .gz); by default the set that ships"
     reasons.add_argument("--data", type=path, default=Path("curated"), metavar="FILE", help=text)
     reasons.add_argument("--limit", type=COUNT, metavar="N", help="only the first N pairs")
+
+    timing.add_arguments(add("timing", timing.run, "score the cross-attention heads of a speech model on word times"))
 
     text = "score the pronouns of translations on held-out minimal pairs"
     pronouns = add("pronouns", run_pronouns, text)

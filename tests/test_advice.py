@@ -33,8 +33,10 @@ from model.trace.file import load_trace, save_trace
 from model.training.ablations import ABLATIONS, DEV_SETS, TRAINING_SETS
 from tests import advice
 from tests.conftest import SENTENCES
+from tests.model.adapters import speech_zoo
 from tests.model.adapters.test_peft_adapter import adapted, change
 from tests.model.adapters.zoo import save_model
+from tests.model.analysis.timing.timed_sound import save_sound_with_times
 from tests.paths import ROOT
 from tests.stranger import __main__ as stranger
 from viz import notebook
@@ -79,6 +81,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -
         shutil.copytree(tiny_checkpoints / "en-de", root / name)
     save_model(root / "checkpoints" / "induction", "gpt2", "bytes")
     save_model(root / "MODEL", "gpt2", "bytes")
+    save_sound_with_times(speech_zoo.SAVED["whisper"](root / "WHISPER"), root / "SOUNDS")
     (root / "FILE.tsv").write_text(PAIRS, encoding="utf-8")
     (root / "FILE.txt").write_text(f"{TEXT}\n", encoding="utf-8")
     aligned = {"en": ["the", "dog", "."], "de": ["der", "hund", "."], "sure": [[0, 0], [1, 1], [2, 2]]}

@@ -95,6 +95,8 @@ TOKEN_SETTINGS: Final = (
 #: The same of models that hear several languages (Whisper): token → its id, and whether they do.
 TOKENS_BY_NAME: Final = ("lang_to_id", "task_to_id")
 IS_MULTILINGUAL: Final = "is_multilingual"
+#: The heads by which Whisper's times of words are made, [layer, head] each.
+ALIGNMENT_HEADS: Final = "alignment_heads"
 
 # The library sets global number types while it loads.
 _LOADING: Final = Lock()
@@ -494,7 +496,10 @@ def generation_settings(stated: Mapping[str, Any] | None, config: Mapping[str, A
     if isinstance(stated.get(IS_MULTILINGUAL), bool):
         kept[IS_MULTILINGUAL] = stated[IS_MULTILINGUAL]
     check_token_ids(kept, "generation_config.json")
-    return made(**kept)
+    settings = made(**kept)
+    if isinstance(stated.get(ALIGNMENT_HEADS), list):
+        settings.alignment_heads = stated[ALIGNMENT_HEADS]
+    return settings
 
 
 class quiet:

@@ -431,6 +431,17 @@ class SpeechReader(Hearing, TextWriter):
         """See `model.reader.Reader`: what is spoken, and what is written, by names of the model's own tokens."""
         return self._offered
 
+    @property
+    def alignment_heads(self) -> tuple[tuple[int, int], ...]:
+        """Layer and head of each head by which the model's times of words are made, as generation_config.json lists
+        them; none if it does not, or lists what is no head.
+        """
+        stated = getattr(self.model.generation_config, library.ALIGNMENT_HEADS, None) or ()
+        heads = self.abilities.heads.get("decoder.cross", ())
+        known = {(layer, head) for layer, count in enumerate(heads) for head in range(count)}
+        listed = [tuple(pair) if isinstance(pair, list) else None for pair in stated]
+        return tuple(pair for pair in listed if pair in known) if all(pair in known for pair in listed) else ()
+
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """See `model.reader.Reader`; without a choice of what is spoken, the model finds out."""
         if not (reads or writes):
