@@ -53,7 +53,7 @@ def finding(trace: "Trace", choice: ModelChoice) -> Finding:
 
     A head that training told to look at antecedents is not a finding.
     """
-    reader, taught = models.reader(choice), models.taught_head(choice, ENCODER)
+    reader, taught = models.text_reader(choice), models.taught_head(choice, ENCODER)
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
     if trace.source.has_words and pronoun is not None:
         told = None if taught is None else later.head_metrics.HeadName(ENCODER, *taught)

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.analysis.reasons.score import Question, align, default_rival, stacks_of
+from model.analysis.reasons.score import Question, align, default_rival, stacks_of, unlike
 from model.parts.weights import Stack
 from model.trace.row_blocks import row_slices
 from model.trace.trace import Trace
@@ -53,7 +53,7 @@ def _of_layer(
     if twin is not None and partners is not None:
         of_rows, of_keys = stacks_of(site)
         rows_there, keys_there = torch.tensor(partners[of_rows]), torch.tensor(partners[of_keys])
-        asked &= _is_same(trace, twin, of_rows, rows_there)
+        asked[list(unlike(trace, twin)[of_rows])] = False
         seen &= keys_there >= 0
     for rows in row_slices(0, count, heads * keys):
         weights, allowed = trace.weights(site, layer, rows=rows), trace.mask(site, layer, rows)
@@ -109,11 +109,3 @@ def _distances(rows: slice, allowed: Tensor) -> Int[Tensor, "row key"]:
 
 def _has_text(trace: Trace, tokens: Sequence[str]) -> Bool[Tensor, "token"]:
     return torch.tensor([token not in trace.special_tokens for token in tokens], dtype=torch.bool)
-
-
-def _is_same(trace: Trace, twin: Trace, stack: Stack, there: Int[Tensor, "row"]) -> Bool[Tensor, "row"]:
-    """Whether each row reads the same token in the twin."""
-    ours, theirs = (each.source_ids if stack == "encoder" else each.target_ids for each in (trace, twin))
-    return torch.tensor(
-        [to >= 0 and ours[row] == theirs[to] for row, to in enumerate(there.tolist())], dtype=torch.bool
-    )

@@ -24,7 +24,7 @@ from model.analysis.metrics.head_metrics import HeadName
 from model.analysis.reasons.cell import telling_cell
 from model.analysis.reasons.held_run import Part, PartKind
 from model.analysis.reasons.mechanism import EXCHANGED, MEASURES, SIZES, Words, mechanism
-from model.analysis.reasons.score import Question, Reason, align, explain, stacks_of
+from model.analysis.reasons.score import Question, Reason, align, explain, stacks_of, unlike
 from model.analysis.reasons.twins import trace_twin
 from model.errors import DataError, InputTextError, TraceError, said
 from model.interruption import Progress, no_progress
@@ -295,12 +295,11 @@ def _explained(reader: Reader, pair: TwinPair, head: HeadName | None) -> _Explai
             raise
         return str(error)
     stack = stacks_of(question.site)[1]
-    partners = align(trace, twin)[stack]
-    ours, theirs = ((each.source_ids if stack == "encoder" else each.target_ids) for each in both)
-    roles["changed"] = tuple(at for at, to in enumerate(partners) if to < 0 or ours[at] != theirs[to])
+    roles["changed"] = unlike(trace, twin)[stack]
     roles["keys"] = roles["keys"] or (question.key, question.rival)
+    count = len(trace.source_ids if stack == "encoder" else trace.target_ids)
     number = {at: ROLES.index(role) for role in reversed(ROLES) for at in roles[role]}
-    return _Explained(reason, trace, twin, tuple(number.get(at, len(ROLES) - 1) for at in range(len(ours))))
+    return _Explained(reason, trace, twin, tuple(number.get(at, len(ROLES) - 1) for at in range(count)))
 
 
 def _numbers(

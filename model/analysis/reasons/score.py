@@ -213,6 +213,18 @@ def align(here: Trace, there: Trace) -> dict[Stack, tuple[int, ...]]:
     return {"encoder": source, "decoder": target}
 
 
+def unlike(here: Trace, there: Trace) -> dict[Stack, tuple[int, ...]]:
+    """Stack → the positions of a text that read another token than the twin's, or have no partner there."""
+    ids: dict[Stack, tuple[Sequence[int], Sequence[int]]] = {
+        "encoder": (here.source_ids, there.source_ids),
+        "decoder": (here.target_ids, there.target_ids),
+    }
+    return {
+        stack: tuple(at for at, to in enumerate(partners) if to < 0 or ids[stack][0][at] != ids[stack][1][to])
+        for stack, partners in align(here, there).items()
+    }
+
+
 def _aligned(ours: Sequence[int], theirs: Sequence[int]) -> tuple[int, ...]:
     partners = [-1] * len(ours)
     for _, start, end, other, other_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():

@@ -90,7 +90,7 @@ Codes = tuple[str, ...]
 class Asked:
     """A question as a person has chosen it."""
 
-    #: site, layer, head, row, key: the cell that is asked about, from 0; the key is the first of its row if None.
+    #: site, layer, head, row, key: the cell that is asked about, from 0; without a key, that with most weight.
     site: str
     layer: int
     head: int
@@ -246,6 +246,11 @@ def is_cancelling(factor: float) -> bool:
 def partners(here: "Trace", there: "Trace") -> "Mapping[Stack, tuple[int, ...]]":
     """Stack → for each position of a text that of its twin, −1 for none."""
     return later.reasons_score.align(here, there)
+
+
+def unlike(here: "Trace", there: "Trace") -> "Mapping[Stack, tuple[int, ...]]":
+    """Stack → the positions of a text that read another token than the twin's, or have no partner there."""
+    return later.reasons_score.unlike(here, there)
 
 
 def code_of(part: "Part") -> str:

@@ -30,6 +30,10 @@ def show(trace: "Trace", asked: data.Asked) -> None:
         reason, pairs = data.reason(reader, trace, asked), data.pairs(reader, trace, asked)
     largest = [((in_its_stack(query), in_its_stack(key)), share) for query, key, share in pairs.largest(PARTS)]
     total, count = float(pairs.shares.sum()), pairs.shares.numel()
+    frame.small_print(
+        "Each table lists the largest shares and the sum of the others. A pair is what a part at the query has to do "
+        "with a part at the keys."
+    )
     with st.grid(3, min_column_width=280, gap="medium"):
         _side(said("Part of the query"), reason.query)
         _side(said("Part of the keys"), reason.keys)
@@ -51,7 +55,7 @@ def _side(title: str, step: "Step") -> None:
 def _table(titles: Sequence[str], largest: Sequence[tuple[tuple[str, ...], float]], total: float, count: int) -> None:
     rows = [(*names, signed(share)) for names, share in largest]
     if rest := count - len(largest):
-        name = plural("the other {count}", "the other {count}", rest)
+        name = plural("the other {count:,}", "the other {count:,}", rest)
         rows.append((name, *[""] * (len(titles) - 1), signed(total - sum(share for _names, share in largest))))
     columns = [*map(html.Column, titles), _SHARE]
     st.html(html.table(columns, rows, label=" × ".join(map(shown, titles))))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from model.errors import Message
 from viz.pages.attention import data
-from viz.pages.attention.why.names import Names
+from viz.pages.attention.why.names import Names, words_of
 from viz.pages.attention.why.payload import Crumb, Gauge, Group, Line, Page, Rival, Row, Run, Test, Tint
 from viz.pictures.component import Component
 from viz.text import written
-from viz.text.messages import _, plural, said, shown, with_commas
+from viz.text.messages import _, in_a_row, plural, said, shown, with_commas
 from viz.text.written import ENCODER, NAMES, head_label, scientific, signed, spoken
 
 if TYPE_CHECKING:
@@ -70,20 +70,20 @@ class Drawn:
 
     def page(self) -> Page:
         """All of it."""
-        question, keys = self.reason.question, self.trace.axis_names(self.asked.site)[1]
+        question, names = self.reason.question, self.names
         weights = self.trace.weights(question.site, question.layer, [question.head], [question.row])[0, 0].tolist()
         offered = data.most_read(weights, (question.rival,), RIVALS)
         return Page(
-            key=spoken(keys[question.key]),
-            rival=spoken(keys[question.rival]),
+            key=names.key(question.key),
+            rival=names.key(question.rival),
             rival_key=question.rival,
-            rivals=[Rival(at, spoken(keys[at]), weights[at]) for at in offered if at != question.key],
-            asked="" if self.level.kind == "question" else self.names.level(self.level),
+            rivals=[Rival(at, names.key(at), weights[at]) for at in offered if at != question.key],
+            asked="" if self.level.kind == "question" else names.level(self.level),
             total=self._total,
             where=self._where(),
             because=self._because(),
             crumbs=[self._crumb(level) for level in self.ahead.levels],
-            exact=_("adds up to {error}", error=scientific(self.reason.error)),
+            exact=_("exact to {error}", error=scientific(self.reason.error)),
             is_exact=self.reason.is_exact,
             lines=self._lines(),
             gauges=self._gauges(weights),
@@ -108,12 +108,11 @@ class Drawn:
         if self.level.kind != "question":
             return self._step_said()
         question, reason = self.reason.question, self.reason
-        keys = self.trace.axis_names(question.site)[1]
         values = {
             "head": _("{site} {head}", site=NAMES[question.site].label, head=head_label(question.layer, question.head)),
             "word": self.names.row(),
-            "key": spoken(keys[question.key]),
-            "rival": spoken(keys[question.rival]),
+            "key": self.names.key(question.key),
+            "rival": self.names.key(question.rival),
             "score": written.decimal(reason.here),
             "times": _times(reason.here),
         }
@@ -123,9 +122,9 @@ class Drawn:
         there = {**values, "times": _times(abs(reason.there)), "score": written.decimal(abs(reason.there))}
         if reason.there < 0:
             message = "In the twin, “{rival}” has {times} times the weight of “{key}” (e to the {score})."
-            return f"{first} {_(message, **there)}"
-        message = "In the twin, “{key}” has {times} times the weight of “{rival}” (e to the {score})."
-        return f"{first} {_(message, **there)}"
+        else:
+            message = "In the twin, “{key}” has {times} times the weight of “{rival}” (e to the {score})."
+        return in_a_row([first, _(message, **there)])
 
     def _here_said(self, values: Mapping[str, str]) -> str:
         if self.trace.rows_write(self.asked.site):
@@ -154,13 +153,16 @@ class Drawn:
             return _("Here the trail ends: this is the word itself, before any layer has read another word.")
         if level.kind == "question" and self.reason.there is not None and abs(self.reason.total) < NO_CHANGE:
             return _("Text and twin do not differ here: there is no change to explain. Choose another row or twin.")
-        bars = level.words or level.parts
-        named = next((bar for bar in bars if bar.trail), None)
+        towards = (bar for bar in level.words or level.parts if bar.share * level.total > 0)
+        named = next(filter(_is_named, towards), None)
         if named is None:
             return ""
         values = {"share": signed(named.share), "total": signed(level.total), "name": self.names.bar(level, named)}
         if data.is_cancelling(level.cancelling):
-            return _("Parts cancel {factor:.1f} times over here: no part is “so much of it”.", factor=level.cancelling)
+            message = (
+                "Parts cancel here: their sizes add up to {factor:.1f} times their sum. So no part is “so much of it”."
+            )
+            return _(message, factor=level.cancelling)
         if level.kind == "question":
             return self._because_of_sides(values)
         before = self.trail.levels[-2]
@@ -181,19 +183,20 @@ class Drawn:
         return _(message, **values, **side)
 
     def _note(self) -> str:
+        question = self.reason.question
+        towards = {"key": self.names.key(question.key), "rival": self.names.key(question.rival)}
         if self.reason.there is None:
-            return _(
-                "Numbers are differences of scores: natural logarithms of how many times the weight. Warm is towards "
-                "“{key}”, cold towards “{rival}”.",
-                key=spoken(self.trace.axis_names(self.asked.site)[1][self.reason.question.key]),
-                rival=spoken(self.trace.axis_names(self.asked.site)[1][self.reason.question.rival]),
+            message = (
+                "Shares are natural logarithms of how many times the weight. Beside the text are the weights of both "
+                "keys. Warm is towards “{key}”, cold towards “{rival}”."
             )
-        return _(
-            "A bar is the difference of both sentences; the number below a word is its share in its own sentence. Warm "
-            "is towards “{key}”, cold towards “{rival}”.",
-            key=spoken(self.trace.axis_names(self.asked.site)[1][self.reason.question.key]),
-            rival=spoken(self.trace.axis_names(self.asked.site)[1][self.reason.question.rival]),
+            return _(message, **towards)
+        message = (
+            "Shares are natural logarithms of how many times the weight: below a word in its own sentence, at a bar "
+            "the difference of both. Beside each are the weights of both keys. Warm is towards “{key}”, cold towards "
+            "“{rival}”."
         )
+        return _(message, **towards)
 
     def _how(self) -> str:
         if self.reason.there is None:
@@ -218,26 +221,26 @@ class Drawn:
         return sides
 
     def _stacks(self) -> list[str]:
-        return [stack for stack in ("encoder", "decoder") if _tokens(self.trace, stack)]
+        return [stack for stack in ("encoder", "decoder") if words_of(self.trace, stack)]
 
     def _lines(self) -> list[Line]:
         lines = []
         site, stacks = self.asked.site, self._stacks()
         for side, (trace, row) in enumerate(self._sides):
+            other = self.trace if side else self.there
+            unlike = data.unlike(trace, other) if other is not None else {}
             for number, stack in enumerate(stacks):
-                tokens, others = _tokens(trace, stack), _tokens(self._sides[1 - side][0], stack) if self.there else ()
                 is_asked = stack == ("encoder" if site == ENCODER else "decoder")
                 writes = is_asked and trace.rows_write(site)
-                last = row + 1 if is_asked and stack == "decoder" else len(tokens)
+                last = row + 1 if is_asked and stack == "decoder" else None
                 mark = "" if number else _("TWIN") if side else _("TEXT")
-                swapped = [at for at, token in enumerate(tokens) if others and token not in others]
-                names = trace.source.names if stack == "encoder" else trace.target_tokens
+                names = words_of(trace, stack)
                 lines.append(
                     Line(
                         mark,
                         [spoken(name) for name in names[:last]],
                         _begin_words(names[:last]),
-                        swapped,
+                        unlike.get(stack, ()),
                         row if is_asked and not writes else None,
                         self.names.row() if writes and not side else "",
                     )
@@ -274,7 +277,7 @@ class Drawn:
         """The bars that are not shown, as one; its test takes out all of them that can be."""
         if first >= len(rows):
             return None
-        name = plural("the other {count}", "the other {count}", len(rows) - first)
+        name = plural("the other {count:,}", "the other {count:,}", len(rows) - first)
         both = [*zip(bars, rows, strict=True)][first:]
         stays = [row.name for bar, row in both if not self.level.can_take(bar)]
         told = _("Stays in place, as nothing can replace it: {names}.", names=with_commas(stays)) if stays else ""
@@ -289,7 +292,7 @@ class Drawn:
             return _("Its heads")
         if level.kind == "question":
             return _("What wrote the query") if self.trail.side == "q" else _("What wrote the keys")
-        return _("What wrote this") if level.kind == "word" else _("What it read there, by who wrote it")
+        return _("What wrote this") if level.kind == "word" else _("What it read there, by what wrote it")
 
     def _side_group(self) -> Group:
         reason, side = self.reason, self.trail.side
@@ -380,8 +383,9 @@ def _run(measured: "Measured") -> Run:
     return Run(measured.score, measured.key_weight, measured.rival_weight, measured.log_odds, measured.text)
 
 
-def _tokens(trace: "Trace", stack: str) -> Sequence[str]:
-    return trace.source_tokens if stack == "encoder" else trace.target_tokens
+def _is_named(bar: "Bar") -> bool:
+    """Whether a bar is what a layer computes or a text has; the last step has no further one to its layers."""
+    return bool(bar.trail) or (bar.part is not None and bar.part.layer is not None)
 
 
 def _begin_words(names: Sequence[str]) -> list[bool]:

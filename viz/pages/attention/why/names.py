@@ -1,5 +1,6 @@
 """Name what a trail goes through, as sentences, bars and the picture of the tab Why do."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,11 @@ class Names:
 
     def word(self, stack: str, position: int) -> str:
         """A position of a stack as a sentence names it: by the token that is read there."""
-        return spoken((self.trace.source.names if stack == "encoder" else self.trace.target_tokens)[position])
+        return spoken(words_of(self.trace, stack)[position])
+
+    def key(self, position: int) -> str:
+        """A key of the question's attention, as a sentence names it."""
+        return spoken(self.trace.axis_names(self.question.site)[1][position])
 
     def row(self) -> str:
         """The row as a sentence names it: by what it writes, else by what it reads."""
@@ -48,6 +53,11 @@ class Names:
         name = self.trace.row_names(site)[self.question.row]
         _before, word, _after = written.row_parts(name, writes=self.trace.rows_write(site))
         return spoken(word.rpartition("→")[2].strip() or word)
+
+
+def words_of(trace: "Trace", stack: str) -> Sequence[str]:
+    """The tokens at the positions of a stack, as people read them."""
+    return trace.source.names if stack == "encoder" else trace.target_tokens
 
 
 def in_its_stack(part: "Part") -> str:

@@ -11,7 +11,7 @@ from viz.pages.attention.why.payload import Codes
 from viz.pictures.component import Component
 from viz.pictures.payload import Text, Token, hear
 from viz.text.messages import _
-from viz.text.written import decimal, file_name, spoken
+from viz.text.written import decimal, file_name
 
 if TYPE_CHECKING:
     from model import Trace
@@ -93,7 +93,7 @@ class _Drawing:
 
     def picture(self) -> Picture:
         names, question = self.names, self.trail.reason.question
-        key, rival = (spoken(names.trace.axis_names(question.site)[1][at]) for at in (question.key, question.rival))
+        key, rival = names.key(question.key), names.key(question.rival)
         levels = self._levels()
         head, word = names.level(levels[0]), names.row()
         values = {"key": key, "rival": rival, "head": head, "word": word}

@@ -51,7 +51,7 @@ def products(
 ) -> "Mapping[data.Codes, Product | Message]":
     """What is left without each by one product; while that is computed its progress is shown, and there is none."""
     task = data.finding_products(reader, trace, asked, codes)
-    return long_work.outcome(task, said("Compute without each"), key=_PRODUCTS, start=True) or {}
+    return long_work.outcome(task, said("Compute the score without each part"), key=_PRODUCTS, start=True) or {}
 
 
 def run(reader: "Reader", trace: "Trace", asked: data.Asked) -> Tests:

@@ -302,7 +302,7 @@ class TrailPicture extends View {
     });
     const name = svg("text", { class: "name", x, y }, step.name);
     const below = lines.map((line, number) =>
-      svg("text", { class: number ? "note" : "number", x, y: y + BELOW * (number + 1) }, line),
+      svg("text", { class: number ? "note" : "", x, y: y + BELOW * (number + 1) }, line),
     );
     const look = `step${step.isHere ? " here" : ""}${step.isAhead ? " ahead" : ""}`;
     const group = this.item(look, step, reach, name, ...below);
@@ -321,7 +321,7 @@ class TrailPicture extends View {
     const parts = [
       svg("rect", { class: "reach", x: x - 4, y: y - 15, width: width + 8, height: pitch ? PAIR - 2 : LINE }),
       svg("rect", { class: `swatch ${hueOf(share)}`, x, y: y - 9, width: 9, height: 9, rx: 2 }),
-      svg("text", { class: "other", x: x + 14, y }, name),
+      svg("text", { x: x + 14, y }, name),
       svg("text", { class: "note", x: x + 14 + beside, y: y + pitch }, number),
     ];
     return trail === null ? svg("g", {}, ...parts) : this.item("step aside", { name, share, tested, trail }, ...parts);
@@ -342,7 +342,7 @@ class TrailPicture extends View {
     const read = this.isDown
       ? _("Read from “{word}” down: each step was made of what is below it.", { word })
       : _("Read from “{word}”: each step was made of what is to its right.", { word });
-    this.caption.textContent = caption ? `${read} ${caption}` : read;
+    this.caption.textContent = caption ? _("{before} {sentence}", { before: read, sentence: caption }) : read;
     const unit = roundBelow(20 / this.scale);
     const sample = (/** @type {string} */ look, /** @type {number} */ height) =>
       svg(

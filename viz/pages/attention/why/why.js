@@ -29,8 +29,8 @@ import { hueOf, signed } from "./shares.js";
  * }} WhyHeader
  */
 
-/** So many tinted words of a line have their number below them. */
-const MOST_NUMBERS = 6;
+/** So many tinted words of a line have their number below them, where it has the room of so many characters. */
+const [MOST_NUMBERS, NUMBER_WIDE] = [6, 5.5];
 /** A pointer that rests so long on a bar chooses it. */
 const REST_MS = 80;
 /** A share below this part of the largest is not tinted. */
@@ -40,6 +40,23 @@ const LEAST = 0.02;
 const fixed = (value) => `${value < 0 ? "−" : ""}${Math.abs(value).toFixed(2)}`;
 /** What a bar that has the focus is called. @param {Row} row */
 const focusOf = ({ test, name }) => `bar ${test || name}`;
+
+/** The largest shares of a line, as far as their numbers have room next to one another. @param {Tint[]} tints @param {Line} line */
+function numberedOf(tints, { tokens, begins }) {
+  let end = 0;
+  const middles = tokens.map((token, at) => {
+    const [begin, wide] = [end + (begins[at] ? 0.5 : 0), [...token].reduce((sum, sign) => sum + (sign > "⺀" ? 2 : 1), 0)];
+    end = begin + wide;
+    return begin + wide / 2;
+  });
+  /** @type {Set<Tint>} */
+  const kept = new Set();
+  for (const tint of [...tints].sort((a, b) => Math.abs(b.share) - Math.abs(a.share))) {
+    const hasRoom = [...kept].every(({ token }) => Math.abs(middles[token] - middles[tint.token]) >= NUMBER_WIDE);
+    if (hasRoom && kept.size < MOST_NUMBERS) kept.add(tint);
+  }
+  return kept;
+}
 
 class Why extends View {
   /** @type {WhyHeader} */ header;
@@ -148,7 +165,7 @@ class Why extends View {
       return [...(at ? [element("span", { className: "arrow", ariaHidden: "true" }, "←")] : []), step];
     });
     const badge = element("span", isExact ? "exact" : "inexact", `${isExact ? "✓" : "✗"} ${exact}`);
-    badge.title = _("The parts add up to the score; this is the difference, checked for every answer.");
+    badge.title = _("The parts add up to the score. The difference, as a share of it, is checked for every answer.");
     return element("nav", { className: "trail", ariaLabel: _("Trail") }, ...steps.flat(), badge);
   }
 
@@ -199,9 +216,10 @@ class Why extends View {
   }
 
   /** @param {Line} line @param {Tint[]} tints @param {number} most */
-  line({ mark, tokens, begins, swapped, query, writes }, tints, most) {
+  line(line, tints, most) {
+    const { mark, tokens, begins, swapped, query, writes } = line;
     const seen = tints.filter(({ share }) => Math.abs(share) >= LEAST * most);
-    const numbered = new Set([...seen].sort((a, b) => Math.abs(b.share) - Math.abs(a.share)).slice(0, MOST_NUMBERS));
+    const numbered = numberedOf(seen, line);
     const words = tokens.map((token, at) => {
       const own = tints.find((each) => each.token === at);
       const tint = own && (seen.includes(own) || (this.together && own.test !== "")) ? own : undefined;
@@ -328,7 +346,7 @@ class Why extends View {
     const { header } = this;
     const { key, rival, pair } = header;
     const intact = header.intact[side] ?? header.gauges[side];
-    const odds = pair.length ? `${pair[0]} − ${pair[1]}` : _("word");
+    const odds = pair.length ? _("log-odds {word} − {other}", { word: pair[0], other: pair[1] }) : _("log-odds");
     const cell = (/** @type {string} */ text, /** @type {string} */ label, more = "") =>
       element("td", { className: more, dataset: { label } }, text);
     const row = (
@@ -338,7 +356,7 @@ class Why extends View {
       /** @type {string} */ instead,
     ) => {
       const first = element("th", { scope: "row" }, name);
-      const number = cell(score === null ? "…" : fixed(score), _("attention score"), "number");
+      const number = cell(score === null ? "…" : fixed(score), _("score difference"), "number");
       if (!run) return element("tr", "", first, number, element("td", { colSpan: 4, className: "none" }, instead));
       const word = run.odds === null || run.odds === undefined ? "–" : fixed(run.odds);
       const written = run.text === undefined ? instead : run.text && `“${run.text}”`;
@@ -354,7 +372,7 @@ class Why extends View {
         text,
       );
     };
-    const names = ["", _("attention score"), key, rival, odds, _("what is written from here on")];
+    const names = ["", _("score difference"), key, rival, odds, _("what is written from here on")];
     const head = element("tr", "", ...names.map((name) => element("th", { scope: "col" }, name)));
     const later = _("after a test");
     return element(
@@ -430,7 +448,7 @@ class Why extends View {
           this.bar(rest, low, span, () => this.openRest(title, rows[shown])),
         ),
       );
-    const columns = [_("share"), _("without it")].map((name) => element("span", "column", name));
+    const columns = [_("share"), _("falls by")].map((name) => element("span", "column", name));
     const heading = element("h3", "", element("span", "", title), ...columns, element("span"));
     heading.ariaLabel = title;
     return element("section", "group", heading, element("ul", { ariaLabel: title }, ...items));
