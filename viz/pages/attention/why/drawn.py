@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from model.analysis.reasons.score import Reason
     from model.analysis.reasons.trail import Bar, Level, Read, Trail
     from model.analysis.reasons.without import Measured, Outcome, Product
+    from model.parts.weights import Stack
 
 COMPONENT: Final = Component("pages/attention/why/why.js", "pages/attention/why/why.css")
 #: So many bars are shown; more while the rest would exceed the smallest of them.
@@ -220,8 +221,9 @@ class Drawn:
             sides.append((self.there, self.reason.twin.row))
         return sides
 
-    def _stacks(self) -> list[str]:
-        return [stack for stack in ("encoder", "decoder") if words_of(self.trace, stack)]
+    def _stacks(self) -> "list[Stack]":
+        stacks: tuple[Stack, ...] = ("encoder", "decoder")
+        return [stack for stack in stacks if words_of(self.trace, stack)]
 
     def _lines(self) -> list[Line]:
         lines = []

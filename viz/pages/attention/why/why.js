@@ -45,9 +45,9 @@ const focusOf = ({ test, name }) => `bar ${test || name}`;
 function numberedOf(tints, { tokens, begins }) {
   let end = 0;
   const middles = tokens.map((token, at) => {
-    const [begin, wide] = [end + (begins[at] ? 0.5 : 0), [...token].reduce((sum, sign) => sum + (sign > "⺀" ? 2 : 1), 0)];
-    end = begin + wide;
-    return begin + wide / 2;
+    const begin = end + (begins[at] ? 0.5 : 0);
+    end = begin + [...token].reduce((sum, sign) => sum + (sign > "⺀" ? 2 : 1), 0);
+    return (begin + end) / 2;
   });
   /** @type {Set<Tint>} */
   const kept = new Set();

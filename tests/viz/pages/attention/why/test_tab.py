@@ -36,4 +36,8 @@ def test_before_the_first_word_that_differs_no_change_is_explained_and_no_pictur
     healthy(app.run())
     ((page, _arrays),) = sent_to(app, "why")
     assert "there is no change to explain" in page["because"]
+    # The last letter of each differs, though the text has its "d" before it too, as the twin has.
+    marked, in_twin = (line["swapped"] for line in page["lines"])
+    assert len(marked) == 1
+    assert marked == in_twin
     assert not sent_to(app, "trail_picture")
