@@ -438,7 +438,8 @@ class SpeechReader(Hearing, TextWriter):
         """
         stated = getattr(self.model.generation_config, library.ALIGNMENT_HEADS, None) or ()
         heads = self.abilities.heads.get("decoder.cross", ())
-        known = {(layer, head) for layer, count in enumerate(heads) for head in range(count)}
+        # A list, for what a file lists need not be hashable.
+        known = [(layer, head) for layer, count in enumerate(heads) for head in range(count)]
         listed = [tuple(pair) if isinstance(pair, list) else None for pair in stated]
         return tuple(pair for pair in listed if pair in known) if all(pair in known for pair in listed) else ()
 

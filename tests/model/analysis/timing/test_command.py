@@ -43,6 +43,10 @@ def test_the_command_scores_all_heads_of_a_folder(tmp_path: Path, capsys: pytest
     ]
     assert main(asked) == 0
     assert "alignment_heads = [[1, 0], [0, 1]]" in capsys.readouterr().out
+    settings.write_text(json.dumps({**stated, "alignment_heads": [[[1], 0], [0, 1]]}), encoding="utf-8")
+    spoiled = open_reader(folder, "cpu")
+    assert isinstance(spoiled, SpeechReader)
+    assert spoiled.alignment_heads == ()
     (data / "tone.csv").unlink()
     assert main(asked) == 2
     assert "tone.wav has no file of word times" in capsys.readouterr().err
