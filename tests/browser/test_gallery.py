@@ -163,6 +163,7 @@ def test_why_is_followed_from_the_question_to_its_end_and_back(tab: Page, root: 
         left = ahead.count()
         ahead.first.click()
         expect(ahead).to_have_count(left - 1)
+        expect(tab.locator(".trail-picture .ahead")).to_have_count(left - 1)
     expect(crumbs.last).to_have_text(last.strip())
     expect(why.locator(".because")).to_contain_text("Here the trail ends")
     for left in range(crumbs.count() - 1, 0, -1):

@@ -1,6 +1,7 @@
 """A picture of the notebook, saved as one file, in the browser: offline, and a click opens a head."""
 
 import base64
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -98,25 +99,33 @@ def test_why_is_answered_by_the_kernel_and_in_a_saved_file_without_one(
     tab.expose_function("ask", ask)
     tab.goto(page.as_uri())
     tab.evaluate(
-        """async ([text, plan, payload]) => {
+        """async ([text, plan, payloads]) => {
           const { default: widget } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
           const view = (each) => new DataView(Uint8Array.from(atob(each), (c) => c.charCodeAt(0)).buffer);
-          const then = {}, state = { plan, payloads: [view(payload)], is_live: true };
+          const then = {}, state = { plan, payloads: payloads.map(view), is_live: true };
           const send = async (content) => {
-            const [told, answer] = await ask(content);
-            state.payloads = [view(answer)];
+            const [told, ...answers] = await ask(content);
+            state.payloads = answers.map(view);
             then["change:payloads"]();
             then["msg:custom"]({ told });
           };
           const model = { get: (name) => state[name], on: (name, act) => (then[name] = act), send };
           await widget.render({ model, el: document.getElementById("live") });
         }""",
-        [picture.widget._esm, picture.plan, base64.b64encode(picture.payloads[0]).decode()],
+        [picture.widget._esm, picture.plan, [base64.b64encode(each).decode() for each in picture.payloads]],
     )
-    why_ = tab.locator(".why")
+    why_, trail = tab.locator(".why"), tab.locator(".trail-picture")
     expect(why_).to_have_attribute("data-ready", "question")
-    why_.locator(".crumb.ahead").first.click()
+    # The kernel runs what is tested; the step of the picture is then solid, and asks as the bars do.
+    step = trail.locator(".step:not(.here)").first
+    name, codes = (step.get_attribute(each) or "" for each in ("aria-label", "data-trail"))
+    why_.locator(".bar", has_text=name.partition(",")[0]).first.focus()
+    tab.keyboard.press("t")
+    expect(why_.get_by_role("button", name="✓ tested")).to_be_disabled()
+    expect(step).to_have_attribute("aria-label", re.compile(r"\d, tested: why\?$"))
+    step.press("Enter")
     expect(why_.locator(".crumb").nth(1)).to_have_attribute("aria-current", "step")
+    expect(trail.locator("[aria-current=step]")).to_have_attribute("data-trail", codes)
     # What cannot be answered is said below the picture, which stays.
     why_.get_by_role("button", name="Make a twin").click()
     why_.get_by_role("textbox").fill("x")
@@ -124,8 +133,9 @@ def test_why_is_answered_by_the_kernel_and_in_a_saved_file_without_one(
     expect(tab.get_by_role("status")).to_contain_text("twin")
     expect(why_.locator(".crumb").nth(1)).to_have_attribute("aria-current", "step")
     tab.goto(save(picture, tmp_path / "why.html").as_uri())
-    why_.locator(".crumb.ahead").first.click()
+    trail.locator(".step:not(.here)").first.press("Enter")
     expect(why_.locator(".crumb").nth(1)).to_have_attribute("aria-current", "step")
+    expect(why_.get_by_role("button", name="Test it")).to_be_hidden()
 
 
 def test_what_is_pointed_at_in_one_picture_is_marked_in_those_of_the_same_text_alone(

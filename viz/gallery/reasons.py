@@ -11,6 +11,7 @@ from model.errors import Message, TraceError
 from viz.access import texts
 from viz.pages.attention import data
 from viz.pages.attention.data import Asked
+from viz.pages.attention.why import picture
 from viz.pages.attention.why.drawn import COMPONENT, Drawn, testable, with_tests
 from viz.pages.attention.why.payload import Page, Row
 from viz.pictures import payload
@@ -52,15 +53,24 @@ def why_of(reader: "Reader", trace: "Trace", asked: Asked) -> Drawing:
     there = data.twin_trace(reader, trace, asked.twin) if asked.twin else None
     by_codes = {trail.codes: trail for trail in trails}
     names = [".".join(codes) for codes in by_codes]
-    pages = {trail.codes: Drawn(trace, there, asked, trail, _ahead(trail, by_codes)).page() for trail in trails}
+    steps = [Drawn(trace, there, asked, trail, _ahead(trail, by_codes)) for trail in trails]
+    pages = {step.trail.codes: step.page() for step in steps}
     leading = [level.trail for level in data.ahead(reader, trace, asked, ()).levels if level.trail in pages]
+    outcomes: dict[data.Codes, Outcome] = {}
     for codes in leading:
         tests = _tested(reader, trace, asked, tuple(testable(pages[codes])), tuple(leading))
         pages[codes] = with_tests(pages[codes], *tests)
-    first, *others = (payload.pack(_kept(page, {*names, trails[0].side})) for page in pages.values())
+        outcomes |= tests[1]
+    kept = {*names, trails[0].side}
+    shown = [payload.pack(_kept(page, kept)) for page in pages.values()]
+    pictures = [payload.pack(_picture(step, outcomes, kept)) for step in steps]
     # Another rival or twin takes the model.
-    part = Part(COMPONENT, first, tuple(others), answers=tuple(names[1:]), style=" .why .tools { display: none; }")
-    return Drawing([part], 1, alt_of(trace))
+    styles = {COMPONENT: " .why .tools { display: none; }", picture.COMPONENT: ""}
+    parts = [
+        Part(component, first, tuple(others), answers=tuple(names[1:]), style=styles[component])
+        for component, (first, *others) in ((COMPONENT, shown), (picture.COMPONENT, pictures))
+    ]
+    return Drawing(parts, 1, alt_of(trace))
 
 
 def alt_of(trace: "Trace") -> str:
@@ -109,6 +119,16 @@ def _tested(
             tested = task.compute(Progress(task.total, task.unit))
             intact, outcomes[codes] = [tested.intact], tested.outcome
     return products, outcomes, intact
+
+
+def _picture(step: Drawn, tested: picture.Tested, names: Container[str]) -> picture.Picture:
+    """The picture of a trail that asks for nothing but what is kept under these names."""
+    drawn = picture.draw(step.names, step.there, step.ahead, step.trail.codes, tested)
+
+    def kept(other: picture.Other) -> picture.Other:
+        return other if other.trail in names else replace(other, trail=None)
+
+    return replace(drawn, steps=[replace(step, others=[*map(kept, step.others)]) for step in drawn.steps])
 
 
 def _kept(page: Page, names: Container[str]) -> Page:

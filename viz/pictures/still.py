@@ -26,6 +26,10 @@ _LEAST, _CANDIDATES = 0.02, 3
 _WIDE: Final = 8
 #: Characters of a line of sentences and tokens.
 _COLUMNS: Final = 110
+#: The widest bar of a trail, in pixels.
+_WIDEST: Final = 104
+#: Name and share of a step, and of what else went into it.
+TrailStep = tuple[str, float, Sequence[tuple[str, float]]]
 
 
 def heads(
@@ -110,10 +114,12 @@ def shares(
     told: Sequence[str],
     lines: Sequence[tuple[str, Sequence[tuple[str, float]]]],
     groups: Sequence[tuple[str, Sequence[tuple[str, float]]]],
+    trail: tuple[str, str, Sequence[TrailStep]],
 ) -> str:
-    """Sentences, lines of tokens (a mark, then token and share) tinted by their shares, and groups of bars.
+    """Sentences, lines of tokens (a mark, then token and share) tinted by their shares, groups of bars, and a trail.
 
-    Shares above zero are warm, those below cold.
+    The trail has a title and a caption; each of its steps, none of them tested, went into the one before. Shares above
+    zero are warm, those below cold.
     """
     parts, y = [], 2.0 * _LINE
     for sentence in (each for text in told for each in wrap(text, _COLUMNS)):
@@ -143,7 +149,38 @@ def shares(
             length = 200 * abs(share) / largest
             parts.append(f'<rect x="{wide}" y="{y - 11:.0f}" width="{length:.1f}" height="13" fill="{_hue(share)}"/>')
             parts += [_text(0, y, name), _text(wide + length + _GAP, y, signed(share))]
+    heading, caption, steps = trail
+    if steps:
+        y += _LINE * 2
+        for number, sentence in enumerate([heading, *wrap(caption, _COLUMNS)]):
+            parts.append(_text(0, y + _LINE * number, sentence))
+        drawn, y = _trail(steps, y + _LINE * (number + 1))
+        parts.append(drawn)
     return _svg(_WIDE * _COLUMNS, y + _LINE, title, parts)
+
+
+def _trail(steps: Sequence[TrailStep], y: float) -> tuple[str, float]:
+    """Each step as a bar above a band that is what the next one gave to it, as wide as its share; where it ends."""
+    parts, end = [], y
+    left, largest = _WIDEST + 2 * _GAP, max(abs(share) for _name, share, _others in steps) or 1.0
+    for at, (name, share, others) in enumerate(steps):
+        width = max(1.0, _WIDEST * abs(share) / largest)
+        if at:
+            parts.append(
+                f'<rect x="0" y="{end:.0f}" width="{width:.1f}" height="{y - end:.0f}" fill="{_hue(share)}" '
+                'fill-opacity="0.35" stroke="#000" stroke-opacity="0.6" stroke-dasharray="4 3"/>'
+            )
+        end = y + 5
+        parts += [
+            f'<rect x="0" y="{y:.0f}" width="{width:.1f}" height="5"/>',
+            _text(left, y + 9, f"{name} {signed(share)}"),
+        ]
+        beside = " · ".join(f"{other} {signed(of_it)}" for other, of_it in others)
+        for sentence in wrap(beside, _COLUMNS - left // _WIDE):
+            y += _LINE
+            parts.append(_text(left, y + 9, sentence))
+        y += 2 * _LINE
+    return "".join(parts), y - _LINE
 
 
 def _hue(share: float) -> str:

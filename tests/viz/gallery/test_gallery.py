@@ -82,6 +82,7 @@ def test_every_address_of_every_page_is_a_file_of_the_site(folder: Path) -> None
         assert all((folder / address).is_file() for address in addresses)
     components = (
         "tile_keeper", "head_grid", "matrix_picture", "head_lines", "headline", "word_picker", "decode_player", "why",
+        "trail_picture",
     )  # fmt: skip
     assert {file.stem for file in folder.glob("scripts/*")} == {*components, "walk", "draw"}
 
@@ -187,7 +188,7 @@ def test_whatever_a_kept_answer_asks_is_kept_and_answers_as_the_model_does(tiny_
     (exhibit,) = contents.own(tiny_checkpoints / "en-de", [example.text])
     assert exhibit.trace is not None
     (drawing,) = (section.drawing for section in exhibit.sections() if section.heading == "Why")
-    (part,) = drawing.parts
+    part, picture = drawing.parts
     reader = open_reader(tiny_checkpoints / "en-de")
     twin = trace_twin(reader, exhibit.trace, example.twin)
     question = telling_cell(exhibit.trace, twin)
@@ -221,6 +222,13 @@ def test_whatever_a_kept_answer_asks_is_kept_and_answers_as_the_model_does(tiny_
         for codes in tested:
             (one,) = outcomes(as_chooser(reader), reason, [asked_at(answer, codes.rpartition(".")[2])])
             assert page["tests"][codes]["run"]["score"] == pytest.approx(one.by_run.score, rel=1e-3, abs=1e-4)
+    # The picture of each trail asks for nothing else, and shows which steps were tested.
+    assert picture.answers == part.answers
+    for packed in (picture.payload, *picture.choices):
+        drawn, _ = unpack(packed)
+        trails = [(each["trail"], each["tested"]) for step in drawn["steps"] for each in (step, *step["others"])]
+        assert {trail for trail, _tested in trails} <= {*names, None, "q", "k"}
+        assert all(tested for trail, tested in trails if trail in {*steps} - {""})
     # The side that is followed anyway is the question itself.
     assert asked - {*names} <= {"q", "k"} - {*part.answers}
     assert twins

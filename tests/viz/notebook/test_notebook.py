@@ -15,7 +15,8 @@ import torch
 
 from model import Trace, Translator
 from model.analysis.reasons.score import Question, explain
-from model.analysis.reasons.trail import follow_trail
+from model.analysis.reasons.trail import asked_at, follow_trail
+from model.analysis.reasons.without import outcomes
 from model.opening import as_writer, open_reader
 from tests.paths import ROOT
 from tests.viz.sent import unpack
@@ -198,6 +199,7 @@ def test_why_answers_what_is_asked_of_it_while_the_kernel_runs(translator: Trans
     picture = why(trace, translator, cell, twin="")
     answering = picture.answering
     assert answering is not None
+    steps = answering.picture().steps
     reason = explain(translator.parts, trace, cell)
     bar = follow_trail(reason, ()).levels[-1].parts[0]
     # Outside of a question nothing is asked, and what cannot be answered is said and changes nothing.
@@ -208,12 +210,24 @@ def test_why_answers_what_is_asked_of_it_while_the_kernel_runs(translator: Trans
     assert "no token that matches" in answering.hear("twin", {"text": "x"})
     assert "“c9” does not exist" in answering.hear("trail", {"codes": "c9"})
     assert answering.page().total == pytest.approx(bar.share)
+    # A test is a run of the model; the picture's step is then said to be tested.
+    assert answering.hear("test", {"codes": ".".join(bar.trail)}) == ""
+    (one,) = outcomes(translator, reason, [asked_at(follow_trail(reason, ()), bar.trail[-1])])
+    run = answering.page().tests[".".join(bar.trail)].run
+    assert run is not None
+    assert run.score == pytest.approx(one.by_run.score)
+    assert [bool(step.tested) for step in answering.picture().steps[:2]] == [False, True]
+    assert "does not exist" in answering.hear("test", {"codes": "c9"})
     assert answering.hear("rival", {"key": 0}) == ""
+    assert not any(step.tested for step in answering.picture().steps)
     assert answering.page().total == pytest.approx(explain(translator.parts, trace, replace(cell, rival=0)).total)
     assert answering.hear("twin", {"text": "Tom told me that he was late."}) == ""
     assert answering.page().twin == "Tom told me that he was late."
     names, _paths = drawn(picture)
     assert any(f"“{display_token(trace.source_tokens[2])}”".replace("▁", "") in name for name in names)
+    # The trail of the still has every step, none of them tested.
+    assert all(any(name.startswith(f"{step.name} ") for name in names) for step in steps)
+    assert picture.still.count("stroke-dasharray") == len(steps) - 1
     for wrong, told in ((replace(cell, head=9), "no head 9"), (replace(cell, site="x"), "no layer 1 of 'x'")):
         with pytest.raises(ValueError, match=told):
             why(trace, translator, wrong)

@@ -3,7 +3,7 @@
 /** @typedef {{ script: string, element: string, style: string, count: number, answers: readonly string[], hidden: boolean }} Part */
 /** @typedef {{ parts: Part[], heads: number, alt: string, light: Record<string, string>, dark: Record<string, string> }} Plan */
 
-/** Who answers what no payload does. @typedef {{ ask: (name: string, value: any) => void, hear: (then: (payload: Uint8Array) => void) => void }} Live */
+/** Who answers what no payload does. @typedef {{ ask: (name: string, value: any) => void, hear: (then: (payloads: Uint8Array[]) => void) => void }} Live */
 
 /** @param {string} text of a module */
 const load = async (text) => {
@@ -40,7 +40,7 @@ const isDark = (element) => {
  * @param {Plan} plan
  * @param {Uint8Array[]} payloads of all parts, one after another
  * @param {Record<string, string>} scripts path → text of a module
- * @param {Live} [live] of a picture of one part
+ * @param {Live} [live] of a picture whose parts have a payload each
  */
 // biome-ignore lint/correctness/noUnusedVariables: the page and the widget that this text is put into call it
 const draw = async (el, plan, payloads, scripts, live) => {
@@ -97,7 +97,11 @@ const draw = async (el, plan, payloads, scripts, live) => {
   const told = (teller, name, value) => {
     if (live) return live.ask(name, value);
     // What is not among the answers is the question itself.
-    if (name === "trail") return show(teller, 1 + plan.parts[teller].answers.indexOf(value.codes));
+    if (name === "trail") {
+      for (const [number, { answers }] of plan.parts.entries())
+        if (answers.length) show(number, 1 + answers.indexOf(value.codes));
+      return;
+    }
     let now = kept;
     if (name === "head") lines = {};
     else if (name === "kept") now = [value.row, value.column];
@@ -117,9 +121,11 @@ const draw = async (el, plan, payloads, scripts, live) => {
     }
   };
   const ends = drawn.map((_, number) => show(number, 0));
-  live?.hear((payload) => {
-    drawn[0].own[0] = payload;
-    show(0, 0);
+  live?.hear((payloads) => {
+    for (const [number, payload] of payloads.entries()) {
+      drawn[number].own[0] = payload;
+      show(number, 0);
+    }
   });
   const ended = new AbortController();
   const again = () => {

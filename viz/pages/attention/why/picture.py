@@ -1,7 +1,7 @@
 """Draw a trail as one picture: how much each step gave to the step before it, and what else went into each."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from viz import theme
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from model.analysis.reasons.trail import Bar, Level, Trail
     from model.analysis.reasons.without import Outcome
 
-_PICTURE: Final = Component("pages/attention/why/trail_picture.js", "pages/attention/why/trail_picture.css")
+COMPONENT: Final = Component("pages/attention/why/trail_picture.js", "pages/attention/why/trail_picture.css")
 #: Of what else went into a step so many are named, if they are so much of it; the others are one sum.
 NAMED: Final = 2
 LEAST: Final = 0.02
@@ -62,7 +62,7 @@ class Picture:
     caption: Text
     word: Text  #: what the row writes, or else reads
     writes: bool
-    steps: Sequence[DrawnStep]
+    steps: Sequence[DrawnStep]  #: none where all of it is zero: then nothing is drawn
     key: Token
     rival: Token
     file: str  #: the name of a saved picture
@@ -71,16 +71,16 @@ class Picture:
 
 
 def show(picture: Picture, go: Callable[[Codes], object]) -> None:
-    """The picture, unless all in it is zero; `go` is called with the codes of a step that a person chose in it."""
-    shares = [share for step in picture.steps for share in (step.share, *(other.share for other in step.others))]
-    if all(abs(share) < LEAST_REST for share in shares):
-        return
-    _PICTURE.show(picture, key="why-picture", trail=hear(go, Codes))
+    """The picture, if there is one; `go` is called with the codes of a step that a person chose in it."""
+    if picture.steps:
+        COMPONENT.show(picture, key="why-picture", trail=hear(go, Codes))
 
 
 def draw(names: Names, there: "Trace | None", ahead: "Trail", asked: Sequence[str], tested: Tested) -> Picture:
     """The picture of a trail that goes on by the largest shares after the steps that were asked."""
-    return _Drawing(names, there, ahead, len(asked), tested).picture()
+    picture = _Drawing(names, there, ahead, len(asked), tested).picture()
+    shares = [share for step in picture.steps for share in (step.share, *(other.share for other in step.others))]
+    return replace(picture, steps=()) if all(abs(share) < LEAST_REST for share in shares) else picture
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,13 +64,14 @@ class TrailPicture extends View {
     for (const name of /** @type {const} */ (["warm", "cold"])) this.root.style.setProperty(`--${name}`, header[name]);
     const title = this.root.querySelector(".picture-caption");
     if (title) title.textContent = header.title;
+    this.root.hidden = !header.steps.length;
     this.draw();
     this.root.dataset.ready = header.steps.find(({ isHere }) => isHere)?.trail || "question";
   }
 
   draw() {
     const room = this.root.clientWidth;
-    if (!this.data || !room) return;
+    if (!this.data?.steps.length || !room) return;
     this.drawnFor = room;
     const focused = this.items().find((item) => item.matches(":focus"));
     const { steps } = this.data;
