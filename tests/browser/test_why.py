@@ -42,6 +42,7 @@ def test_a_stranger_gets_in_four_clicks_from_the_first_page_to_the_word_that_was
 OFFERED = {
     "a kept cell": ("?", ".kept-why .why-link"),
     "a tile": ("?", ".head-grid .status .why-link"),
+    "a line": ("?drawn=Lines&", ".head-lines .status .why-link"),
     "the film's row": ("decode?", ".decode-player .fan .why-link"),
     "a cell of the picture": ("learn?learn=The+Transformer&depth=cell&", ".cell-scene .why-link"),
 }
@@ -61,6 +62,18 @@ def test_why_is_one_press_from_a_cell_and_asks_about_exactly_that_cell(
         expect(page.locator(".matrix-picture[data-exact='1']")).to_have_attribute("data-title", re.compile("^L6 H5"))
         expect(page.locator(link)).to_have_attribute("href", re.compile("L6H5"))
         assert page.locator(".head-grid").evaluate("grid => grid.offsetHeight") == height
+    if place == "a line":
+        # By keyboard to another token, which is kept, and on to the link, which is there while the focus comes to it.
+        kept = page.locator(".head-lines .column.query [aria-selected='true']")
+        kept.focus()
+        page.keyboard.press("ArrowUp")
+        expect(page.locator(link)).to_have_count(0)
+        page.keyboard.press("Enter")
+        expect(kept).to_be_focused()
+        expect(page.locator(link)).to_be_visible()
+        for _column in range(2):
+            page.keyboard.press("Tab")
+        expect(page.locator(link)).to_be_focused()
     href = page.locator(link).get_attribute("href") or ""
     named = re.fullmatch(r"#why-([a-z.]+)-L(\d)H(\d)-R(\d+)K(\d+)", href)
     assert named is not None, href
@@ -72,11 +85,19 @@ def test_why_is_one_press_from_a_cell_and_asks_about_exactly_that_cell(
 
 
 @pytest.mark.long
-def test_a_pair_is_asked_about_with_its_twin(page: Page, url: str, shipped: str) -> None:
+@pytest.mark.parametrize(
+    ("button", "key", "rival", "twin"),
+    [("Why in the first?", "animal", "street", "wide"), ("Why in the second?", "street", "animal", "tired")],
+)
+def test_each_sentence_of_a_pair_is_asked_about_with_the_other_as_its_twin(
+    page: Page, url: str, shipped: str, button: str, key: str, rival: str, twin: str
+) -> None:
     visit(page, f"{url}/compare?checkpoint={shipped}&site=decoder.cross&head=L5H2")
-    page.get_by_role("button", name="Why?").click()
-    expect(page.locator(".why[data-ready='question'] h2")).to_contain_text("Why animal and not")
-    expect(page).to_have_url(re.compile(r"head=L5H2&.*other=The\+animal.*wide"))
+    page.get_by_role("button", name=button).press("Enter")
+    why = page.locator(".why[data-ready='question']")
+    expect(why.get_by_role("heading", level=2)).to_contain_text(f"Why {key} and not")
+    expect(why.get_by_role("combobox").locator("option:checked")).to_have_text(rival)
+    expect(page).to_have_url(re.compile(rf"head=L5H2&.*other=The\+animal.*{twin}"))
 
 
 @pytest.mark.long

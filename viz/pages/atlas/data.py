@@ -23,7 +23,7 @@ from model.analysis.metrics.alignment import AlignedPair
 from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads
 from model.analysis.metrics.head_metrics import ROW_METRICS
 from model.errors import DataError, HeadlightError
-from viz.access import models, texts, traces
+from viz.access import attention, models, texts, traces
 from viz.access.models import MAX_MODELS
 from viz.selection.choices import ModelChoice
 from viz.server import limits
@@ -298,6 +298,7 @@ class Look:
     words: texts.Words
     looking: int
     looked_at: int
+    cell: tuple[int, int] | None  #: its row and its key; None where it cannot be asked why
 
 
 def looks(reader: Reader, texts: tuple[str, ...], site: str, layer: int, head: int) -> "Task[tuple[Look | None, ...]]":
@@ -323,5 +324,6 @@ def _look(reader: Reader, text: str, site: str, layer: int, head: int) -> Look |
         row, key = divmod(int(index), weights.shape[1])
         looking, looked_at = texts.words_of_cell(trace, site, row, key)
         if looking is not None and looked_at is not None:
-            return Look(texts.as_typed(trace), looking, looked_at)
+            cell = (row, key) if attention.can_ask_why(trace, reader) else None
+            return Look(texts.as_typed(trace), looking, looked_at, cell)
     return None

@@ -1,7 +1,7 @@
 """The open head of the atlas: its rank, the nearest heads, and its strongest sentences."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import streamlit as st
@@ -11,11 +11,12 @@ from viz.access import models
 from viz.pages.atlas import data
 from viz.pages.atlas.data import Look
 from viz.pages.atlas.metric_texts import View
+from viz.pictures.page_tools import AskedPlace
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS
 from viz.text.html import visible
 from viz.text.messages import _, shown
-from viz.text.written import NamedHead, display_token, head_label
+from viz.text.written import NamedHead, Site, display_token, head_label
 from viz.ui import controls, frame, long_work, present
 from viz.ui.controls import plain
 
@@ -111,11 +112,13 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     looks = _looks(atlas, numbers, view.site, layer, head)
     with st.container(gap="xsmall"):
         for number, look in zip(numbers, looks or [None] * len(numbers), strict=True):
-            st.button(
-                _plain(atlas.texts[number]) if look is None else _tinted(look),
-                key=f"atlas-sentence-{number}", type="tertiary", icon=":material/grid_view:", wrap=True,
-                on_click=_open_sentence, args=(atlas.texts[number], view, layer, head),
-            )  # fmt: skip
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                st.button(
+                    _plain(atlas.texts[number]) if look is None else _tinted(look),
+                    key=f"atlas-sentence-{number}", type="tertiary", icon=":material/grid_view:", wrap=True,
+                    on_click=_open_sentence, args=(atlas.texts[number], view, layer, head),
+                )  # fmt: skip
+                _offer_why(number, look, atlas.texts[number], (view.site, layer, head))
     if looks:
         frame.small_print(
             "The largest weight of this head there: :blue-background[from] a word :orange-background[to] another."
@@ -123,6 +126,16 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     frame.small_print(
         "A click opens the sentence on the Attention page at this head, with the model's own translation."
     )
+
+
+def _offer_why(number: int, look: Look | None, text: str, head: tuple[str, int, int]) -> None:
+    """The way to why the head gives its largest weight in a sentence, if Attention reads that as the atlas did."""
+    choice, (site, layer, at) = state.current().model, head
+    if look is None or look.cell is None or models.reads_chat(choice) or choice.second_text.strip():
+        return
+    # Its twin is the one that is known of the sentence, if there is one.
+    asked = AskedPlace(cast(Site, site), layer, at, *look.cell), (text, "")
+    st.button(_("Why?"), key=f"atlas-why-{number}", type="tertiary", on_click=present.ask_why, args=asked)
 
 
 def _looks(atlas: "Atlas", numbers: list[int], site: str, layer: int, head: int) -> "tuple[Look | None, ...] | None":

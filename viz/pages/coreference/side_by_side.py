@@ -42,6 +42,7 @@ _ROWS_OF: Final = (
     said("Second sentence: {measure} of the chosen query, one row per head, layer {layer}"),
 )
 _ONLY_IN: Final = (said("first: {tokens}"), said("second: {tokens}"))
+_WHY: Final = (said("Why in the first?"), said("Why in the second?"))
 
 
 _MAP: Final = "movement"
@@ -375,11 +376,11 @@ def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: b
 
 
 def _offer_why(sides: Sequence[Side], site: str, layer: int, head: int) -> None:
-    """The way to why the head gives the weight of the first pronoun's row to its antecedent, and less in the second."""
-    (first, second), reader = sides, models.reader(state.current().model)
-    found = None if first.case is None else data.candidates(first.trace, reader, first.case, site)
-    if found is None or isinstance(found, str) or not first.rows or not attention.can_ask_why(first.trace, reader):
-        return
-    asked = AskedPlace(cast(Site, site), layer, head, first.rows[0], found[0][0])
-    texts = first.trace.text, second.trace.text
-    st.button(_("Why?"), key="ask-why", type="tertiary", on_click=present.ask_why, args=(asked, texts))
+    """The ways to why the head gives weight of each pronoun's row to its antecedent; the other sentence is its twin."""
+    reader = models.reader(state.current().model)
+    for own, other, label in zip(sides, reversed(sides), _WHY, strict=True):
+        found = None if own.case is None else data.candidates(own.trace, reader, own.case, site)
+        if found is None or isinstance(found, str) or not own.rows or not attention.can_ask_why(own.trace, reader):
+            continue
+        asked = AskedPlace(cast(Site, site), layer, head, own.rows[0], found[0][0]), (own.trace.text, other.trace.text)
+        st.button(_(label), key=f"ask-why-{own.number}", type="tertiary", on_click=present.ask_why, args=asked)

@@ -186,6 +186,21 @@ def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shippe
     assert not {"token", "step"} & set(app.query_params)
 
 
+def test_why_of_a_sentence_asks_about_the_largest_weight_of_its_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
+    opened(app, site="decoder.cross", layer=1, head=2, other="Tom told him.")
+    number = int((sentences(app)[1].key or "").rpartition("-")[2])
+    trace = traces.trace(models.reader(Selection().model), atlas.texts[number])
+    # From the words that are written, not from what ends them, to words of the text.
+    weights = trace.weights("decoder.cross", 1)[2].numpy()[:-1, :-1]
+    row, key = np.unravel_index(int(weights.argmax()), weights.shape)
+    healthy(app.button(key=f"atlas-why-{number}").click().run())
+    ((why, _),) = sent_to(app, "why")
+    assert (why["text"], why["twin"]) == (atlas.texts[number], "")
+    chosen = {name: app.query_params.get(name) for name in ("site", "head", "token", "key_token", "view")}
+    cell = {"token": str(row), "key_token": str(key)}
+    assert chosen == {"site": "decoder.cross", "head": "L2H3", **cell, "view": "Why"}
+
+
 @pytest.mark.parametrize(
     ("site", "figure", "reason"),
     [

@@ -59,8 +59,10 @@ class HeadLines extends View {
     this.board.addEventListener("pointerleave", (event) => this.point(event));
     this.board.addEventListener("click", (event) => this.keep(this.columns.at(event)));
     this.board.addEventListener("focusin", (event) => {
-      const isVisible = /** @type {Element} */ (event.target).matches(":focus-visible");
-      this.visited = isVisible ? this.columns.at(event) : null;
+      const [target, from] = /** @type {HTMLElement[]} */ ([event.target, event.relatedTarget]);
+      // Who passes the other column by Tab, on the way to what asks about the kept token, visits nothing.
+      const isPassing = this.kept && target.parentElement !== from?.parentElement;
+      this.visited = target.matches(":focus-visible") && !isPassing ? this.columns.at(event) : null;
       this.drawSoon();
     });
     this.board.addEventListener("focusout", () => {
@@ -304,9 +306,13 @@ class HeadLines extends View {
 
   /** The sentence below the picture. @param {Token | null} focus */
   describe(focus) {
-    const { matrix } = this;
-    if (focus) this.status.replaceChildren(...partnerSentence(this.header, matrix, this.heads(), focus));
-    else this.status.textContent = countSentence(this.count, this.on.size * matrix.queries * matrix.keys);
+    const { header, matrix, kept } = this;
+    const sentence = focus
+      ? partnerSentence(header, matrix, this.heads(), focus, isSameToken(focus, kept))
+      : [countSentence(this.count, this.on.size * matrix.queries * matrix.keys)];
+    const said = element("p", "", ...sentence);
+    // What says the same is not replaced: a link in it may have the focus, or be pressed.
+    if (said.innerHTML !== this.status.innerHTML) this.status.replaceChildren(...said.childNodes);
   }
 
   // ---- taking it along ----

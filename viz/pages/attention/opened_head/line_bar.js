@@ -6,6 +6,7 @@ import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
 import { element, rowElement } from "../../../pictures/shared/picture.js";
 import { saveButton } from "../../../pictures/shared/picture_file.js";
+import { whyParts } from "../../../pictures/shared/why_link.js";
 import { strongestPartner } from "./line_scene.js";
 import { OTHER } from "./token_columns.js";
 
@@ -82,10 +83,11 @@ export function countSentence(drawn, all) {
 }
 
 /**
- * A token and its strongest partner in each head, as elements; heads beyond `MOST_NAMED` are only counted.
- * @param {LinesHeader} header @param {Matrix} matrix @param {number[]} heads @param {Token} focus
+ * A token and its strongest partner in each head, as elements; heads beyond `MOST_NAMED` are only counted. Of a token that
+ * is kept, each line can be asked about: of another one the sentence goes with the pointer.
+ * @param {LinesHeader} header @param {Matrix} matrix @param {number[]} heads @param {Token} focus @param {boolean} isKept
  */
-export function partnerSentence({ headNames, top, ...header }, matrix, heads, focus) {
+export function partnerSentence({ headNames, top, ...header }, matrix, heads, focus, isKept) {
   const isQuery = focus.side === "query";
   const { queryTokens, keyTokens, queryRoles, keyRoles } = header;
   const writes = Boolean(header.focus?.rows.ahead);
@@ -96,7 +98,9 @@ export function partnerSentence({ headNames, top, ...header }, matrix, heads, fo
   const parts = heads.slice(0, MOST_NAMED).map((head) => {
     const { index, stored } = strongestPartner(matrix, head, focus);
     const weight = ` ${formatNumber(weightOf(stored) * top, 3)}`;
-    return element("span", "strongest", `${headNames[head]} `, said(OTHER[focus.side], index), weight);
+    const [row, column] = isQuery ? [focus.index, index] : [index, focus.index];
+    const why = isKept && header.focus ? whyParts({ ...header.focus, name: headNames[head] }, row, column) : [];
+    return element("span", "strongest", `${headNames[head]} `, said(OTHER[focus.side], index), weight, ...why);
   });
   const left = heads.length - parts.length;
   const token = said(focus.side, focus.index);

@@ -19,7 +19,7 @@ import { isSameToken, ROLES, roleItems } from "./token_columns.js";
  * @typedef {{
  *   queryTokens: string[], keyTokens: string[], queryRoles: RoleRun[], keyRoles: RoleRun[], headNames: string[], top: number, number: string, title: string,
  *   fileName: string, colours: string[], digest: string, command: LinesView & { number: number },
- *   focus: { site: string, name: string, rows: Axis, columns: Axis } | null,
+ *   focus: { site: string, name: string, asks: boolean, rows: Axis, columns: Axis } | null,
  * }} LinesHeader what `pack_lines` packs
  * @typedef {{
  *   matrix: Matrix, heads: number[], least: number, focus: Token | null, layout: Layout, header: LinesHeader,
