@@ -161,8 +161,8 @@ NUMBER = re.compile(r"−?\d+(?:\.\d+)?(?:e[-+−]\d+)?")
 
 
 def told(scene: Locator) -> tuple[str, list[float]]:
-    """The words of a scene, and its numbers."""
-    text = scene.inner_text()
+    """The words of a scene, and its numbers; the link “Why?” leads to a page of the app, so a file has none."""
+    text = scene.inner_text().replace(" Why?", "")
     return NUMBER.sub("#", text), [float(number.replace("−", "-")) for number in NUMBER.findall(text)]
 
 
