@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 from model.sources.source import SoundSource, Waveform
-from tests.viz.page_run import traced
-from tests.viz.sent import unpack
+from tests.viz.page_run import app_of, opened, traced
+from tests.viz.sent import sent_to, unpack
 from viz.access import attention, models
 from viz.access.attention import MatrixView
 from viz.pages.attention.opened_head.sound_panel import over_time, shortest_stretch
@@ -17,7 +18,7 @@ from viz.pages.attention.opened_head.spectrogram import log_mel
 from viz.pictures.payload import pack
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.text.written import CROSS
+from viz.text.written import CROSS, ENCODER
 
 TEXT = "The animals that cannot swim crossed."
 RATE = 16_000
@@ -48,6 +49,19 @@ def test_each_row_is_sent_exactly_with_what_it_gives_after_the_sound(
     np.testing.assert_array_equal(samples, np.arange(1_440))
     assert header["rowTokens"] == [label.removeprefix("▁") for label in queries.labels]
     assert header["isFilled"]
+
+
+def test_a_speech_model_shows_weights_on_its_sound_above_the_matrix_and_nothing_else_there(any_model: AppTest) -> None:
+    app = opened(any_model, checkpoint="whisper", site=CROSS)
+    ((over_sound, _),), ((matrix, _),) = (
+        sent_to(app, component) for component in ("sound_attention", "matrix_picture")
+    )
+    assert over_sound["rowTokens"] == matrix["rowTokens"]
+    assert over_sound["title"] == matrix["title"]
+    for other in ({"site": CROSS, "measure": "norms"}, {"site": ENCODER}):
+        app = opened(app_of(checkpoint="whisper", **other))
+        assert sent_to(app, "matrix_picture")
+        assert not sent_to(app, "sound_attention")
 
 
 @pytest.mark.parametrize("share", [0.3, 0.8, 1.0])
