@@ -167,17 +167,17 @@ class SoundSource(Source):
         """Its length and its frames."""
         values = {
             "seconds": self.waveform.seconds,
-            "rate": self.waveform.rate,
+            "kilohertz": self.waveform.rate / 1_000,
             "frames": len(self.tokens),
             "sounding": self.sounding,
             "length": round(self.waveform.seconds_per_frame, 4),
         }
         if self.sounding == len(self.tokens):
-            message = said("{seconds:.2f} s at {rate:,} samples a second, {frames:,} frames of {length} s", **values)
+            message = said("{seconds:.2f} s at {kilohertz:g} kHz, {frames:,} frames of {length} s", **values)
             return said("SOUND"), message
         message = said(
-            "{seconds:.2f} s at {rate:,} samples a second, the first {sounding:,} of {frames:,} frames of {length} s; "
-            "the rest is silence that was filled in",
+            "{seconds:.2f} s at {kilohertz:g} kHz, {sounding:,} of {frames:,} frames of {length} s; the rest is added "
+            "silence",
             **values,
         )
         return said("SOUND"), message

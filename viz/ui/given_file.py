@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,6 +13,7 @@ from viz.access.given_files import LONGEST_PART, FileKind, Given, given, keep, w
 from viz.selection import state
 from viz.server.widgets import sent
 from viz.text.messages import _
+from viz.theme import HEAD_COLOURS
 from viz.ui import controls, downloads
 
 if TYPE_CHECKING:
@@ -127,16 +127,16 @@ def _draw(sound: Any, chosen: Given) -> None:
     )
     start, end = chosen.start / 10, min((chosen.start + chosen.tenths) / 10, sound.seconds)
     left, width = (_BARS * seconds / sound.seconds for seconds in (start, end - start))
-    title = _(
-        "The sound; the model reads {start:.1f} s to {end:.1f} s of {all:.1f} s",
-        start=start,
-        end=end,
-        all=sound.seconds,
-    )
-    st.html(
-        f'<svg viewBox="0 0 {_BARS} {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{escape(title)}" '
-        f'style="display: block; width: 100%; height: {_HEIGHT}px">'
-        f'<rect x="{left:.1f}" width="{max(width, 1):.1f}" height="{_HEIGHT}" '
-        'fill="light-dark(var(--day-accent), var(--night-accent))" fill-opacity="0.35"/>'
-        f'<path d="{bars}" stroke="currentColor" stroke-width="0.8"/></svg>'
+    # In colours that show on a light page and on a dark one: a picture does not know which it is on.
+    st.image(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_BARS}" height="{_HEIGHT}">'
+        f'<rect x="{left:.1f}" width="{max(width, 1):.1f}" height="{_HEIGHT}" fill="{HEAD_COLOURS[0]}" opacity="0.4"/>'
+        f'<path d="{bars}" stroke="{HEAD_COLOURS[7]}" stroke-width="0.8"/></svg>',
+        width="stretch",
+        alt=_(
+            "The sound; the model reads {start:.1f} s to {end:.1f} s of {all:.1f} s",
+            start=start,
+            end=end,
+            all=sound.seconds,
+        ),
     )

@@ -67,6 +67,7 @@ def test_a_part_of_a_long_sound_is_chosen_and_another_file_begins_at_its_beginni
     app.file_uploader(key="given-file").set_value(wav(40, 0.25))
     name, *heard = read(healthy(app.run()))
     assert heard == [30, 0.25]
+    assert len(app.get("image")) == 1
     assert name.endswith(" · 0.0–30.0 s")
     app.slider(key="part-start").set_value(17.5)
     app.number_input(key="part-seconds").set_value(5.0)
@@ -88,3 +89,15 @@ def test_a_file_that_is_no_sound_is_said_and_the_example_read(app: AppTest) -> N
     assert not app.exception
     assert "is not a sound that can be read" in app.error[0].value
     assert read(app)[0] == "example sound"
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_shared_server_takes_a_sound_as_large_as_any_server_and_no_larger(app: AppTest) -> None:
+    uploader = app.file_uploader(key="given-file")
+    assert uploader.proto.max_upload_size_mb == 20
+    # What the browser checks, a forged message does not.
+    uploader.proto.max_upload_size_mb = 200
+    uploader.set_value(("large.wav", bytes((20 << 20) + 1), "audio/wav"))
+    app.run()
+    assert not app.exception
+    assert "expected at most 20 MB" in app.error[0].value
