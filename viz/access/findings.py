@@ -16,7 +16,7 @@ from viz.selection.choices import ModelChoice
 from viz.selection.examples import known_marks
 from viz.server.caches import FileState, cached
 from viz.text.marks import Span, pronoun_and_nouns, word_spans
-from viz.text.written import ENCODER, SITES
+from viz.text.written import CROSS, ENCODER, SITES
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -31,6 +31,17 @@ MAX_CANDIDATES: Final = 8
 
 
 @dataclass(frozen=True)
+class TellingCell:
+    """What a head looks at while it writes a token, where the habits of the head expect it least."""
+
+    row: int
+    key: int
+    weight: float
+    written: str  #: the token that the row writes
+    looked_at: str  #: what the key is called
+
+
+@dataclass(frozen=True)
 class Finding:
     """The head of a trace that is most worth seeing, and why."""
 
@@ -41,6 +52,7 @@ class Finding:
     link: "PronounLink | None" = None  #: the pronoun and antecedent that it links, if it is known for that
     #: whether that antecedent is not known, but of the words that could be it the one that a head puts most weight on.
     is_guess: bool = False
+    cell: TellingCell | None = None  #: of a text that is written about something else than words
     #: else the head that does its measured job most clearly here, or if none has a job, the surest of this text; None
     #: of a text too long to measure all heads.
     surest: "SurestHead | None" = None
@@ -51,7 +63,8 @@ class Finding:
 def finding(trace: "Trace", choice: ModelChoice) -> Finding:
     """The head that looks most from a pronoun at its antecedent; without one, the head that is surest of its job.
 
-    A head that training told to look at antecedents is not a finding.
+    Where no words are read, the head of cross-attention that looks where its habits expect it least (`telling_cell`). A
+    head that training told to look at antecedents is not a finding.
     """
     reader, taught = models.text_reader(choice), models.taught_head(choice, ENCODER)
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
@@ -60,6 +73,8 @@ def finding(trace: "Trace", choice: ModelChoice) -> Finding:
         link = later.pronoun_rows.pronoun_link(reader, trace, pronoun, candidates, taught=told)
         if link is not None:
             return Finding(link.site, link.layer, link.head, link, is_guess=is_guess)
+    if CROSS in trace.sites and not trace.source.has_words:
+        return _of_what_is_written(trace)
     if any(attention.is_long(trace, site) for site in trace.sites):
         return Finding(trace.sites[0])
     metrics = {site: attention.head_metrics(trace, site) for site in trace.sites}
@@ -69,6 +84,15 @@ def finding(trace: "Trace", choice: ModelChoice) -> Finding:
     if surest is None:
         return Finding(trace.sites[0])
     return Finding(surest.site, surest.layer, surest.head, surest=surest, has_job=doing is not None)
+
+
+def _of_what_is_written(trace: "Trace") -> Finding:
+    found = later.reasons_cell.telling_cell(trace)
+    if found is None:
+        return Finding(CROSS)
+    weight = float(trace.weights(CROSS, found.layer, [found.head], [found.row])[0, 0, found.key])
+    names = trace.row_tokens(CROSS)[found.row], trace.axis_tokens(CROSS)[1][found.key]
+    return Finding(CROSS, found.layer, found.head, cell=TellingCell(found.row, found.key, weight, *names))
 
 
 def _of_jobs(metrics: "Metrics", measured: "HeadJobs") -> "Metrics":

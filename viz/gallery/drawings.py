@@ -47,7 +47,7 @@ def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
         for side, (language, part) in sides.items()
         if (labels := known.labels[part])
     ]
-    headline = Headline(found.site, finding.sentence(found).split("**"), found.is_guess)
+    headline = Headline(found.site, finding.in_parts(found), found.is_guess)
     parts = [
         Part(
             words.COMPONENT,

@@ -7,7 +7,7 @@ from viz.selection import state
 from viz.selection.selection import Selection
 from viz.text.messages import _
 from viz.text.metrics import METRICS
-from viz.text.written import NAMES, head_label
+from viz.text.written import NAMES, head_label, spoken
 from viz.ui import token_labels, words
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ def kept(trace: "Trace") -> tuple[int | None, int | None]:
     common = state.current().common
     if common.head_chosen or (common.token, common.key_token) != (None, None):
         return common.token, common.key_token
-    link = of(trace).link
-    return (None, None) if link is None else (link.row, link.key)
+    found = of(trace)
+    cell = found.link or found.cell
+    return (None, None) if cell is None else (cell.row, cell.key)
 
 
 def default_cell(trace: "Trace", site: str, selection: Selection | None = None) -> tuple[int, int | None]:
@@ -43,19 +44,26 @@ def default_cell(trace: "Trace", site: str, selection: Selection | None = None) 
     Another selection than the person's says what is chosen for a picture with a model of its own.
     """
     (looking, _looked_at), selection = words.chosen_in(trace, selection), selection or state.current()
-    link = of(trace, selection).link
+    found = of(trace, selection)
+    cell = found.link or found.cell
     if looking and (row := texts.cell_of_word(trace, site, looking[0])[0]) is not None:
         return row, None
-    if selection.common.head_chosen or link is None or link.site != site:
+    if selection.common.head_chosen or cell is None or found.site != site:
         return token_labels.default_row(trace, site, models.languages(selection.model)), None
-    return link.row, link.key
+    return cell.row, cell.key
 
 
 def parts(trace: "Trace") -> list[str]:
     """What was found, in a sentence, while its head is open: by turns plain words and words that stand out."""
     found, common = of(trace), state.current().common
     is_open = (common.site, common.layer, common.head) == (found.site, found.layer, found.head)
-    return sentence(found).split("**") if is_open else []
+    return in_parts(found) if is_open else []
+
+
+def in_parts(found: "Finding") -> list[str]:
+    """`sentence`, by turns plain words and words that stand out; none where nothing was measured."""
+    said = sentence(found)
+    return said.split("**") if said else []
 
 
 def sentence(found: "Finding") -> str:
@@ -71,6 +79,10 @@ def sentence(found: "Finding") -> str:
             return _(message, written=link.written, **words, **where)
         message = "**{head}** of the {attention} gives **{weight:.4f}** of the weight of “{pronoun}” to “{antecedent}”."
         return _(message, **words, **where)
+    if (cell := found.cell) is not None:
+        message = "Writing “{written}”, **{head}** of the {attention} gives **{weight:.4f}** of its weight to {place}."
+        written, place = spoken(cell.written), spoken(cell.looked_at)
+        return _(message, written=written, place=place, weight=cell.weight, **where)
     if found.surest is not None:
         job = found.surest.job
         values = {"metric": _(METRICS[job.metric].name).lower(), "value": job.value}

@@ -172,7 +172,8 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
     """
     with st.sidebar:
         st.header(_("Headlight"), anchor=False)
-        st.caption(_(_OTHER if _fields() is _TEXT else _TRANSLATOR))
+        reads_words = models.reads(state.current().model) in ("text", None)
+        st.caption(_(_TRANSLATOR if reads_words and _fields() is not _TEXT else _OTHER))
         _given()
         st.selectbox(
             _("Checkpoint"),

@@ -92,3 +92,16 @@ def test_a_tone_is_drawn_in_its_band_while_it_sounds_and_silence_is_empty() -> N
 def test_a_long_sound_is_drawn_with_as_many_columns_as_a_picture_has_room_for() -> None:
     noise = np.random.default_rng(1).integers(-9_000, 9_000, 30 * RATE).astype(np.int16)
     assert log_mel(noise, RATE).shape[1] <= 600
+
+
+def test_a_speech_model_opens_on_the_moment_of_a_word_that_its_head_is_least_used_to(any_model: AppTest) -> None:
+    app = opened(any_model, checkpoint="whisper")
+    ((headline, _),), ((over_sound, numbers),) = (
+        sent_to(app, component) for component in ("headline", "sound_attention")
+    )
+    written, name, _, weight, place = headline["suggestion"]
+    assert (headline["site"], name) == (CROSS, over_sound["title"])
+    row = over_sound["kept"]
+    assert over_sound["rowTokens"][row].rpartition(" → ")[2] in written
+    moment = int(float(place.removeprefix(" of its weight to ").removesuffix("s.")) / 0.02 + 0.5)
+    assert f"{numbers[2].reshape(len(over_sound['rowTokens']), -1)[row, moment]:.4f}" == weight
