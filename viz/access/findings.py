@@ -32,12 +32,12 @@ MAX_CANDIDATES: Final = 8
 
 @dataclass(frozen=True)
 class TellingCell:
-    """What a head looks at while it writes a token, where the habits of the head expect it least."""
+    """What a head looks at while it writes a word, where the habits of the head expect it least."""
 
     row: int
     key: int
-    weight: float
-    written: str  #: the token that the row writes
+    weight: float  #: of a word of several tokens, the mean of their rows
+    written: str  #: the word that the row writes
     looked_at: str  #: what the key is called
 
 
@@ -90,8 +90,10 @@ def _of_what_is_written(trace: "Trace") -> Finding:
     found = later.reasons_cell.telling_cell(trace)
     if found is None:
         return Finding(CROSS)
-    weight = float(trace.weights(CROSS, found.layer, [found.head], [found.row])[0, 0, found.key])
-    names = trace.row_tokens(CROSS)[found.row], trace.axis_tokens(CROSS)[1][found.key]
+    queries, _ = trace.axes(CROSS, whole_words=True)
+    rows = next(list(group) for group in queries.groups if found.row in group)
+    weight = float(trace.weights(CROSS, found.layer, [found.head], rows)[0, :, found.key].mean())
+    names = "".join(trace.row_tokens(CROSS)[row] for row in rows), trace.axis_tokens(CROSS)[1][found.key]
     return Finding(CROSS, found.layer, found.head, cell=TellingCell(found.row, found.key, weight, *names))
 
 
