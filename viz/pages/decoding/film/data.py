@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: A class of forty looks at one each; one of the longest takes 3.4 MB.
 MAX_FILMS: Final = 48
+#: Columns of a sound while it sounds.
+MOST_MOMENTS: Final = 80
 
 
 @cached(max_entries=MAX_FILMS)
@@ -31,8 +33,10 @@ def film(trace: "Trace", writer: "Writer") -> component.PlayerData:
         own = np.zeros((*cross.shape[:3], cross.shape[2]), np.float32)
     elif titles == component.TWO_ATTENTIONS:
         own = _told_together(attention.all_weights(trace, DECODER)[:, :, before:], before)
-        groups = _blocks(len(trace.source_tokens))
+        groups = blocks(trace)
         sources, cross = tuple(trace.source_tokens[first] for first, *_ in groups), _between_blocks(trace, groups)
+        if has_silence(trace):
+            sources = (*sources[:-1], f"{sources[-1]}…")
         of_source = FocusAxis("source", groups=groups if len(groups) < len(trace.source_tokens) else None)
     else:
         own = attention.all_weights(trace, DECODER)[:, :, before:]
@@ -76,10 +80,21 @@ def _told_together(
     return np.concatenate((own[..., : before + 1].sum(-1, keepdims=True), own[..., before + 1 :]), axis=-1)
 
 
-def _blocks(length: int) -> Groups:
-    """Positions side by side, so many together that they are `attention.SHORT` at most."""
-    size = -(-length // attention.SHORT)
-    return tuple(tuple(range(first, min(first + size, length))) for first in range(0, length, size))
+def has_silence(trace: "Trace") -> bool:
+    """Whether the encoder read silence that was added after a sound."""
+    wave = trace.source.waveform
+    return wave is not None and wave.frames < len(trace.source_tokens)
+
+
+def blocks(trace: "Trace") -> Groups:
+    """The positions of a source side by side, so many together that the film has room for them; of a sound, all that
+    was added after it is one more.
+    """
+    length, wave = len(trace.source_tokens), trace.source.waveform
+    sounding, most = (length, attention.SHORT) if wave is None else (min(length, wave.frames), MOST_MOMENTS)
+    size = -(-sounding // most)
+    together = tuple(tuple(range(first, min(first + size, sounding))) for first in range(0, sounding, size))
+    return together if sounding == length else (*together, tuple(range(sounding, length)))
 
 
 def _between_blocks(trace: "Trace", groups: Groups) -> Float[np.ndarray, "layer head step block"]:

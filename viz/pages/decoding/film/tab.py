@@ -46,6 +46,13 @@ def show(trace: "Trace") -> None:
             "This model has one attention and no separate source. In each row the part on the text comes first, "
             "then the part on the output so far; together they sum to 1."
         )
+    if (wave := trace.source.waveform) is not None:
+        seconds = len(data.blocks(trace)[0]) * wave.seconds_per_frame
+        frame.small_print(
+            "A column is {seconds:g} s of the sound; the weights within it are summed.", seconds=round(seconds, 4)
+        )
+        if data.has_silence(trace):
+            frame.small_print("The last column is all the silence that was added.")
     if told := data.told(trace):
         frame.small_print(
             "{told} was given to the decoder before it wrote: in its self-attention this is one column, the first.",
