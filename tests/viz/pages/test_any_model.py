@@ -1,5 +1,6 @@
 """Every page with models of every kind from a folder: what they have is shown, what they lack is said."""
 
+import itertools
 import shutil
 from pathlib import Path
 from typing import get_args
@@ -78,8 +79,15 @@ def test_a_film_names_the_attentions_that_the_model_has(app: AppTest, name: str,
     assert len(set(header["titles"])) == 2
 
 
-@pytest.mark.parametrize("view", [{"view": "Why"}, {"drawn": "bertviz"}], ids=str)
-@pytest.mark.parametrize("name", ["bert", "t5", "mpnet", "vit", "whisper"])
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [
+        *itertools.product(["bert", "t5", "mpnet", "vit"], [{"view": "Why"}, {"drawn": "bertviz"}]),
+        ("whisper", {"view": "Why"}),
+        ("whisper", {"drawn": "Lines"}),
+    ],
+    ids=str,
+)
 def test_every_view_of_the_attention_page_opens(app: AppTest, name: str, view: dict[str, str]) -> None:
     app.query_params.update(view)
     opened(app, name)
