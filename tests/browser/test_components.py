@@ -71,6 +71,7 @@ def test_every_head_has_a_labelled_cell_that_names_what_is_pointed_at_and_opens_
     assert corner == [0, 0, 0, 255]
 
 
+@pytest.mark.long
 def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "cross")
     cells = root.get_by_role("gridcell")

@@ -14,6 +14,7 @@ from tests.browser.test_app import opened
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+@pytest.mark.long
 def test_a_vector_figure_takes_three_clicks(page: Page, url: str, tmp_path: Path) -> None:
     """On white, also where the page is dark."""
     page.emulate_media(color_scheme="dark")

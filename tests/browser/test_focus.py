@@ -100,6 +100,7 @@ def test_a_tile_and_a_cell_that_are_pointed_at_are_shown_by_the_open_head_and_th
     assert sent() == before
 
 
+@pytest.mark.long
 def test_the_weights_of_several_words_are_summed_by_every_view_and_kept_in_the_address(
     page: Page, shipped_url: str
 ) -> None:
@@ -317,6 +318,7 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     expect(page.locator(".headline .head-link")).to_have_text(name)
 
 
+@pytest.mark.long
 def test_a_chosen_head_and_word_go_along_to_the_atlas_and_a_lesson_and_back(page: Page, shipped_url: str) -> None:
     visit(page, shipped_url)
     picture, site = page.locator(".matrix-picture[data-exact='1']"), link_of().site

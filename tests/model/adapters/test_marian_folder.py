@@ -171,6 +171,7 @@ def test_links_made_by_hand_are_held_against_its_cross_attention(opened: Opened)
         assert values.isfinite().any()
 
 
+@pytest.mark.long
 def test_each_token_is_seen_in_the_language_of_the_sentences_that_hold_it(opened: Opened, tmp_path: Path) -> None:
     seen = dict(zip(opened.reader.all_tokens(), seen_in(opened.reader), strict=True))
     assert (seen["▁the"], seen["ü"], seen["</s>"]) == ("English", "German", "")

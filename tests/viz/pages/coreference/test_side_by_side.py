@@ -61,6 +61,7 @@ def is_doubted(app: AppTest) -> bool:
     return any(mark["doubt"] for line in lines(app) for mark in line["marks"])
 
 
+@pytest.mark.long
 def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
     app = comparing(site="decoder.cross")
     assert marked(app, "pronoun")[:4] == ["it", "es", "it", "sie"]

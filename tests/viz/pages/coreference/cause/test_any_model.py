@@ -84,6 +84,7 @@ def test_what_a_model_truly_lacks_is_said(app: AppTest, name: str, said: str) ->
     assert said in app.info[0].value
 
 
+@pytest.mark.long
 def test_a_pair_of_either_set_is_asked_and_comes_along_to_the_other_tabs(app: AppTest) -> None:
     app.query_params["asked"] = "gift-01"
     settled(opened(app, "gpt2", "coreference"))
