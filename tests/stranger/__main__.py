@@ -48,6 +48,7 @@ EXAMPLES: Final = {
     r"bash \.ci/\w+|.*pre-commit.*|.*peers.*": Example(left_out="of those who change the code"),
     r"python -m venv .*": Example(left_out="for Windows"),
     r".*streamlit run app\.py.*": Example(_PORT, is_server=True, in_clone=True),
+    r".* timing .*": Example(left_out="its speech model and its recordings are made by tests/test_advice.py"),
     r"headlight": Example(f"app {_PORT}", is_server=True),
     r"headlight \w+.*": Example(),
     r"pip install (\.|'\.\[notebook\]'|-r viz/notebook/requirements\.txt)": Example(left_out="done below"),
