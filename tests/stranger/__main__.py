@@ -48,7 +48,6 @@ EXAMPLES: Final = {
     r"bash \.ci/\w+|.*pre-commit.*|.*peers.*": Example(left_out="of those who change the code"),
     r"python -m venv .*": Example(left_out="for Windows"),
     r".*streamlit run app\.py.*": Example(_PORT, is_server=True, in_clone=True),
-    r".* timing .*": Example(left_out="its speech model and its recordings are made by tests/test_advice.py"),
     r"headlight": Example(f"app {_PORT}", is_server=True),
     r"headlight \w+.*": Example(),
     r"pip install (\.|'\.\[notebook\]'|-r viz/notebook/requirements\.txt)": Example(left_out="done below"),
@@ -92,6 +91,34 @@ sizes = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, interme
 BertModel(BertConfig(vocab_size=len(words), **sizes)).save_pretrained(bert)
 for name in ("path/to/a/gpt2", "path/to/it"):
     shutil.copytree("checkpoints/induction", name)
+
+# A speech model, and the sound that ships with times of the words that this model writes about it.
+import torch
+from MODEL.analysis.timing.command import heard_in
+from MODEL.opening import open_reader
+from MODEL.sources import sound_file
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast, WhisperConfig, WhisperFeatureExtractor
+from transformers import WhisperForConditionalGeneration
+told = ["<|endoftext|>", "<|startoftranscript|>", "<|notimestamps|>"]
+tokens = [*sorted(pre_tokenizers.ByteLevel.alphabet()), *told]
+bytes_alone = Tokenizer(models.BPE({token: number for number, token in enumerate(tokens)}, []))
+bytes_alone.pre_tokenizer, bytes_alone.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+named = dict(eos_token=told[0], additional_special_tokens=told[1:])
+PreTrainedTokenizerFast(tokenizer_object=bytes_alone, **named).save_pretrained("WHISPER")
+WhisperFeatureExtractor(feature_size=8, chunk_length=5).save_pretrained("WHISPER")
+sizes = dict(d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4)
+torch.manual_seed(0)
+WhisperForConditionalGeneration(WhisperConfig(
+    **sizes, encoder_ffn_dim=48, decoder_ffn_dim=48, vocab_size=len(tokens), num_mel_bins=8, init_std=0.5,
+    max_source_positions=250, max_target_positions=40, pad_token_id=256, bos_token_id=256, eos_token_id=256,
+    decoder_start_token_id=257, suppress_tokens=None, begin_suppress_tokens=None,
+)).save_pretrained("WHISPER")
+Path("SOUNDS").mkdir()
+shutil.copy(sound_file.EXAMPLE_WORDS.with_suffix(".flac"), "SOUNDS/a.flac")
+words = heard_in(open_reader(Path("WHISPER")).of_file("SOUNDS/a.flac").trace("")).words
+rows = [f"{word.text},{at / 10},{at / 10 + 0.1}" for at, word in enumerate(words) if word.text.isalnum()]
+Path("SOUNDS/a.csv").write_text("\\n".join(["word,start,end", *rows]), encoding="utf-8")
 """
 #: What a cell of a notebook does, where there is no widget and where there is one.
 CELL: Final = """
