@@ -5,9 +5,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from playwright.sync_api import Error, FloatRect, Locator, TimeoutError
+from playwright.sync_api import Error, FloatRect, Locator, Page, TimeoutError
 
-from tests.browser.conftest import TWO_FRAMES
+from tests.browser.conftest import TWO_FRAMES, settled
 from tests.patience import PATIENCE
 
 #: As long as `expect` waits.
@@ -29,6 +29,22 @@ def until(is_so: Callable[[], Answer], what: str) -> Answer:
                 return answer
         assert time.monotonic() < deadline, what
         time.sleep(0.02)
+
+
+def at_rest(page: Page) -> None:
+    """Wait until a page has drawn everything and loaded nothing for half a second.
+
+    Playwright's "networkidle" may wait for ever in a tab whose last page was left while it loaded.
+    """
+    settled(page)
+    loaded = "performance.getEntriesByType('resource').length"
+
+    def is_at_rest() -> bool:
+        before = page.evaluate(loaded)
+        page.wait_for_timeout(500)
+        return bool(page.evaluate(loaded) == before)
+
+    until(is_at_rest, "the page loads nothing more")
 
 
 def box_of(part: Locator) -> FloatRect:

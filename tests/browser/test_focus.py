@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
-from tests.browser.pointing import box_of, pointed_until
+from tests.browser.pointing import at_rest, box_of, pointed_until
 from tests.shipped import link_of
 from viz.text.written import head_label
 
@@ -25,8 +25,7 @@ def share(page: Page, name: str) -> float:
 def ready(page: Page) -> None:
     """Wait until the page has said and heard all that belongs to its opening."""
     expect(page.locator(".tile-keeper[data-kept]")).to_have_count(3)
-    settled(page)
-    page.wait_for_load_state("networkidle")
+    at_rest(page)
 
 
 def is_within(inner: Locator, outer: Locator) -> bool:
@@ -191,8 +190,7 @@ def test_the_film_and_the_lens_mark_the_word_that_is_pointed_at_and_a_click_goes
     visit(page, shipped_url.replace("/?", "/decode?"))
     player = page.locator(".decode-player[data-ready='1']")
     expect(player).to_be_visible()
-    settled(page)
-    page.wait_for_load_state("networkidle")
+    at_rest(page)
     before = sent()
     marked = {
         "written": player.locator(".column.pointed .written"),
@@ -286,15 +284,13 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     links = page.locator('[data-testid="stMarkdown"] a[href^="#head-"]')
     cells, rows = (page.locator(f".st-key-{chart} .pointed-spot") for chart in ("movement", "rows-token"))
     expect(links).to_have_count(2)
-    settled(page)
-    page.wait_for_load_state("networkidle")
+    at_rest(page)
     pointed_until(links.last, cells)
     # A chart that is drawn only while a person points shows it too.
     page.get_by_text("One layer: where each head attends to").dispatch_event("click")
     expect(rows).to_have_count(1)
     expect(cells).to_have_count(1)
-    settled(page)
-    page.wait_for_load_state("networkidle")
+    at_rest(page)
     before = sent()
     # The other sentence names the same head.
     expect(page.locator("a.pointed-head")).to_have_count(2)
@@ -349,8 +345,7 @@ def test_a_table_of_heads_sorts_marks_and_opens_them(page: Page, shipped_url: st
     visit(page, f"{shipped_url.replace('/?', '/atlas?')}&atlas=Table&site=encoder.self&layer=0&head=1")
     table = page.locator(".head-table[data-ready='1']")
     expect(table.get_by_role("row", name=re.compile("^L1 H2"))).to_have_attribute("aria-current", "true")
-    settled(page)
-    page.wait_for_load_state("networkidle")
+    at_rest(page)
     before, near = sent(), page.locator('[data-testid="stCaptionContainer"] a[href^="#head-"]').first
     entropy = table.get_by_role("columnheader", name="Entropy")
     column = table.get_by_role("columnheader").all_inner_texts().index("Entropy")

@@ -9,8 +9,8 @@ import pytest
 import transformers
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import settled, visit
-from tests.browser.pointing import box_of, until
+from tests.browser.conftest import visit
+from tests.browser.pointing import at_rest, box_of, until
 from tests.model.adapters import zoo
 
 Sent = Callable[[], int]
@@ -39,8 +39,7 @@ def words(request: pytest.FixtureRequest, page: Page, app: str) -> Locator:
     visit(page, f"{app}/?checkpoint={TEXTS[request.param]}&text={TEXT.replace(' ', '+')}&layer=0&head=1")
     expect(picture(page)).to_be_visible()
     expect(page.locator(".head-grid[data-ready='1']")).to_be_visible()
-    settled(page)
-    page.wait_for_load_state("networkidle")
+    at_rest(page)
     return page.locator(".word-picker[data-ready='1'] .word")
 
 
@@ -171,8 +170,7 @@ def test_a_patch_of_a_picture_is_pointed_at_chosen_and_reached_by_keyboard(page:
     visit(page, f"{app}/?checkpoint={PICTURES}&layer=0&head=1")
     expect(picture(page)).to_be_visible()
     expect(page.locator(".picture-attention[data-ready='1']")).to_be_visible()
-    settled(page)
-    page.wait_for_load_state("networkidle")
+    at_rest(page)
     before, patches = sent(), page.locator(".picture-attention canvas")
     page.mouse.move(box_of(patches)["x"] + 5, box_of(patches)["y"] + 5)
     expect(headline(page)).to_contain_text("L1 H2 gives")

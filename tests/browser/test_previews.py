@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import visit
+from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of
 
 # What the page shows right after a click, before any message can have come.
@@ -22,6 +22,7 @@ def opened(page: Page, url: str, query: str = "") -> Locator:
     visit(page, f"{url}/{query}")
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
     expect(page.locator(".tile-keeper[data-kept]")).to_have_count(3)
+    settled(page)
     return page.locator(".matrix-picture")
 
 
