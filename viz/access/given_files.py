@@ -145,7 +145,7 @@ def keep(kind: FileKind, content: bytes, name: str) -> str:
     Whoever gives the same bytes under another name has another file, so nobody sees what others call theirs. Raises
     an InputTextError if it cannot be read, or is too large.
     """
-    digest = fingerprint(name.encode("utf-8", errors="replace").hex(), content.hex())
+    digest = fingerprint(name.encode("utf-8", errors="replace"), content)
     if _kept().get(digest) is None:
         unpacked = kind.unpacked(content, name)
         _kept().put(digest, (name, unpacked), kind.num_bytes(unpacked))

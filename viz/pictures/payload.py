@@ -96,11 +96,12 @@ def pack(content: object, *arrays: NDArray[np.generic], **more: object) -> bytes
     return _pack({**header, **chosen, **{_camel(name): value for name, value in more.items()}}, (*own, *arrays))
 
 
-def fingerprint(*parts: str | NDArray[np.generic]) -> str:
-    """A short fingerprint of texts and arrays."""
+def fingerprint(*parts: str | bytes | NDArray[np.generic]) -> str:
+    """A short fingerprint of texts, bytes and arrays."""
     found = hashlib.blake2b(digest_size=8)
     for part in parts:
-        content = part.encode("utf-8") if isinstance(part, str) else part.tobytes()
+        part = part.encode("utf-8") if isinstance(part, str) else part
+        content = part if isinstance(part, bytes) else part.tobytes()
         # The length keeps ("ab", "c") apart from ("a", "bc").
         found.update(struct.pack("<Q", len(content)))
         found.update(content)
