@@ -91,8 +91,6 @@ def link_needs(selection: Selection) -> tuple[dict[str, str], str]:
 
 #: Megabytes that a file may have where its field says nothing else.
 MEGABYTES: Final = 5
-#: The most that a field can say: as many as `server.maxUploadSize` in `config.toml`.
-MOST_MEGABYTES: Final = 20
 
 
 def most(megabytes: int = MEGABYTES, shared: int = limits.MEGABYTES) -> int:
@@ -100,7 +98,7 @@ def most(megabytes: int = MEGABYTES, shared: int = limits.MEGABYTES) -> int:
     than the server lets through.
     """
     server: int = st.get_option("server.maxUploadSize")
-    return min(limits.rules().most_megabytes(megabytes, shared), server, MOST_MEGABYTES)
+    return min(limits.rules().most_megabytes(megabytes, shared), server)
 
 
 def field(

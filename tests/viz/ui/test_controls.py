@@ -63,12 +63,12 @@ def test_a_file_of_exactly_the_limit_is_read_and_one_byte_more_is_refused() -> N
         downloads.content(file(2 * MEGABYTE), megabytes=1)
 
 
-@pytest.mark.parametrize(("server", "said"), [(200, [5, 8, 1, 20]), (3, [3, 3, 1, 3]), (1, [1, 1, 1, 1])])
+@pytest.mark.parametrize(("server", "said"), [(200, [5, 8, 1]), (3, [3, 3, 1]), (1, [1, 1, 1])])
 def test_no_field_says_more_than_the_server_lets_through(
     server: int, said: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(st, "get_option", {"server.maxUploadSize": server}.__getitem__)
-    assert [downloads.most(), *map(downloads.most, (8, 1, 99))] == said
+    assert [downloads.most(), downloads.most(8), downloads.most(1)] == said
     with pytest.raises(DataError, match=f"expected at most {said[1]} MB"):
         downloads.content(file(said[1] * MEGABYTE + 1), megabytes=8)
 
