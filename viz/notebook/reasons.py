@@ -16,7 +16,7 @@ from viz.pictures import payload, still
 from viz.pictures.offline import Drawing, Part
 from viz.pictures.payload import hear
 from viz.server.background_jobs import Progress
-from viz.text.messages import _, shown
+from viz.text.messages import _, in_a_row, shown
 from viz.text.written import display_token, display_tokens
 
 if TYPE_CHECKING:
@@ -163,5 +163,5 @@ def _still(page: Page, picture: trail_picture.Picture) -> str:
     title = _("Why {key} and not {rival}?", key=display_token(page.key), rival=display_token(page.rival))
     steps = [(step.name, step.share, [(each.name, each.share) for each in step.others]) for step in picture.steps]
     caption = _("Read from “{word}” down: each step was made of what is below it.", word=picture.word)
-    trail = (_("The whole trail"), f"{caption} {picture.caption}", steps)
+    trail = (_("The whole trail"), in_a_row([caption, picture.caption]), steps)
     return still.shares(title, [page.where, page.because], lines, bars, trail)

@@ -101,7 +101,7 @@ class SoundAttention extends View {
     const before = this.samples;
     // The same sound goes on while another head is opened.
     if (before?.length !== samples.length || before.some((sample, i) => sample !== samples[i])) {
-      this.stop();
+      this.player.stop();
       this.resting = 0;
     }
     Object.assign(this, { data: header, samples, spectrogram, weights, after });
@@ -380,7 +380,7 @@ class SoundAttention extends View {
     else if (key === "h" || key === "H") this.playStretch();
     else if (key === " ") this.togglePlaying();
     else if (key === "Escape") {
-      this.stop();
+      this.player.stop();
       this.leave();
     } else return;
     consume(event);
@@ -405,13 +405,13 @@ class SoundAttention extends View {
   }
 
   togglePlaying() {
-    if (this.player.playing) this.stop();
+    if (this.player.playing) this.player.stop();
     else this.play(this.resting >= this.length ? 0 : this.resting, this.length, null);
   }
 
   /** Seconds of the sound, as what a row attends to or as all of it. @param {number} from @param {number} to @param {number | null} row */
   play(from, to, row) {
-    this.stop();
+    this.player.stop();
     if (from >= to) return;
     this.heardRow = row;
     this.player.play(this.samples, this.data.rate, from, to);
@@ -433,10 +433,6 @@ class SoundAttention extends View {
     this.heardRow = null;
     this.time = null;
     this.mark();
-  }
-
-  stop() {
-    this.player.stop();
   }
 }
 
