@@ -138,11 +138,12 @@ def _proven_speech(
 ) -> Reader:
     """The same of a model that reads sound."""
     from model.adapters import speech_reader
+    from model.adapters.ear import Ear, check_extractor, probe_sound
 
     with private_copy(folder) as copy:
-        speech_reader.check_extractor(extractor_settings(copy.path))
+        check_extractor(extractor_settings(copy.path))
         processor = library.load_feature_extractor(copy.path, config, folder.name)
-    ear = speech_reader.Ear.of(model, processor)
+    ear = Ear.of(model, processor)
     words = [] if pieces is None else pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]
     probe = ear.probe([token % library.words(model) for token in words])
     whole = check_run(model, whole, probe, folder.name)
@@ -150,10 +151,10 @@ def _proven_speech(
     abilities = replace(abilities, whole=whole, lacks={**abilities.lacks, **speech_reader.LACKS})
     if pieces is None:
         hearing = speech_reader.SoundReader(model, layout, abilities, ear=ear, name=folder.name, digest=digest)
-        check_reads(hearing.reading("", speech_reader.probe_sound(ear.rate)))
+        check_reads(hearing.reading("", probe_sound(ear.rate)))
         return hearing
     reader = speech_reader.SpeechReader(model, pieces, layout, abilities, ear=ear, name=folder.name, digest=digest)
-    heard = proven_writer(reader.reading("", speech_reader.probe_sound(ear.rate)))
+    heard = proven_writer(reader.reading("", probe_sound(ear.rate)))
     return reader.without(_with_tried(heard, probe.source).abilities.lacks)
 
 

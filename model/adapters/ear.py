@@ -1,0 +1,182 @@
+"""What a speech model of `transformers` is given of a sound, and which moment each frame of its encoder is of."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextvars import Context
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.adapters import library
+from model.adapters.placement import device_of
+from model.adapters.probe import Probe
+from model.errors import CheckpointError, InputTextError
+from model.sources.sound_file import Sound
+from model.sources.source import SoundSource, Waveform
+
+#: Seconds of two sounds that show how many numbers a second of sound is, and of the one that is read for the proof.
+_SHOWN: Final = (10, 20)
+_PROVEN: Final = 1.0
+#: What a number of a feature extractor's settings may be at most; others are of no size.
+_MOST: Final[Mapping[str, int]] = {
+    "sampling_rate": 192_000, "n_fft": 65_536, "hop_length": 65_536, "chunk_length": 60, "feature_size": 1_024,
+    "num_mel_bins": 1_024, "win_length": 65_536, "stride": 64, "n_samples": 60 * 192_000, "nb_max_frames": 60 * 192_000,
+}  # fmt: skip
+
+
+def check_extractor(settings: Mapping[str, Any]) -> None:
+    """Raise a CheckpointError if a feature extractor's settings ask for sound of no size, or of one beyond reason."""
+    for name, most in _MOST.items():
+        number = settings.get(name, 1)
+        if not isinstance(number, int) or not 1 <= number <= most:
+            message = "The feature extractor's settings say {name} = {number}; 1 to {most:,} can be read."
+            raise CheckpointError(message, name=name, number=ascii(number)[:40], most=most)
+
+
+@dataclass(frozen=True, eq=False)
+class Ear:
+    """What makes of a sound the numbers that a model's encoder reads, and which moment each of its frames is of."""
+
+    model: Any
+    processor: Any
+    axis: int  #: of the numbers, the one that is time
+    seconds_per_frame: float
+    #: how long a sound may be, and to which length every shorter one is filled up with silence; None for any.
+    seconds: float | None
+
+    @classmethod
+    @torch.inference_mode()
+    def of(cls, model: Any, processor: Any) -> "Ear":
+        """That of a model. Raises a CheckpointError if it is not known which moment a frame of it is of."""
+        made = cls(model, processor, -1, 0.0, None)
+        short, long = (made.numbers(probe_sound(made.rate, seconds)) for seconds in _SHOWN)
+        sizes = tuple(zip(short[made.name].shape, long[made.name].shape, strict=True))
+        read = made.numbers(probe_sound(made.rate))
+        rows = made.encoded(read).last_hidden_state.size(1)
+        if long[made.name].shape == short[made.name].shape:
+            samples = getattr(processor, "n_samples", 0)
+            axis = next((axis for axis, (_, size) in enumerate(sizes) if made._rows(size) == rows), None)
+            seconds = samples / made.rate
+            per_frame = seconds / rows
+        else:
+            axis = next(axis for axis, (one, other) in enumerate(sizes) if one != other)
+            per_number = (_SHOWN[1] - _SHOWN[0]) / (sizes[axis][1] - sizes[axis][0])
+            axis = axis if made._rows(read[made.name].size(axis)) == rows else None
+            far = 10**7
+            per_frame, seconds = per_number * far / max(1, made._rows(2 * far) - made._rows(far)), None
+        if axis is None or not per_frame:
+            raise CheckpointError(
+                "This folder contains a speech model ({kind}). Headlight cannot tell which moment of a sound each "
+                "position of its encoder covers, so its attention cannot be shown.",
+                kind=library.name_of(model.config),
+            )
+        return cls(model, processor, axis, round(per_frame, 6), seconds)
+
+    @property
+    def name(self) -> str:
+        """The argument of the model that is sound."""
+        return str(self.model.main_input_name)
+
+    @property
+    def rate(self) -> int:
+        """Samples a second."""
+        return int(self.processor.sampling_rate)
+
+    def numbers(self, sound: Sound) -> dict[str, Tensor]:
+        """What the encoder is given of a sound at this rate.
+
+        Raises an InputTextError if it is longer than what is read at once, or silent where that cannot be read.
+        """
+        if self.seconds is not None and sound.seconds > self.seconds:
+            message = "The sound has {seconds:.1f} s, and this model reads at most {most:g} s at once. Choose a window."
+            raise InputTextError(message, seconds=sound.seconds, most=self.seconds)
+        with np.errstate(all="ignore"):
+            given = self.processor(sound.samples, sampling_rate=self.rate, return_tensors="pt")
+        if self.name not in given:
+            message = "The feature extractor in the folder gives {given}, but the model reads {name}. Copy its own."
+            raise CheckpointError(message, given=", ".join(given), name=self.name)
+        made = given[self.name]
+        if not bool(made.isfinite().all()):
+            raise InputTextError("This model cannot read silence: choose a sound, or a window, in which there is any.")
+        return {self.name: made.to(device_of(self.model), next(self.model.parameters()).dtype)}
+
+    def frames(self, numbers: Mapping[str, Tensor]) -> int:
+        """How many rows the encoder puts out for these. Raises an InputTextError if there is none."""
+        rows = self._rows(numbers[self.name].size(self.axis))
+        if rows < 1:
+            raise InputTextError("The sound is too short for this model. Choose a longer one.")
+        return rows
+
+    def encoded(self, numbers: Mapping[str, Tensor]) -> Any:
+        """What the encoder puts out."""
+        model = self.model
+        with library.settings_of_model(model):
+            return (model.get_encoder() if model.config.is_encoder_decoder else model.base_model)(**numbers)
+
+    def _rows(self, size: int) -> int:
+        known = getattr(self.model, "_get_feat_extract_output_lengths", None)
+        return 0 if known is None else int(known(torch.tensor(size)))
+
+    def waveform(self, sound: Sound) -> Waveform:
+        """A sound at this rate, as a trace keeps it."""
+        return Waveform(samples=torch.from_numpy(sound.pcm), rate=self.rate, seconds_per_frame=self.seconds_per_frame)
+
+    def probe(self, target: Sequence[int]) -> Probe:
+        """What is read to prove the model; its decoder reads some of these tokens."""
+        numbers = self.numbers(probe_sound(self.rate))
+        return Probe(tuple(range(self.frames(numbers))), tuple(target), numbers)
+
+
+def probe_sound(rate: int, seconds: float = _PROVEN) -> Sound:
+    """Noise with a falling tone: no part of it is like another, and it is the same every time."""
+    time = np.arange(round(seconds * rate)) / rate
+    noise = np.random.default_rng(1).normal(0, 0.05, len(time))
+    return Sound((noise + 0.3 * np.sin(2 * np.pi * (600 - 200 * time) * time)).astype(np.float32), rate)
+
+
+class Heard:
+    """What is read in place of a text: a sound, at the rate of a model."""
+
+    ear: Ear
+
+    def __init__(self, ear: Ear, name: str, sound: Sound) -> None:
+        self.ear, self.name, self.sound = ear, name, sound.resampled(ear.rate)
+        samples = hashlib.sha256(self.sound.samples.tobytes()).hexdigest()
+        self.key = f"/{name}/{samples}"
+
+    @cached_property
+    def numbers(self) -> Mapping[str, Tensor]:
+        """What the encoder is given. Raises as `Ear.numbers`."""
+        return self.ear.numbers(self.sound)
+
+    @cached_property
+    def source(self) -> SoundSource:
+        """What a trace keeps of it. Raises as `Ear.numbers` and `Ear.frames`."""
+        return SoundSource.of_frames(self.name, self.ear.waveform(self.sound), self.ear.frames(self.numbers))
+
+    @cached_property
+    def encoded(self) -> Any:
+        """What the encoder makes of it, in a run of its own: who listens to another one does not hear or edit it."""
+        numbers = self.numbers
+        with torch.inference_mode():
+            return Context().run(lambda: self.ear.encoded(numbers))
+
+    def read(self, ids: Sequence[int], copies: int) -> dict[str, Any]:
+        """The arguments with which the model reads all of its frames; or, of a part of them, what they became."""
+        if tuple(ids) == self.source.ids:
+            return {name: _copied(value, copies) for name, value in self.numbers.items()}
+        return self.memory(ids, copies)
+
+    def memory(self, ids: Sequence[int], copies: int = 1) -> dict[str, Any]:
+        """The arguments with which a decoder attends to these frames, counted round where they are fewer."""
+        rows = self.encoded.last_hidden_state
+        chosen = rows[:, [each % rows.size(1) for each in ids]]
+        return {"encoder_outputs": type(self.encoded)(last_hidden_state=_copied(chosen, copies))}
+
+
+def _copied(value: Tensor, copies: int) -> Tensor:
+    return value.expand(copies, *[-1] * (value.dim() - 1))
