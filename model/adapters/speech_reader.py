@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
+from contextvars import Context
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -56,7 +57,8 @@ class Hearing(BaseReader):
         """See `model.reader.Reader`: a `Sound`."""
         made = copy.copy(self)
         made.heard = Heard(self.ear, name, as_sound(content))
-        made.__dict__.pop("_begin", None)
+        for found in ("_begin", "_likeliest"):
+            made.__dict__.pop(found, None)
         return made
 
     def trace_sound(
@@ -324,19 +326,18 @@ class SpeechReader(Hearing, TextWriter):
     @property
     def _language(self) -> str:
         """The code of what is spoken: as chosen, else the likeliest after the token that begins (§2.3)."""
-        if self._spoken[0]:
-            return self._spoken[0]
-        return self._likeliest
+        return self._spoken[0] or self._likeliest
 
-    @property
+    @cached_property
     def _likeliest(self) -> str:
         prompt = self.prompt or NO_PROMPT
         begin = torch.tensor([[prompt.begin]], device=self.device)
-        codes = list(prompt.languages)
+        given = self.given().memory(range(len(self.given().source.ids)))
         with torch.inference_mode():
-            given = self.given().memory(range(len(self.given().source.ids)))
-            logits: Tensor = self.model(**given, decoder_input_ids=begin, use_cache=False).logits[0, -1]
-        return codes[int(logits[list(prompt.languages.values())].argmax())]
+            # In a run of its own, as of its encoder: an edit of heads does not change what is told.
+            output = Context().run(lambda: self.model(**given, decoder_input_ids=begin, use_cache=False))
+        likelihoods = output.logits[0, -1, list(prompt.languages.values())]
+        return list(prompt.languages)[int(likelihoods.argmax())]
 
 
 def _spaced(text: str) -> str:

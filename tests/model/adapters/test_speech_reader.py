@@ -105,6 +105,16 @@ def test_whisper_writes_what_generate_writes(
         assert times[0] <= 1
 
 
+def test_an_edit_of_heads_does_not_change_which_language_is_heard(heard: Callable[[str], SpeechReader]) -> None:
+    heads = heard("whisper").abilities.heads["decoder.cross"]
+    off = [SwitchOff("decoder.cross", layer, head) for layer, count in enumerate(heads) for head in range(count)]
+    for seed in range(4):
+        reader = heard("whisper").reading("tone", speech_zoo.sound(seed=seed)).speaking("", "transcribe")
+        told = reader.decode("").prompt_ids
+        again = reader.reading("tone", speech_zoo.sound(seed=seed))
+        assert again.trace("", edits=off).target_ids[: len(told)] == told
+
+
 def test_beams_with_timestamps_are_those_of_generate(speech: Folder, heard: Callable[[str], SpeechReader]) -> None:
     reader = heard("whisper").speaking("de", "transcribe-timestamps")
     tree = reader.beam_tree("", beam=3)
