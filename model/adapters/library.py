@@ -365,7 +365,9 @@ def load_image_processor(folder: Path, config: Any, name: str) -> Any:
     Raises a CheckpointError if there is none that can be loaded.
     """
     try:
-        return _load_processor(transformers.AutoImageProcessor, folder, config)
+        with _LOADING, quiet():
+            open_it: Callable[..., Any] = transformers.AutoImageProcessor.from_pretrained
+            return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         message = "The image processor in {name} cannot be loaded: {first_line}."
         raise CheckpointError(message, name=name, first_line=first_words(error)) from error
@@ -377,18 +379,15 @@ def load_feature_extractor(folder: Path, config: Any, name: str) -> Any:
     Raises a CheckpointError if there is none that can be loaded.
     """
     try:
-        return _load_processor(transformers.AutoFeatureExtractor, folder, config)
+        with _LOADING, quiet():
+            open_it: Callable[..., Any] = transformers.AutoFeatureExtractor.from_pretrained
+            return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         message = (
             "The feature extractor in {name}, by which its model reads sound, cannot be loaded: {first_line}. Copy "
             "preprocessor_config.json of the original model into the folder."
         )
         raise CheckpointError(message, name=name, first_line=first_words(error)) from error
-
-
-def _load_processor(made: Any, folder: Path, config: Any) -> Any:
-    with _LOADING, quiet():
-        return made.from_pretrained(str(folder), config=config, local_files_only=True, trust_remote_code=False)
 
 
 def picture_sizes(processor: Any) -> dict[str, Any]:
