@@ -8,7 +8,6 @@ from typing import Final
 import torch
 from tqdm import tqdm
 
-from model.adapters.speech_reader import SpeechReader
 from model.analysis.metrics.head_metrics import LayerHead
 from model.analysis.timing.report import timing_json, timing_report
 from model.analysis.timing.scores import Heard, WrittenWord, score_timing
@@ -42,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print how well each head keeps time, and which set does."""
+    # It brings transformers along, which no other command needs to start.
+    from model.adapters.speech_reader import SpeechReader
+
     files = sounds_in(arguments.data)
     reader = open_reader(arguments.model, arguments.device, arguments.dtype)
     if not isinstance(reader, SpeechReader):
