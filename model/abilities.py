@@ -35,7 +35,7 @@ NO_LINKS: Final = said("Manual word alignments are compared with the cross-atten
 NO_DOT_PRODUCT: Final = said(
     "The scores of this model are not products of queries and keys, so they are not a sum of parts."
 )
-NOT_AS_THE_PAPER: Final = said("Only Headlight's own Transformers are compared with the paper's base and big models.")
+NOT_AS_THE_PAPER: Final = said("Only Transformers that translate are compared with the paper's base and big models.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,18 +1,24 @@
 """Describe a loaded model in words and numbers: kind, layers, heads, parameters, settings, what it lacks."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 from torch import nn
 
 from model.abilities import Kind, PositionScheme, Reason, Whole
-from model.errors import said, said_plural
+from model.config import TransformerConfig
+from model.decoding.cost import ParameterCounts, count_parameters, paper_sizes
+from model.errors import TraceError, said, said_plural
 from model.nn.attention import AttentionSite
-from model.reader import Reader
+from model.parts.weights import Sublayer
+from model.reader import Reader, Writer
 from model.sources import SOURCES
+from model.trace.trace import Trace
+
+T = TypeVar("T")
 
 KINDS: Final[Mapping[Kind, str]] = {
     "encoder": said("encoder-only"),
@@ -48,6 +54,8 @@ _REST: Final = said("Feed-forward and the rest")
 #: Settings that say more of the library than of the model.
 _UNSAID: Final = frozenset({"transformers_version", "return_dict", "output_hidden_states", "output_attentions"})
 MAX_VALUE: Final = 80
+#: The path of an attention in our models.
+_SITE: Final = re.compile(r"(\w+)\.layers\.\d+\.(\w+)_attention")
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,40 @@ class Description:
     parts: Mapping[str, int]  #: part of the model → its parameters; a shared one counts once
     settings: Sequence[tuple[str, str]]  #: of its config.json, as (name, value); empty for a checkpoint of our own
     lacks: Sequence[str]  #: one sentence for everything that cannot be shown of it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hyperparameters:
+    """What an encoder–decoder is made of, named as in the paper's Table 3; where its parts differ, each value once."""
+
+    layers: tuple[int, ...]  #: N of the encoder and of the decoder
+    heads: tuple[int, ...]  #: h
+    d_model: int
+    d_ff: tuple[int, ...]
+    d_k: tuple[int, ...]
+    vocabularies: tuple[int, ...]  #: tokens that it reads, and that it writes
+    matrices: int  #: of embeddings, and of the output
+    norms: tuple[str, ...]  #: "post" or "pre"
+    activations: tuple[str, ...]  #: of feed-forward networks, with ⊙ where they have gates
+    dropout: float
+    counts: ParameterCounts
+
+    @classmethod
+    def of_config(cls, config: TransformerConfig) -> "Hyperparameters":
+        """Those of a Transformer that Headlight would make."""
+        return cls(
+            layers=(config.num_layers, config.decoder_layers),
+            heads=(config.num_heads,),
+            d_model=config.d_model,
+            d_ff=(config.d_ff,),
+            d_k=(config.d_k,),
+            vocabularies=(config.vocab_size,),
+            matrices=1 if config.share_embeddings else 3,
+            norms=(config.norm,),
+            activations=("ReLU",),
+            dropout=config.dropout,
+            counts=count_parameters(config),
+        )
 
 
 def describe(reader: Reader) -> Description:
@@ -159,31 +201,27 @@ def _where(reader: Reader, model: nn.Module) -> str:
 
 def _parameters(reader: Reader, model: nn.Module) -> dict[str, int]:
     """Part of the model → its parameters, by the modules that hold them; of one that is shared, the first."""
-    attending = _around_attention(reader, model)
     tables = [module for module in model.modules() if isinstance(module, nn.Embedding)]
     for name in ("get_input_embeddings", "get_output_embeddings"):
         with suppress(AttributeError, NotImplementedError):
             tables += filter(None, [getattr(model, name)()])
     in_lists = {each for some in model.modules() if isinstance(some, nn.ModuleList) for each in some.modules()}
     counts: dict[str, int] = dict.fromkeys((_EMBEDDINGS, _NORMS, _ATTENTION, _RECURRENCE, _CONVOLUTIONS, _REST), 0)
-    known: set[nn.Parameter] = set()
+    known = _computed(reader, model)
 
     def count(part: str, parameters: Iterable[nn.Parameter]) -> None:
         new = set(parameters) - known
         known.update(new)
         counts[part] += sum(parameter.numel() for parameter in new)
 
-    for module in model.modules():
-        is_leaf = next(module.children(), None) is None
-        if is_leaf and all(parameter.dim() == 1 for parameter in module.parameters()):
-            count(_NORMS, module.parameters())
     for part, modules in (
-        (_ATTENTION, attending),
+        (_NORMS, _norms(model)),
+        (_ATTENTION, [each.part for each in _attending(reader, model)]),
         (_EMBEDDINGS, tables),
         (_RECURRENCE, [each for each in model.modules() if isinstance(each, nn.RNNBase | nn.RNNCellBase)]),
         (_CONVOLUTIONS, [each for each in model.modules() if isinstance(each, nn.Conv1d)]),
     ):
-        count(part, (parameter for module in modules for parameter in module.parameters()))
+        count(part, _parameters_of(modules))
     for module in set(model.modules()) - in_lists:
         # Of positions and of tokens that stand before a picture's, which are in no table.
         if next(module.children(), None) is not None:
@@ -192,21 +230,117 @@ def _parameters(reader: Reader, model: nn.Module) -> dict[str, int]:
     return {name: number for name, number in counts.items() if number}
 
 
-def _around_attention(reader: Reader, model: nn.Module) -> list[nn.Module]:
-    """The part of each layer that holds an attention and no other sub-layer."""
+def hyperparameters(reader: Reader) -> Hyperparameters:
+    """Read off an encoder–decoder's parts what the paper's Table 3 says of one.
+
+    Raises a TraceError with one sentence if it has not both stacks, or does not tell a part.
+    """
+    if why := reader.abilities.lacks.get("hyperparameters"):
+        raise TraceError(why)
+    model: Any = getattr(reader, "model")  # noqa: B009 – as in `describe`
+    parts, heads = reader.parts, reader.abilities.heads
+    networks = [parts.feed_forward(stack, 0) for stack in parts.stacks]
+    queries = [parts.attention(site, 0).query.weight for site in heads]
+    norms = [parts.norms(Sublayer(stack, 0, "self")) for stack in parts.stacks]
+    names = (("post" if each.before is None else "pre") for each in norms)
+    rows = [parts.table("encoder").size(0), parts.num_tokens]
+    counts, tables = _by_part(reader, model)
+    return Hyperparameters(
+        layers=tuple(parts.count(stack) for stack in parts.stacks),
+        heads=_different(count for layers in heads.values() for count in layers),
+        d_model=queries[0].size(1),
+        d_ff=_different(each.inner.weight.size(-1) for each in networks),
+        d_k=_different(query.size(-1) for query in queries),
+        vocabularies=_different(rows),
+        matrices=sum(table.dim() == 2 and table.size(0) in rows for table in tables),
+        norms=_different(names),
+        activations=_different(each.name if each.gate is None else f"{each.name} ⊙" for each in networks),
+        dropout=next(filter(None, (getattr(model.config, name, None) for name in ("dropout", "dropout_rate"))), 0.0),
+        counts=counts,
+    )
+
+
+def follows_paper(reader: Writer, trace: Trace) -> bool:
+    """Whether a step of decoding costs what the paper's sizes say: N, d_model, d_ff and |V| alone."""
+    if not reader.abilities.has("hyperparameters"):
+        return False
+    of, sizes = hyperparameters(reader), reader.decoder_sizes(trace)
+    return sizes == paper_sizes(of.layers[-1], of.d_model, of.d_ff[-1], of.vocabularies[-1])
+
+
+def _different(values: Iterable[T]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _by_part(reader: Reader, model: nn.Module) -> tuple[ParameterCounts, list[nn.Parameter]]:
+    """The parameters of an encoder–decoder, counted, and those that are in no layer."""
+    known, found = _computed(reader, model), list[nn.Parameter]()
+
+    def count(modules: Iterable[nn.Module]) -> int:
+        nonlocal found
+        found = [each for each in dict.fromkeys(_parameters_of(modules)) if each not in known]
+        known.update(found)
+        return sum(parameter.numel() for parameter in found)
+
+    norms = count(_norms(model))
+    attending = _attending(reader, model)
+    of_site = {site: count(each.part for each in attending if each.site == site) for site in SITES}
+    encoder, decoder = (
+        count(each.layer for each in attending if each.site == f"{stack}.self") for stack in ("encoder", "decoder")
+    )
+    embedding = count([model])
+    counts = ParameterCounts(
+        embedding=embedding,
+        encoder_self_attention=of_site["encoder.self"],
+        encoder_feed_forward=encoder,
+        decoder_self_attention=of_site["decoder.self"],
+        cross_attention=of_site["decoder.cross"],
+        decoder_feed_forward=decoder,
+        norms=norms,
+    )
+    return counts, found
+
+
+class _Attending(NamedTuple):
+    site: str  #: "" where nothing but its name tells that it attends
+    part: nn.Module  #: of its layer, that holds it and no other sub-layer
+    layer: nn.Module
+
+
+def _attending(reader: Reader, model: nn.Module) -> list[_Attending]:
+    """Where a model attends."""
     layout: Any = getattr(reader, "layout", None)
-    attending = [module for module in model.modules() if isinstance(module, AttentionSite)]
-    attending += [] if layout is None else layout.sites
     paths = {module: path for path, module in model.named_modules()}
-    if layout is not None and not attending:
+    # In our models a site is part of a path.
+    sites = {module: _SITE.sub(r"\1.\2", paths[module]) for module in paths if isinstance(module, AttentionSite)}
+    sites |= {} if layout is None else {module: places[0][0] for module, places in layout.sites.items()}
+    if layout is not None and not sites:
         # Of a model that gives weights only nothing but names tells where it attends.
-        return [module for module, path in paths.items() if "attention" in path.lower() or "attn" in path.lower()]
-    parts = []
-    for module in attending:
+        named = (module for module, path in paths.items() if "attention" in path.lower() or "attn" in path.lower())
+        return [_Attending("", module, module) for module in named]
+    attending = []
+    for module, site in sites.items():
         path = paths[module].split(".")
         ends = [end for end in range(len(path)) if isinstance(model.get_submodule(".".join(path[:end])), nn.ModuleList)]
-        parts.append(model.get_submodule(".".join(path[: ends[-1] + 2])) if ends else module)
-    return parts
+        first, last = (".".join(path[: ends[at] + more]) if ends else paths[module] for at, more in ((0, 1), (-1, 2)))
+        attending.append(_Attending(site, model.get_submodule(last), model.get_submodule(first)))
+    return attending
+
+
+def _computed(reader: Reader, model: nn.Module) -> set[nn.Parameter]:
+    """What stands among a model's parameters and is computed, not learned."""
+    whole = reader.abilities.whole
+    return {model.get_parameter(name) for name in (() if whole is None else whole.computed)}
+
+
+def _norms(model: nn.Module) -> Iterator[nn.Module]:
+    for module in model.modules():
+        if next(module.children(), None) is None and all(each.dim() == 1 for each in module.parameters()):
+            yield module
+
+
+def _parameters_of(modules: Iterable[nn.Module]) -> Iterator[nn.Parameter]:
+    return (parameter for module in modules for parameter in module.parameters())
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

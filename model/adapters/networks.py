@@ -1,6 +1,6 @@
 """Find the matrices of a library model's sub-layers by what they make of what these read."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final
 
@@ -14,16 +14,16 @@ from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall
 from model.parts.weights import FeedForwardWeights, Projection
 
-#: What units may go through.
-ACTIVATIONS: Final[tuple[Callable[[Tensor], Tensor], ...]] = (
-    F.relu,
-    F.silu,
-    F.gelu,
-    lambda x: F.gelu(x, approximate="tanh"),
-    lambda x: x * (1.702 * x).sigmoid(),
-    lambda x: x.relu().square(),
-    torch.sigmoid,
-)
+#: What units may go through, by its name.
+ACTIVATIONS: Final[Mapping[str, Callable[[Tensor], Tensor]]] = {
+    "ReLU": F.relu,
+    "SiLU": F.silu,
+    "GELU": F.gelu,
+    "GELU (tanh)": lambda x: F.gelu(x, approximate="tanh"),
+    "GELU (sigmoid)": lambda x: x * (1.702 * x).sigmoid(),
+    "ReLU²": lambda x: x.relu().square(),
+    "σ": torch.sigmoid,
+}
 
 
 def find_network(
@@ -38,7 +38,7 @@ def find_network(
     sizes = hidden.size(-1), added.put_out.size(-1)
     inner = [each for module in layer.module.modules() for each in _halves(module, *sizes)]
     best, found = close, None
-    for read, activation in product(reads, ACTIVATIONS):
+    for read, (name, activation) in product(reads, ACTIVATIONS.items()):
         made = [each(read)[0] for each in inner]
         for (at, one), (gate_at, gate) in product(enumerate(made), [(None, None), *enumerate(made)]):
             if at == gate_at:
@@ -48,7 +48,8 @@ def find_network(
             # Some activations are alike: the nearest counts.
             if off <= best:
                 known = None if gate_at is None else inner[gate_at]
-                best, found = off, FeedForwardWeights(inner=inner[at], gate=known, outer=own, activation=activation)
+                best = off
+                found = FeedForwardWeights(inner=inner[at], gate=known, outer=own, activation=activation, name=name)
     return found
 
 

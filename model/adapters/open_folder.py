@@ -324,16 +324,16 @@ def _least(config: Any, names: Sequence[str]) -> int | None:
 #: What is shown of models alone that are proven exact.
 _ONLY_EXACT: Final[tuple[View, ...]] = (
     "scores", "head outputs", "norms", "edits", "word choice", "circuits", "cost", "batch masks", "switches",
-    "reasons",
+    "reasons", "hyperparameters",
 )  # fmt: skip
 
 
 def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> Mapping[View, str]:
     kind, heads, layout = found.kind, found.heads, found.layout
-    lacks: dict[View, str] = {"hyperparameters": NOT_AS_THE_PAPER}
+    lacks: dict[View, str] = {}
     says_words = library.has_words(model)
     if kind != "encoder-decoder" or not says_words:
-        lacks["switches"] = NO_SWITCHES
+        lacks |= {"switches": NO_SWITCHES, "hyperparameters": NOT_AS_THE_PAPER}
     if not found.proof.is_exact or found.positions not in ADDED or kind == "image":
         lacks |= {"positional encodings": NOT_ADDED, "embeddings": NOT_ADDED}
     if kind != "encoder-decoder":

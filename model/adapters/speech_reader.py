@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 import torch
 from torch import Tensor, nn
 
-from model.abilities import Abilities, View
+from model.abilities import NOT_AS_THE_PAPER, Abilities, View
 from model.adapters import library
 from model.adapters.base_reader import BaseReader
 from model.adapters.capture import head_edits
@@ -39,6 +39,7 @@ LACKS: Final[Mapping[View, str]] = {
     "batch masks": said("The picture of a padded batch reads sentences; this model reads sound."),
     "switches": said("Parts are removed while a model translates sentences; this model reads sound."),
     "alignment links": said("Manual word alignments are of sentences; this model reads sound."),
+    "hyperparameters": NOT_AS_THE_PAPER,
 }
 
 

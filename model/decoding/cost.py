@@ -3,7 +3,7 @@
 All come from sizes alone; tests compare the formulas with what torch multiplies and with the modules that it builds.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 from model.config import TransformerConfig
@@ -68,27 +68,35 @@ class StepCost:
         return self.recomputed.total - self.cached.total
 
 
-def decoder_sizes(config: TransformerConfig) -> DecoderSizes:
+def paper_sizes(layers: int, d: int, d_ff: int, vocab_size: int) -> DecoderSizes:
     """The sizes of the paper's decoder.
 
     With d = d_model and N layers: 4 d² for each row of a self-attention, 2 d² for each row of a cross-attention and as
     many for each of the memory, 2 d for each pair that attends, 2 d · d_ff for the feed-forward network, and
-    d · vocab_size for the output. Scores vᵀ tanh(q + k) take as many as q · k, and a hyperbolic tangent each; bilinear
-    ones d · d_k more for each row, for Q M.
+    d · vocab_size for the output.
     """
-    d, layers = config.d_model, config.decoder_layers
     return DecoderSizes(
         self_row=layers * 4 * d * d,
         self_pair=layers * 2 * d,
         cross_row=layers * 2 * d * d,
         cross_memory=layers * 2 * d * d,
         cross_pair=layers * 2 * d,
-        score_row=layers * d * config.d_k if config.score == "general" else 0,
-        feed_forward_row=layers * 2 * d * config.d_ff,
-        output=d * config.vocab_size,
+        feed_forward_row=layers * 2 * d * d_ff,
+        output=d * vocab_size,
         self_numbers=layers * 2 * d,
         cross_numbers=layers * 2 * d,
     )
+
+
+def decoder_sizes(config: TransformerConfig) -> DecoderSizes:
+    """The sizes of one of our decoders, whatever computes its scores.
+
+    Scores vᵀ tanh(q + k) take as many as q · k, and a hyperbolic tangent each; bilinear ones d · d_k more for each row,
+    for Q M.
+    """
+    sizes = paper_sizes(config.decoder_layers, config.d_model, config.d_ff, config.vocab_size)
+    score_row = config.decoder_layers * config.d_model * config.d_k if config.score == "general" else 0
+    return replace(sizes, score_row=score_row)
 
 
 def step_cost(sizes: DecoderSizes, source_length: int, step: int, prompt_length: int = 1) -> StepCost:

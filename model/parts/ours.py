@@ -104,7 +104,7 @@ class OwnParts(Parts):
         """See `Parts`."""
         module = cast(FeedForward, self.model.get_submodule(path_of(Sublayer(stack, layer, "feed_forward"))))
         inner, outer = _by_head(module.inner, 1), _by_head(module.outer, 1)
-        return FeedForwardWeights(inner=inner, gate=None, outer=outer, activation=torch.relu)
+        return FeedForwardWeights(inner=inner, gate=None, outer=outer, activation=torch.relu, name="ReLU")
 
     def unembedding(self) -> Float[Tensor, "token d_model"]:
         """See `Parts`."""

@@ -160,6 +160,7 @@ class FeedForwardWeights:
     gate: Projection | None  #: W_g, b_g
     outer: Projection  #: W_2, b_2
     activation: Callable[[Tensor], Tensor]  #: f
+    name: str  #: what f is called
 
     def hidden(self, x: Float[Tensor, "row d_model"]) -> Float[Tensor, "row d_ff"]:
         """The hidden units of what it reads."""

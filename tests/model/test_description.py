@@ -1,5 +1,7 @@
 """A model in words and numbers: what its parameters are counted as is what the modules that hold them are."""
 
+from collections import Counter
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +9,12 @@ import pytest
 import transformers
 from torch import nn
 
-from model.description import describe
-from model.opening import open_reader
+from model import Transformer, TransformerConfig, Translator
+from model.description import Hyperparameters, describe, follows_paper, hyperparameters
+from model.errors import TraceError
+from model.opening import as_writer, open_reader
+from model.tokenizer import Tokenizer
+from model.translator import EarlierTranslator
 from tests.model.adapters import zoo
 
 SHARED: dict[str, Any] = {
@@ -63,8 +69,69 @@ def test_every_parameter_counts_once(tmp_path: Path, name: str) -> None:
     zoo.save_model(tmp_path, name, "metaspace")
     if name == "vit":
         transformers.ViTImageProcessor(size={"height": 24, "width": 24}).save_pretrained(tmp_path)
-    reader = open_reader(tmp_path, device="cpu")
+    reader: Any = open_reader(tmp_path, device="cpu")
     told = describe(reader)
-    assert sum(told.parts.values()) == count(getattr(reader, "model"))  # noqa: B009
+    # Sinusoids are in no folder: nobody has learned them.
+    computed = sum(reader.model.get_parameter(each).numel() for each in reader.abilities.whole.computed)
+    assert sum(told.parts.values()) == count(reader.model) - computed
     most = str(dict(told.rows)["Reads at most"])
     assert ("patches and special tokens" in most, " tokens" in most or "RAM" in most) == (name == "vit", True)
+
+
+def part_of(name: str) -> str:
+    """The part of an encoder–decoder of the library to which a parameter belongs, by its path."""
+    if "norm" in name:
+        return "norms"
+    if ".layers." not in name:
+        return "embedding"
+    if ".encoder_attn." in name:
+        return "cross_attention"
+    return f"{name.split('.')[1]}_{'self_attention' if '.self_attn.' in name else 'feed_forward'}"
+
+
+@pytest.mark.parametrize(("kind", "norm"), [("marian", "post"), ("bart", "post"), ("m2m_100", "pre")])
+def test_hyperparameters_of_a_translator_are_read_off_its_parts(tmp_path: Path, kind: str, norm: str) -> None:
+    zoo.save_model(tmp_path, kind, "metaspace")
+    reader: Any = open_reader(tmp_path, device="cpu")
+    found, config = hyperparameters(reader), reader.model.config
+    assert found.layers == (config.encoder_layers, config.decoder_layers)
+    assert found.heads == (config.encoder_attention_heads, config.decoder_attention_heads)
+    assert found.d_k == tuple(config.d_model // heads for heads in found.heads)
+    assert (found.d_model, found.d_ff) == (config.d_model, (config.encoder_ffn_dim,))
+    assert (found.vocabularies, found.matrices, found.norms) == ((config.vocab_size,), 1, (norm,))
+    assert (found.activations[0].lower(), found.dropout) == (config.activation_function, config.dropout)
+    counted: Counter[str] = Counter()
+    for name, weight in reader.model.named_parameters():
+        counted[part_of(name)] += weight.numel() * (name not in reader.abilities.whole.computed)
+    assert asdict(found.counts) == dict(counted)
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_hyperparameters_of_ours_are_those_that_it_was_made_by(
+    config: TransformerConfig, tokenizer: Tokenizer, is_shared: bool
+) -> None:
+    own = replace(config, num_layers=3, num_decoder_layers=2, share_embeddings=is_shared)
+    found = hyperparameters(Translator(Transformer(own), tokenizer, name="own"))
+    assert found == Hyperparameters.of_config(own)
+
+
+GATED, NARROW = {"feed_forward_proj": "gated-gelu"}, {"d_kv": 4}
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "follows"),
+    [("marian", {}, True), ("m2m_100", {}, True), ("t5", {}, True), ("t5", NARROW, False), ("t5", GATED, False)],
+)
+def test_the_papers_formulas_hold_where_they_give_the_counted_work(
+    tmp_path: Path, kind: str, changes: dict[str, Any], follows: bool
+) -> None:
+    zoo.tiny(kind, changes=changes).save_pretrained(tmp_path)
+    zoo.save_tokenizer(tmp_path, "metaspace")
+    writer = as_writer(open_reader(tmp_path, device="cpu"))
+    assert follows_paper(writer, writer.trace("The dog.", "Der Hund.")) is follows
+
+
+def test_a_model_from_before_the_transformer_is_not_compared(earlier_translators: dict[str, EarlierTranslator]) -> None:
+    for earlier in earlier_translators.values():
+        with pytest.raises(TraceError, match="Only Transformers that translate are compared"):
+            hyperparameters(earlier)

@@ -45,6 +45,12 @@ def test_every_page_opens(app: AppTest, root: Path, page: str) -> None:
         shown = " ".join(str(element.value) for element in (*page_of.markdown, *page_of.html, *page_of.caption))
         assert "Proof: exact" in shown
         assert "2 layers of 4 heads" in shown
+        assert "big (paper)" in shown
+
+
+def test_the_cost_of_its_steps_is_in_the_papers_formulas(app: AppTest) -> None:
+    exploring(app, "cost")
+    assert any("d_{ff}" in formula.value for formula in healthy(app).latex)
 
 
 def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> None:

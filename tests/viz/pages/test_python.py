@@ -456,7 +456,7 @@ def forced(names: dict[str, Any]) -> Pairs:
 
 
 def sizes(names: dict[str, Any]) -> Pairs:
-    return [(tuple(names["counts"]), tuple(counts for _, _, counts in card.shapes(state.current().model)))]
+    return [((names["own"], *names["papers"]), tuple(of for _, of in card.shapes(state.current().model)))]
 
 
 def masks_and_positions(names: dict[str, Any]) -> Pairs:

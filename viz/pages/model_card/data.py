@@ -3,9 +3,8 @@
 from typing import Final
 
 from model import Reader
-from model.config import PRESETS, TransformerConfig
-from model.decoding.cost import ParameterCounts, count_parameters
-from model.description import Description, describe
+from model.config import PRESETS
+from model.description import Description, Hyperparameters, describe, hyperparameters
 from model.reader import Writer
 from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import models
@@ -16,11 +15,11 @@ from viz.text.messages import _
 MAX_TRANSLATIONS: Final = 500
 
 
-def shapes(choice: ModelChoice) -> list[tuple[str, TransformerConfig, ParameterCounts]]:
-    """Name, configuration and parameters of the chosen checkpoint, then of the paper's two models."""
-    own = models.name_of(choice), models.translator(choice).config
-    papers = [(_("{name} (paper)", name=name), PRESETS[name]) for name in ("base", "big")]
-    return [(name, config, count_parameters(config)) for name, config in (own, *papers)]
+def shapes(choice: ModelChoice) -> list[tuple[str, Hyperparameters]]:
+    """Name and hyperparameters of the chosen model, then of the paper's two. Raises as `hyperparameters`."""
+    papers = ((_("{name} (paper)", name=name), PRESETS[name]) for name in ("base", "big"))
+    own = models.name_of(choice), hyperparameters(models.reader(choice))
+    return [own, *((name, Hyperparameters.of_config(config)) for name, config in papers)]
 
 
 def description(reader: Reader) -> Description:

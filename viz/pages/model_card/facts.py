@@ -10,8 +10,7 @@ from viz.text.written import display_token, head_label
 from viz.ui import trace_tables
 
 if TYPE_CHECKING:
-    from model.config import TransformerConfig
-    from model.decoding.cost import ParameterCounts
+    from model.description import Hyperparameters
     from model.training_record import Measurement, Metrics, Score, Training
 
 #: What stands between the parts of a name.
@@ -124,28 +123,29 @@ def number(value: str | float | bool) -> str:
     return f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
-def _matrices(config: "TransformerConfig") -> str:
-    return _("1, shared") if config.share_embeddings else "3"
-
-
-def configuration(shapes: Sequence[tuple[str, "TransformerConfig", "ParameterCounts"]]) -> tuple[list[Column], Rows]:
+def configuration(shapes: Sequence[tuple[str, "Hyperparameters"]]) -> tuple[list[Column], Rows]:
     """One column a model, one row a setting, named as in the paper."""
-    configs, counts = [config for _, config, _ in shapes], [count for _, _, count in shapes]
+    of_all = [of for _, of in shapes]
     settings = (
-        (_("Layers (encoder + decoder)"), [f"{config.num_layers} + {config.decoder_layers}" for config in configs]),
-        (_("Heads"), [number(config.num_heads) for config in configs]),
-        ("d_model", [number(config.d_model) for config in configs]),
-        ("d_ff", [number(config.d_ff) for config in configs]),
-        ("d_k", [number(config.d_k) for config in configs]),
-        (_("Vocabulary"), [number(config.vocab_size) for config in configs]),
-        (_("Embedding matrices"), [_matrices(config) for config in configs]),
-        (_("Norm"), [config.norm for config in configs]),
-        (_("Activation"), ["ReLU"] * len(configs)),
-        (_("Dropout"), [number(config.dropout) for config in configs]),
-        (_("Parameters"), [number(count.total) for count in counts]),
+        (_("Layers (encoder + decoder)"), [" + ".join(map(number, of.layers)) for of in of_all]),
+        (_("Heads"), [_each(of.heads) for of in of_all]),
+        ("d_model", [number(of.d_model) for of in of_all]),
+        ("d_ff", [_each(of.d_ff) for of in of_all]),
+        ("d_k", [_each(of.d_k) for of in of_all]),
+        (_("Vocabulary"), [_each(of.vocabularies) for of in of_all]),
+        (_("Embedding matrices"), [_("1, shared") if of.matrices == 1 else number(of.matrices) for of in of_all]),
+        (_("Norm"), [_each(of.norms) for of in of_all]),
+        (_("Activation"), [_each(of.activations) for of in of_all]),
+        (_("Dropout"), [number(of.dropout) for of in of_all]),
+        (_("Parameters"), [number(of.counts.total) for of in of_all]),
     )
-    columns = [Column(""), *(Column(name, is_number=True) for name, _, _ in shapes)]
+    columns = [Column(""), *(Column(name, is_number=True) for name, _ in shapes)]
     return columns, [(name, *values) for name, values in settings]
+
+
+def _each(values: Sequence[int | str]) -> str:
+    """What differs between the parts of a model."""
+    return " / ".join(map(number, values))
 
 
 def pieces(vocabulary: Sequence[str], special_ids: Collection[int], byte_ids: Collection[int]) -> list[Piece]:

@@ -285,10 +285,17 @@ def overview(selection: Selection) -> None:
 
 
 def _architecture(selection: Selection) -> None:
-    """A table and bars beside it; of a model from elsewhere two tables."""
-    if not models.abilities(selection.model).has("hyperparameters"):
+    """Tables of a model from elsewhere; of Transformers that translate, the paper's two in a table and in bars."""
+    abilities = models.abilities(selection.model)
+    if abilities.proof is not None or not abilities.has("hyperparameters"):
         _show_other(selection)
-        return
+    if abilities.has("hyperparameters"):
+        with frame.errors_shown():
+            _compared(selection)
+
+
+def _compared(selection: Selection) -> None:
+    """The model in the paper's terms, next to its base and big models."""
     shapes = data.shapes(selection.model)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
@@ -300,7 +307,7 @@ def _architecture(selection: Selection) -> None:
             )
         with st.container():
             frame.chart(
-                parameter_bars([name for name, _, _ in shapes], [counts for _, _, counts in shapes]),
+                parameter_bars([name for name, _ in shapes], [of.counts for _, of in shapes]),
                 "parameters",
                 file_name("parameters", models.name_of(selection.model)),
                 _("Parameters by part, one stacked bar per model: in millions, and as shares of the model"),
@@ -373,9 +380,9 @@ def _overview() -> Snippet:
     """What the model is made of, beside the paper's two."""
     if not models.abilities(state.current().model).has("hyperparameters"):
         return of_model({"description": "describe"}, "described = describe(reader)")
-    imports = {"config": "PRESETS", "decoding.cost": "count_parameters"}
-    configs = "configs = [reader.config, PRESETS['base'], PRESETS['big']]"
-    return of_model(imports, configs, "counts = [count_parameters(config) for config in configs]")
+    imports = {"config": "PRESETS", "description": "Hyperparameters, hyperparameters"}
+    papers = "papers = [Hyperparameters.of_config(PRESETS[name]) for name in ('base', 'big')]"
+    return of_model(imports, "own = hyperparameters(reader)", papers)
 
 
 def _read(*names: str) -> Snippet:

@@ -6,6 +6,7 @@ import pytest
 
 from model.config import PRESETS
 from model.decoding.cost import ParameterCounts, count_parameters
+from model.description import Hyperparameters
 from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
 from tests.viz.page_run import traced
 from viz.access import models
@@ -19,7 +20,7 @@ COUNTS = [count_parameters(PRESETS[name]) for name in ("en-de", "base")]
 
 def test_the_configuration_has_a_column_for_each_model() -> None:
     names = ("en-de", "base")
-    columns, rows = facts.configuration([(name, PRESETS[name], count_parameters(PRESETS[name])) for name in names])
+    columns, rows = facts.configuration([(name, Hyperparameters.of_config(PRESETS[name])) for name in names])
     assert [column.title for column in columns] == ["", "en-de", "base"]
     assert ("d_k", "32", "64") in rows
     assert ("Norm", "pre", "post") in rows
@@ -152,9 +153,9 @@ def test_bars_hold_every_part_twice_in_millions_and_as_a_share() -> None:
 
 def test_shapes_translations_and_missing_records_are_those_of_the_checkpoint(selection: Selection) -> None:
     shapes = data.shapes(selection.model)
-    assert [name for name, _, _ in shapes] == ["en-de", "base (paper)", "big (paper)"]
+    assert [name for name, _ in shapes] == ["en-de", "base (paper)", "big (paper)"]
     real = sum(parameter.numel() for parameter in models.translator(selection.model).model.parameters())
-    assert shapes[0][2].total == real
+    assert shapes[0][1].counts.total == real
     # A translation is the one of the trace.
     translator = models.translator(selection.model)
     assert data.translation(translator, TEXT) == traced(TEXT, selection).translation

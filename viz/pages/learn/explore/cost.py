@@ -75,7 +75,7 @@ def show(trace: "Trace") -> None:
     name = file_name("cost", f"step{step}", sentence=trace.text)
     _cache(trace, costs[step], step, name)
     _work(trace, costs, step, name)
-    _formula(is_papers=abilities.has("hyperparameters"))
+    _formula(is_papers=data.is_papers(trace, models.writer(model)))
     controls.table_button(_("All steps (CSV)"), partial(costs_csv, costs), file_name("cost", sentence=trace.text))
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from model import Trace
 from model.decoding.cost import StepCost, step_cost
+from model.description import follows_paper
 from model.reader import Writer
 from viz.server.caches import cached
 
@@ -17,3 +18,9 @@ def step_costs(trace: Trace, writer: Writer) -> tuple[StepCost, ...]:
     sizes = writer.decoder_sizes(trace)
     prompt = len(trace.target_tokens) - len(trace.steps) + 1
     return tuple(step_cost(sizes, len(trace.source_ids), step, prompt) for step in range(len(trace.steps)))
+
+
+@cached(max_entries=MAX_KEPT)
+def is_papers(trace: Trace, writer: Writer) -> bool:
+    """Whether the formulas in the paper's sizes hold for the decoder of a model."""
+    return follows_paper(writer, trace)
