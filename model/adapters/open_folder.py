@@ -1,7 +1,8 @@
 """Open a folder that `transformers` wrote, as a reader or writer."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -79,12 +80,13 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, cach
         message = "{name} contains far fewer weights than its config.json requires. Copy it again."
         raise CheckpointError(message, name=folder.name)
     check_room(folder.name, folder.numbers, number_type, chosen, tables=tables, largest=largest)
-    pieces = _open_tokenizer(folder, config) if has_words else None
-    placement = placement_for(folder.numbers, tables, number_type, chosen)
-    model, whole = _loaded(folder, stored, model_class, config, number_type, placement)
+    with _opening_tokenizer(folder, config) if has_words else nullcontext() as open_tokenizer:
+        placement = placement_for(folder.numbers, tables, number_type, chosen)
+        model, whole = _loaded(folder, stored, model_class, config, number_type, placement)
+        digest = folder.digest()
+        pieces = None if open_tokenizer is None else open_tokenizer()
     if placement is None:
         model = model.to(chosen)
-    digest = folder.digest()
     with _kept(cache, _key(model, digest)):
         return _proven(folder, model, whole, pieces, digest, config)
 
@@ -207,11 +209,17 @@ def _loaded(
     return (model if folder.adapter is None else merge(model, folder.adapter)), whole
 
 
-def _open_tokenizer(folder: Folder, config: Any) -> LibraryTokenizer:
-    """The tokenizer of a folder, tried in a separate process before it is opened in this one."""
-    with private_copy(folder) as copy:
-        try_once(copy, folder.name)
-        return LibraryTokenizer(library.load_tokenizer(copy.path, config, folder.name))
+@contextmanager
+def _opening_tokenizer(folder: Folder, config: Any) -> Iterator[Callable[[], LibraryTokenizer]]:
+    """What opens the tokenizer of a folder, which a separate process tries first, beside what is done in the block."""
+    with private_copy(folder) as copy, ThreadPoolExecutor(max_workers=1) as beside:
+        trial = beside.submit(try_once, copy, folder.name)
+
+        def opened() -> LibraryTokenizer:
+            trial.result()
+            return LibraryTokenizer(library.load_tokenizer(copy.path, config, folder.name))
+
+        yield opened
 
 
 #: Content, device and number type → what was found; whether keys and values may be kept, or why it only reads.
