@@ -136,6 +136,8 @@ GGUF_HEADER: Final = 32 << 20
 #: Its key of what the model is called, which stands first, and those names that are of no decoder.
 ARCHITECTURE_KEY: Final = b"general.architecture"
 GGUF_BEGINNING: Final = 65_536
+#: What a model that compares pictures with texts reads: one or the other.
+SIDES: Final[tuple[SourceKind, ...]] = ("picture", "text")
 _KIND_OF_GGUF: Final[Mapping[str, Kind]] = {"t5": "encoder-decoder", "umt5": "encoder-decoder", "t5encoder": "encoder"}
 #: No path of a file system is longer.
 MAX_PATH: Final = 4_096
@@ -187,6 +189,24 @@ def is_own_transformer(path: Path) -> bool:
         return False
 
 
+def sides_in(path: Path) -> tuple[SourceKind, ...]:
+    """What the model in a folder seems to read, one or the other, if it compares pictures with texts; else nothing."""
+    try:
+        content = read_file(path, folder_check.CONFIG, folder_check.LARGEST_CONFIG)
+        return SIDES if _has_sides(parsed(content.decode("utf-8"))) else ()
+    except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
+        return ()
+
+
+def _has_sides(config: Mapping[str, Any]) -> bool:
+    """Whether settings are of two encoders and nothing that would join what they read."""
+    named = config.get("architectures")
+    name = named[0] if isinstance(named, list) and named else ""
+    return "For" not in str(name) and all(
+        isinstance(config.get(each), dict) for each in ("vision_config", "text_config")
+    )
+
+
 def reads_in(path: Path) -> SourceKind | None:
     """What the model in a folder seems to read; as `kind_in`."""
     kind = kind_in(path)
@@ -225,7 +245,7 @@ def _kind_of(config: Mapping[str, Any]) -> Kind | None:
         return None
     if config.get("is_encoder_decoder") is True:
         return "encoder-decoder"
-    if "patch_size" in config and "vocab_size" not in config:
+    if ("patch_size" in config and "vocab_size" not in config) or _has_sides(config):
         return "image"
     named = config.get("architectures")
     names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []

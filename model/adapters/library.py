@@ -17,7 +17,6 @@ from typing import Any, Final, Literal
 
 import torch
 import transformers
-from PIL import Image
 from torch import Tensor, nn
 from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
@@ -66,6 +65,11 @@ class ModelClass:
     def reads_pictures(self) -> bool:
         """Whether it is given pixels and no text."""
         return bool(self.made.main_input_name == "pixel_values")
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether it compares texts with pictures, each read by an encoder of its own."""
+        return hasattr(self.made, "get_text_features") and hasattr(self.made, "get_image_features")
 
     @property
     def reads_sound(self) -> bool:
@@ -396,18 +400,6 @@ def picture_sizes(processor: Any) -> dict[str, Any]:
     return {name: settings.get(name) for name in ("size", "crop_size", "pad_size")}
 
 
-def blank_picture() -> Image.Image:
-    """A black square."""
-    return Image.new("RGB", (64, 64))
-
-
-def blank_pixels(processor: Any) -> Tensor:
-    """A blank picture as pixels [1, channel, height, width]. Raises a CheckpointError if the settings do not fit."""
-    with settings_of_model():
-        sizes: Tensor = processor(blank_picture(), return_tensors="pt")["pixel_values"]
-    return sizes
-
-
 @contextmanager
 def settings_of_model(model: nn.Module | None = None) -> Iterator[None]:
     """What goes wrong in the block, where a model runs first, raises a CheckpointError: its settings do not fit, or
@@ -461,6 +453,18 @@ def attending_by(model: Any, implementation: str) -> Iterator[None]:
         yield
     finally:
         attend_by(model, own)
+
+
+def sides_of(model: Any) -> tuple[Any, Any] | None:
+    """The encoder of pictures and that of texts of a model that has both; None of any other."""
+    if not ModelClass(type(model), "trunk").has_sides:
+        return None
+    of_input: dict[str, list[Any]] = {"pixel_values": [], "input_ids": []}
+    for part in model.children():
+        if isinstance(part, transformers.PreTrainedModel):
+            of_input.setdefault(str(part.main_input_name), []).append(part)
+    pictures, texts = of_input["pixel_values"], of_input["input_ids"]
+    return (pictures[0], texts[0]) if len(pictures) == len(texts) == 1 else None
 
 
 def hears(model: Any) -> bool:

@@ -60,7 +60,7 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
     chosen = stated[:1] or list(_with_filled_head(config, known, tensors))
     for each in (*chosen, *trunks, *known):
         if each.made.main_input_name in ("input_ids", "pixel_values", *library.SOUND):
-            if _reads_both(each.made) and each not in stated:
+            if _reads_both(each.made) and each not in stated and not each.has_sides:
                 # Without the head that says words, a text alone would run a part of it.
                 break
             return replace(each, why=_why(each, each in stated, named))

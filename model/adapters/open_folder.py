@@ -10,23 +10,23 @@ from typing import Any, Final, TypeVar
 import torch
 from torch import nn
 
-from model.abilities import NO_BATCH, NO_LINKS, NO_SWITCHES, NOT_AS_THE_PAPER, Abilities, View, Whole
+from model.abilities import Abilities, View, Whole
 from model.adapters import capture, library
 from model.adapters.ability_proof import check_reads, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.inspect_folder import extractor_settings, private_copy, try_once
+from model.adapters.lacks import lacks_of
 from model.adapters.layout import Layout, longest_text
-from model.adapters.library_parts import ADDED, NOT_ADDED
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.model_class import class_of, with_type
-from model.adapters.norms import NORM_UNKNOWN, final_norm
 from model.adapters.other_weights import readable_folder
 from model.adapters.peft_adapter import merge
 from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle
 from model.adapters.probe import MOST_TOKENS, Probe
 from model.adapters.proof import EAGER, Explored, explore_model, found_again, keep_verdict, load_verdict, without_layout
+from model.adapters.sight import Sight, probe_picture
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.adapters.whole import Stored, check_run, check_whole
@@ -35,6 +35,7 @@ from model.reader import Reader, choose_device, choose_dtype
 from model.temporary_folders import temporary_folder
 
 T = TypeVar("T")
+R = TypeVar("R", bound=TextReader)
 #: Position schemes that work at any length.
 NO_LENGTH: Final = ("ALiBi", "relative bias", "none")
 #: What a model reads to be proven.
@@ -87,8 +88,42 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, cach
         pieces = None if open_tokenizer is None else open_tokenizer()
     if placement is None:
         model = model.to(chosen)
+    if (sides := library.sides_of(model)) is not None and pieces is not None:
+        return _proven_sides(folder, model, sides, whole, pieces, digest, config, cache)
     with _kept(cache, _key(model, digest)):
         return _proven(folder, model, whole, pieces, digest, config)
+
+
+def _proven_sides(
+    folder: Folder, model: Any, sides: tuple[Any, Any], whole: Whole, pieces: LibraryTokenizer, digest: str,
+    config: Any, cache: Path | None,
+) -> Reader:  # fmt: skip
+    """Both encoders of a model that compares pictures with texts, each as what it is proven to be."""
+    from model.adapters.sides import PictureSide, TextSide, join
+
+    pictures, texts = sides
+    sight = _sight(folder, pictures, config)
+    words = Probe.of_text(texts, pieces.encode(PROBE_TEXT).ids)
+    whole = check_run(model, whole, sight.probe().with_text(words.source), folder.name)
+    with _kept(cache, _key(pictures, f"{digest}/picture")):
+        layout, abilities = explore(pictures, sight.probe(), f"{digest}/picture")
+    abilities = replace(abilities, whole=whole)
+    looking = PictureSide(pictures, layout, abilities, sight=sight, name=folder.name, digest=f"{digest}/picture")
+    check_reads(looking.reading("", probe_picture()))
+    with _kept(cache, _key(texts, f"{digest}/text")):
+        layout, abilities = explore(texts, words, f"{digest}/text")
+        abilities = replace(abilities, whole=whole)
+        reading = TextSide(texts, pieces, layout, abilities, name=folder.name, digest=f"{digest}/text")
+        reading = _with_beginning(_with_tried(reading, words.source), words.source)
+    return join(looking, reading)
+
+
+def _sight(folder: Folder, model: Any, config: Any) -> Sight:
+    """What a model sees by, proven."""
+    with private_copy(folder) as copy:
+        processor = library.load_image_processor(copy.path, config, folder.name)
+    check_picture_sizes(library.picture_sizes(processor))
+    return Sight.of(model, processor)
 
 
 def _proven(
@@ -101,18 +136,13 @@ def _proven(
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
 
-        with private_copy(folder) as copy:
-            processor = library.load_image_processor(copy.path, config, folder.name)
-        check_picture_sizes(library.picture_sizes(processor))
-        pixels = library.blank_pixels(processor)
-        probe = Probe(given={"pixel_values": pixels})
+        sight = _sight(folder, model, config)
+        probe = sight.probe()
         whole = check_run(model, whole, probe, folder.name)
         layout, abilities = explore(model, probe, digest)
         abilities = replace(abilities, whole=whole)
-        looking = ImageReader(model, processor, layout, abilities, name=folder.name, digest=digest)
-        with library.settings_of_model():
-            looking.check_patches(pixels)
-        check_reads(looking.reading("", library.blank_picture()))
+        looking = ImageReader(model, layout, abilities, sight=sight, name=folder.name, digest=digest)
+        check_reads(looking.reading("", probe_picture()))
         return looking
     source = pieces.encode(PROBE_TEXT).ids
     probe = Probe.of_text(model, source)
@@ -160,7 +190,7 @@ def _proven_speech(
     return reader.without(_with_tried(heard, probe.source).abilities.lacks)
 
 
-def _with_beginning(reader: TextReader, source: tuple[int, ...]) -> TextReader:
+def _with_beginning(reader: R, source: tuple[int, ...]) -> R:
     """The same without positional encodings and embeddings, if its stacks do not begin with their sum."""
     if not reader.abilities.has("positional encodings"):
         return reader
@@ -175,7 +205,7 @@ def _with_beginning(reader: TextReader, source: tuple[int, ...]) -> TextReader:
     return reader
 
 
-def _with_tried(reader: TextReader, source: tuple[int, ...]) -> TextReader:
+def _with_tried(reader: R, source: tuple[int, ...]) -> R:
     """The same model without what it claimed and fails; what a content lacks so is tried once."""
     key = _key(reader.model, reader.digest)
     lacks = _LACKS.get(key)
@@ -298,7 +328,7 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
         positions=found.positions,
         max_length=length,
         max_target_length=longest_target,
-        lacks=_lacks(model, name, found, length),
+        lacks=lacks_of(model, name, found, length),
         proof=found.proof,
     )
     return found.layout, abilities
@@ -327,79 +357,6 @@ def _longest(found: Explored, probe: Probe, config: Any) -> tuple[int | None, in
 def _least(config: Any, names: Sequence[str]) -> int | None:
     limits = (getattr(config.get_text_config(), name, None) for name in names)
     return min((limit for limit in limits if isinstance(limit, int) and limit > 0), default=None)
-
-
-#: What is shown of models alone that are proven exact.
-_ONLY_EXACT: Final[tuple[View, ...]] = (
-    "scores", "head outputs", "norms", "edits", "word choice", "circuits", "cost", "batch masks", "switches",
-    "reasons", "hyperparameters",
-)  # fmt: skip
-
-
-def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> Mapping[View, str]:
-    kind, heads, layout = found.kind, found.heads, found.layout
-    lacks: dict[View, str] = {}
-    says_words = library.has_words(model)
-    if kind != "encoder-decoder" or not says_words:
-        lacks |= {"switches": NO_SWITCHES, "hyperparameters": NOT_AS_THE_PAPER}
-    if not found.proof.is_exact or found.positions not in ADDED or kind == "image":
-        lacks |= {"positional encodings": NOT_ADDED, "embeddings": NOT_ADDED}
-    if kind != "encoder-decoder":
-        lacks |= {"alignment links": NO_LINKS, "batch masks": NO_BATCH}
-    if kind != "encoder-decoder" or not says_words:
-        lacks["teacher forcing"] = said("A target and a reference need a model that writes translations.")
-    says_labels = library.is_for(model, "labels") and kind in ("encoder", "decoder")
-    has_norm = kind == "decoder" and says_words and final_norm(model) is not None
-    if kind not in ("decoder", "encoder-decoder") or not says_words or not found.proof.is_exact:
-        lacks["logit lens"] = said("The logit lens reads the layers of a decoder that predicts words.")
-    if kind == "image":
-        lacks["circuits"] = said("This model reads patches of a picture; QK and OV are computed for tokens.")
-        lacks["reasons"] = said("This model reads patches of a picture, and scores are split over what is at tokens.")
-    elif found.positions == "unknown":
-        lacks["circuits"] = said(
-            "It is unknown how this model ({name}) encodes positions, and so whether the score of two tokens "
-            "depends on the distance between them.",
-            name=name,
-        )
-    elif kind == "decoder" and not has_norm:
-        lacks["circuits"] = NORM_UNKNOWN
-    if kind == "decoder" and not says_words:
-        no_head = said("This model ({name}) was saved without its output layer, so it only reads.", name=name)
-        if says_labels:
-            no_head = said("This model ({name}) says labels and generates no text.", name=name)
-        lacks |= {"decoding": no_head, "beam": no_head, "circuits": no_head, "cost": no_head}
-    if kind in ("encoder", "image"):
-        only_reads = said("This model ({name}) only reads, so there is nothing to decode.", name=name)
-        lacks |= {"decoding": only_reads, "beam": only_reads}
-    if kind == "image":
-        lacks["word choice"] = said("This model ({name}) is a vision model: it has no text output.", name=name)
-    elif not says_words and kind == "decoder" and not says_labels:
-        lacks["word choice"] = lacks["decoding"]
-    elif not says_words and not says_labels and library.has_class_for(model.config, "masked"):
-        lacks["word choice"] = said(
-            "This model ({name}) was saved without the layer that predicts masked words, so there is no word whose "
-            "probability a head could change. Save the original with that layer: "
-            "`AutoModelForMaskedLM.from_pretrained(original).save_pretrained(folder)`.",
-            name=name,
-        )
-    elif kind == "encoder" and not says_labels and not library.is_for(model, "masked"):
-        lacks["word choice"] = said(
-            "This model ({name}) reads in both directions and does not predict masked words, so there is no word whose "
-            "probability a head could change.",
-            name=name,
-        )
-    if not found.proof.is_exact:
-        message = (
-            "Only the weights of this model ({name}) are available, as transformers returns them: {reason}. The "
-            "weights of all heads are kept in RAM at once, so texts may have at most {length:,} tokens."
-        )
-        why = said(message, name=name, reason=found.proof.why, length=length)
-        lacks |= dict.fromkeys(_ONLY_EXACT, why)
-    elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
-        lacks["norms"] = said("The output projection of this model ({name}) was not found.", name=name)
-        lacks.setdefault("circuits", lacks["norms"])
-        lacks.setdefault("reasons", lacks["norms"])
-    return lacks
 
 
 def proven_writer(writer: TextWriter) -> TextWriter:

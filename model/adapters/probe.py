@@ -5,7 +5,7 @@ Tables and rotations are noticed in torch's own functions, whatever the library'
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isclose
 from typing import Any, Final
@@ -23,6 +23,8 @@ from model.nn.attention import AttentionInputs
 from model.nn.hooks import CALL, listen
 from model.nn.score_functions import DistanceBias
 
+#: What the library calls a picture that a model is given.
+PIXELS: Final = frozenset({"pixel_values", "flattened_patches"})
 #: Tokens of a probe; a source has one more than a target, so that lengths tell the sites of two stacks.
 MOST_TOKENS: Final = 24
 FEWEST_TOKENS: Final = 6
@@ -45,7 +47,7 @@ class Probe:
     @property
     def reads(self) -> SourceKind:
         """What it is a probe of."""
-        return "text" if not self.given else "picture" if "pixel_values" in self.given else "sound"
+        return "text" if not self.given else "picture" if not PIXELS.isdisjoint(self.given) else "sound"
 
     @classmethod
     def of_text(cls, model: nn.Module, token_ids: Sequence[int] = ()) -> "Probe":
@@ -60,10 +62,18 @@ class Probe:
         words = library.words(model) if model_class.has_two_stacks and library.has_words(model) else size
         return cls(tuple(source), tuple(token % words for token in source[:-1]) if model_class.has_two_stacks else ())
 
+    def with_text(self, token_ids: Sequence[int]) -> "Probe":
+        """The same picture beside a text of these tokens."""
+        text = torch.tensor([list(token_ids)])
+        return replace(self, given={**self.given, "input_ids": text, "attention_mask": torch.ones_like(text)})
+
     def arguments(self, model: nn.Module) -> dict[str, Any]:
         """What the model is called with."""
         dtype = next(model.parameters()).dtype
-        given: dict[str, Any] = {name: value.to(device_of(model), dtype) for name, value in self.given.items()}
+        given: dict[str, Any] = {
+            name: value.to(device_of(model), dtype if value.is_floating_point() else None)
+            for name, value in self.given.items()
+        }
         if self.reads == "picture":
             return given
         source, target = (torch.tensor([ids], device=device_of(model)) for ids in (self.source, self.target))
@@ -222,14 +232,21 @@ def _of_pictures(model: nn.Module, runner: Any, probe: Probe, layout: Layout) ->
     """
     if not layout.heads:
         return "unknown", None
-    given = {name: torch.full_like(pixels, 0.5) for name, pixels in probe.arguments(runner).items()}
+    given = probe.arguments(runner)
+    given |= {name: torch.full_like(value, 0.5) for name, value in given.items() if value.is_floating_point()}
     with torch.inference_mode(), library.settings_of_model(), listen(record={CALL}) as kept:
         runner(**given)
     first, *_ = layout.inputs(kept)["encoder.self"]
     assert isinstance(first, AttentionInputs)
     _, patches = first.query.chunk(2, dim=1)
-    is_told = not _are_equal(patches, dim=1) and picture_table(model, first.query.size(1)) is not None
-    return ("learned" if is_told else "unknown"), None
+    if first.bias is not None:
+        return "relative bias", None
+    if _are_equal(patches, dim=1):
+        return "unknown", None
+    # To rotate a vector leaves its length.
+    if _are_equal(patches.norm(dim=-1, keepdim=True), dim=1):
+        return "rotary", None
+    return ("learned" if picture_table(model, first.query.size(1)) is not None else "unknown"), None
 
 
 def _of_sounds(model: Any, runner: Any, probe: Probe) -> tuple[PositionScheme, int | None]:

@@ -1,13 +1,13 @@
 """What one run read: its positions, what each is called, and the picture or the sound that they are parts of."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, product, repeat
 from math import ceil, inf
 from typing import ClassVar, Final, Self
 
 import torch
-from jaxtyping import Int16, UInt8
-from torch import Tensor
+from jaxtyping import Bool, Int16, Int32, UInt8
+from torch import Tensor, nn
 
 from model.abilities import SourceKind
 from model.errors import Message, said
@@ -18,13 +18,54 @@ WORD_BEGIN: Final = "▁"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grid:
-    """A picture whose patches are the positions from the first patch on, line by line; all are of one size."""
+    """A picture, and the rectangle of it that each position is of.
+
+    Rectangles may overlap, as those of tiles and of a thumbnail do, and need not cover the picture.
+    """
 
     pixels: UInt8[Tensor, "height width 3"]
-    #: rows, columns: of patches.
-    rows: int
-    columns: int
-    first_patch: int  #: the positions before it have no place in the picture
+    #: left, top, right, bottom, in pixels; all 0 of a position without a place: a special token, a register, padding.
+    rectangles: Int32[Tensor, "position 4"]
+
+    def __post_init__(self) -> None:
+        height, width = self.pixels.shape[:2]
+        corners = self.rectangles.long()
+        is_within = (corners[:, :2] <= corners[:, 2:]).all() and bool(
+            (corners <= torch.tensor([width, height] * 2)).all()
+        )
+        if self.pixels.shape[2:] != (3,) or bool((corners < 0).any()) or not is_within or not bool(self.placed.any()):
+            raise ValueError("the patches do not fit the picture")
+
+    @classmethod
+    def regular(
+        cls, pixels: UInt8[Tensor, "height width 3"], rows: int, columns: int, size: tuple[int, int], *,
+        before: int = 0, after: int = 0,
+    ) -> Self:  # fmt: skip
+        """Patches of one size (height, width), row by row, with so many positions without a place around them."""
+        lines, places = torch.arange(rows), torch.arange(columns)
+        top, left = (each.flatten() for each in torch.meshgrid(lines * size[0], places * size[1], indexing="ij"))
+        placed = torch.stack([left, top, left + size[1], top + size[0]], dim=1).int()
+        return cls(pixels=pixels, rectangles=nn.functional.pad(placed, (0, 0, before, after)))
+
+    @property
+    def placed(self) -> Bool[Tensor, "position"]:
+        """Which positions have a place in the picture."""
+        return (self.rectangles[:, 2:] > self.rectangles[:, :2]).all(1)
+
+    @property
+    def rows(self) -> int:
+        """At how many heights patches begin."""
+        return len(set(self.rectangles[self.placed, 1].tolist()))
+
+    @property
+    def columns(self) -> int:
+        """At how many places of the width patches begin."""
+        return len(set(self.rectangles[self.placed, 0].tolist()))
+
+    @property
+    def first_patch(self) -> int:
+        """How many positions without a place are before the first that has one."""
+        return int(self.placed.int().argmax())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,17 +144,26 @@ class PictureSource(Source):
     grid: Grid
 
     def __post_init__(self) -> None:
-        grid = self.grid
-        if grid.pixels.shape[2:] != (3,) or len(self.tokens) != grid.first_patch + grid.rows * grid.columns:
+        if len(self.tokens) != len(self.grid.rectangles):
             raise ValueError("the patches do not fit the tokens")
 
     @classmethod
-    def of_patches(cls, name: str, grid: Grid) -> Self:
-        """The source of these patches, each called "row·column", and of the special tokens before them."""
-        special = islice(chain(("[CLS]", "[DIST]"), repeat("[REG]")), grid.first_patch)
-        places = product(range(1, grid.rows + 1), range(1, grid.columns + 1))
-        tokens = (*special, *(f"{WORD_BEGIN}{row}·{column}" for row, column in places))
+    def of_grid(cls, name: str, grid: Grid, special: Sequence[str]) -> Self:
+        """The source of these patches, each called "row·column"; `special` are the names of the other positions."""
+        lefts, tops = (sorted(set(grid.rectangles[grid.placed, side].tolist())) for side in (0, 1))
+        others, placed = iter(special), grid.placed.tolist()
+        tokens = tuple(
+            f"{WORD_BEGIN}{tops.index(top) + 1}·{lefts.index(left) + 1}" if is_placed else next(others)
+            for (left, top, *_), is_placed in zip(grid.rectangles.tolist(), placed, strict=True)
+        )
         return cls(text=name, tokens=tokens, ids=tuple(range(len(tokens))), grid=grid)
+
+    @property
+    def special(self) -> frozenset[str]:
+        """The names of the positions that have no place."""
+        return frozenset(
+            name for name, is_placed in zip(self.tokens, self.grid.placed.tolist(), strict=True) if not is_placed
+        )
 
     @property
     def content(self) -> bytes:

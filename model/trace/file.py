@@ -39,7 +39,7 @@ LARGEST = 2 * 1024**3
 
 TARGET = ("target_ids", "target_tokens", "predicted_ids", "predicted_tokens")
 MASK = ("causal", "first_query", "window", "chunk")
-GRID = ("rows", "columns", "first_patch")
+GRID_BEFORE = ("rows", "columns", "first_patch")
 
 
 def save_trace(trace: Trace, path: str | Path, extra: Mapping[str, Array] | None = None) -> None:
@@ -69,8 +69,7 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
         for number, inputs in enumerate(layers):
             arrays |= {f"{site}/{number}/{part}": _array(value) for part, value in _layer_tensors(inputs).items()}
     if (grid := trace.source.grid) is not None:
-        header["picture"] = {part: getattr(grid, part) for part in GRID}
-        arrays["picture"] = _array(grid.pixels)
+        arrays |= {"picture": _array(grid.pixels), "picture_rectangles": _array(grid.rectangles)}
     if (waveform := trace.source.waveform) is not None:
         header["sound"] = {"rate": waveform.rate, "seconds_per_frame": waveform.seconds_per_frame}
         arrays["sound"] = _array(waveform.samples)
@@ -193,9 +192,16 @@ def _read_edit(values: Mapping[str, Any]) -> HeadEdit:
 
 def _read_source(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Source:
     grid, waveform = None, None
-    if "picture" in header:
-        numbers = {part: checked.count(header["picture"][part], part) for part in GRID}
-        grid = Grid(pixels=_tensor(arrays, "picture", "u"), **numbers)
+    if "picture_rectangles" in arrays:
+        grid = Grid(pixels=_tensor(arrays, "picture", "u"), rectangles=_tensor(arrays, "picture_rectangles", "i").int())
+    elif "picture" in header:
+        # Written before each patch had its own rectangle: all were of one size, from the first patch on.
+        rows, columns, first = (checked.count(header["picture"][part], part) for part in GRID_BEFORE)
+        pixels = _tensor(arrays, "picture", "u")
+        if first + rows * columns != len(header["source_tokens"]):
+            raise ValueError("the patches do not fit the tokens")
+        size = pixels.size(0) // rows, pixels.size(1) // columns
+        grid = Grid.regular(pixels, rows, columns, size, before=first)
     if "sound" in header:
         rate, seconds = checked.count(header["sound"]["rate"], "rate"), float(header["sound"]["seconds_per_frame"])
         waveform = Waveform(samples=_tensor(arrays, "sound", "i"), rate=rate, seconds_per_frame=seconds)

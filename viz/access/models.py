@@ -53,6 +53,8 @@ _TASKS: Final[Mapping[str, Message]] = {
     "translate": said("Its English translation"),
     "translate-timestamps": said("Its English translation, with timestamps"),
 }
+#: The sides of a model that compares pictures with texts → how they are called.
+_SIDES: Final[Mapping[str, Message]] = {"picture": said("Pictures"), "text": said("Texts")}
 MAX_VERDICTS: Final = 256
 #: Folder of a model → its files when it was opened last, how exactly it is shown, and the languages that it offers.
 _VERDICTS: Final[dict[str, tuple[Stamp, Message, Offered]]] = {}
@@ -219,9 +221,19 @@ def kind(choice: ModelChoice) -> "Kind | None":
 def reads(choice: ModelChoice) -> "SourceKind | None":
     """What the chosen model reads; as `kind`."""
     try:
+        if choice.reads in sides(choice):
+            return choice.reads
         return later.inspect_folder.reads_in(folder(choice))
     except CheckpointError:
         return None
+
+
+def sides(choice: ModelChoice) -> "tuple[SourceKind, ...]":
+    """What the chosen model reads, one or the other, where it compares pictures with texts; as `kind`."""
+    try:
+        return later.inspect_folder.sides_in(folder(choice))
+    except CheckpointError:
+        return ()
 
 
 def languages(choice: ModelChoice) -> tuple[str, str]:
@@ -253,20 +265,20 @@ def languages_of_files(choice: ModelChoice) -> tuple[str, str]:
 
 def language_name(code: str) -> str:
     """A language by its code in whatever vocabulary, for whoever looks: "French (fra_Latn)", "法语 (fra_Latn)"; or what
-    a speech model is told to write.
+    a speech model is told to write, or which side of a model is read.
 
     By Unicode's CLDR; of a language that it does not name, the code.
     """
-    if code in _TASKS:
-        return _(_TASKS[code])
+    if (named := {**_TASKS, **_SIDES}.get(code)) is not None:
+        return _(named)
     from babel import Locale
 
     name, _mark, script = html_language(code).partition("-")
     names = Locale.parse(language())
-    named = names.languages.get(name)
-    if named is None:
+    spoken = names.languages.get(name)
+    if spoken is None:
         return code
-    return f"{named}, {names.scripts[script]} ({code})" if script in names.scripts else f"{named} ({code})"
+    return f"{spoken}, {names.scripts[script]} ({code})" if script in names.scripts else f"{spoken} ({code})"
 
 
 def is_english_german(choice: ModelChoice) -> bool:

@@ -239,11 +239,13 @@ def _about_model(place: "DeltaGenerator") -> bool:
 
 
 def _offered_languages(choice: ModelChoice) -> None:
-    """Between which languages a model translates that knows several."""
+    """Between which languages a model translates that knows several, or which of its sides is read."""
     offered = models.offered(choice)
     shown = {"reads": choice.reads or offered.chosen[0], "writes": choice.writes or offered.chosen[1]}
     hears = models.reads(choice) == "sound"
     of_reads, of_writes = (said("Spoken language"), said("The model writes")) if hears else (said("From"), said("Into"))
+    if models.sides(choice):
+        of_reads = said("The model reads")
     for field, label, codes in (
         ("reads", of_reads, offered.reads),
         ("writes", of_writes, offered.writes if len(offered.writes) > 1 else ()),
@@ -277,7 +279,11 @@ def _app_language() -> None:
 def _language(place: "DeltaGenerator") -> None:
     """Which language is read, where the model's files do not say."""
     chosen = state.current().model
-    if models.reads(chosen) != "text" or models.languages_of_files(chosen)[0] or models.offered(chosen).reads:
+    if (
+        models.reads(chosen) != "text"
+        or models.languages_of_files(chosen)[0]
+        or (models.offered(chosen).reads or models.sides(chosen))
+    ):
         return
     names = ((code, _(name)) for code, name in NAMES.items())
     labels = {"": _("Not given")} | dict(sorted(names, key=lambda named: named[1]))
