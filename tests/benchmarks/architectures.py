@@ -37,7 +37,7 @@ from safetensors.torch import load_file, save_file
 from tqdm import tqdm
 from transformers.models.auto import modeling_auto
 
-from model.adapters import library, model_class, open_folder
+from model.adapters import inspect_folder, library, model_class, open_folder
 from model.errors import HeadlightError
 from tests.model.adapters import zoo
 
@@ -91,6 +91,13 @@ SMALL: Final[Mapping[str, Any]] = {
 _HYBRID: Final = {"layer_types": ["linear_attention", "full_attention"]}
 _ROPE: Final = {"rope_theta": 10_000.0, "rope_type": "default", "mrope_section": [2, 1, 1]}
 _GEMMA: Final = {**zoo.CONFIGS["gemma2"], "layer_types": ["sliding_attention", "full_attention"]}
+_RELATIVE: Final = {"use_relative_position_bias": True}
+_NAFLEX: Final = {
+    **{name: SMALL[name] for name in ("hidden_size", "num_hidden_layers", "num_attention_heads")},
+    "intermediate_size": 48,
+    "patch_size": 8,
+    "num_patches": 9,
+}
 OF_KIND: Final[Mapping[str, Mapping[str, Any]]] = {
     "bailing_hybrid": _HYBRID,
     "bamba": {"attn_layer_indices": [1]},
@@ -98,6 +105,11 @@ OF_KIND: Final[Mapping[str, Mapping[str, Any]]] = {
     "big_bird": {"attention_type": "original_full"},
     "bigbird_pegasus": {"attention_type": "original_full"},
     "codegen": {"rotary_dim": 4},
+    "beit": _RELATIVE,
+    "data2vec-vision": _RELATIVE,
+    "siglip2": {"vision_config": _NAFLEX},
+    "siglip2_vision_model": _NAFLEX,
+    "yolos": {"image_size": [24, 24]},
     "esm": {"pad_token_id": 0, "mask_token_id": 4},
     "gptj": {"rotary_dim": 4},
     "granitemoehybrid": {"layer_types": ["mamba", "attention"]},
@@ -134,6 +146,8 @@ OF_KIND: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
+#: Settings of the parts of a model that has one for pictures and one for texts.
+SIDES: Final = ("vision_config", "text_config")
 #: The library's maps of classes that read text, pictures or sound.
 _MAPS: Final = (
     "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES",
@@ -169,9 +183,18 @@ class Row:
 
 
 def kinds() -> list[str]:
-    """Every `model_type` whose class in the library reads text, pictures or sound alone."""
+    """Every `model_type` whose class in the library reads text, pictures or sound alone, or has a side for each."""
     named = {name for mapping in _MAPS for name in getattr(modeling_auto, mapping)}
+    named |= {name for name, made in modeling_auto.MODEL_MAPPING_NAMES.items() if _looks(made)}
     return [model_type for model_type in sorted(named) if model_type not in NO_KIND and not _is_mixed(model_type)]
+
+
+def _looks(name: str | Sequence[str]) -> bool:
+    """Whether a class of the library reads pictures alone, or has a side that does."""
+    made = getattr(transformers, name, None) if isinstance(name, str) else None
+    if made is None or not issubclass(made, transformers.PreTrainedModel):
+        return False
+    return library.ModelClass(made, "trunk").reads_pictures or library.ModelClass(made, "trunk").has_sides
 
 
 def _is_mixed(model_type: str) -> bool:
@@ -180,6 +203,8 @@ def _is_mixed(model_type: str) -> bool:
         made = model_class.class_of(transformers.CONFIG_MAPPING[model_type]())
     except Exception:  # Whatever a class of the library does without settings.
         return True
+    if made.has_sides:
+        return False
     given = set(inspect.signature(made.made.forward).parameters)
     return bool(given & _OTHER_INPUTS) or len(given & {"input_ids", "pixel_values", *library.SOUND}) > 1
 
@@ -189,6 +214,12 @@ def small_config(model_type: str) -> Any:
     if model_type in zoo.CONFIGS:
         return transformers.AutoConfig.for_model(model_type, **zoo.CONFIGS[model_type])
     default = transformers.CONFIG_MAPPING[model_type]()
+    settings = _small(default) | dict(OF_KIND.get(model_type, {}))
+    return transformers.AutoConfig.for_model(model_type, **settings)
+
+
+def _small(default: Any) -> dict[str, Any]:
+    """The settings that make a model small, those of its parts too."""
     known = {**default.attribute_map, **vars(default)}
     settings = {name: value for name, value in SMALL.items() if name in known and known[name] is not False}
     if "kv_lora_rank" in known:
@@ -196,7 +227,9 @@ def small_config(model_type: str) -> Any:
     for name, value in vars(default).items():
         if name.endswith("_token_id") and isinstance(value, int) and value >= zoo.VOCAB:
             settings[name] = {"pad_token_id": 0, "bos_token_id": 1}.get(name, 2)
-    return transformers.AutoConfig.for_model(model_type, **(settings | dict(OF_KIND.get(model_type, {}))))
+        elif isinstance(value, transformers.PreTrainedConfig) and name in SIDES:
+            settings[name] = _small(value)
+    return settings
 
 
 def save(model_type: str, folder: Path) -> None:
@@ -216,12 +249,19 @@ def save(model_type: str, folder: Path) -> None:
             elif "sink" in name:
                 parameter.normal_(std=1.0)
     model.save_pretrained(folder)
-    if made.reads_pictures:
-        transformers.ViTImageProcessor(size={"height": 24, "width": 24}).save_pretrained(folder)
+    if made.reads_pictures or made.has_sides:
+        processor_of(model_type).save_pretrained(folder)
     if made.reads_sound:
         extractor_of(model_type, config).save_pretrained(folder)
     if made.has_two_stacks or not (made.reads_pictures or made.reads_sound):
         zoo.save_tokenizer(folder, "metaspace")
+
+
+def processor_of(model_type: str) -> Any:
+    """What makes small pictures for a kind of model: of one size, or (SigLIP 2) of as many patches as there may be."""
+    if model_type.startswith("siglip2"):
+        return transformers.Siglip2ImageProcessorPil(patch_size=8, max_num_patches=12)
+    return transformers.ViTImageProcessor(size={"height": 24, "width": 24})
 
 
 def extractor_of(model_type: str, config: Any) -> Any:
@@ -254,8 +294,11 @@ def prove(model_type: str) -> Row:
         spoiled = spoil(folder)
     if spoiled:
         return Row(model_type, verdict="NOT WHOLE", reason=f"opened {spoiled}")
-    abilities = reader.abilities
-    proof, whole = abilities.proof, abilities.whole
+    abilities, whole = reader.abilities, reader.abilities.whole
+    # Of a model with a side for pictures and one for texts, both are proven.
+    sides = [reader.speaking(reads=side).abilities for side in inspect_folder.SIDES if side in reader.offered.reads]
+    proofs = [side.proof for side in sides or [abilities]]
+    proof = next((each for each in proofs if each and not each.is_exact), proofs[0])
     assert proof is not None
     assert whole is not None
     why = str(abilities.lacks.get("decoding", "")) if abilities.kind == "decoder" else ""
@@ -263,8 +306,8 @@ def prove(model_type: str) -> Row:
         model_type,
         abilities.kind,
         "exact" if proof.is_exact else "weights only",
-        proof.difference,
-        proof.heads,
+        max(each.difference for each in proofs if each),
+        sum(each.heads for each in proofs if each),
         abilities.positions,
         abilities.generates,
         proof.why or why,
