@@ -46,7 +46,7 @@ def _imports_of(name: str) -> dict[str, tuple[str, str]]:
 
 if TYPE_CHECKING:
     from model import evaluation, opening, reader, sequence_translator, translator
-    from model.adapters import capture, inspect_folder, library, probe, text_reader
+    from model.adapters import capture, inspect_folder, library, probe, speech_reader, text_reader
     from model.analysis import head_circuits, positions, two_models, word_diff
     from model.analysis.ablations import outputs
     from model.analysis.ablations import results as ablation_results
@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from model.analysis.reasons import twins as reasons_twins
     from model.analysis.reasons import without as reasons_without
     from model.analysis.residual_stream import streams
+    from model.analysis.timing import recordings, subtitles, transcript, word_times
+    from model.analysis.timing import scores as timing_scores
     from model.nn import edits, encoder_decoder
     from model.parts import removal
     from model.sources import picture_file, sound_file

@@ -299,7 +299,7 @@ class SpeechReader(Hearing, TextWriter):
     @cached_property
     def _begin(self) -> tuple[int, ...]:
         prompt = self.prompt or NO_PROMPT
-        told = [] if not prompt.languages else [prompt.languages[self._language], prompt.tasks[self._task]]
+        told = [] if not prompt.languages else [prompt.languages[self._language], prompt.tasks[self.task]]
         without = [] if self._has_times or prompt.no_times is None else [prompt.no_times]
         return (prompt.begin, *told, *without)
 
@@ -308,7 +308,7 @@ class SpeechReader(Hearing, TextWriter):
         """See `TextTracer`; what is told is told to `generate` too, which is to write no more than one window."""
         if self.prompt is None:
             return super().start_options
-        spoken = {"language": f"<|{self._language}|>", "task": self._task} if self.prompt.languages else {}
+        spoken = {"language": f"<|{self._language}|>", "task": self.task} if self.prompt.languages else {}
         return {"return_timestamps": self._has_times, "force_unique_generate_call": True, **spoken}
 
     def most_steps(self, source_ids: Sequence[int]) -> int:
@@ -317,7 +317,8 @@ class SpeechReader(Hearing, TextWriter):
         return most if limit is None else min(most, limit - len(self.begin_before(source_ids)))
 
     @property
-    def _task(self) -> str:
+    def task(self) -> str:
+        """What it does with what it hears: "transcribe" or "translate"; "" of a model without tasks."""
         return self._spoken[1].removesuffix(WITH_TIMES)
 
     @property

@@ -3,6 +3,7 @@
 import wave
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
@@ -145,6 +146,7 @@ def as_sound(sound: Sound | np.ndarray[Any, Any], rate: int | None = None) -> So
     return _made(_mean(columns, _UNNAMED), rate or 0, _UNNAMED)
 
 
+@cache
 def example_sound() -> Sound:
     """A sentence spoken by a synthesizer, at 16,000 samples a second: "The animal didn't cross the street because it
     was too tired." `EXAMPLE_WORDS` says when it says which word.

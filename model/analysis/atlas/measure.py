@@ -6,7 +6,7 @@ so that a long sentence counts for more than a short one. Tables are arrays [sit
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, compress
@@ -67,6 +67,8 @@ AER: Final = ("aer_word_in", "aer_word_out")
 """Alignment error rates of cross-attention heads: asked when a word goes in, and when it comes out."""
 
 Table = npt.NDArray[np.float32]
+Read = Callable[[Sequence[CorpusSentence]], Iterator[tuple[int, Trace | InputTextError]]]
+"""Gives the traces of some sentences, as `trace_batch` of a `Reader` does."""
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -117,6 +119,9 @@ def build_atlas(
     progress: Progress = no_progress,
     cases: PronounCases | None = None,
     unfinished: Path | None = None,
+    *,
+    sites: Collection[str] = SITES,
+    read: Read | None = None,
 ) -> Atlas:
     """Read a corpus and measure every head. Raises a DataError if no sentence could be read.
 
@@ -128,8 +133,10 @@ def build_atlas(
         progress: called with the number of sentences and aligned pairs done since the last call.
         cases: sentences with a pronoun and two candidates, for `ANTECEDENT`; a set of its own.
         unfinished: as of `over_corpus`.
+        sites: whose heads are measured, of those that the model has.
+        read: what gives the traces; by default the reader.
     """
-    survey = _Survey(reader)
+    survey = _Survey(reader, sites, read or reader.trace_batch)
 
     def finish(total: Partial) -> Atlas:
         read = int(total.sums.get("read", 0))
@@ -208,11 +215,11 @@ SKIPPED: Final = "skipped/"
 class _Survey:
     """What a model's heads do in some sentences; heads of a site are one list, those of layer 0 first."""
 
-    def __init__(self, reader: Reader) -> None:
-        self.heads: Heads = reader.abilities.heads
+    def __init__(self, reader: Reader, sites: Collection[str], read: Read) -> None:
+        self.heads: Heads = {site: heads for site, heads in reader.abilities.heads.items() if site in sites}
         most = max(max(of_layers) for of_layers in self.heads.values())
         self.shape = (len(SITES), max(map(len, self.heads.values())), most)
-        self._reader, self._projections = reader, _projections(reader)
+        self._read, self._projections = read, _projections(reader)
         prefixes = ("", NORM) if self._projections else ("",)
         self._names = [prefix + name for prefix in prefixes for name in ROW_METRICS]
 
@@ -234,7 +241,7 @@ class _Survey:
             sums[f"compared/{site}"] = 0
             values[site] = np.full((len(self._names), count, len(sentences)), -np.inf)
         texts: dict[int, tuple[str, str]] = {}
-        for number, trace in self._reader.trace_batch(sentences):
+        for number, trace in self._read(sentences):
             if isinstance(trace, InputTextError):
                 refused = SKIPPED + said("too long or blank for this model")
                 sums[refused] = sums.get(refused, 0) + 1

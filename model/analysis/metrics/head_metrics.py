@@ -47,6 +47,11 @@ NORM: Final = "norm_"
 WORD_IN: Final = "word_in"
 WORD_OUT: Final = "word_out"
 
+#: At decoder.cross of a model that hears: how far the starts of words that a head gives are from those that a person
+#: gives, their median lag, the first without the second, and how far they are from those that other heads give; seconds
+#: (`model.analysis.timing`).
+TIMING: Final = ("timing_error", "timing_lag", "timing_less_lag", "timing_apart")
+
 
 @dataclass(frozen=True, eq=False)
 class AttentionRows:
@@ -189,6 +194,7 @@ METRICS: Final[Mapping[str, WeightedSum | RowFunction | OwnTexts]] = {
     **dict.fromkeys(
         ("prefix_matching", "duplicate", "repeat_previous", "copying"), OwnTexts("metrics.repeated_tokens", [DECODER])
     ),
+    **dict.fromkeys(TIMING, OwnTexts("timing.recordings", [CROSS])),
     **dict.fromkeys((WORD_IN, WORD_OUT), OwnTexts("metrics.head_metrics", [CROSS], of_films=True)),
 }
 #: Those that every text tells.

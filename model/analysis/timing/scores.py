@@ -12,11 +12,9 @@ with these lags held fixed; of a single sound, words.
 Without given times nothing is known about errors, only whether heads agree (`agreement`).
 """
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from typing import Final, NamedTuple
+from typing import Final
 
 import torch
 from jaxtyping import Float, Int
@@ -25,79 +23,13 @@ from torch import Tensor
 from model import interruption
 from model.analysis.metrics.estimates import Estimate, bootstrap_median, bootstrap_median_gain
 from model.analysis.metrics.head_metrics import LayerHead
-from model.analysis.timing.warping import first_frames
-from model.analysis.timing.word_times import WordTime
+from model.analysis.timing.transcript import Transcript
 from model.errors import DataError, TraceError
 
 #: A set of more heads is not searched for.
 LARGEST_SET: Final = 10
 #: With fewer sounds, a half says nothing about the other.
 FEWEST_TO_SEARCH: Final = 4
-
-
-class WrittenWord(NamedTuple):
-    """A word that was written, the row that writes its first token, and the row after that of its last."""
-
-    text: str
-    first: int
-    after: int
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Heard:
-    """What was written about one sound, and where each head looked meanwhile."""
-
-    name: str
-    words: tuple[WrittenWord, ...]
-    #: of all heads, layer by layer, as `warping.smoothed` gives them. The rows write the words and the end of the text.
-    matrices: Float[Tensor, "head row frame"]
-    frame_seconds: float  #: how long a frame lasts
-    begin: float = 0.0  #: second of the recording at which the first frame begins
-    given: tuple[WordTime, ...] = ()  #: what a person says; of the same recording
-
-    @property
-    def duration(self) -> float:
-        """Seconds of sound that were read."""
-        return self.matrices.size(-1) * self.frame_seconds
-
-    @property
-    def matched(self) -> list[tuple[int, int]]:
-        """Index of a written word, and of the given word that it is; not of the first."""
-        written, given = ([_spelling(word[0]) for word in words] for words in (self.words, self.given))
-        blocks = SequenceMatcher(None, written, given, autojunk=False).get_matching_blocks()
-        both = ((block.a + i, block.b + i) for block in blocks for i in range(block.size))
-        return [(i, j) for i, j in both if i and written[i]]
-
-    def of_set(self, heads: Sequence[int]) -> Float[Tensor, "1 row frame"]:
-        """What is warped for several heads together."""
-        return self.matrices[list(heads)].mean(0, keepdim=True)
-
-    def starts(self, matrices: Float[Tensor, "head row frame"]) -> Float[Tensor, "head word"]:
-        """Seconds of the recording at which each word begins, by these matrices."""
-        return self._seconds(first_frames(matrices)[:, [word.first for word in self.words]])
-
-    def word_times(self, heads: Sequence[int]) -> tuple[WordTime, ...]:
-        """The words with the times that a set of heads gives them: each ends where the row after it begins.
-
-        Each has at least the frame that it begins in, which the next may share.
-        """
-        frames = first_frames(self.of_set(heads))[0].tolist()
-        bounds = ((frames[word.first], (*frames, self.matrices.size(-1))[word.after]) for word in self.words)
-        times = [self._seconds(torch.tensor([start, max(end, start + 1)])).tolist() for start, end in bounds]
-        return tuple(WordTime(word.text, *both) for word, both in zip(self.words, times, strict=True))
-
-    def errors(self, starts: Float[Tensor, "head word"]) -> Float[Tensor, "matched head"]:
-        """Found minus given seconds of the words that are matched."""
-        matched = self.matched
-        given = torch.tensor([self.given[j].start for _i, j in matched])
-        return starts[:, [i for i, _j in matched]].T - given[:, None]
-
-    def _seconds(self, frames: Int[Tensor, "*any"]) -> Float[Tensor, "*any"]:
-        return frames * self.frame_seconds + self.begin
-
-
-def _spelling(word: str) -> str:
-    return "".join(sign for sign in unicodedata.normalize("NFKC", word).casefold() if sign.isalnum())
 
 
 def check_order(task: str) -> None:
@@ -182,17 +114,19 @@ def _each_median(values: Float[Tensor, "word head"], groups: Sequence[str]) -> E
     return Estimate(*(torch.stack([getattr(one, end) for one in each]) for end in ("value", "low", "high")))
 
 
-def score_timing(heard: Sequence[Heard], heads: Sequence[LayerHead], own: Sequence[LayerHead] = ()) -> TimingScores:
+def score_timing(
+    transcripts: Sequence[Transcript], heads: Sequence[LayerHead], own: Sequence[LayerHead] = ()
+) -> TimingScores:
     """Score all heads, the model's own set, and sets that are found.
 
     Raises a DataError if fewer than two words are left to be scored.
 
     Args:
-        heard: the sounds, with given times.
-        heads: names of the heads of `Heard.matrices`.
+        transcripts: of the sounds, with given times.
+        heads: names of the heads of `Transcript.matrices`.
         own: the model's own set, of these.
     """
-    sounds = [sound for sound in heard if sound.matched]
+    sounds = [sound for sound in transcripts if sound.matched]
     words = sum(len(sound.matched) for sound in sounds)
     if words < 2:
         message = (
@@ -201,37 +135,38 @@ def score_timing(heard: Sequence[Heard], heads: Sequence[LayerHead], own: Sequen
         )
         raise DataError(message, words=words)
     numbers = [list(heads).index(head) for head in own]
+    of_own = _of_set(sounds, numbers) if numbers else None
     return TimingScores(
         sounds=len(sounds),
         words=words,
-        left_out=sum(len(sound.given) for sound in heard) - words,
+        left_out=sum(len(sound.given) for sound in transcripts) - words,
         heads=tuple(heads),
         each=_Errors.of([sound.errors(sound.starts(sound.matrices)) for sound in sounds]).timing(),
         evenly=_Errors.of([sound.errors(_evenly(sound)) for sound in sounds]).timing(),
         own_heads=tuple(own),
-        own=_of_set(sounds, numbers).timing() if numbers else None,
-        found=_found_sets(sounds, heads, numbers) if len(sounds) >= FEWEST_TO_SEARCH else (),
+        own=None if of_own is None else of_own.timing(),
+        found=_found_sets(sounds, heads, of_own) if len(sounds) >= FEWEST_TO_SEARCH else (),
     )
 
 
-def _evenly(sound: Heard) -> Float[Tensor, "1 word"]:
+def _evenly(sound: Transcript) -> Float[Tensor, "1 word"]:
     count = len(sound.words)
     return sound.begin + torch.arange(count)[None] * (sound.duration / count)
 
 
-def _of_set(sounds: Sequence[Heard], heads: Sequence[int]) -> _Errors:
+def _of_set(sounds: Sequence[Transcript], heads: Sequence[int]) -> _Errors:
     return _Errors.of([sound.errors(sound.starts(sound.of_set(heads))) for sound in sounds])
 
 
-def _found_sets(sounds: Sequence[Heard], heads: Sequence[LayerHead], own: Sequence[int]) -> tuple[FoundSet, ...]:
+def _found_sets(sounds: Sequence[Transcript], heads: Sequence[LayerHead], own: _Errors | None) -> tuple[FoundSet, ...]:
     """A set found on each half, scored on the other."""
     found = []
     for half in (0, 1):
         chosen = find_set(sounds[half::2])
         errors = _of_set(sounds, chosen).only(1 - half)
         gain = without_lag = None
-        if own:
-            before = _of_set(sounds, own).only(1 - half)
+        if own is not None:
+            before = own.only(1 - half)
             gain, without_lag = (
                 bootstrap_median_gain(first[:, 0].abs(), second[:, 0].abs(), errors.groups)
                 for first, second in ((before.seconds, errors.seconds), (before.without_lag, errors.without_lag))
@@ -240,7 +175,7 @@ def _found_sets(sounds: Sequence[Heard], heads: Sequence[LayerHead], own: Sequen
     return tuple(found)
 
 
-def find_set(sounds: Sequence[Heard]) -> tuple[int, ...]:
+def find_set(sounds: Sequence[Transcript]) -> tuple[int, ...]:
     """Indices of heads that together keep time best: the best head, then whichever helps most.
 
     It ends where the interval of the gain, in median absolute error, includes 0.
@@ -265,18 +200,18 @@ def find_set(sounds: Sequence[Heard]) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def agreement(heard: Sequence[Heard], own: Sequence[int] = ()) -> Estimate:
+def agreement(transcripts: Sequence[Transcript], own: Sequence[int] = ()) -> Estimate:
     """Seconds by which each head's word starts differ from the others', as a median over words: no error.
 
     The others are the model's own set without the head itself, their matrices averaged; without an own set, all other
     heads. NaN where there is no other.
     """
-    among = list(own) or list(range(len(heard[0].matrices)))
-    is_member = torch.zeros(len(heard[0].matrices), 1, 1)
+    among = list(own) or list(range(len(transcripts[0].matrices)))
+    is_member = torch.zeros(len(transcripts[0].matrices), 1, 1)
     is_member[among] = 1
     others = len(among) - is_member
     differences, groups = [], []
-    for number, sound in enumerate(heard):
+    for number, sound in enumerate(transcripts):
         interruption.pause()
         rest = (sound.matrices[among].sum(0) - is_member * sound.matrices) / others.clamp_min(1)
         apart = (sound.starts(sound.matrices) - sound.starts(rest)).abs()[:, 1:].T

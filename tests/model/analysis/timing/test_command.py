@@ -8,7 +8,7 @@ import torch
 
 from model.__main__ import main
 from model.adapters.speech_reader import SpeechReader
-from model.analysis.timing.command import heard_in
+from model.analysis.timing.transcript import transcript_of
 from model.analysis.timing.warping import smoothed
 from model.opening import open_reader
 from tests.model.adapters import speech_zoo
@@ -27,7 +27,7 @@ def test_the_command_scores_all_heads_of_a_folder(tmp_path: Path, capsys: pytest
     assert isinstance(reader, SpeechReader)
     assert reader.alignment_heads == ((1, 0), (0, 1))
     trace = reader.of_file(str(data / "tone.wav")).trace("")
-    heard = heard_in(trace)
+    heard = transcript_of(trace)
     # Rows are those that write, frames those of the sound alone.
     assert trace.source.waveform is not None
     last = smoothed(trace.weights("decoder.cross", 1)[:, -len(trace.steps) :], trace.source.waveform.frames)

@@ -5,7 +5,7 @@ from pathlib import Path
 import soundfile
 
 from model.adapters.speech_reader import SpeechReader
-from model.analysis.timing.command import heard_in
+from model.analysis.timing.transcript import transcript_of
 from model.opening import open_reader
 from tests.model.adapters import speech_zoo
 
@@ -17,6 +17,6 @@ def save_sound_with_times(model: Path, folder: Path) -> None:
     soundfile.write(folder / "tone.wav", sound.samples, sound.rate, subtype="FLOAT")
     reader = open_reader(model, "cpu")
     assert isinstance(reader, SpeechReader)
-    words = heard_in(reader.of_file(str(folder / "tone.wav")).trace("")).words
+    words = transcript_of(reader.of_file(str(folder / "tone.wav")).trace("")).words
     rows = (f"{word.text.strip('.,')},{at / 10},{at / 10 + 0.1}\n" for at, word in enumerate(words))
     (folder / "tone.csv").write_text("word,start,end\n" + "".join(rows), encoding="utf-8")
