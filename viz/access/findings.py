@@ -39,6 +39,7 @@ class TellingCell:
     weight: float  #: of a word of several tokens, the mean of their rows
     written: str  #: the word that the row writes
     looked_at: str  #: what the key is called
+    is_moment: bool = False  #: whether that is seconds of a sound
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def _of_what_is_written(trace: "Trace") -> Finding:
     rows = next(list(group) for group in queries.groups if found.row in group)
     weight = float(trace.weights(CROSS, found.layer, [found.head], rows)[0, :, found.key].mean())
     names = "".join(trace.row_tokens(CROSS)[row] for row in rows), trace.axis_tokens(CROSS)[1][found.key]
-    return Finding(CROSS, found.layer, found.head, cell=TellingCell(found.row, found.key, weight, *names))
+    is_moment = trace.source.waveform is not None
+    return Finding(CROSS, found.layer, found.head, cell=TellingCell(found.row, found.key, weight, *names, is_moment))
 
 
 def _of_jobs(metrics: "Metrics", measured: "HeadJobs") -> "Metrics":
@@ -108,10 +110,21 @@ def _of_jobs(metrics: "Metrics", measured: "HeadJobs") -> "Metrics":
 
 
 def in_atlas(atlas: "Atlas") -> "SurestHead | None":
-    """The head that follows antecedents most; of an atlas without that metric, the surest head."""
+    """The head that follows antecedents most; of an atlas without that metric, the surest head.
+
+    Of an atlas of recordings, the head that keeps time best, by given times or else by the other heads.
+    """
     metrics = {
         str(site): {name: table[index] for name, table in atlas.metrics.items()} for index, site in enumerate(SITES)
     }
+    error, *_others, apart = later.head_metrics.TIMING
+    for name in (error, apart):
+        # One head alone is apart from none.
+        if name in atlas.metrics and not np.isnan(of_heads := metrics[CROSS][name]).all():
+            layer, head = divmod(int(np.nanargmin(of_heads)), of_heads.shape[1])
+            return later.head_jobs.SurestHead(
+                CROSS, layer, head, later.head_jobs.HeadJob(name, float(of_heads[layer, head]))
+            )
     followed = {
         site: {later.head_jobs.ANTECEDENT: of[later.head_jobs.ANTECEDENT]}
         for site, of in metrics.items()

@@ -14,7 +14,7 @@ from viz.server import limits
 from viz.server.caches import BoundedCache
 from viz.text.messages import Message, said
 
-MAX_FILES: Final = 32
+MAX_FILES: Final = 64
 MAX_BYTES: Final = 64 * 1024**2
 #: Pixels of a side to which a larger picture is shrunk when it arrives: models look at a few hundred.
 LARGEST_SIDE: Final = 1_024
@@ -94,8 +94,8 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
             "This page compares sentences, but the chosen model reads sound. The Attention page shows its heads."
         ),
         no_atlas=said(
-            "The atlas reads sentences, but the chosen model reads sound. The Attention page shows the metrics of its "
-            "heads for one sound, under each tile and as an order of heads."
+            "The atlas reads sentences, or recordings that a model writes about, but the chosen model only hears. The "
+            "Attention page shows the metrics of its heads for one sound, under each tile and as an order of heads."
         ),
         example_name=said("example sound"),
         unpacked=lambda content, name: later.sound_file.sound_of(content, name, HIGHEST_RATE),

@@ -107,6 +107,35 @@ _OF_ERROR_RATES: Final = said(
     "Alignment Induction*). S, P: sure and possible manual links (Och & Ney 2003); here P = S."
 )
 
+
+def _of_word_times(name: str, meaning: str, *, chance: float | None = None) -> Metric:
+    """A metric of heads of cross-attention over recordings, in seconds."""
+    return Metric(
+        name=name,
+        meaning=meaning,
+        none_at=dict.fromkeys(
+            (ENCODER, DECODER, CROSS),
+            said(
+                "Only heads of cross-attention in a speech model give times of words. Load word times of recordings "
+                "under “Recordings”; without them only “Apart from other heads” is measured."
+            ),
+        ),
+        over="corpus",
+        unit=said("s"),
+        decimals=3,
+        chance=chance,
+        is_share=False,
+        is_error=chance is None,
+        elsewhere=said("“{name}” is a median over the words of all recordings, so none is strongest in it."),
+        formula=r"t_w = \min\,\{\,f : (i_w, f) \in \mathrm{DTW}(\hat\alpha)\,\}",
+        source=said(
+            "α̂: weights of the frames with sound, renormalised, z-scores over rows, median of 7 frames; t_w: the first "
+            "frame of the first row of word w on the warping path. A recording's first word is left out: it is put at "
+            "0 s whatever the head attends to. OpenAI 2022, whisper/timing.py."
+        ),
+    )
+
+
 METRICS: Final[Mapping[str, Metric]] = {
     "word_out": Metric(
         name=said("Target word being predicted"),
@@ -352,6 +381,25 @@ METRICS: Final[Mapping[str, Metric]] = {
         formula=_ERROR_RATE,
         source=_OF_ERROR_RATES,
         job=Job(said("aligns token predicted"), "⇉", HEAD_COLOURS[2]),
+    ),
+    "timing_error": _of_word_times(
+        said("Error of word times"),
+        said("the median distance from the word starts that you gave, its constant lag included; lower is better"),
+    ),
+    "timing_lag": _of_word_times(
+        said("Lag of word times"),
+        said("the median of found minus given start: above 0 is late, below 0 early"),
+        chance=0.0,
+    ),
+    "timing_less_lag": _of_word_times(
+        said("Error less lag"), said("the error with the lag of the other half of the words taken off; lower is better")
+    ),
+    "timing_apart": _of_word_times(
+        said("Apart from other heads"),
+        said(
+            "how far the starts of words that the head gives are from those of the model's own alignment heads, or of "
+            "all other heads where it lists none, as a median over words; agreement is not accuracy"
+        ),
     ),
     "prefix_matching": Metric(
         name=said("Prefix matching"),

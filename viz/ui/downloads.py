@@ -26,7 +26,7 @@ from viz.ui.snippets import Views
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-_MIMES: Final = {".csv": "text/csv", ".html": "text/html", ".json": "application/json"}
+_MIMES: Final = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".vtt": "text/vtt"}
 _TOO_LONG: Final = said("The sentence is too long for the URL and is not part of it: send it separately.")
 
 
@@ -114,6 +114,16 @@ def field(
     # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
     return st.file_uploader(
         label, key=key, help=help_text, max_upload_size=most(megabytes, shared), on_change=on_change
+    )
+
+
+def several(
+    label: str, *, key: str, megabytes: int, shared: int, help_text: str, on_change: Callable[[], None]
+) -> None:
+    """A field for several files, each as `field` takes one; they are a list in the session, under its key."""
+    size = most(megabytes, shared)
+    st.file_uploader(
+        label, key=key, help=help_text, max_upload_size=size, on_change=on_change, accept_multiple_files=True
     )
 
 

@@ -82,6 +82,8 @@ def sentence(found: "Finding") -> str:
     if (cell := found.cell) is not None:
         message = "Writing “{written}”, **{head}** of the {attention} gives **{weight:.4f}** of its weight to {place}."
         written, place = spoken(cell.written), spoken(cell.looked_at)
+        if cell.is_moment:
+            place = _("{seconds} s", seconds=place.removesuffix("s"))
         return _(message, written=written, place=place, weight=cell.weight, **where)
     if found.surest is not None:
         job = found.surest.job

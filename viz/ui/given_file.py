@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 _CHOSEN, _RECORDED, _START, _SECONDS = "given-file", "recorded-sound", "part-start", "part-seconds"
-#: In the session: which of the two fields was used last.
+#: In the session: which of the two fields was used last, or that a file was chosen elsewhere after that.
 _LAST: Final = "given-file/last"
+_ELSEWHERE: Final = "elsewhere"
 #: Bars of the picture of a sound, and the height of its box.
 _BARS, _HEIGHT = 240, 40
 
@@ -38,13 +39,20 @@ def field(kind: FileKind) -> None:
         on_change=_used(_CHOSEN),
     )
     file = (_recorded(chosen) if kind.is_heard else None) or chosen
-    if file is None:
-        st.caption(_(kind.without))
-    _take(kind, file, sizes)
+    if st.session_state.get(_LAST) != _ELSEWHERE:
+        if file is None:
+            st.caption(_(kind.without))
+        _take(kind, file, sizes)
     if kind.is_heard:
         # The page says it where a sound is not kept any more.
         with suppress(HeadlightError):
             _hear(kind)
+
+
+def choose(given_file: str) -> None:
+    """Choose a file that was given in another field, in place of what is in this one."""
+    st.session_state[_LAST] = _ELSEWHERE if given_file else ""
+    state.choose(given_file=given_file)
 
 
 def _recorded(chosen: "UploadedFile | None") -> "UploadedFile | None":

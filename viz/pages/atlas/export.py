@@ -9,7 +9,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import models
-from viz.pages.atlas import data, measuring, metric_texts
+from viz.pages.atlas import data, measuring, metric_texts, recordings
 from viz.pages.atlas.heads.tab import ELSE
 from viz.pages.atlas.metric_texts import maps_of
 from viz.selection import state
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 def _of_atlas(atlas: "Atlas", *lines: str) -> Snippet:
     """Lines about `atlas`: the one that comes with the model, else measured again."""
+    if recordings.is_heard():
+        return _of_recordings(*lines)
     model = state.current().model
     loaded = st.session_state.get(measuring.SENTENCES) if state.current().atlas.corpus == "file" else None
     if loaded is None and data.find(data.reading(None, ()), model).path == models.folder(model) / data.SHIPPED:
@@ -41,6 +43,16 @@ def _of_atlas(atlas: "Atlas", *lines: str) -> Snippet:
     }
     built = f"atlas = build_atlas(reader, read_text({read}), cases=cases_for(reader))"
     return of_model(imports, built, *lines, package=package)
+
+
+def _of_recordings(*lines: str) -> Snippet:
+    """Lines about `atlas`, measured over the example or over a folder of recordings with their word times."""
+    read, package = "example_recording", "headlight"
+    made = "atlas, timing, refused = measure_recordings(reader, [example_recording()])"
+    if any(recording.given_file for recording in recordings.given()):
+        read, package = "recordings_in", "headlight, pathlib"
+        made = "atlas, timing, refused = measure_recordings(reader, recordings_in(pathlib.Path('FOLDER')))"
+    return of_model({"analysis.timing.recordings": f"measure_recordings, {read}"}, made, *lines, package=package)
 
 
 def _heads(atlas: "Atlas") -> Snippet:

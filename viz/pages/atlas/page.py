@@ -14,19 +14,21 @@ from viz.ui import downloads, formulas, frame
 
 frame.title(_("Atlas")).caption(
     _(
-        "What every head does over many sentences (the sentence on the left is not used): how sharply and how far it "
-        "attends, to which tokens, and where it is strongest."
+        "What every head does over many sentences (the sentence on the left is not used), or over recordings: how "
+        "sharply and how far it attends, to which tokens, and where it is strongest."
     )
 )
 with frame.errors_shown():
-    if (of_file := FILES.get(models.reads(state.current().model))) is not None:
+    choice = state.current().model
+    of_file = FILES.get(models.reads(choice))
+    if of_file is not None and not (of_file.is_heard and models.kind(choice) == "encoder-decoder"):
         st.info(_(of_file.no_atlas), icon=":material/info:")
     else:
         # After the title, which waits for no library.
-        from viz.pages.atlas import export, measuring, tabs
+        from viz.pages.atlas import export, measuring, recordings, tabs
 
         pictures = st.container()
-        measured = measuring.measured(pictures)
+        measured = measuring.measured(pictures) if of_file is None else recordings.measured(pictures)
         if measured is not None:
             downloads.files(partial(export.files, measured))
             with pictures:

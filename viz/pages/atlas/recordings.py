@@ -1,0 +1,186 @@
+"""Choose the recordings that the atlas of a speech model is made of, and show which heads keep time, alone and in sets.
+
+What a person loaded stays in the session; the sounds themselves are kept with all that people gave.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.access import models
+from viz.access.given_files import FILES
+from viz.pages.atlas import data
+from viz.pages.atlas.data import GivenRecording
+from viz.selection import state
+from viz.text.html import Column, table
+from viz.text.messages import Message, _, plural, said
+from viz.text.written import CROSS, NamedHead
+from viz.ui import downloads, frame, given_file, long_work
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from model.analysis.atlas.measure import Atlas
+    from model.analysis.metrics.estimates import Estimate
+    from model.analysis.metrics.head_metrics import LayerHead
+    from model.analysis.timing.scores import FoundSet, Timing, TimingScores
+
+#: In the session: the files in the field, the recordings among them, and what is wrong with others.
+_FILES, _LOADED, _BAD = "atlas-recordings", "atlas/recordings", "atlas/recordings-bad"
+#: Of so many recordings an atlas is made without being asked for.
+_FEW: Final = 2
+_COLUMNS: Final = (
+    Column(said("Heads")),
+    Column(said("Error, s"), is_number=True),
+    Column(said("Lag, s"), is_number=True),
+    Column(said("Error less lag, s"), is_number=True),
+)
+
+
+def given() -> tuple[GivenRecording, ...]:
+    """The recordings that a person loaded; without any, the sound that is chosen on the left."""
+    loaded: tuple[GivenRecording, ...] = st.session_state.get(_LOADED, ())
+    return loaded or (data.chosen_recording(state.current().model.given_file),)
+
+
+def is_heard() -> bool:
+    """Whether an atlas of the chosen model is of recordings."""
+    return models.reads(state.current().model) == "sound"
+
+
+def choose(name: str) -> None:
+    """Choose the recording that an atlas calls so."""
+    files = [recording.given_file for recording in given() if recording.name == name]
+    given_file.choose(files[0] if files else "")
+
+
+def measured(above: "DeltaGenerator") -> "Atlas | None":
+    """The atlas of the recordings, once it is measured; until then, the means to measure it.
+
+    Below it is said how well sets of heads keep time. Raises as `data.measuring_recordings`.
+    """
+    sets = st.container()
+    with st.expander(_("Recordings"), key="atlas-corpus"):
+        _field()
+    recordings = given()
+    with frame.loading():
+        task = data.measuring_recordings(recordings, state.current().model)
+    with above:
+        label = plural("Measure {count:,} recording", "Measure {count:,} recordings", len(recordings))
+        start = len(recordings) <= _FEW and models.weights_bytes(state.current().model) <= models.LARGEST_UNASKED
+        result = long_work.outcome(task, label, key="atlas-recordings", button="primary", start=start)
+    if result is None:
+        return None
+    with sets:
+        _show_sets(result.timing, result.refused)
+    return result.atlas
+
+
+def _field() -> None:
+    kind = FILES["sound"]
+    sizes = kind.megabytes, kind.shared_megabytes
+
+    def take() -> None:
+        try:
+            files = [(file.name, downloads.content(file, *sizes)) for file in st.session_state[_FILES]]
+            loaded = data.load_recordings(files, state.current().model.given_file)
+        except HeadlightError as error:
+            loaded = (), (error.message,)
+        st.session_state[_LOADED], st.session_state[_BAD] = loaded
+
+    downloads.several(
+        _("Sounds, and next to each the times of its words"),
+        key=_FILES,
+        megabytes=sizes[0],
+        shared=sizes[1],
+        help_text=_(
+            "At most {most} sounds (WAV, FLAC, OGG or MP3), of each at most its first 30 seconds. Word times are in a "
+            "file of the same name, say speech.wav and speech.csv: CSV with the columns word, start and end in "
+            "seconds, TextGrid, SRT, VTT or JSON. Word times alone belong to the sound chosen on the left.",
+            most=data.MAX_RECORDINGS,
+        ),
+        on_change=take,
+    )
+    bad: Sequence[Message] = st.session_state.get(_BAD, ())
+    if bad:
+        st.warning(plain("  \n".join(map(_, bad))), icon=":material/rule:")
+    timed = sum(bool(recording.words) for recording in given())
+    if st.session_state.get(_LOADED):
+        st.caption(_("Recordings: {count}; with word times: {timed}.", count=len(given()), timed=timed))
+    else:
+        frame.small_print(
+            "Without files of yours, the sound chosen on the left is read; of the example, word times are known."
+        )
+
+
+def _show_sets(timing: "TimingScores | None", refused: str) -> None:
+    """How well sets of heads keep time: the model's own, and those that are found."""
+    st.subheader(_("Heads that keep time"), anchor=False)
+    if refused:
+        st.warning(plain(_(refused)), icon=":material/rule:")
+    if timing is None:
+        frame.note(
+            "Without word times errors are unknown. “Apart from other heads” shows how far the word starts "
+            "of each head are from those of the others: that is agreement, not accuracy. Load word times under "
+            "“Recordings”."
+        )
+        return
+    frame.small_print(
+        "Words: {words}; recordings: {sounds}. Seconds, with 95% intervals. Given words left out: {left_out}, the "
+        "first of each recording, which this method always puts at its beginning, and those that the model wrote "
+        "otherwise. A lag above 0 is late; whoever uses the times can take it off.",
+        words=timing.words,
+        sounds=timing.sounds,
+        left_out=timing.left_out,
+    )
+    best = int(timing.each.error.value.argmin())
+    rows = [_row(_("Best head: {head}", head=NamedHead(CROSS, *timing.heads[best])), timing.each, best)]
+    if timing.own is not None:
+        rows.append(_row(_("The model's own set"), timing.own))
+    rows += [_row(_(_FOUND[found.chosen_on - 1]), found.timing) for found in timing.found]
+    rows.append(_row(_("Words spread evenly"), timing.evenly))
+    st.html(table(_COLUMNS, rows, label=_("Heads that keep time")))
+    if timing.own is not None:
+        _setting(_("The model's own, as transformers takes them:"), timing.own_heads)
+    for found in timing.found:
+        _setting(_(_FOUND[found.chosen_on - 1]), found.heads)
+        _say_gain(found)
+    if not timing.found:
+        frame.small_print(
+            "Sets are searched for among at least four recordings with word times: on one half, and reported on the "
+            "other."
+        )
+
+
+_FOUND: Final = (
+    said("Found on the first half, on the other half"),
+    said("Found on the second half, on the other half"),
+)
+
+
+def _setting(label: str, heads: "Sequence[LayerHead]") -> None:
+    st.caption(label)
+    st.code(f'"alignment_heads": {[[head.layer, head.head] for head in heads]}', language="json")
+
+
+def _say_gain(found: "FoundSet") -> None:
+    if found.gain is None or found.gain_without_lag is None:
+        return
+    frame.small_print(
+        "Its error is below that of the model's own set by {gain} s, less lag by {less_lag} s. If an interval "
+        "contains 0, nothing was gained, which is a valid result.",
+        gain=_interval(found.gain),
+        less_lag=_interval(found.gain_without_lag),
+    )
+
+
+def _row(label: str, timing: "Timing", at: int = 0) -> tuple[str, ...]:
+    return label, *(_interval(estimate, at) for estimate in (timing.error, timing.lag, timing.without_lag))
+
+
+def _interval(estimate: "Estimate", *index: int) -> str:
+    value, low, high = estimate.at(*index)
+    return _("{value:.3f} ({low:.3f} to {high:.3f})", value=value, low=low, high=high)
