@@ -239,6 +239,8 @@ class AttentionChoices:
     rival_key: Annotated[int | None, Param("rival"), _OfQuestion] = None
     #: whether a person wants no twin there.
     without_twin: Annotated[bool, Param("alone"), ResetBy("text", "other_text")] = False
+    #: codes of the heads by which words of a sound have times; none for the model's own.
+    timed_by: Annotated[tuple[str, ...], Param("timed"), ResetBy("checkpoint")] = ()
     #: whether the atlas led to the sentence, so that a link leads back.
     from_atlas: Annotated[bool, ResetBy("text", "checkpoint", "second_text", "chat")] = False
 

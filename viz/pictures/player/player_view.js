@@ -119,13 +119,18 @@ export class PlayerView extends View {
     this.report();
   }
 
+  /** Whether it goes from step to step by itself. */
+  get isPlaying() {
+    return this.transport.isPlaying;
+  }
+
   report() {
     const { digest, command } = this.header;
     lastStates.set(digest, { command: command.number, state: { ...this.state } });
     this.unreported = { ...this.state, digest, command: command.number };
     clearTimeout(this.reportTimer);
     // While it plays nobody needs to know where it is; when it stops it says so.
-    if (!this.transport.isPlaying) this.reportTimer = setTimeout(() => this.flush(), REPORT_AFTER_MS);
+    if (!this.isPlaying) this.reportTimer = setTimeout(() => this.flush(), REPORT_AFTER_MS);
   }
 
   flush() {

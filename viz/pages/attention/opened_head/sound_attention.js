@@ -16,32 +16,32 @@ import {
   Tooltip,
 } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
+import { SoundPlayer } from "../../../pictures/shared/sound_player.js";
+import { laneWords } from "../../../pictures/shared/word_lane.js";
 import { drawSound, markSound, paintCells, ticksOf } from "./sound_drawing.js";
-import { SoundPlayer } from "./sound_player.js";
+import { AROUND, SoundWeights } from "./sound_weights.js";
 
 /** @import { Axis, Focus } from "../../../pictures/shared/focus.js" */
 /** @import { Run } from "../../../pictures/shared/picture.js" */
+/** @import { TimedWord } from "../../../pictures/shared/word_lane.js" */
 
 /**
  * @typedef {{
  *   rate: number, secondsPerFrame: number, isFilled: boolean, rowTokens: string[], rowsWrite: boolean, rows: Axis,
  *   number: string, title: string, fileName: string, stops: string[], ticks: number[], soundColour: string,
  *   tokenColour: string, stretches: Run[], share: number, bands: number, kept: number | null,
+ *   words: TimedWord[],
  * }} SoundHeader
  */
 
 // A row's pixels, those of the style sheet.
 const ROW = 19;
-// A moment that is pointed at reaches so many seconds to both sides.
-const AROUND = 0.05;
-
 class SoundAttention extends View {
   /** @type {SoundHeader} */ data;
   /** @type {Int16Array} */ samples;
   /** @type {Uint8Array} */ spectrogram;
-  /** [row, frame] @type {Float32Array} */ weights;
+  /** @type {SoundWeights} */ weights;
   /** @type {Float32Array} */ after;
-  frames = 0;
   /** The row that is pointed at. @type {number | null} */ row = null;
   /** The moment that is pointed at or heard, in seconds. @type {number | null} */ time = null;
   /** Where playing goes on. */ resting = 0;
@@ -51,7 +51,6 @@ class SoundAttention extends View {
     () => this.rest(),
   );
   /** The sound without marks. */ base = new OffscreenCanvas(1, 1);
-  /** How many frames a cell sums. */ block = 1;
 
   title = element("h4");
   clock = element("span", "clock");
@@ -61,6 +60,7 @@ class SoundAttention extends View {
   cells = element("canvas", "cells");
   soundBox = element("div", "time sound", this.sound);
   cellsBox = element("div", "time", this.cells);
+  lane = element("div", "lane");
   ticks = element("div", "ticks");
   labels = element("div", "labels");
   rests = element("div", "rests");
@@ -77,8 +77,9 @@ class SoundAttention extends View {
 
   start() {
     this.stage.ariaLabel = _("Tokens over the time of the sound: up and down choose a token, left and right a moment");
-    const names = [_("Waveform"), _("Spectrogram"), _("Seconds")].map((name) => element("span", "muted", name));
-    this.top.append(element("div", "names", ...names), this.soundBox, this.restName, this.ticks);
+    const titles = [_("Waveform"), _("Spectrogram"), _("Words"), _("Seconds")];
+    const names = titles.map((name) => element("span", "muted", name));
+    this.top.append(element("div", "names", ...names), this.soundBox, this.restName, this.lane, this.ticks);
     const save = pictureButton(this.root, () => this.data.fileName);
     const bar = element("div", "bar", this.playAll, this.playRow, this.clock);
     this.root.replaceChildren(this.title, bar, this.stage, this.below, this.status, save, this.tooltip.box);
@@ -104,8 +105,10 @@ class SoundAttention extends View {
       this.player.stop();
       this.resting = 0;
     }
-    Object.assign(this, { data: header, samples, spectrogram, weights, after });
-    this.frames = weights.length / header.rowTokens.length;
+    Object.assign(this, { data: header, samples, spectrogram, after });
+    this.weights = new SoundWeights(weights, header.rowTokens.length, header.secondsPerFrame);
+    this.lane.replaceChildren(...laneWords(header.words, this.weights.seconds));
+    this.root.classList.toggle("timed", header.words.length > 0);
     this.row = null;
     this.root.style.setProperty("--sound", header.soundColour);
     this.root.style.setProperty("--word", header.tokenColour);
@@ -134,67 +137,26 @@ class SoundAttention extends View {
     });
   }
 
-  /** Seconds that the frames take; the last may end after the sound. */
-  get seconds() {
-    return this.frames * this.data.secondsPerFrame;
-  }
-
   /** Seconds of the sound. */
   get length() {
     return this.samples.length / this.data.rate;
   }
 
-  /** What a row gives to frames. @param {number} row @param {Run} run */
-  weightOn(row, [first, end]) {
-    let sum = 0;
-    for (let frame = first; frame < end; frame++) sum += this.weights[row * this.frames + frame];
-    return sum;
-  }
-
-  /** The cells of a row, as runs of frames. @returns {Run[]} */
-  get runs() {
-    const { block, frames } = this;
-    return Array.from({ length: Math.ceil(frames / block) }, (_cell, i) => [
-      i * block,
-      Math.min(frames, (i + 1) * block),
-    ]);
-  }
-
-  /** @param {number} row @param {Run[]} runs */
-  weightsOn(row, runs) {
-    return runs.map((run) => this.weightOn(row, run));
-  }
-
-  /** The frames around a moment. @param {number} time @returns {Run} */
-  framesAround(time) {
-    const { secondsPerFrame } = this.data;
-    const frame = Math.min(this.frames - 1, Math.floor(time / secondsPerFrame));
-    // What the division rounds off is no frame.
-    const reach = Math.floor(AROUND / secondsPerFrame + 1e-6);
-    return [Math.max(0, frame - reach), Math.min(this.frames, frame + reach + 1)];
-  }
-
-  /** Frames as a text of seconds. @param {Run} run */
-  spanOf([first, end]) {
-    const { secondsPerFrame } = this.data;
-    return `${(first * secondsPerFrame).toFixed(2)}–${(end * secondsPerFrame).toFixed(2)}`;
-  }
-
   draw() {
     const width = this.soundBox.clientWidth;
     if (!width) return;
-    this.block = Math.ceil(this.frames / width);
-    const { data, block, frames } = this;
-    const runs = this.runs;
+    const { data, weights } = this;
+    weights.block = Math.ceil(weights.frames / width);
+    const { block, frames, runs, seconds } = weights;
     paintCells(
       this.cells,
       data.stops,
       runs.length,
-      data.rowTokens.flatMap((_row, i) => this.weightsOn(i, runs)),
+      data.rowTokens.flatMap((_row, i) => this.weights.onEach(i, runs)),
     );
     // The last cell may sum fewer frames; as it takes as much room, it reaches beyond the end of the box.
     this.cells.style.width = `${(runs.length * block * 100) / frames}%`;
-    const { samples, spectrogram, seconds } = this;
+    const { samples, spectrogram } = this;
     this.base = drawSound(this.sound, width, { samples, spectrogram, bands: data.bands, share: this.length / seconds });
     this.ticks.replaceChildren(...ticksOf(seconds, width));
     const length = (block * data.secondsPerFrame).toFixed(2);
@@ -213,32 +175,26 @@ class SoundAttention extends View {
   /** Mark what is pointed at, kept or heard, and say it. */
   mark() {
     const row = this.heardRow ?? this.markedRow;
-    markSound(this.sound, this.base, row === null ? null : this.marksOf(row), this.data.soundColour);
+    markSound(
+      this.sound,
+      this.base,
+      row === null ? null : this.weights.marksOf(row, this.data.stretches[row]),
+      this.data.soundColour,
+    );
     this.frameRow(this.keptFrame, this.data.kept);
     this.frameRow(this.nearFrame, this.row);
-    const around = this.time === null ? null : this.framesAround(this.time);
+    const around = this.time === null ? null : this.weights.around(this.time);
     for (const band of this.bands) {
       band.hidden = !around;
       if (!around) continue;
-      band.style.left = `${(around[0] * 100) / this.frames}%`;
-      band.style.width = `${((around[1] - around[0]) * 100) / this.frames}%`;
+      band.style.left = `${(around[0] * 100) / this.weights.frames}%`;
+      band.style.width = `${((around[1] - around[0]) * 100) / this.weights.frames}%`;
     }
-    const weights = around && row === null ? this.data.rowTokens.map((_row, i) => this.weightOn(i, around)) : null;
+    const weights = around && row === null ? this.data.rowTokens.map((_row, i) => this.weights.on(i, around)) : null;
     for (const [i, label] of [.../** @type {HTMLCollectionOf<HTMLElement>} */ (this.labels.children)].entries())
       label.style.setProperty("--weight", weights ? `${Math.sqrt(clamp(0, weights[i], 1)) * 100}%` : "0%");
     this.say(row, around, weights);
     this.showButtons(row);
-  }
-
-  /** Where a row's weight lies: each cell's, and the stretch, as shares of the time. @param {number} row */
-  marksOf(row) {
-    const inShares = (/** @type {Run} */ run) => /** @type {Run} */ (run.map((frame) => frame / this.frames));
-    const runs = this.runs;
-    return {
-      weights: this.weightsOn(row, runs),
-      runs: runs.map(inShares),
-      stretch: inShares(this.data.stretches[row]),
-    };
   }
 
   /** @param {HTMLElement} frame @param {number | null} row */
@@ -259,7 +215,7 @@ class SoundAttention extends View {
         .flatMap((i, place) => [place ? ", " : "", this.tokenOf(i), ` ${formatWeight(weights[i])}`]);
       const sentence = _("At {span} s, most weight comes from: {tokens}");
       this.status.replaceChildren(
-        ...sentenceParts(sentence, { span: this.spanOf(around), tokens: element("span", "", ...said) }),
+        ...sentenceParts(sentence, { span: this.weights.spanOf(around), tokens: element("span", "", ...said) }),
       );
     } else
       this.status.replaceChildren(
@@ -273,7 +229,7 @@ class SoundAttention extends View {
     const values = {
       token: this.tokenOf(row),
       share: `${Math.round(this.data.share * 100)} %`,
-      span: this.spanOf(stretch),
+      span: this.weights.spanOf(stretch),
       after: formatWeight(this.after[row]),
     };
     if (stretch[0] === stretch[1])
@@ -309,7 +265,7 @@ class SoundAttention extends View {
     const isInTop = clientY < this.top.getBoundingClientRect().bottom;
     return {
       row: isInTop ? null : clamp(0, Math.floor(((clientY - rows.top) / rows.height) * count), count - 1),
-      time: share >= 0 && share < 1 ? share * this.seconds : null,
+      time: share >= 0 && share < 1 ? share * this.weights.seconds : null,
     };
   }
 
@@ -319,11 +275,10 @@ class SoundAttention extends View {
     const { row, time } = this.placeAt(event);
     this.approach(row, row === null ? time : null);
     if (row === null || time === null) return this.tooltip.hide();
-    const first = Math.floor(time / this.data.secondsPerFrame / this.block) * this.block;
-    const run = /** @type {Run} */ ([first, Math.min(this.frames, first + this.block)]);
+    const run = this.weights.cellAt(time);
     pointAt({ query: placeOf(this.data.rows, row), key: placeOfFrames(run) });
-    const number = `${this.data.number} ${formatWeight(this.weightOn(row, run))}`;
-    this.tooltip.show(event, this.data.title, this.tokenOf(row), `${this.spanOf(run)} s`, number);
+    const number = `${this.data.number} ${formatWeight(this.weights.on(row, run))}`;
+    this.tooltip.show(event, this.data.title, this.tokenOf(row), `${this.weights.spanOf(run)} s`, number);
   }
 
   /** Point at a row or at a moment, here and in all pictures. @param {number | null} row @param {number | null} time */
@@ -331,7 +286,7 @@ class SoundAttention extends View {
     this.row = row;
     // What is heard stays marked.
     if (!this.player.playing) this.time = time;
-    const key = time === null ? null : placeOfFrames(this.framesAround(time));
+    const key = time === null ? null : placeOfFrames(this.weights.around(time));
     pointAt(row === null && !key ? null : { query: row === null ? null : placeOf(this.data.rows, row), key });
     this.mark();
   }
@@ -345,7 +300,7 @@ class SoundAttention extends View {
   markPointed(focus) {
     if (!this.data || this.player.playing || this.stage.matches(":hover, :focus-visible")) return;
     this.row = indicesOf(this.data.rows, this.data.rowTokens.length, focus?.query ?? null)[0] ?? null;
-    const frames = focus?.key?.side === "source" ? focus.key.tokens.filter((frame) => frame < this.frames) : [];
+    const frames = focus?.key?.side === "source" ? focus.key.tokens.filter((frame) => frame < this.weights.frames) : [];
     const [first = null] = frames;
     this.time = first === null ? null : (first + frames.length / 2) * this.data.secondsPerFrame;
     this.mark();
@@ -420,7 +375,7 @@ class SoundAttention extends View {
   /** Let the mark of the moment go along. @param {number} time */
   follow(time) {
     this.time = time;
-    if (this.heardRow === null) pointAt({ query: null, key: placeOfFrames(this.framesAround(time)) });
+    if (this.heardRow === null) pointAt({ query: null, key: placeOfFrames(this.weights.around(time)) });
     this.mark();
   }
 

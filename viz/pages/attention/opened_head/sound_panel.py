@@ -1,15 +1,18 @@
 """The open cross-attention of a sound: each token written over time, below the waveform, with a player."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
+import streamlit as st
 from jaxtyping import Float, Float32, Int16, UInt8
 
 from viz import theme
-from viz.access import attention, models
+from viz.access import attention, models, word_times
 from viz.access.attention import MatrixView
+from viz.access.word_times import TimedWord
 from viz.pages.attention.opened_head.spectrogram import log_mel
 from viz.pictures import focus
 from viz.pictures.component import Component
@@ -17,9 +20,10 @@ from viz.pictures.payload import CHOSEN, Tokens, hear
 from viz.selection import state
 from viz.selection.choices import Common
 from viz.server.caches import cached
-from viz.text.messages import shown
+from viz.text.html import Column, table
+from viz.text.messages import _, shown
 from viz.text.written import CROSS, file_name, head_label, head_name
-from viz.ui import finding, frame
+from viz.ui import downloads, finding, frame
 from viz.ui.head_metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -48,6 +52,7 @@ class SoundData:
     rows: focus.FocusAxis  #: the tokens that rows stand for
     number: str  #: what a weight is called
     title: str
+    words: tuple[TimedWord, ...] = ()  #: that are written, at their times; none where these are not known
     file_name: str = "sound"  #: of saved pictures, without their ending
     stops: tuple[str, ...] = theme.SEQUENTIAL
     ticks: tuple[float, ...] = theme.SQRT_TICKS
@@ -85,10 +90,10 @@ def show_sound(trace: "Trace", site: str) -> None:
     # Norms of frames do not add up to one of a stretch.
     if trace.source.waveform is None or site != CROSS or not MEASURES[common.measure].is_share:
         return
-    queries, _ = attention.shown_axes(trace, site, MatrixView.of(common))
+    queries, _keys = attention.shown_axes(trace, site, MatrixView.of(common))
     if not queries.labels:
         return
-    kept, _ = finding.kept(trace)
+    kept, _key = finding.kept(trace)
     row = None if kept is None else queries.index_of(kept)
 
     def keep(chosen: int) -> None:
@@ -96,12 +101,64 @@ def show_sound(trace: "Trace", site: str) -> None:
         # The heads of a cell were looked for, and lines were drawn around it; now it is another one.
         state.change(token=token, head_chosen=True, from_words=(), to_words=(), window_start=None)
 
-    data = over_time(trace, models.reader(selection.model), common, row)
+    reader = models.text_reader(selection.model)
+    heads = word_times.chosen_heads(reader, selection)
+    why_none = word_times.why_none(reader) if word_times.are_there(trace) else _("No words were written.")
+    words = () if why_none else word_times.timed_words(trace, heads).words
+    data = replace(over_time(trace, models.reader(selection.model), common, row), words=words)
     sound_attention(data, on_keep=keep, key="sound-head")
     frame.small_print(
         "Each row is a token that is written, each column a moment of the sound; the lighter, the more weight. Click a "
         "row to keep it, the waveform to play from there. Keys: arrows move, Enter keeps a row, H plays what it "
         "attends to, Space plays everything. Below is the same head as a matrix."
+    )
+    with st.expander(_("Words and their times"), key="word-times"):
+        if why_none:
+            st.caption(_(why_none))
+        else:
+            _show_words(reader, words, heads)
+
+
+def _show_words(reader: "Reader", words: Sequence[TimedWord], heads: word_times.Heads) -> None:
+    """The choice of the heads that time the words, and the words."""
+    own = word_times.own_heads(reader)
+    codes = {word_times.code(head): head_label(*head) for head in word_times.heads_at(reader)}
+    shown_codes = tuple(map(word_times.code, heads))
+    label = _("Heads that time the words, together")
+    st.multiselect(label, codes, format_func=codes.__getitem__, **state.bound("timed_by", shown_codes))
+    if heads == own:
+        frame.small_print("These are the model's own alignment heads.")
+    columns = Column(_("Word")), Column(_("Begins, s"), is_number=True), Column(_("Ends, s"), is_number=True)
+    rows = [(word.word, f"{word.begin:.2f}", f"{word.end:.2f}") for word in words]
+    st.html(table(columns, rows, label=_("Words and their times")))
+    frame.small_print(
+        "The first word always begins at 0 s: this method puts it there whatever the heads attend to, so it is left "
+        "out where times are scored. The Atlas scores all heads. Export has these times as SRT, VTT and TextGrid."
+    )
+
+
+def offer_word_times(trace: "Trace") -> None:
+    """Offer the words of a sound with their times as subtitles and for Praat; nothing of another source."""
+    if not word_times.are_there(trace):
+        return
+    st.markdown(_("**Words with their times**"))
+    selection = state.current()
+    reader = models.text_reader(selection.model)
+    if why_none := word_times.why_none(reader):
+        st.caption(_(why_none))
+        return
+    heads = word_times.chosen_heads(reader, selection)
+    labels = ", ".join(head_label(*head) for head in heads)
+    inside = _("one entry per word, timed by {heads} together; the first always begins at the beginning", heads=labels)
+    downloads.show_offers(
+        downloads.Offer(
+            ending[1:],
+            inside,
+            partial(word_times.as_file, trace, heads, selection.model.given_file, ending),
+            f"{file_name('words', sentence=trace.text)}{ending}",
+            0,
+        )
+        for ending in word_times.endings()
     )
 
 

@@ -1,0 +1,15 @@
+// The words of a sound at the times at which they are spoken, in a line as long as the sound.
+import { element } from "./picture.js";
+
+/** `step` is the one that writes its first token. @typedef {{ word: string, begin: number, end: number, step: number }} TimedWord */
+
+/** An element a word. @param {TimedWord[]} words @param {number} seconds that the line is long */
+export const laneWords = (words, seconds) =>
+  words.map(({ word, begin, end }) => {
+    const style = `left:${(begin * 100) / seconds}%;width:${((end - begin) * 100) / seconds}%`;
+    return element(
+      "span",
+      { className: "lane-word", style, title: `${word} ${begin.toFixed(2)}–${end.toFixed(2)} s` },
+      word,
+    );
+  });
