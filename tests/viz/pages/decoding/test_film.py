@@ -207,7 +207,7 @@ def test_the_film_of_a_decoder_that_looks_at_its_source_alone_has_one_strip(
 
 def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:
     asked = PlayerState(2, 1, head=2, also=(0,), candidates=7, temperature=80, top_k=5, top_p=90)
-    header, (cross, self_, numbers) = sent(data, asked)
+    header, (cross, self_, numbers, _samples) = sent(data, asked)
     assert header["steps"][2]["token"] == "\\u202e"
     assert (header["steps"][2]["chosen"], header["steps"][2]["rank"]) == (None, 444)
     assert header["steps"][0]["candidates"][1] == [101, "c1", -1.0]

@@ -11,10 +11,11 @@ from typing import Annotated, Final, Self
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float
+from jaxtyping import Float, Int16
 from numpy.typing import NDArray
 
 from viz import theme
+from viz.access.word_times import TimedWord
 from viz.pictures import focus, payload
 from viz.pictures.component import Component, play, reported_state
 from viz.pictures.focus import FocusAxis
@@ -30,6 +31,7 @@ TOP_P: Final = range(1, 101)
 #: The most candidates of a step that can be shown.
 MOST_CANDIDATES: Final = 20
 CANDIDATES: Final = range(1, MOST_CANDIDATES + 1)
+_NO_SAMPLES: Final = np.zeros(0, np.int16)
 #: Titles of the heads of both attentions, layer by layer.
 HeadNames = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -134,6 +136,15 @@ class PlayerStep:
         return {"chosen": self.chosen}
 
 
+@dataclass(frozen=True)
+class PlayerSound:
+    """When the words of a sound are spoken, in its seconds."""
+
+    rate: int  #: samples a second
+    words: tuple[TimedWord, ...]
+    times: tuple[float, ...]  #: at which what each step writes begins
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlayerData(CellCode):
     """A finished decoding, to be sent. Row t of both attentions reads `target_tokens[t]` and writes `steps[t]`."""
@@ -153,6 +164,9 @@ class PlayerData(CellCode):
     cross: NDArray[np.uint8]
     own: NDArray[np.uint8]
     numbers: NDArray[np.uint8]
+    samples: NDArray[np.uint8]  #: of a sound, 16 bits each, compressed; none where no words have times in one
+    sound: PlayerSound | None = None
+    moments: int = 0  #: how many columns, the first, are moments of a sound
     stops: tuple[str, ...] = theme.SEQUENTIAL
     ticks: tuple[float, ...] = theme.SQRT_TICKS
     colours: tuple[str, ...] = theme.HEAD_COLOURS
@@ -173,8 +187,12 @@ class PlayerData(CellCode):
         spread: PlayerSpread,
         titles: tuple[str, str] = TWO_ATTENTIONS,
         axes: tuple[FocusAxis, FocusAxis, FocusAxis] = (*focus.axes(CROSS, rows_write=True), FocusAxis("target")),
+        *,
+        sound: PlayerSound | None = None,
+        samples: Int16[np.ndarray, "sample"] = _NO_SAMPLES,
+        moments: int = 0,
     ) -> Self:
-        """Code and compress a decoding; `titles` are what both attentions are called, `axes` as of the class."""
+        """Code and compress a decoding; `titles` are what both attentions are called, all else as of the class."""
         rows, sources = len(steps), len(source_tokens)
         layers, heads = cross.shape[:2]
         assert rows == len(target_tokens) > 0, "one step for each target token, and at least one"
@@ -195,6 +213,9 @@ class PlayerData(CellCode):
             cross=cells(cross),
             own=cells(self_),
             numbers=_floats(spread),
+            samples=np.frombuffer(payload.deflate(samples.view(np.uint8)), np.uint8),
+            sound=sound,
+            moments=moments,
         )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.access import attention
+from viz.access import attention, word_times
 from viz.pages.decoding.film import component
 from viz.pictures.focus import FocusAxis, Groups
 from viz.server.caches import cached
@@ -23,8 +23,11 @@ MOST_MOMENTS: Final = 80
 
 
 @cached(max_entries=MAX_FILMS)
-def film(trace: "Trace", writer: "Writer") -> component.PlayerData:
-    """Every step of a trace with all its weights and its distribution, ready to be sent."""
+def film(trace: "Trace", writer: "Writer", timed_by: word_times.Heads = ()) -> component.PlayerData:
+    """Every step of a trace with all its weights and its distribution, ready to be sent.
+
+    With a sound, its words have the times that these heads give them.
+    """
     before = trace.rows_before
     titles = component.TWO_ATTENTIONS if CROSS in trace.sites else component.ONE_ATTENTION
     of_source = FocusAxis("source")
@@ -57,7 +60,15 @@ def film(trace: "Trace", writer: "Writer") -> component.PlayerData:
     axes = replace(rows, ahead=rows.ahead + before), of_source, FocusAxis("target", ahead=before)
     first, *others = trace.target_tokens[before:]
     targets = (told(trace) or first, *others) if CROSS in trace.sites else (first, *others)
-    return component.PlayerData.of(sources, targets, tuple(steps), cross, own, distributions, titles, axes)
+    wave, sound, samples = trace.source.waveform, None, np.zeros(0, np.int16)
+    if wave is not None and timed_by:
+        timed = word_times.timed_words(trace, timed_by)
+        sound, samples = component.PlayerSound(wave.rate, timed.words, timed.steps), wave.samples.numpy()
+    moments = 0 if wave is None else len(sources) - has_silence(trace)
+    return component.PlayerData.of(
+        sources, targets, tuple(steps), cross, own, distributions, titles, axes,
+        sound=sound, samples=samples, moments=moments,
+    )  # fmt: skip
 
 
 def fits(trace: "Trace") -> bool:

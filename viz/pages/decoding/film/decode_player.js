@@ -21,11 +21,13 @@ import { distributionAt, filmCurve, filterDistribution } from "./film_distributi
 import { FilmFilters, isFilter } from "./film_filters.js";
 import { FilmHeads } from "./film_heads.js";
 import { FilmSentence } from "./film_sentence.js";
+import { FilmSound } from "./film_sound.js";
 
 /** @import { Command } from "../../../pictures/player/player_view.js" */
 /** @import { Axis, Focus, OpenHead, Place } from "../../../pictures/shared/focus.js" */
 /** @import { StepChart } from "../../../pictures/player/step_chart.js" */
 /** @import { Filter } from "./film_filters.js" */
+/** @import { Heard } from "./film_sound.js" */
 /**
  * `chosen` is the index of the token among the candidates, if it is one of them.
  * @typedef {{
@@ -39,7 +41,7 @@ import { FilmSentence } from "./film_sentence.js";
  *   layers: number, heads: number, titles: [string, string], sourceTokens: string[], targetTokens: string[],
  *   steps: Step[], numBest: number, numBins: number, vocabSize: number, stops: string[], ticks: number[],
  *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, note: string, command: Command<PlayerState>,
- *   asks: boolean, headNames: [string[], string[]], axes: [rows: Axis, source: Axis, own: Axis],
+ *   sound: Heard | null, moments: number, asks: boolean, headNames: [string[], string[]], axes: [rows: Axis, source: Axis, own: Axis],
  * }} PlayerHeader
  */
 
@@ -57,6 +59,7 @@ class DecodePlayer extends HeadFilm {
   /** @type {FilmCandidates} */ candidates;
   /** @type {FilmFilters} */ filters;
   /** @type {FilmHeads} */ heads;
+  /** @type {FilmSound | null} */ sound = null;
   isFilled = false;
   /** Which head the page was told of, and as what. */ offeredName = "";
   /** @type {OpenHead | null} */ offered = null;
@@ -72,13 +75,14 @@ class DecodePlayer extends HeadFilm {
 
   dispose() {
     super.dispose();
+    this.sound?.close();
     closeHead(this.offered);
   }
 
   // ---- building, once for each decoding ----
 
-  /** @param {Uint8Array<ArrayBuffer>[]} unpacked weights of the cross- and of the self-attention, and the distributions */
-  build([cross, self, numbers]) {
+  /** @param {Uint8Array<ArrayBuffer>[]} unpacked weights of the cross- and of the self-attention, the distributions, and the samples of a sound */
+  build([cross, self, numbers, samples]) {
     const { header, tooltip } = this;
     const { layers, heads, sourceTokens, targetTokens, steps, firstCell, firstThousandth } = header;
     // JSON has no −∞, the log-probability of a token that was written though the model's rules forbid it.
@@ -98,6 +102,8 @@ class DecodePlayer extends HeadFilm {
       pointKey: (key) => this.point(null, key === null ? null : placeOf(header.axes[1], key)),
       pointStep: (step) => this.point(step, null),
     });
+    this.sound?.close();
+    this.sound = header.sound && this.buildSound(header.sound, new Int16Array(samples.buffer));
     this.curve = filmCurve(steps, tooltip, goTo, (step) => this.point(step, null));
     this.candidates = new FilmCandidates(steps, header.note, {
       force: (tokenId) => this.wish({ kind: "force", tokenId }),
@@ -119,10 +125,25 @@ class DecodePlayer extends HeadFilm {
     this.offeredName = "";
     const choices = element("div", "choices", this.candidates.element, this.filters.element);
     this.panels.replaceChildren(choices, this.heads.element);
-    const parts = [this.transport, this.sentence, this.curve].map((part) => part.element);
+    const parts = [this.transport, ...(this.sound ? [this.sound] : []), this.sentence, this.curve].map(
+      (part) => part.element,
+    );
     this.root.replaceChildren(...parts, this.panels, this.announcement, tooltip.box);
     this.width = 0;
     this.measure();
+  }
+
+  /** @param {Heard} heard @param {Int16Array} samples */
+  buildSound(heard, samples) {
+    return new FilmSound(heard, samples, {
+      goTo: (step) => this.goTo(step),
+      begin: () => this.transport.pause(),
+      end: () => this.state && this.report(),
+    });
+  }
+
+  get isPlaying() {
+    return super.isPlaying || Boolean(this.sound?.player.playing);
   }
 
   // ---- what a person does ----
@@ -248,6 +269,7 @@ class DecodePlayer extends HeadFilm {
     const { steps } = this.header;
     const filtered = this.filtered();
     this.transport.draw(step);
+    this.sound?.draw(step);
     this.sentence.draw(step);
     this.candidates.draw(steps[step], candidates, filtered);
     this.filters.draw(this.state, filtered);
@@ -268,8 +290,10 @@ class DecodePlayer extends HeadFilm {
     // At last, for scrolling makes the browser lay out the page.
     if (this.width) {
       this.sentence.follow();
-      this.heads.follow();
       this.link();
+      const moment = this.sentence.attended(this.header.moments);
+      this.heads.follow(moment);
+      this.sentence.show(moment);
     }
   }
 }

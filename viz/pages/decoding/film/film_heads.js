@@ -62,7 +62,7 @@ export class FilmHeads {
   stripRow = 0;
   room = 0;
   isWide = false;
-  share = 0;
+  /** Where the film has scrolled each panel to. @type {Map<HTMLElement, number>} */ lefts = new Map();
   row = element("span");
   named = element("span");
   /** What the strips mark: the layer and its heads. */ marked = "";
@@ -250,27 +250,34 @@ export class FilmHeads {
     this.draw(this.state);
   }
 
-  /** Scroll both panels so far that the current column is in the middle, where there is more than fits. */
-  follow() {
+  /** Scroll both panels so far that the current column is in the middle, where there is more than fits; over a sound, to the moment that is attended to. @param {number | null} moment a column of the source */
+  follow(moment) {
     const { step } = this.state;
     const { targetTokens } = this.header;
     if (!this.isWide) return;
     const share = ((step + 0.5) * this.cell - this.room / 2) / Math.max(1, targetTokens.length * this.cell - this.room);
     this.scrollTo(clamp(0, share, 1));
+    const [panel] = this.panels;
+    if (moment !== null) this.put(panel, (moment + 0.5) * this.cell - (panel.clientWidth - GUTTER) / 2);
+  }
+
+  /** @param {HTMLElement} panel @param {number} left */
+  put(panel, left) {
+    panel.scrollLeft = Math.round(left);
+    this.lefts.set(panel, panel.scrollLeft);
   }
 
   /** Both panels, to the same share of how far each can be scrolled. @param {number} share */
   scrollTo(share) {
-    for (const panel of this.panels) panel.scrollLeft = Math.round(share * (panel.scrollWidth - panel.clientWidth));
-    this.share = share;
+    for (const panel of this.panels) this.put(panel, share * (panel.scrollWidth - panel.clientWidth));
   }
 
   /** @param {HTMLElement} panel */
   scrollTogether(panel) {
     const most = panel.scrollWidth - panel.clientWidth;
-    const share = most > 0 ? panel.scrollLeft / most : 0;
-    // What `scrollTo` did comes back as an event; only a person's own scrolling moves the other panel.
-    if (Math.abs(share - this.share) * most > 2) this.scrollTo(share);
+    // What `put` did comes back as an event; only a person's own scrolling moves the other panel.
+    if (Math.abs(panel.scrollLeft - (this.lefts.get(panel) ?? 0)) > 2)
+      this.scrollTo(most > 0 ? panel.scrollLeft / most : 0);
   }
 
   // ---- drawing ----

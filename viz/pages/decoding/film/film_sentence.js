@@ -1,5 +1,6 @@
 // The sentence as it is written: a column for each step, above the token it reads, below the token it writes. Above it
 // what the chosen heads look at in this step: the tokens of the source, tinted, with lines from the token that is written.
+import { scrolledTo } from "../../../pictures/shared/items.js";
 import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { directionOf, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { WordLinks } from "../../../pictures/shared/word_links.js";
@@ -16,6 +17,7 @@ export class FilmSentence {
   /** Upper and lower edge of each column, if some are out of sight. @type {number[][] | null} */ edges = null;
 
   links = new WordLinks();
+  /** What is given to each token of the source by the heads that are shown. @type {number[]} */ shares = [];
 
   /**
    * `goTo` is called when a column is clicked, `pointKey` with the token of the source that a person points at, or null,
@@ -57,6 +59,7 @@ export class FilmSentence {
     const from = Math.min(step, this.shown);
     const rows = heads.map((head) => this.tiles.rowOf([layer, head], from));
     const shares = this.sources.map((_chip, key) => rows.reduce((sum, row) => sum + row[key], 0) / rows.length);
+    this.shares = shares;
     const { colours } = this.header;
     this.element.style.setProperty("--link", colours[heads[0] % colours.length]);
     for (const [key, chip] of this.sources.entries()) chip.style.setProperty("--share", shares[key].toFixed(3));
@@ -110,5 +113,23 @@ export class FilmSentence {
     const [top, bottom] = this.edges[this.shown];
     if (top < this.line.scrollTop || bottom > this.line.scrollTop + this.height)
       this.line.scrollTop = bottom - this.height;
+  }
+
+  /** Of the moments of a sound, which are the first tokens of the source, the one that most is given to; null without any. @param {number} moments */
+  attended(moments) {
+    const heard = this.shares.slice(0, moments);
+    return heard.length ? heard.indexOf(Math.max(...heard)) : null;
+  }
+
+  /** Scroll the source so far that a token of it is in sight. @param {number | null} key */
+  show(key) {
+    if (key === null) return;
+    const { offsetTop, offsetHeight } = this.sources[key];
+    this.source.scrollTop = scrolledTo(
+      this.source.scrollTop,
+      this.source.clientHeight,
+      offsetTop,
+      offsetTop + offsetHeight,
+    );
   }
 }

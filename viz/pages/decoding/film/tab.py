@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import attention, models, texts
+from viz.access import attention, models, texts, word_times
 from viz.pages.decoding import steps, translation_controls, translations
 from viz.pages.decoding.branches import tab as branches
 from viz.pages.decoding.film import data
@@ -60,13 +60,16 @@ def show(trace: "Trace") -> None:
         )
     state.propose(**NO_FILTER._asdict())
     selection = state.current().for_model(trace.shapes)
-    film = data.film(trace, models.writer(selection.model))
+    writer = models.writer(selection.model)
+    has_times = word_times.are_there(trace) and not word_times.why_none(writer)
+    timed_by = word_times.chosen_heads(writer, selection) if has_times else ()
+    film = data.film(trace, writer, timed_by)
     asked = wished(film, key="player")
     if asked is not None:
         state.put(_with_player(selection, asked.state))
         trace = _written(asked, trace)
         selection = state.current().for_model(trace.shapes)
-        film = data.film(trace, models.writer(selection.model))
+        film = data.film(trace, writer, timed_by)
     _show_change(trace)
     player = decode_player(
         film,

@@ -1,0 +1,101 @@
+// The sound that a film writes about: its words at their times, as far as they are written, and where the film stands.
+// While it plays, the film goes to the step that writes what is heard.
+import { _ } from "../../../pictures/shared/messages.js";
+import { button, element } from "../../../pictures/shared/picture.js";
+import { SoundPlayer } from "../../../pictures/shared/sound_player.js";
+import { laneWords } from "../../../pictures/shared/word_lane.js";
+
+/** @import { TimedWord } from "../../../pictures/shared/word_lane.js" */
+/** `times`: when what each step writes begins, ascending. @typedef {{ rate: number, words: TimedWord[], times: number[] }} Heard */
+
+export class FilmSound {
+  step = 0;
+  /** The second where the playhead is. */ time = 0;
+
+  /** @param {Heard} heard @param {Int16Array} samples @param {{ goTo(step: number): void, begin(): void, end(): void }} act `begin` and `end` are told of what plays */
+  constructor(heard, samples, act) {
+    this.heard = heard;
+    this.samples = samples;
+    this.act = act;
+    this.seconds = samples.length / heard.rate;
+    this.player = new SoundPlayer(
+      (time) => this.follow(time),
+      () => this.rest(),
+    );
+    const look = { className: "button small hear", dataset: { inPicture: "" } };
+    this.play = button(look, () => this.toggle());
+    this.clock = element("span", "clock");
+    this.words = laneWords(heard.words, this.seconds);
+    this.playhead = element("div", "playhead");
+    this.lane = element("div", { className: "lane", onclick: (/** @type {MouseEvent} */ event) => this.playAt(event) });
+    this.lane.append(...this.words, this.playhead);
+    this.element = element("div", "film-sound", this.play, this.lane, this.clock);
+    this.nameButton();
+  }
+
+  nameButton() {
+    const [stop, play] = [_("Stop"), _("Play the sound")];
+    this.play.textContent = this.player.playing ? `■ ${stop}` : `▶ ${play}`;
+  }
+
+  /** The step that writes what is heard at a moment. @param {number} time */
+  stepAt(time) {
+    return Math.max(
+      0,
+      this.heard.times.findLastIndex((begin) => begin <= time),
+    );
+  }
+
+  /** @param {number} step */
+  draw(step) {
+    this.step = step;
+    for (const [i, word] of this.words.entries()) word.classList.toggle("future", this.heard.words[i].step > step);
+    const { playing } = this.player;
+    if (!playing) this.place(Math.min(this.heard.times[step], this.seconds));
+    // Who goes elsewhere meanwhile hears no more of it.
+    else if (step !== this.stepAt(this.time)) this.player.stop();
+  }
+
+  /** @param {number} time */
+  place(time) {
+    this.time = time;
+    this.playhead.style.left = `${(time * 100) / this.seconds}%`;
+    this.clock.textContent = `${time.toFixed(2)} / ${this.seconds.toFixed(2)} s`;
+  }
+
+  /** Play on from where the film stands, at its end from the beginning; or stop. */
+  toggle() {
+    if (this.player.playing) this.player.stop();
+    else this.playFrom(this.step === this.heard.times.length - 1 ? 0 : this.heard.times[this.step]);
+  }
+
+  /** @param {MouseEvent} event */
+  playAt({ clientX }) {
+    const { left, width } = this.lane.getBoundingClientRect();
+    this.playFrom(((clientX - left) / width) * this.seconds);
+  }
+
+  /** @param {number} from */
+  playFrom(from) {
+    if (from >= this.seconds) return;
+    this.act.begin();
+    this.player.play(this.samples, this.heard.rate, from, this.seconds);
+    this.nameButton();
+  }
+
+  /** @param {number} time */
+  follow(time) {
+    this.place(time);
+    const step = this.stepAt(time);
+    if (step !== this.step) this.act.goTo(step);
+  }
+
+  rest() {
+    this.nameButton();
+    this.act.end();
+  }
+
+  close() {
+    this.player.close();
+  }
+}
