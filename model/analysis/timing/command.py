@@ -1,21 +1,16 @@
 """The command `python -m model timing`: score the heads of a speech model on a folder of sounds with word times."""
 
 import argparse
-from pathlib import Path
-from typing import Final
 
 from tqdm import tqdm
 
 from model.analysis.timing.report import timing_json, timing_report
 from model.analysis.timing.scores import score_timing
-from model.analysis.timing.word_times import READERS, read_word_times
+from model.analysis.timing.word_times import READERS, SOUNDS, read_word_times, sounds_in
 from model.arguments import path
 from model.errors import DataError
 from model.file_writing import json_text
-from model.folder_files import entries, read_as_data
 from model.opening import open_reader
-
-SOUNDS: Final = (".wav", ".flac", ".ogg", ".mp3")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,18 +41,3 @@ def run(arguments: argparse.Namespace) -> None:
     scores = score_timing(transcripts.all, *heads_of(reader))
     name = arguments.data.name
     print(json_text({"set": name, **timing_json(scores)}) if arguments.json else timing_report(name, scores))
-
-
-def sounds_in(folder: Path) -> list[tuple[Path, Path]]:
-    """The sounds of a folder, each with its word times. Raises a DataError if one has none, or there is no sound."""
-    with read_as_data(folder):
-        files = entries(folder)
-    times = {file.stem: file for file in files if file.suffix.lower() in READERS}
-    sounds = [file for file in files if file.suffix.lower() in SOUNDS]
-    if not sounds:
-        raise DataError("{name} contains no sound ({endings}).", name=folder, endings=", ".join(SOUNDS))
-    for sound in sounds:
-        if sound.stem not in times:
-            message = "{name} has no file of word times; expected {stem} with one of {endings}."
-            raise DataError(message, name=sound, stem=sound.stem, endings=", ".join(READERS))
-    return [(sound, times[sound.stem]) for sound in sounds]

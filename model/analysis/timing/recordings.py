@@ -16,10 +16,9 @@ from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.estimates import Estimate
 from model.analysis.metrics.head_metrics import DECODER, TIMING, LayerHead
-from model.analysis.timing.command import sounds_in
 from model.analysis.timing.scores import TimingScores, agreement, check_order, score_timing
 from model.analysis.timing.transcript import SITE, Transcript, transcript_of
-from model.analysis.timing.word_times import WordTime, read_word_times
+from model.analysis.timing.word_times import WordTime, read_word_times, sounds_in
 from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES

@@ -24,8 +24,9 @@ from typing import Final, NamedTuple
 
 from model.checked import Malformed, has_surrogate, parsed
 from model.errors import DataError, Message, said
-from model.folder_files import read_as_data
+from model.folder_files import entries, read_as_data
 
+SOUNDS: Final = (".wav", ".flac", ".ogg", ".mp3")
 LARGEST_FILE: Final = 4 * 1024 * 1024
 MOST_WORDS: Final = 20_000
 LONGEST_WORD: Final = 200
@@ -355,3 +356,18 @@ READERS: Final[Mapping[str, Callable[[str], Iterator[_Entry]]]] = {
     ".vtt": _from_cues,
     ".json": _from_json,
 }
+
+
+def sounds_in(folder: Path) -> list[tuple[Path, Path]]:
+    """The sounds of a folder, each with its word times. Raises a DataError if one has none, or there is no sound."""
+    with read_as_data(folder):
+        files = entries(folder)
+    times = {file.stem: file for file in files if file.suffix.lower() in READERS}
+    sounds = [file for file in files if file.suffix.lower() in SOUNDS]
+    if not sounds:
+        raise DataError("{name} contains no sound ({endings}).", name=folder, endings=", ".join(SOUNDS))
+    for sound in sounds:
+        if sound.stem not in times:
+            message = "{name} has no file of word times; expected {stem} with one of {endings}."
+            raise DataError(message, name=sound, stem=sound.stem, endings=", ".join(READERS))
+    return [(sound, times[sound.stem]) for sound in sounds]

@@ -229,6 +229,6 @@ def test_a_token_that_the_rules_forbid_travels_without_a_number() -> None:
 def test_weights_travel_as_cells_low_bytes_first(data: PlayerData) -> None:
     from viz.pictures.tiles.codes import code
 
-    _, self_, _ = sent(data)[1]
+    _, self_, *_others = sent(data)[1]
     low, high = np.frombuffer(self_, np.uint8).reshape(2, *SELF.shape).astype(np.uint16)
     assert np.array_equal(low | high << 8, code(SELF))
