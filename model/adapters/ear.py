@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from contextvars import Context
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -12,6 +11,7 @@ import torch
 from torch import Tensor
 
 from model.adapters import library
+from model.adapters.given import Given
 from model.adapters.placement import device_of
 from model.adapters.probe import Probe
 from model.errors import CheckpointError, InputTextError
@@ -56,7 +56,7 @@ class Ear:
         short, long = (made.numbers(probe_sound(made.rate, seconds)) for seconds in _SHOWN)
         sizes = tuple(zip(short[made.name].shape, long[made.name].shape, strict=True))
         read = made.numbers(probe_sound(made.rate))
-        rows = made.encoded(read).last_hidden_state.size(1)
+        rows = library.encoded(model, read).last_hidden_state.size(1)
         if long[made.name].shape == short[made.name].shape:
             samples = getattr(processor, "n_samples", 0)
             axis = next((axis for axis, (_, size) in enumerate(sizes) if made._rows(size) == rows), None)
@@ -111,12 +111,6 @@ class Ear:
             raise InputTextError("The sound is too short for this model. Choose a longer one.")
         return rows
 
-    def encoded(self, numbers: Mapping[str, Tensor]) -> Any:
-        """What the encoder puts out."""
-        model = self.model
-        with library.settings_of_model(model):
-            return (model.get_encoder() if model.config.is_encoder_decoder else model.base_model)(**numbers)
-
     def _rows(self, size: int) -> int:
         known = getattr(self.model, "_get_feat_extract_output_lengths", None)
         return 0 if known is None else int(known(torch.tensor(size)))
@@ -138,15 +132,12 @@ def probe_sound(rate: int, seconds: float = _PROVEN) -> Sound:
     return Sound((noise + 0.3 * np.sin(2 * np.pi * (600 - 200 * time) * time)).astype(np.float32), rate)
 
 
-class Heard:
-    """What is read in place of a text: a sound, at the rate of a model."""
-
-    ear: Ear
+class Heard(Given):
+    """A sound, at the rate of a model."""
 
     def __init__(self, ear: Ear, name: str, sound: Sound) -> None:
-        self.ear, self.name, self.sound = ear, name, sound.resampled(ear.rate)
-        samples = hashlib.sha256(self.sound.samples.tobytes()).hexdigest()
-        self.key = f"/{name}/{samples}"
+        self.ear, self.sound = ear, sound.resampled(ear.rate)
+        super().__init__(ear.model, name, hashlib.sha256(self.sound.samples.tobytes()).hexdigest())
 
     @cached_property
     def numbers(self) -> Mapping[str, Tensor]:
@@ -157,26 +148,3 @@ class Heard:
     def source(self) -> SoundSource:
         """What a trace keeps of it. Raises as `Ear.numbers` and `Ear.frames`."""
         return SoundSource.of_frames(self.name, self.ear.waveform(self.sound), self.ear.frames(self.numbers))
-
-    @cached_property
-    def encoded(self) -> Any:
-        """What the encoder makes of it, in a run of its own: who listens to another one does not hear or edit it."""
-        numbers = self.numbers
-        with torch.inference_mode():
-            return Context().run(lambda: self.ear.encoded(numbers))
-
-    def read(self, ids: Sequence[int], copies: int) -> dict[str, Any]:
-        """The arguments with which the model reads all of its frames; or, of a part of them, what they became."""
-        if tuple(ids) == self.source.ids:
-            return {name: _copied(value, copies) for name, value in self.numbers.items()}
-        return self.memory(ids, copies)
-
-    def memory(self, ids: Sequence[int], copies: int = 1) -> dict[str, Any]:
-        """The arguments with which a decoder attends to these frames, counted round where they are fewer."""
-        rows = self.encoded.last_hidden_state
-        chosen = rows[:, [each % rows.size(1) for each in ids]]
-        return {"encoder_outputs": type(self.encoded)(last_hidden_state=_copied(chosen, copies))}
-
-
-def _copied(value: Tensor, copies: int) -> Tensor:
-    return value.expand(copies, *[-1] * (value.dim() - 1))

@@ -1,96 +1,84 @@
-"""Read pictures with vision transformers through the same `Trace`: patches are tokens."""
+"""Read pictures with models of `transformers` through the same `Trace`: patches are tokens. Some write about them."""
 
-import copy
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.adapters.base_reader import BaseReader
-from model.adapters.capture import head_edits
-from model.adapters.layout import OUTPUTS, Layout, weights_of
+from model.adapters.given import EncoderParts, EncoderReader, Given, GivenReader, GivenWriter
+from model.adapters.layout import Layout
+from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.probe import picture_table
-from model.adapters.sight import Sight
+from model.adapters.sight import Sight, probe_picture
 from model.errors import InputTextError, said
 from model.nn.edit_hooks import Edits
-from model.nn.hooks import CALL, listen
-from model.parts.parts import Parts
 from model.sources.picture_file import as_image, open_picture
+from model.sources.source import PictureSource
 from model.trace.trace import Trace
 
 
-@dataclass(frozen=True, eq=False)
-class PictureParts(Parts):
-    """What is known of a vision model: the table of its positions."""
+class Seen(Given):
+    """A picture."""
 
-    model: nn.Module
-    abilities: Abilities
-    why = said("It reads patches of a picture, not tokens; its heads are on the Attention page.")
+    def __init__(self, sight: Sight, name: str, picture: Image.Image) -> None:
+        self.sight, self.picture = sight, picture
+        super().__init__(sight.model, name, f"{picture.size}/{hashlib.sha256(picture.tobytes()).hexdigest()}")
 
-    def positional(self, trace: Trace) -> Float[Tensor, "position d_model"] | None:
-        """See `Parts`."""
-        return picture_table(self.model, len(trace.source_tokens))
+    @cached_property
+    def numbers(self) -> Mapping[str, Tensor]:
+        """What the encoder is given. Raises as `Sight.numbers`."""
+        return self.sight.numbers(self.picture)
+
+    @cached_property
+    def source(self) -> PictureSource:
+        """What a trace keeps of it. Raises as `Sight.numbers`."""
+        return self.sight.source(self.name, self.numbers, self.picture)
+
+    @contextmanager
+    def read_by_model(self) -> Iterator[None]:
+        """Raises an InputTextError if the model does not read a picture of this shape."""
+        try:
+            yield
+        except ValueError as error:
+            height, width = self.source.grid.pixels.shape[:2]
+            message = (
+                "After scaling, the picture has {width} × {height} pixels, which this model does not read. Crop it to "
+                "a square first."
+            )
+            raise InputTextError(message, width=width, height=height) from error
 
 
-class ImageReader(BaseReader):
-    """A loaded vision model of `transformers`, with what it sees by. Safe to share between threads."""
+class Seeing(GivenReader):
+    """A reader that reads the picture that it is given, whatever the text."""
 
-    #: special_ids, byte_ids: none, as patches are of no vocabulary.
-    special_ids: frozenset[int] = frozenset()
-    byte_ids: frozenset[int] = frozenset()
+    none_given = said(
+        "This model reads pictures, and none was given to it. Choose one on the left; in Python, use reading()."
+    )
+    another_given = said("This trace is of another picture than the one that the model is given now.")
+    sight: Sight
 
-    def __init__(
-        self, model: nn.Module, layout: Layout, abilities: Abilities, *, sight: Sight, name: str, digest: str
-    ) -> None:
-        super().__init__(model, layout, abilities, name=name, digest=digest)
-        self.sight = sight
-        self._given: tuple[str, Image.Image] | None = None
-        self._seen = ""  #: names what is given; kept, for a key is asked for often
+    def perceived(self, name: str, content: Any) -> Seen:
+        """See `GivenReader`: of an image, or bytes [height, width, 3] of red, green and blue."""
+        return Seen(self.sight, name, as_image(content))
+
+    def opened(self, path: Path) -> Image.Image:
+        """The picture in a file. Raises as `open_picture`."""
+        return open_picture(path)
 
     @property
-    def key(self) -> str:
-        """Names this content, and the picture that is looked at whatever the text."""
-        return super().key + self._seen
+    def probing(self) -> Image.Image:
+        """See `GivenReader`."""
+        return probe_picture()
 
-    def reading(self, name: str, content: Image.Image) -> Self:
-        """See `model.reader.Reader`."""
-        made, picture = copy.copy(self), as_image(content)
-        made._given = name, picture
-        made._seen = f"/{name}/{picture.size}/{hashlib.sha256(picture.tobytes()).hexdigest()}"
-        return made
-
-    @property
-    def parts(self) -> Parts:
-        """See `model.reader.Reader`."""
-        return PictureParts(self.model, self.abilities)
-
-    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    def trace(
-        self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
-    ) -> Trace:
-        """Look at the picture that is given, or at that in the file `text`.
-
-        Raises as `trace_picture`, or an InputTextError for a target.
-        """
-        if target is not None:
-            message = "This model ({family}) only reads pictures: it has no decoder."
-            raise InputTextError(message, family=self.abilities.family)
-        self.checked_extras(extras)
-        name, picture = self._given or (Path(text).name, open_picture(Path(text)))
-        return self.trace_picture(picture, name=name, extras=extras, edits=edits)
-
-    @torch.inference_mode()
     def trace_picture(
         self,
         picture: Image.Image | np.ndarray[Any, Any],
@@ -105,25 +93,50 @@ class ImageReader(BaseReader):
             InputTextError: it is not a picture of this form, or the model does not read one of this shape.
             EditError: an edit names what does not exist.
         """
-        image = as_image(picture)
-        numbers = self.sight.numbers(image)
-        source = self.sight.source(name, numbers, image)
-        functions = head_edits(edits, self.abilities, num_source=len(source.ids), num_target=0)
-        more = {} if self.abilities.knows_inputs else {"output_attentions": True}
-        try:
-            with listen(record={CALL, OUTPUTS} & {CALL, *extras}, edits=functions) as recorded:
-                output = self.model(**numbers, **more)
-        except ValueError as error:
-            height, width = source.grid.pixels.shape[:2]
-            message = (
-                "After scaling, the picture has {width} × {height} pixels, which this model does not read. Crop it to "
-                "a square first."
-            )
-            raise InputTextError(message, width=width, height=height) from error
-        return Trace(
-            reader_key=super().key,
-            source=source,
-            inputs=self.layout.inputs(recorded) if not more else weights_of(output, self.abilities, self.config),
-            recorded=self.layout.outputs(recorded),
-            special_tokens=source.special,
-        )
+        return self.reading(name, picture).trace("", extras=extras, edits=edits)  # type: ignore[attr-defined, no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class PictureParts(EncoderParts):
+    """What is known of a vision model: the table of its positions."""
+
+    model: nn.Module
+
+    def positional(self, trace: Trace) -> Float[Tensor, "position d_model"] | None:
+        """See `Parts`."""
+        return picture_table(self.model, len(trace.source_tokens))
+
+
+class ImageReader(Seeing, EncoderReader):
+    """A loaded vision model of `transformers`, with what it sees by. Safe to share between threads."""
+
+    def __init__(
+        self, model: nn.Module, layout: Layout, abilities: Abilities, *, sight: Sight, name: str, digest: str
+    ) -> None:
+        super().__init__(model, layout, abilities, name=name, digest=digest)
+        self.sight = sight
+
+    @property
+    def parts(self) -> PictureParts:
+        """See `model.reader.Reader`."""
+        return PictureParts(self.abilities, self.model)
+
+
+class PictureWriter(Seeing, GivenWriter):
+    """A loaded model of `transformers` that writes about a picture, with what it sees by. Safe to share between
+    threads.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        pieces: LibraryTokenizer,
+        layout: Layout,
+        abilities: Abilities,
+        *,
+        sight: Sight,
+        name: str,
+        digest: str,
+    ) -> None:
+        super().__init__(model, pieces, layout, abilities, name=name, digest=digest)
+        self.sight = sight

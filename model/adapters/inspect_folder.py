@@ -210,7 +210,14 @@ def _has_sides(config: Mapping[str, Any]) -> bool:
 def reads_in(path: Path) -> SourceKind | None:
     """What the model in a folder seems to read; as `kind_in`."""
     kind = kind_in(path)
-    return None if kind is None else "picture" if kind == "image" else "sound" if _hears(path) else "text"
+    if kind is None:
+        return None
+    return "picture" if kind == "image" or _sees(path) else "sound" if _hears(path) else "text"
+
+
+def _sees(path: Path) -> bool:
+    """Whether a folder says that it brings pictures to some size, and holds what writes about them."""
+    return kind_in(path) == "encoder-decoder" and "image_processor_type" in extractor_settings(path)
 
 
 def _hears(path: Path) -> bool:
@@ -219,11 +226,11 @@ def _hears(path: Path) -> bool:
 
 
 def extractor_settings(path: Path) -> dict[str, Any]:
-    """The settings of what makes numbers of sound, in a folder; empty where there are none."""
+    """The settings of what makes numbers of sounds or pictures, in a folder; empty where there are none."""
     for name in _PROCESSORS:
         with suppress(OSError, UnicodeDecodeError, Malformed):
             settings = parsed(read_file(path, name, LARGEST[name]).decode("utf-8"))
-            inner = settings.get("feature_extractor")
+            inner = settings.get("feature_extractor") or settings.get("image_processor")
             return inner if isinstance(inner, dict) else settings
     return {}
 

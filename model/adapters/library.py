@@ -36,13 +36,18 @@ OURS: Final = "headlight"
 Role = Literal["causal", "seq2seq", "masked", "labels", "trunk"]
 """What a class is for: to write text after text, or text about text, to say masked words or labels, or only to read."""
 
-#: What the library calls sound that a class is given.
+#: What the library calls sounds, and pictures, that a class is given.
 SOUND: Final = ("input_features", "input_values")
+PIXELS: Final = ("pixel_values", "flattened_patches")
 
 #: Role → the library's maps from a configuration to the classes that have it.
 _MAPS: Final[Mapping[Role, tuple[Any, ...]]] = {
     "causal": (transformers.AutoModelForCausalLM,),
-    "seq2seq": (transformers.AutoModelForSeq2SeqLM, transformers.AutoModelForSpeechSeq2Seq),
+    "seq2seq": (
+        transformers.AutoModelForSeq2SeqLM,
+        transformers.AutoModelForSpeechSeq2Seq,
+        transformers.AutoModelForImageTextToText,
+    ),
     "masked": (transformers.AutoModelForMaskedLM,),
     "labels": (
         transformers.AutoModelForSequenceClassification,
@@ -64,7 +69,12 @@ class ModelClass:
     @property
     def reads_pictures(self) -> bool:
         """Whether it is given pixels and no text."""
-        return bool(self.made.main_input_name == "pixel_values")
+        return self.made.main_input_name in PIXELS
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it reads a text, or writes one about what it is given."""
+        return self.has_two_stacks or not (self.reads_pictures or self.reads_sound)
 
     @property
     def has_sides(self) -> bool:
@@ -212,10 +222,17 @@ def can_write(model: Any) -> bool:
 
 
 def classes_of(config: Any) -> list[ModelClass]:
-    """The classes that the library's own maps have for a configuration, by what they are for, `trunk` last."""
-    return [
-        ModelClass(made, role) for role, maps in _MAPS.items() for auto in maps for made in _classes(auto, type(config))
+    """The classes that the library's own maps have for a configuration, by what they are for, `trunk` last; of those
+    that write about a picture, the ones that read it by an encoder, and nothing else.
+    """
+    found = [
+        (auto, ModelClass(made, role))
+        for role, maps in _MAPS.items()
+        for auto in maps
+        for made in _classes(auto, type(config))
     ]
+    about = transformers.AutoModelForImageTextToText
+    return [each for auto, each in found if auto is not about or (each.reads_pictures and each.has_two_stacks)]
 
 
 def _classes(auto: Any, config_class: type) -> tuple[Any, ...]:
@@ -400,6 +417,12 @@ def picture_sizes(processor: Any) -> dict[str, Any]:
     return {name: settings.get(name) for name in ("size", "crop_size", "pad_size")}
 
 
+def encoded(model: Any, numbers: Mapping[str, Tensor]) -> Any:
+    """What the encoder of a model puts out for the numbers of a picture or a sound."""
+    with settings_of_model(model):
+        return (model.get_encoder() if model.config.is_encoder_decoder else model.base_model)(**numbers)
+
+
 @contextmanager
 def settings_of_model(model: nn.Module | None = None) -> Iterator[None]:
     """What goes wrong in the block, where a model runs first, raises a CheckpointError: its settings do not fit, or
@@ -470,6 +493,11 @@ def sides_of(model: Any) -> tuple[Any, Any] | None:
 def hears(model: Any) -> bool:
     """Whether a model is given the numbers of a sound."""
     return model.main_input_name in SOUND
+
+
+def sees(model: Any) -> bool:
+    """Whether a model is given the numbers of a picture."""
+    return model.main_input_name in PIXELS
 
 
 def takes_prompt(model: Any) -> bool:

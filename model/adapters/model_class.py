@@ -50,7 +50,7 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
         known = [each for each in known if each.reads_sound]
     named = [made for made in _named(config.architectures) if isinstance(config, made.config_class)]
     trunks = [each for each in known if each.role == "trunk"]
-    stated = [each for made in named for each in known if each.made is made and not each.reads_pictures]
+    stated = [each for made in named for each in known if each.made is made and (each.has_words or not each.reads_pictures)]
     if not stated and not any(each.reads_sound for each in trunks) and any(map(_listens, named)):
         message = (
             "This folder contains a model that reads sound together with something else ({kind}), which Headlight does "
@@ -59,7 +59,7 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
         raise CheckpointError(message, kind=str(config.model_type)[:60])
     chosen = stated[:1] or list(_with_filled_head(config, known, tensors))
     for each in (*chosen, *trunks, *known):
-        if each.made.main_input_name in ("input_ids", "pixel_values", *library.SOUND):
+        if each.made.main_input_name in ("input_ids", *library.PIXELS, *library.SOUND):
             if _reads_both(each.made) and each not in stated and not each.has_sides:
                 # Without the head that says words, a text alone would run a part of it.
                 break
@@ -120,7 +120,7 @@ def _with_filled_head(
         yield from (each for each in known if each.role == wanted[0] != "masked")
         return
     trunk = next((each for each in known if each.role == "trunk"), None)
-    for each in (each for role in wanted for each in known if each.role == role and not each.reads_pictures):
+    for each in (each for role in wanted for each in known if each.role == role and (each.has_words or not each.reads_pictures)):
         if trunk is not None and _is_filled(each, trunk, config, tensors):
             yield each
 

@@ -15,6 +15,7 @@ from model.adapters import capture, library
 from model.adapters.ability_proof import check_reads, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
+from model.adapters.given import LACKS
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.inspect_folder import extractor_settings, private_copy, try_once
 from model.adapters.lacks import lacks_of
@@ -72,8 +73,7 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, cach
     check_values(folder.config, has_table=not library.turns(config))
     stored = Stored.of(folder.weights)
     model_class = class_of(config, stored.shapes)
-    has_words = not model_class.reads_pictures and (model_class.has_two_stacks or not model_class.reads_sound)
-    if has_words:
+    if model_class.has_words:
         check_tokenizer_files(folder.tokenizer, config.model_type)
     check_room(folder.name, folder.numbers, number_type, chosen)
     numbers, tables, largest = library.count_numbers(model_class, config)
@@ -81,7 +81,7 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, cach
         message = "{name} contains far fewer weights than its config.json requires. Copy it again."
         raise CheckpointError(message, name=folder.name)
     check_room(folder.name, folder.numbers, number_type, chosen, tables=tables, largest=largest)
-    with _opening_tokenizer(folder, config) if has_words else nullcontext() as open_tokenizer:
+    with _opening_tokenizer(folder, config) if model_class.has_words else nullcontext() as open_tokenizer:
         placement = placement_for(folder.numbers, tables, number_type, chosen)
         model, whole = _loaded(folder, stored, model_class, config, number_type, placement)
         digest = folder.digest()
@@ -130,20 +130,8 @@ def _proven(
     folder: Folder, model: Any, whole: Whole, pieces: LibraryTokenizer | None, digest: str, config: Any
 ) -> Reader:
     """The model as what it is proven to be."""
-    if library.hears(model):
-        return _proven_speech(folder, model, whole, pieces, digest, config)
-    if pieces is None:
-        # Only who looks at pictures needs what reads them.
-        from model.adapters.image_reader import ImageReader
-
-        sight = _sight(folder, model, config)
-        probe = sight.probe()
-        whole = check_run(model, whole, probe, folder.name)
-        layout, abilities = explore(model, probe, digest)
-        abilities = replace(abilities, whole=whole)
-        looking = ImageReader(model, layout, abilities, sight=sight, name=folder.name, digest=digest)
-        check_reads(looking.reading("", probe_picture()))
-        return looking
+    if pieces is None or library.hears(model) or library.sees(model):
+        return _proven_given(folder, model, whole, pieces, digest, config)
     source = pieces.encode(PROBE_TEXT).ids
     probe = Probe.of_text(model, source)
     whole = check_run(model, whole, probe, folder.name)
@@ -165,29 +153,54 @@ def _proven(
     return _with_beginning(_with_tried(writer, source), source)
 
 
-def _proven_speech(
+def _proven_given(
     folder: Folder, model: Any, whole: Whole, pieces: LibraryTokenizer | None, digest: str, config: Any
 ) -> Reader:
-    """The same of a model that reads sound."""
-    from model.adapters import speech_reader
-    from model.adapters.ear import Ear, check_extractor, probe_sound
+    """The same of a model that reads a picture or a sound."""
+    # Only who looks at pictures, or hears, needs what reads them.
+    if hears := library.hears(model):
+        from model.adapters.speech_reader import SoundReader, SpeechReader
+
+        sense: Any = _ear(folder, model, config)
+    else:
+        from model.adapters.image_reader import ImageReader, PictureWriter
+
+        sense = _sight(folder, model, config)
+    words = [] if pieces is None else pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]
+    probe = sense.probe([token % library.words(model) for token in words])
+    # Lengths tell the sites of two stacks.
+    if len(probe.target) == len(probe.source):
+        probe = replace(probe, target=probe.target[:-1])
+    whole = check_run(model, whole, probe, folder.name)
+    layout, abilities = explore(model, probe, digest)
+    abilities = replace(abilities, whole=whole)
+    found = (layout, abilities)
+    if pieces is None:
+        looking = (
+            SoundReader(model, *found, ear=sense, name=folder.name, digest=digest)
+            if hears
+            else ImageReader(model, *found, sight=sense, name=folder.name, digest=digest)
+        )
+        check_reads(looking.reading("", looking.probing))
+        return looking
+    found = (layout, replace(abilities, lacks={**abilities.lacks, **LACKS}))
+    reader = (
+        SpeechReader(model, pieces, *found, ear=sense, name=folder.name, digest=digest)
+        if hears
+        else PictureWriter(model, pieces, *found, sight=sense, name=folder.name, digest=digest)
+    )
+    proven = proven_writer(reader.reading("", reader.probing))
+    return reader.without(_with_tried(proven, probe.source).abilities.lacks)
+
+
+def _ear(folder: Folder, model: Any, config: Any) -> Any:
+    """What a model hears by, proven."""
+    from model.adapters.ear import Ear, check_extractor
 
     with private_copy(folder) as copy:
         check_extractor(extractor_settings(copy.path))
         processor = library.load_feature_extractor(copy.path, config, folder.name)
-    ear = Ear.of(model, processor)
-    words = [] if pieces is None else pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]
-    probe = ear.probe([token % library.words(model) for token in words])
-    whole = check_run(model, whole, probe, folder.name)
-    layout, abilities = explore(model, probe, digest)
-    abilities = replace(abilities, whole=whole, lacks={**abilities.lacks, **speech_reader.LACKS})
-    if pieces is None:
-        hearing = speech_reader.SoundReader(model, layout, abilities, ear=ear, name=folder.name, digest=digest)
-        check_reads(hearing.reading("", probe_sound(ear.rate)))
-        return hearing
-    reader = speech_reader.SpeechReader(model, pieces, layout, abilities, ear=ear, name=folder.name, digest=digest)
-    heard = proven_writer(reader.reading("", probe_sound(ear.rate)))
-    return reader.without(_with_tried(heard, probe.source).abilities.lacks)
+    return Ear.of(model, processor)
 
 
 def _with_beginning(reader: R, source: tuple[int, ...]) -> R:
@@ -350,6 +363,8 @@ def _longest(found: Explored, probe: Probe, config: Any) -> tuple[int | None, in
     names = ["max_seq_len"] if found.positions in NO_LENGTH else ["max_seq_len", "max_position_embeddings"]
     if probe.reads == "sound":
         return found.table, _least(config, ["max_target_positions"]) or _least(config, names)
+    if probe.reads == "picture" and probe.target:
+        return None, min(filter(None, (found.table, _least(config, names))), default=None)
     length = min(filter(None, (found.table, _least(config, names))), default=None)
     return length, length if found.kind == "encoder-decoder" else None
 

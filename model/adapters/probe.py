@@ -23,8 +23,6 @@ from model.nn.attention import AttentionInputs
 from model.nn.hooks import CALL, listen
 from model.nn.score_functions import DistanceBias
 
-#: What the library calls a picture that a model is given.
-PIXELS: Final = frozenset({"pixel_values", "flattened_patches"})
 #: Tokens of a probe; a source has one more than a target, so that lengths tell the sites of two stacks.
 MOST_TOKENS: Final = 24
 FEWEST_TOKENS: Final = 6
@@ -47,7 +45,7 @@ class Probe:
     @property
     def reads(self) -> SourceKind:
         """What it is a probe of."""
-        return "text" if not self.given else "picture" if not PIXELS.isdisjoint(self.given) else "sound"
+        return "text" if not self.given else "picture" if not self.given.keys().isdisjoint(library.PIXELS) else "sound"
 
     @classmethod
     def of_text(cls, model: nn.Module, token_ids: Sequence[int] = ()) -> "Probe":
@@ -74,7 +72,7 @@ class Probe:
             name: value.to(device_of(model), dtype if value.is_floating_point() else None)
             for name, value in self.given.items()
         }
-        if self.reads == "picture":
+        if self.reads == "picture" and not self.target:
             return given
         source, target = (torch.tensor([ids], device=device_of(model)) for ids in (self.source, self.target))
         given = given or {"input_ids": source, "attention_mask": torch.ones_like(source)}
@@ -202,6 +200,8 @@ def positions_of(
         return _of_pictures(model, runner, probe, layout)
     if probe.reads == "sound":
         return _of_sounds(model, runner, probe)
+    if probe.reads == "picture":
+        return _of_written(runner, probe)
     *_, token, _ = probe.source  # the last may be special
     repeated = Probe((token,) * REPEATED, (token,) if probe.target else ())
     given, tables, kept = repeated.arguments(runner), PositionTables(REPEATED), {}
@@ -259,6 +259,16 @@ def _of_sounds(model: Any, runner: Any, probe: Probe) -> tuple[PositionScheme, i
     if found or _sines(model):
         return ("sinusoidal" if not found or any(map(_is_sines, found)) else "learned"), rows
     return ("rotary" if rotations.sines() is not None else "unknown"), None
+
+
+def _of_written(runner: Any, probe: Probe) -> tuple[PositionScheme, int | None]:
+    """By the tables that are met while something is written about a picture, and the rows of the decoder's own."""
+    tables = PositionTables(min(REPEATED, len(probe.target)))
+    with torch.inference_mode(), library.settings_of_model(), tables:
+        runner(**probe.arguments(runner))
+    found = [table[first:] for table, first in tables.found(torch.empty(0))]
+    rows = min(map(len, found), default=None)
+    return ("unknown" if not found else "sinusoidal" if any(map(_is_sines, found)) else "learned"), rows
 
 
 #: Tokens of a picture's own that stand before its patches, at most: of its class, of what it was taught, and registers.

@@ -3,64 +3,49 @@
 import copy
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import Context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from model.abilities import NOT_AS_THE_PAPER, Abilities, View
+from model.abilities import Abilities
 from model.adapters import library
-from model.adapters.base_reader import BaseReader
-from model.adapters.capture import head_edits
 from model.adapters.ear import Ear, Heard, probe_sound
-from model.adapters.layout import OUTPUTS, Layout, weights_of
-from model.adapters.library_parts import LibraryParts
-from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
+from model.adapters.given import EncoderReader, Given, GivenReader, GivenWriter
+from model.adapters.layout import Layout
+from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.speech_prompt import NO_PROMPT, TRANSLATE, WITH_TIMES, offered_by, prompt_of
-from model.adapters.text_writer import TextWriter
-from model.errors import InputTextError, TraceError, said
+from model.errors import InputTextError, said
 from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.nn.edit_hooks import Edits
-from model.nn.hooks import CALL, listen
-from model.parts.parts import Parts
-from model.parts.weights import Stack
 from model.sources.sound_file import Sound, as_sound, open_sound
-from model.sources.source import Source
 from model.trace.trace import Trace
 
-#: What is not shown of a model that reads sound.
-LACKS: Final[Mapping[View, str]] = {
-    "circuits": said("This model reads frames of sound; QK and OV are computed for tokens."),
-    "positional encodings": said("The encoder of this model reads sound, so it has no embeddings of tokens."),
-    "embeddings": said("The encoder of this model reads sound, so it has no embeddings of tokens."),
-    "batch masks": said("The picture of a padded batch reads sentences; this model reads sound."),
-    "switches": said("Parts are removed while a model translates sentences; this model reads sound."),
-    "alignment links": said("Manual word alignments are of sentences; this model reads sound."),
-    "hyperparameters": NOT_AS_THE_PAPER,
-}
 
-
-class Hearing(BaseReader):
+class Hearing(GivenReader):
     """A reader that reads the sound that it is given, whatever the text."""
 
+    none_given = said(
+        "This model reads sound, and none was given to it. Choose one on the left; in Python, use reading()."
+    )
+    another_given = said("This trace is of another sound than the one that the model is given now.")
     ear: Ear
-    heard: Heard | None = None
+
+    def perceived(self, name: str, content: Any) -> Heard:
+        """See `GivenReader`: of a `Sound`."""
+        return Heard(self.ear, name, as_sound(content))
+
+    def opened(self, path: Path) -> Sound:
+        """The sound in a file. Raises as `open_sound`."""
+        return open_sound(path)
 
     @property
-    def key(self) -> str:
-        """Names this content, and the sound that is heard whatever the text."""
-        return super().key + ("" if self.heard is None else self.heard.key)
-
-    def reading(self, name: str, content: Any) -> Self:
-        """See `model.reader.Reader`: a `Sound`."""
-        made = copy.copy(self)
-        made.heard = Heard(self.ear, name, as_sound(content))
-        for found in ("_begin", "_likeliest"):
-            made.__dict__.pop(found, None)
-        return made
+    def probing(self) -> Sound:
+        """See `GivenReader`."""
+        return probe_sound(self.ear.rate)
 
     def trace_sound(
         self, sound: Sound, *, name: str = "sound", extras: Collection[str] = (), edits: Edits | None = None
@@ -68,37 +53,18 @@ class Hearing(BaseReader):
         """Hear a sound. The trace calls it `name`. Raises as `trace`."""
         return self.reading(name, sound).trace("", extras=extras, edits=edits)  # type: ignore[attr-defined, no-any-return]
 
-    def of_file(self, path: str) -> Self:
-        """The same, which reads what it is given, else the sound in this file. Raises as `open_sound`."""
-        return self if self.heard is not None else self.reading(Path(path).name, open_sound(Path(path)))
-
-    def given(self) -> Heard:
+    def given(self) -> Given:
         """The sound. Raises an InputTextError if there is none, or it is too long or too short for the model."""
-        if self.heard is None:
-            raise InputTextError(
-                "This model reads sound, and none was given to it. Choose one on the left; in Python, use reading()."
-            )
-        frames, most = len(self.heard.source.ids), self.abilities.max_length
+        given = super().given()
+        frames, most = len(given.source.ids), self.abilities.max_length
         if most is not None and frames > most:
             message = "The sound is {frames:,} frames of this model, which reads at most {most:,}. Choose a window."
             raise InputTextError(message, frames=frames, most=most)
-        return self.heard
+        return given
 
 
-@dataclass(frozen=True, eq=False)
-class SoundParts(Parts):
-    """What is known of an encoder of sound alone."""
-
-    abilities: Abilities
-    why = said("It reads frames of sound, not tokens; its heads are on the Attention page.")
-
-
-class SoundReader(Hearing):
+class SoundReader(Hearing, EncoderReader):
     """A loaded model of `transformers` that hears and does not write. Safe to share between threads."""
-
-    #: special_ids, byte_ids: none, as frames are of no vocabulary.
-    special_ids: frozenset[int] = frozenset()
-    byte_ids: frozenset[int] = frozenset()
 
     def __init__(
         self, model: nn.Module, layout: Layout, abilities: Abilities, *, ear: Ear, name: str, digest: str
@@ -106,72 +72,14 @@ class SoundReader(Hearing):
         super().__init__(model, layout, abilities, name=name, digest=digest)
         self.ear = ear
 
-    @property
-    def parts(self) -> SoundParts:
-        """See `model.reader.Reader`."""
-        return SoundParts(self.abilities)
 
-    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    @torch.inference_mode()
-    def trace(
-        self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
-    ) -> Trace:
-        """Hear the sound that is given, or that in the file `text`.
-
-        Raises as `Reader.trace`, or an InputTextError if the file is none that can be heard, or there is a target.
-        """
-        if self.heard is None:
-            return self.of_file(text).trace("", target, extras=extras, edits=edits)
-        if target is not None:
-            message = "This model ({family}) only hears: it has no decoder that could read a target."
-            raise InputTextError(message, family=self.abilities.family)
-        self.checked_extras(extras)
-        heard = self.given()
-        functions = head_edits(edits, self.abilities, num_source=len(heard.source.ids), num_target=0)
-        more = {} if self.abilities.knows_inputs else {"output_attentions": True}
-        with listen(record={CALL, OUTPUTS} & {CALL, *extras}, edits=functions) as recorded:
-            output = self.model(**heard.numbers, **more)
-        return Trace(
-            reader_key=self.key,
-            source=heard.source,
-            inputs=weights_of(output, self.abilities, self.config) if more else self.layout.inputs(recorded),
-            recorded=self.layout.outputs(recorded),
-            special_tokens=frozenset(),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class SpeechParts(LibraryParts):
-    """The parts of a model that hears and writes: its encoder is run over all of a sound, or its decoder over a part of
-    what the encoder makes of it.
-    """
-
-    reader: "SpeechReader"
-
-    def _arguments(self, ids: Sequence[int], stack: Stack | None = None) -> dict[str, Any]:
-        heard = self.reader.given()
-        read = heard.read(heard.source.ids, 1) if stack == "encoder" else heard.memory(ids)
-        return read | {"decoder_input_ids": torch.tensor([list(ids)], device=self.reader.device), "use_cache": False}
-
-    def _run(self, ids: Sequence[int], positions: Tensor | None = None) -> None:
-        heard, model = self.reader.given(), self.reader.model
-        heard.ear.encoded(heard.numbers)
-        model.base_model(**self._arguments(ids))  # type: ignore[operator]
-
-    def _few(self, trace: Trace, stack: Stack, rows: Sequence[int]) -> dict[str, Any]:
-        if stack == "encoder":
-            return self._arguments(trace.target_ids[:1], stack)
-        return self._arguments([trace.target_ids[row] for row in rows])
-
-
-class SpeechReader(Hearing, TextWriter):
+class SpeechReader(Hearing, GivenWriter):
     """A loaded speech model of `transformers` that writes, with what hears for it. Safe to share between threads.
 
-    It reads the sound that it is given (`reading`), whatever the text.
+    It reads the sound that it is given (`reading`), whatever the text. What it writes begins with a blank.
     """
+
+    before_target = " "
 
     def __init__(
         self,
@@ -196,11 +104,6 @@ class SpeechReader(Hearing, TextWriter):
     def key(self) -> str:
         """Names this content, the sound that is heard whatever the text, and what is to be written."""
         return "/".join((super().key, *filter(None, self._spoken)))
-
-    @property
-    def parts(self) -> SpeechParts:
-        """See `model.reader.Reader`. They are looked for in the sound that is given, else in one that proves."""
-        return SpeechParts(self if self.heard is not None else self.reading("", probe_sound(self.ear.rate)))
 
     @property
     def offered(self) -> Offered:
@@ -237,58 +140,12 @@ class SpeechReader(Hearing, TextWriter):
         reads, writes = self._spoken
         return html_language(reads), "en" if writes.startswith(TRANSLATE) else html_language(reads)
 
-    def trace(
-        self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
-    ) -> Trace:
-        """Hear the sound that is given, or that in the file `text`, and write; or write a `target` about it.
-
-        Raises as `TextTracer.trace`, or an InputTextError if the file is none that can be heard.
-        """
-        if self.heard is None:
-            return self.of_file(text).trace("", target, extras=extras, edits=edits)
-        return super().trace(text, target, extras=extras, edits=edits)
-
-    def source(self, text: str) -> Encoded:
-        """The frames of the sound that is given. Raises an InputTextError if there is none, or it is too long."""
-        source = self.given().source
-        return Encoded(source.ids, source.tokens)
-
-    def source_offsets(self, text: str) -> None:
-        """None: frames are of no characters."""
-
-    def source_of(self, text: str, read: Encoded) -> Source:
-        """See `TextTracer`."""
-        return self.given().source
-
-    def read_first(self, ids: Sequence[int], copies: int = 1) -> dict[str, Any]:
-        """See `TextTracer`."""
-        return self.given().read(ids, copies)
-
-    def run_again(self, trace: Trace, *, edits: Edits | None = None) -> Any:
-        """See `TextTracer`. Raises a TraceError if the trace is of another sound than the one that is given."""
-        if trace.reader_key != self.key:
-            raise TraceError("This trace is of another sound than the one that the model is given now.")
-        return super().run_again(trace, edits=edits)
-
-    def all_tokens(self, *, of_source: bool = False) -> tuple[str, ...]:
-        """Every token that it may write; of what it reads there is none."""
-        return () if of_source else super().all_tokens()
-
-    def target_ids(self, text: str) -> tuple[int, ...]:
-        """The tokens of what may be written, with the one that ends it, as the model writes: a blank goes before."""
-        what, limit = said("The target"), self.abilities.max_target_length
-        ids = self.checked_tokens(_spaced(text), what, limit, is_target=True, with_special=False).ids
-        return (*ids, *sorted(self.end_ids)[:1])
-
-    def target_offsets(self, text: str) -> list[tuple[int, int]] | None:
-        """See `TextTracer`."""
-        spaced = _spaced(text)
-        moved = len(spaced) - len(text)
-        found = self.pieces.offsets(spaced, is_target=True, with_special=False)
-        if found is None:
-            return None
-        ends = [(0, 0)] * len(sorted(self.end_ids)[:1])
-        return [*((max(0, begin - moved), max(0, end - moved)) for begin, end in found), *ends]
+    def reading(self, name: str, content: Any) -> Self:
+        """See `model.reader.Reader`: a `Sound`."""
+        made = super().reading(name, content)
+        for found in ("_begin", "_likeliest"):
+            made.__dict__.pop(found, None)
+        return made
 
     def begin_before(self, emitted: Sequence[int]) -> tuple[int, ...]:
         """What the decoder is told before it writes: to begin, what is spoken, what to do, and whether without
@@ -310,11 +167,6 @@ class SpeechReader(Hearing, TextWriter):
             return super().start_options
         spoken = {"language": f"<|{self._language}|>", "task": self.task} if self.prompt.languages else {}
         return {"return_timestamps": self._has_times, "force_unique_generate_call": True, **spoken}
-
-    def most_steps(self, source_ids: Sequence[int]) -> int:
-        """See `TextTracer`; what is told counts among the tokens of a target."""
-        most, limit = super().most_steps(source_ids), self.abilities.max_target_length
-        return most if limit is None else min(most, limit - len(self.begin_before(source_ids)))
 
     @property
     def task(self) -> str:
@@ -341,6 +193,3 @@ class SpeechReader(Hearing, TextWriter):
         likelihoods = output.logits[0, -1, list(prompt.languages.values())]
         return list(prompt.languages)[int(likelihoods.argmax())]
 
-
-def _spaced(text: str) -> str:
-    return text if text[:1].isspace() else f" {text}"

@@ -121,6 +121,11 @@ class Source:
         return b""
 
     @property
+    def special(self) -> frozenset[str]:
+        """The names of the positions that are no part of what was read."""
+        return frozenset()
+
+    @property
     def caption(self) -> tuple[Message, Message] | None:
         """What stands above a figure beside its name: what it is, and how the model reads it; None of a text."""
         return None

@@ -1,0 +1,96 @@
+"""Folders with small random models that write about pictures: unequal numbers of heads, layers and lengths.
+
+`python -m tests.model.adapters.picture_zoo FOLDER` saves one of each kind.
+"""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+import transformers
+from PIL import Image
+
+from tests.model.adapters import zoo
+from tests.model.adapters.speech_zoo import stir
+
+#: 3 × 3 patches.
+_EYE: Final[dict[str, Any]] = {
+    "image_size": 24, "patch_size": 8, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "intermediate_size": 40,
+}  # fmt: skip
+_ENDS: Final[dict[str, Any]] = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+_HAND: Final[dict[str, Any]] = {
+    "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
+    "intermediate_size": 48, "max_position_embeddings": 40, "is_decoder": True, "add_cross_attention": True, **_ENDS,
+}  # fmt: skip
+_GPT2: Final[dict[str, Any]] = {
+    "n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 40, "add_cross_attention": True,
+    "is_decoder": True, **_ENDS,
+}  # fmt: skip
+_TROCR: Final[dict[str, Any]] = {
+    "d_model": 32, "decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 48,
+    "max_position_embeddings": 40, "cross_attention_hidden_size": 24, **_ENDS, "pad_token_id": 1,
+    "decoder_start_token_id": 2,
+}  # fmt: skip
+_MEAN: Final[dict[str, Any]] = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.3, 0.25]}
+
+
+def picture(seed: int = 0, size: tuple[int, int] = (50, 30)) -> Image.Image:
+    """Noise, a part of which is red."""
+    noise = np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    made = Image.fromarray(noise)
+    made.paste("red", (30, 4, 44, 14))
+    return made
+
+
+def save_joined(folder: Path, eye: Any, hand: Any, processor: Any = None, pieces: str = "wordpiece") -> Path:
+    """An encoder of pictures and a decoder, joined."""
+    config = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(eye, hand)
+    config.decoder_start_token_id, config.pad_token_id, config.eos_token_id = 1, hand.pad_token_id, 2
+    processor = processor or transformers.ViTImageProcessor(size={"height": 24, "width": 24}, **_MEAN)
+    return save(folder, transformers.VisionEncoderDecoderModel, config, processor, pieces)
+
+
+def save(folder: Path, made: Any, config: Any, processor: Any, pieces: str) -> Path:
+    """A model that may write every token of its tokenizer, with that and its processor."""
+    zoo.save_tokenizer(folder, pieces)
+    hand: Any = config.get_text_config(decoder=True)
+    hand.vocab_size = len(transformers.AutoTokenizer.from_pretrained(folder))
+    torch.manual_seed(0)
+    model = made(config)
+    stir(model)
+    model.generation_config = transformers.GenerationConfig(
+        decoder_start_token_id=1, pad_token_id=0, bos_token_id=1, eos_token_id=2
+    )
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+#: Kind → what saves a folder of it.
+SAVED: Final[dict[str, Callable[[Path], Path]]] = {
+    "vit-bert": partial(save_joined, eye=transformers.ViTConfig(**_EYE), hand=transformers.BertConfig(**_HAND)),
+    "vit-gpt2": partial(
+        save_joined, eye=transformers.ViTConfig(**_EYE), hand=transformers.GPT2Config(**_GPT2), pieces="bytes"
+    ),
+    "deit-roberta": partial(
+        save_joined,
+        eye=transformers.DeiTConfig(**_EYE),
+        hand=transformers.RobertaConfig(**_HAND | {"pad_token_id": 0, "max_position_embeddings": 42}),
+        pieces="bytes",
+    ),
+    "beit-trocr": partial(
+        save_joined,
+        eye=transformers.BeitConfig(**_EYE, use_relative_position_bias=True),
+        hand=transformers.TrOCRConfig(**_TROCR),
+        pieces="bytes",
+    ),
+}
+
+if __name__ == "__main__":
+    for kind, save_kind in SAVED.items():
+        print(save_kind(Path(sys.argv[1]) / kind))
