@@ -50,7 +50,9 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
         known = [each for each in known if each.reads_sound]
     named = [made for made in _named(config.architectures) if isinstance(config, made.config_class)]
     trunks = [each for each in known if each.role == "trunk"]
-    stated = [each for made in named for each in known if each.made is made and (each.has_words or not each.reads_pictures)]
+    stated = [
+        each for made in named for each in known if each.made is made and (each.has_words or not each.reads_pictures)
+    ]
     if not stated and not any(each.reads_sound for each in trunks) and any(map(_listens, named)):
         message = (
             "This folder contains a model that reads sound together with something else ({kind}), which Headlight does "
@@ -120,7 +122,9 @@ def _with_filled_head(
         yield from (each for each in known if each.role == wanted[0] != "masked")
         return
     trunk = next((each for each in known if each.role == "trunk"), None)
-    for each in (each for role in wanted for each in known if each.role == role and (each.has_words or not each.reads_pictures)):
+    for each in (
+        each for role in wanted for each in known if each.role == role and (each.has_words or not each.reads_pictures)
+    ):
         if trunk is not None and _is_filled(each, trunk, config, tensors):
             yield each
 

@@ -43,11 +43,13 @@ def _two_tokens(model: nn.Module) -> Mapping[str, Any]:
 
 @torch.inference_mode()
 def _last_module(model: nn.Module, stack: Stack, given: Callable[[], Mapping[str, Any]]) -> nn.Module | None:
-    """The first module outside the lists of layers that puts out what the head of a decoder alone reads; in other
-    models, or without a head, what the stack returns."""
+    """The first module outside the lists of layers that puts out what the head within a decoder reads; in other models,
+    or without a head, what the stack returns."""
     whole: Any = model
-    is_pair = whole.config.is_encoder_decoder
-    head = None if is_pair or stack == "encoder" else whole.get_output_embeddings()
+    part: nn.Module = getattr(whole, f"get_{stack}")() if whole.config.is_encoder_decoder else whole.base_model
+    head = None if stack == "encoder" else whole.get_output_embeddings()
+    if whole.config.is_encoder_decoder and head not in part.modules():
+        head = None
     put_out: list[tuple[nn.Module, Tensor]] = []
     read: list[Tensor] = []
 
@@ -62,7 +64,6 @@ def _last_module(model: nn.Module, stack: Stack, given: Callable[[], Mapping[str
         if head is not None:
             hooks.callback(head.register_forward_pre_hook(lambda _module, given: read.append(given[0])).remove)
         else:
-            part: nn.Module = getattr(whole, f"get_{stack}")() if is_pair else whole.base_model
             hooks.callback(part.register_forward_hook(lambda _module, _given, output: read.append(output[0])).remove)
         whole(**{**given(), **({"use_cache": False} if stack == "decoder" else {})})
     return next((module for module, output in put_out if torch.equal(output, read[0])), None)

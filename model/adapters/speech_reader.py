@@ -192,4 +192,3 @@ class SpeechReader(Hearing, GivenWriter):
             output = Context().run(lambda: self.model(**given, decoder_input_ids=begin, use_cache=False))
         likelihoods = output.logits[0, -1, list(prompt.languages.values())]
         return list(prompt.languages)[int(likelihoods.argmax())]
-

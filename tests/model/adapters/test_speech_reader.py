@@ -176,7 +176,7 @@ def test_a_sound_is_the_same_however_it_is_given(heard: Callable[[str], SpeechRe
     reader, sound = heard("whisper"), speech_zoo.sound()
     (tmp_path / "tone.wav").write_bytes(sound.wav())
     silent = reader.without({})
-    silent.heard = None
+    silent.content = None
     of_file, of_sound = silent.trace(str(tmp_path / "tone.wav"), "it"), reader.trace("", "it")
     # A file has 16 bits.
     torch.testing.assert_close(
