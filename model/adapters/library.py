@@ -25,6 +25,7 @@ from transformers.masking_utils import sdpa_mask
 from transformers.pytorch_utils import Conv1D
 from transformers.utils import logging as _transformers_logging
 
+from model.adapters import explicit
 from model.adapters.config_limits import check_token_ids
 from model.adapters.limited_process import first_words
 from model.errors import CheckpointError, HeadlightError, said
@@ -112,12 +113,16 @@ IS_MULTILINGUAL: Final = "is_multilingual"
 #: The heads by which Whisper's times of words are made, [layer, head] each.
 ALIGNMENT_HEADS: Final = "alignment_heads"
 
+#: Our attention, once it is registered.
+_OURS: Final[list[Callable[..., Any]]] = []
+
 # The library sets global number types while it loads.
 _LOADING: Final = Lock()
 
 
 def register(attention: Callable[..., Any], mask: Callable[..., Any]) -> None:
     """Make our attention, and the function that makes masks for it, known to the library."""
+    _OURS.append(attention)
     transformers.AttentionInterface.register(OURS, attention)
     transformers.AttentionMaskInterface.register(OURS, mask)
 
@@ -460,17 +465,23 @@ def has_fused(model: Any) -> bool:
     return knows_interface(type(model)) and bool(model._supports_sdpa)
 
 
+def is_recorded(model: Any) -> bool:
+    """Whether a model calls the attention that is registered, or one of its own that it can stand for."""
+    return knows_interface(type(model)) or any(True for _ in explicit.attentions(model))
+
+
 def attend_by(model: Any, implementation: str) -> None:
-    """Let a model attend by this implementation, where it lets one choose."""
+    """Let a model attend by this implementation, where it lets one choose; ours also stands for code of its own."""
     if knows_interface(type(model)):
         with quiet():
             model.set_attn_implementation(implementation)
+    explicit.attend_by(model, _OURS[-1] if implementation == OURS else None)
 
 
 @contextmanager
 def attending_by(model: Any, implementation: str) -> Iterator[None]:
     """In the block a model attends by this implementation, as of `attend_by`; nobody else may run it."""
-    own = model.config._attn_implementation
+    own = OURS if explicit.are_replaced(model) else model.config._attn_implementation
     attend_by(model, implementation)
     try:
         yield

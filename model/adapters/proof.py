@@ -225,7 +225,7 @@ def _compared(
         name_attentions(model, {})
         return NOWHERE, Proof(is_exact=False, heads=heads, tokens=tokens, why=why)
 
-    if not library.knows_interface(type(model)):
+    if not library.is_recorded(model):
         return only_weights(said("transformers has separate code for its attention"))
     outputs: list[Any] = []
     try:
@@ -317,7 +317,7 @@ class _Beside:
 
 def _recorded_before(model: Any, probe: Probe, run: Callable[[], Any]) -> _Beside | None:
     """A pass by our attention over a long probe of two stacks; None of a short one, or where it cannot be recorded."""
-    if not probe.target or len(probe.source) <= MOST_TOKENS_AT_ONCE or not library.knows_interface(type(model)):
+    if not probe.target or len(probe.source) <= MOST_TOKENS_AT_ONCE or not library.is_recorded(model):
         return None
     outputs: list[Any] = []
     try:
