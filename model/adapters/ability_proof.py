@@ -28,6 +28,12 @@ TEXTS: Final = ("The animal was too tired.", "The")
 STEPS: Final = 1
 
 
+_UNEQUAL: Final = said(
+    "The encoder and the decoder of this model have different widths ({widths}), so the scores of its cross-attention "
+    "are not split over what earlier layers wrote."
+)
+
+
 class _EnoughError(Exception):
     """Ends a search that would go on."""
 
@@ -69,6 +75,8 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
         parts = reader.parts
         try:
             first = {stack: parts.start(trace, stack).read[[0]] for stack in parts.stacks}
+            if len(widths := {row.size(1) for row in first.values()}) > 1:
+                raise TraceError(_UNEQUAL, widths=", ".join(map(str, sorted(widths))))
             for stack, row in first.items():
                 parts.additions_at(trace, stack, [0], row)
             for site in trace.sites:

@@ -15,8 +15,8 @@ from model.adapters import capture, library
 from model.adapters.ability_proof import check_reads, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
-from model.adapters.given import LACKS
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
+from model.adapters.given import LACKS
 from model.adapters.inspect_folder import extractor_settings, private_copy, try_once
 from model.adapters.lacks import lacks_of
 from model.adapters.layout import Layout, longest_text

@@ -199,9 +199,10 @@ class TextTracer(BaseReader):
         first = max(0, len(begin) - 1)
         of_steps = None if done.logits is None else done.logits[first : first + len(following)]
         steps = [] if of_steps is None else describe_steps(of_steps, following, first, self.pieces)
+        source = self.source_of(text, Encoded(encoder_ids, self.pieces.source_tokens(encoder_ids)))
         return Trace(
             reader_key=self.key,
-            source=self.source_of(text, Encoded(encoder_ids, self.pieces.source_tokens(encoder_ids))),
+            source=source,
             translation=self.pieces.decode(emitted),
             target_ids=tuple(rows),
             target_tokens=self.pieces.tokens(rows),
@@ -210,7 +211,7 @@ class TextTracer(BaseReader):
             steps=tuple(steps),
             inputs=done.inputs,
             recorded=done.recorded,
-            special_tokens=self.pieces.special_tokens,
+            special_tokens=self.pieces.special_tokens | source.special,
         )
 
     @torch.inference_mode()

@@ -19,9 +19,11 @@ from tests.model.adapters.speech_zoo import stir
 
 #: 3 × 3 patches.
 _EYE: Final[dict[str, Any]] = {
-    "image_size": 24, "patch_size": 8, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "image_size": 24, "patch_size": 8, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4,
     "intermediate_size": 40,
 }  # fmt: skip
+#: Of another width than what writes.
+_NARROW: Final[dict[str, Any]] = _EYE | {"hidden_size": 24}
 _ENDS: Final[dict[str, Any]] = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 _HAND: Final[dict[str, Any]] = {
     "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
@@ -73,7 +75,7 @@ def save(folder: Path, made: Any, config: Any, processor: Any, pieces: str) -> P
 
 #: Kind → what saves a folder of it.
 SAVED: Final[dict[str, Callable[[Path], Path]]] = {
-    "vit-bert": partial(save_joined, eye=transformers.ViTConfig(**_EYE), hand=transformers.BertConfig(**_HAND)),
+    "vit-bert": partial(save_joined, eye=transformers.ViTConfig(**_NARROW), hand=transformers.BertConfig(**_HAND)),
     "vit-gpt2": partial(
         save_joined, eye=transformers.ViTConfig(**_EYE), hand=transformers.GPT2Config(**_GPT2), pieces="bytes"
     ),
@@ -85,11 +87,17 @@ SAVED: Final[dict[str, Callable[[Path], Path]]] = {
     ),
     "beit-trocr": partial(
         save_joined,
-        eye=transformers.BeitConfig(**_EYE, use_relative_position_bias=True),
+        eye=transformers.BeitConfig(**_NARROW, use_relative_position_bias=True),
         hand=transformers.TrOCRConfig(**_TROCR),
         pieces="bytes",
     ),
 }
+
+#: Kind → site → its layers.
+LAYERS: Final = {kind: {"encoder.self": 3, "decoder.self": 2, "decoder.cross": 2} for kind in SAVED}
+
+#: Those whose encoder and decoder have different widths.
+UNEQUAL: Final = ("vit-bert", "beit-trocr")
 
 if __name__ == "__main__":
     for kind, save_kind in SAVED.items():

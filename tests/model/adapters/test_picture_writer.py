@@ -1,0 +1,160 @@
+"""Models that write about a picture open whole: their attention is the eager model's, and what they write is what
+`generate` writes.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from model import SwitchOff
+from model.adapters.image_reader import PictureWriter
+from model.adapters.inspect_folder import folder_with_model, reads_in
+from model.analysis.reasons.score import Question, explain
+from model.errors import InputTextError, TraceError
+from model.opening import open_reader
+from model.sources.source import PictureSource
+from tests.model.adapters import picture_zoo
+
+EAGER = {
+    "encoder.self": "encoder_attentions",
+    "decoder.self": "decoder_attentions",
+    "decoder.cross": "cross_attentions",
+}
+Folder = Callable[[str], Path]
+Looking = Callable[[str], PictureWriter]
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    """Kind → a folder with such a model; not to be changed."""
+    root = tmp_path_factory.mktemp("pictures")
+    return cache(lambda kind: picture_zoo.SAVED[kind](root / kind))
+
+
+@pytest.fixture(scope="module")
+def looking(pictures: Folder) -> Looking:
+    """Kind → a reader of such a model that has been given a picture."""
+
+    @cache
+    def read(kind: str) -> PictureWriter:
+        reader = open_reader(pictures(kind), "cpu")
+        assert isinstance(reader, PictureWriter)
+        return reader.reading("noise.png", picture_zoo.picture())
+
+    return read
+
+
+def eager(folder: Path) -> tuple[Any, dict[str, torch.Tensor]]:
+    """The library's own model, and the numbers that it is given of the same picture."""
+    model = transformers.AutoModelForImageTextToText.from_pretrained(folder, attn_implementation="eager").eval()
+    processor = transformers.AutoImageProcessor.from_pretrained(folder)
+    return model, dict(processor(picture_zoo.picture(), return_tensors="pt"))
+
+
+@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+def test_attentions_are_those_of_the_eager_model(pictures: Folder, looking: Looking, kind: str) -> None:
+    trace = looking(kind).trace("", extras={"hook_head_output"})
+    model, given = eager(pictures(kind))
+    with torch.inference_mode():
+        expected = model(**given, decoder_input_ids=torch.tensor([trace.target_ids]), output_attentions=True)
+    assert looking(kind).abilities.proof is not None
+    assert looking(kind).abilities.proof.is_exact
+    assert {site: layers for site, (layers, _) in trace.shapes.items()} == picture_zoo.LAYERS[kind]
+    for site in trace.sites:
+        for layer, weights in enumerate(expected[EAGER[site]]):
+            torch.testing.assert_close(trace.weights(site, layer), weights[0], atol=1e-5, rtol=0)
+            assert trace.head_output_deviation(site, layer) <= trace.head_output_tolerance(site, layer)
+    assert isinstance(trace.source, PictureSource)
+    assert len(trace.source_tokens) == expected.encoder_last_hidden_state.size(1)
+    assert trace.special_tokens >= trace.source.special
+
+
+@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+def test_what_is_written_is_what_generate_writes(pictures: Folder, looking: Looking, kind: str) -> None:
+    reader = looking(kind)
+    session = reader.decode("")
+    session.run()
+    model, given = eager(pictures(kind))
+    options = {"max_new_tokens": session.max_steps, "max_length": None, "do_sample": False}
+    found = model.generate(**given, **options, num_beams=1)
+    assert list(session.target_ids) == found[0].tolist()
+    assert list(reader.trace("").target_ids) == found[0].tolist()[:-1]
+    tree, beams = reader.beam_tree("", beam=3), model.generate(**given, **options, num_beams=3)
+    written = [*session.prompt_ids, *tree.token_ids(tree.winner.index)]
+    assert written == beams[0].tolist()[: len(written)]
+    assert len(reader.sample("", n=2, seed=3)) == 2
+
+
+@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+def test_steps_back_branches_targets_and_edits_are_as_of_any_writer(looking: Looking, kind: str) -> None:
+    reader = looking(kind)
+    session = reader.decode("")
+    while not session.finished and len(session.steps) < 4:
+        session.step()
+    first = session.steps[-1]
+    session.back()
+    branch = session.branch()
+    assert branch.step().token_id == first.token_id
+    assert branch.steps[-1].log_prob == pytest.approx(first.log_prob, abs=1e-4)
+    trace = branch.trace()
+    forced = reader.trace_tokens("", branch.written_ids)
+    torch.testing.assert_close(forced.weights("decoder.cross", 1), trace.weights("decoder.cross", 1))
+    given = reader.trace("", "it was tired")
+    assert given.translation.strip() == "it was tired"
+    off = reader.trace("", "it was tired", edits=[SwitchOff("decoder.cross", layer=0, head=1)])
+    assert not off.weights("decoder.cross", 0, heads=[1]).any()
+    assert not torch.equal(off.weights("decoder.cross", 1), given.weights("decoder.cross", 1))
+    if reader.abilities.has("logit lens"):
+        assert reader.logit_lens(given).tokens[-1][-1][0] == given.predicted_tokens[-1]
+    with torch.inference_mode():
+        assert reader.log_odds([reader.word_choice("", "animal", "street")]).shape == (1, 1)
+
+
+def test_a_picture_is_the_same_however_it_is_given(looking: Looking, pictures: Folder, tmp_path: Path) -> None:
+    reader = looking("vit-gpt2")
+    picture_zoo.picture().save(tmp_path / "noise.png")
+    blind = open_reader(pictures("vit-gpt2"), "cpu")
+    assert isinstance(blind, PictureWriter)
+    of_file, of_picture = blind.trace(str(tmp_path / "noise.png"), "it"), reader.trace("", "it")
+    assert torch.equal(of_file.weights("decoder.cross", 0), of_picture.weights("decoder.cross", 0))
+    assert of_file.text == "noise.png"
+    other = reader.reading("noise.png", picture_zoo.picture(seed=1))
+    assert len({blind.key, reader.key, other.key}) == 3
+    with pytest.raises(TraceError, match="another picture"):
+        other.run_again(of_picture)
+    with pytest.raises(InputTextError, match="none was given"):
+        blind.decode("")
+
+
+@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+def test_a_folder_says_that_it_reads_pictures_and_opens_whole(pictures: Folder, looking: Looking, kind: str) -> None:
+    assert reads_in(pictures(kind)) == "picture"
+    assert folder_with_model(str(pictures(kind))) == pictures(kind)
+    whole = looking(kind).abilities.whole
+    assert whole is not None
+    assert not whole.unused
+    assert not whole.unread
+    assert not whole.not_run
+
+
+@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+def test_the_parts_of_both_stacks_add_up_to_scores(looking: Looking, kind: str) -> None:
+    reader = looking(kind)
+    if kind in picture_zoo.UNEQUAL:
+        assert "reasons" in reader.abilities.lacks
+        return
+    assert reader.abilities.has("reasons")
+    trace = reader.trace("", "it was tired")
+    for site in trace.sites:
+        layer, rows = trace.layers_of(site) - 1, len(trace.axis_tokens(site)[0])
+        asked = Question(site=site, layer=layer, head=1, row=rows - 1, key=1, rival=0)
+        reason = explain(reader.parts, trace, asked)
+        scores = trace.scores(site, layer, [1], [rows - 1])[0, 0]
+        expected = float(scores[1] - scores[0])
+        for side in (reason.query, reason.keys):
+            assert sum(side.shares(through_networks=False).values()) == pytest.approx(expected, abs=1e-3)
