@@ -47,7 +47,7 @@ def _last_module(model: nn.Module, stack: Stack, given: Callable[[], Mapping[str
     or without a head, what the stack returns."""
     whole: Any = model
     part: nn.Module = getattr(whole, f"get_{stack}")() if whole.config.is_encoder_decoder else whole.base_model
-    head = None if stack == "encoder" else whole.get_output_embeddings()
+    head: Any = None if stack == "encoder" else whole.get_output_embeddings()
     if whole.config.is_encoder_decoder and head not in part.modules():
         head = None
     put_out: list[tuple[nn.Module, Tensor]] = []

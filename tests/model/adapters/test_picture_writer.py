@@ -62,8 +62,9 @@ def test_attentions_are_those_of_the_eager_model(pictures: Folder, looking: Look
     model, given = eager(pictures(kind))
     with torch.inference_mode():
         expected = model(**given, decoder_input_ids=torch.tensor([trace.target_ids]), output_attentions=True)
-    assert looking(kind).abilities.proof is not None
-    assert looking(kind).abilities.proof.is_exact
+    proof = looking(kind).abilities.proof
+    assert proof is not None
+    assert proof.is_exact
     assert {site: layers for site, (layers, _) in trace.shapes.items()} == picture_zoo.LAYERS[kind]
     for site in trace.sites:
         for layer, weights in enumerate(expected[EAGER[site]]):
