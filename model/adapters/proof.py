@@ -336,6 +336,12 @@ def _check_weights(
     for site, layers in weights.items():
         for layer, values in enumerate(layers):
             wrong = _wrong_with(values, of_site[site], is_causal=site == "decoder.self")
+            if wrong and kind == "image" and not _is_shaped(values, of_site[site]):
+                message = (
+                    "The layers of this model attend within windows of a picture, or between other positions than its "
+                    "patches ({wrong}; layer {layer}), so its heads cannot be shown over the picture."
+                )
+                raise CheckpointError(message, wrong=wrong, layer=layer)
             if wrong:
                 message = (
                     "What transformers returns as the attention of this model cannot be shown: {wrong} ({site}, layer "

@@ -74,6 +74,9 @@ class Sight:
         Raises a CheckpointError if positions are not patches, or the processor makes what the model does not read.
         """
         made = cls(model, processor, embedded or (lambda numbers: first_rows(model, numbers)), size or _size_of(model))
+        if (frames := getattr(model.config, "num_frames", None)) is not None:
+            message = "This model ({name}) reads films, {frames} pictures at once, which Headlight does not show yet."
+            raise CheckpointError(message, name=library.name_of(model.config), frames=frames)
         with library.settings_of_model():
             first, *others = ((shape, made.numbers(probe_picture(shape))) for shape in _SHAPES)
             made._check_colours(first[0])
@@ -177,6 +180,8 @@ class Sight:
         if min(rows, columns) < 1:
             raise self._unplaced
         grey, *painted = self.embedded(self._painted(numbers, places))
+        if len(painted) != len(places):
+            raise self._unplaced
         changed = [_changed(each, grey) for each in painted]
         first = changed[0][0] if changed[0] else 0
         around = len(grey) - rows * columns - first

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import speech_zoo, zoo
+from tests.model.adapters.sided_zoo import save_sided
 from tests.model.adapters.zoo import save_chat_model
 from tests.viz.page_run import app_of
 from tests.viz.pages.any_model import MODELS
@@ -17,7 +18,7 @@ from viz.selection.selection import Selection
 
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
-    """A folder of checkpoints with ours in it, beside a text model of every kind, one of pictures and two of sound."""
+    """A folder of checkpoints with ours in it, beside a text model of every kind, two of pictures and two of sound."""
     import transformers
 
     root = tmp_path_factory.mktemp("any")
@@ -27,6 +28,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) ->
     save_chat_model(root / "chat")
     zoo.tiny("vit").save_pretrained(root / "vit")
     transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(root / "vit")
+    save_sided(root / "clip", "clip")
     speech_zoo.save_whisper(root / "whisper", seconds=5)
     speech_zoo.save_hubert(root / "hubert")
     return root

@@ -179,6 +179,21 @@ def test_a_picture_model_asks_for_a_picture_and_neither_for_text_nor_language(ap
     assert not any(box.key == "reads" for box in app.selectbox)
 
 
+def test_the_side_of_a_model_that_reads_pictures_or_texts_is_chosen_and_in_the_address(app: AppTest) -> None:
+    opened(app, "clip")
+    assert not app.sidebar.text_area
+    app.run()
+    app.selectbox(key="reads").set_value("text").run()
+    assert not app.exception
+    assert not app.error
+    assert app.query_params["reads"] == "text"
+    app.text_area(key="text").set_value("A cat sat.").run()
+    assert "PICTURE" not in " ".join(element.value for element in app.html)
+    app.selectbox(key="reads").set_value("picture").run()
+    assert not app.sidebar.text_area
+    assert "PICTURE" in " ".join(element.value for element in app.html)
+
+
 def test_a_language_that_no_file_names_is_asked_for_and_examples_follow_it(app: AppTest) -> None:
     opened(app, "gpt2")
     asked = app.selectbox(key="reads")
