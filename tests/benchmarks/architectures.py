@@ -1,11 +1,12 @@
 """Build a small random model of every kind of text, picture and speech model in the pinned library, and prove each.
 
-    python -m tests.benchmarks.architectures [--only TYPE …]
+    python -m tests.benchmarks.architectures [--only TYPE … [--write]]
 
 Each is saved as a folder and opened as a person's would be, in a process of its own with a limit on time. A line of
 JSON says what was found, with how many tensors were used, and which were not or were made. Each folder is then spoiled:
 without a tensor of a layer, and with one of a layer more, it has to be refused. Without `--only`,
-.github/docs/architectures.md and the tables of both READMEs are written anew, in three to six minutes.
+.github/docs/architectures.md and the tables of both READMEs are written anew, in three to six minutes; with `--write`,
+the rows of these kinds in them.
 """
 
 from model import stopping
@@ -296,7 +297,7 @@ def prove(model_type: str) -> Row:
         except Exception as error:
             return Row(model_type, verdict="not built", reason=_line(error))
         try:
-            reader = open_folder.open_folder(folder, device="cpu")
+            reader: Any = open_folder.open_folder(folder, device="cpu")
         except HeadlightError as error:
             return Row(model_type, verdict="refused", reason=str(error), seconds=monotonic() - began)
         except Exception as error:
@@ -376,6 +377,23 @@ def prove_apart(model_type: str) -> Row:
         return Row(model_type, verdict="ENDED", reason=f"status {status}, after {SECONDS} s at most")
     row = json.loads(text)
     return Row(**{**row, "unused": tuple(row["unused"]), "made": tuple(row["made"])})
+
+
+def rows_of(table: str) -> list[Row]:
+    """The rows of a table that `table` wrote."""
+    rows = []
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 9 and cells[0] != "kind" and not cells[0].startswith("---"):
+            kind, verdict, difference, heads, tensors, stacks, positions, writes, why = cells
+            used, unused, made = map(int, tensors.split(" + ")) if tensors else (0, 0, 0)
+            rows.append(
+                Row(
+                    kind, stacks, verdict, float(difference or 0), int(heads or 0), positions, bool(writes), why,
+                    used=used, unused=("",) * unused, made=("",) * made,
+                )
+            )  # fmt: skip
+    return rows
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -467,6 +485,7 @@ def main() -> None:
     """Prove all, and write the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="*", metavar="TYPE")
+    parser.add_argument("--write", action="store_true", help="with --only: write these rows anew, and keep the others")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
@@ -475,7 +494,10 @@ def main() -> None:
         rows.append(prove_apart(model_type))
         print(json.dumps(asdict(rows[-1])), flush=True)
     print(Counter(row.verdict for row in rows), file=sys.stderr)
-    if not arguments.only:
+    if arguments.only:
+        proven = {row.model_type: row for row in (*rows_of(OUT.read_text(encoding="utf-8")), *rows)}
+        rows = [proven[model_type] for model_type in sorted(proven)]
+    if not arguments.only or arguments.write:
         OUT.write_text(table(rows), encoding="utf-8")
         update_readmes(rows)
 
