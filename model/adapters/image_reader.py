@@ -21,7 +21,7 @@ from model.adapters.probe import picture_table
 from model.adapters.sight import Sight, probe_picture
 from model.errors import InputTextError, said
 from model.nn.edit_hooks import Edits
-from model.sources.picture_file import as_image, open_picture
+from model.sources.picture_file import PartlyHidden, as_image, open_picture
 from model.sources.source import PictureSource
 from model.trace.trace import Trace
 
@@ -29,7 +29,7 @@ from model.trace.trace import Trace
 class Seen(Given):
     """A picture."""
 
-    def __init__(self, sight: Sight, name: str, picture: Image.Image) -> None:
+    def __init__(self, sight: Sight, name: str, picture: Image.Image | PartlyHidden) -> None:
         self.sight, self.picture = sight, picture
         super().__init__(sight.model, name, f"{picture.size}/{hashlib.sha256(picture.tobytes()).hexdigest()}")
 
@@ -67,8 +67,8 @@ class Seeing(GivenReader):
     sight: Sight
 
     def perceived(self, name: str, content: Any) -> Seen:
-        """See `GivenReader`: of an image, or bytes [height, width, 3] of red, green and blue."""
-        return Seen(self.sight, name, as_image(content))
+        """See `GivenReader`: of an image, perhaps partly hidden, or bytes [height, width, 3] of red, green and blue."""
+        return Seen(self.sight, name, content if isinstance(content, PartlyHidden) else as_image(content))
 
     def opened(self, path: Path) -> Image.Image:
         """The picture in a file. Raises as `open_picture`."""

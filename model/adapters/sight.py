@@ -22,6 +22,7 @@ from model.adapters import library
 from model.adapters.placement import device_of
 from model.adapters.probe import Probe
 from model.errors import CheckpointError, InputTextError, said
+from model.sources.picture_file import PartlyHidden
 from model.sources.source import Grid, PictureSource
 
 #: The shapes of pictures, width and height, by which models are proven: those that are not brought to one size have
@@ -90,11 +91,13 @@ class Sight:
                     raise made._unplaced
         return made
 
-    def numbers(self, picture: Image.Image) -> dict[str, Tensor]:
+    def numbers(self, picture: Image.Image | PartlyHidden) -> dict[str, Tensor]:
         """What the model is given of a picture in red, green and blue.
 
         Raises an InputTextError if it is too long and thin for the processor.
         """
+        if isinstance(picture, PartlyHidden):
+            return self._without(picture)
         try:
             made = self.processor(picture, return_tensors="pt")
         except (ValueError, ZeroDivisionError, RuntimeError) as error:
@@ -107,7 +110,24 @@ class Sight:
             if name in self._asked and isinstance(value, Tensor)
         }
 
-    def source(self, name: str, numbers: Numbers, picture: Image.Image) -> PictureSource:
+    def _without(self, partly: PartlyHidden) -> dict[str, Tensor]:
+        """The numbers of a picture, and within a rectangle those of a plain one; of patches that are cut out already,
+        those whose middle lies in it.
+        """
+        made, plain = self.numbers(partly.picture), self.numbers(partly.plain())[self._name]
+        left, top, right, bottom = partly.box
+        given, (height, width) = made[self._name].clone(), self.size
+        if given.dim() == 4:
+            given[..., top:bottom, left:right] = plain[..., top:bottom, left:right]
+        else:
+            rows, columns = self._shape(made)
+            for row, column in product(range(rows), range(columns)):
+                y, x = (row + 0.5) * height, (column + 0.5) * width
+                if top <= y < bottom and left <= x < right:
+                    given[:, row * columns + column] = plain[:, row * columns + column]
+        return made | {self._name: given}
+
+    def source(self, name: str, numbers: Numbers, picture: Image.Image | PartlyHidden) -> PictureSource:
         """What a trace keeps of a picture, of which these are the numbers."""
         rows, columns = self._shape(numbers)
         padding = max(0, numbers[self._name].size(1) - rows * columns) if numbers[self._name].dim() == 3 else 0
@@ -209,8 +229,9 @@ class Sight:
                 named |= dict.fromkeys(positions, f"[{_NAMES.get(stem, stem.upper())}]")
         return named
 
-    def _seen(self, numbers: Numbers, picture: Image.Image) -> UInt8[Tensor, "height width 3"]:
+    def _seen(self, numbers: Numbers, picture: Image.Image | PartlyHidden) -> UInt8[Tensor, "height width 3"]:
         """What the model was given, its normalised colours turned back."""
+        picture = picture.picture if isinstance(picture, PartlyHidden) else picture
         values, settings = self._pixels(numbers)[0].float().cpu(), self.processor
         if getattr(settings, "do_normalize", False):
             if getattr(settings, "image_mean", None) is None:

@@ -3,9 +3,10 @@
 import re
 import struct
 from contextlib import suppress
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -33,6 +34,37 @@ _OTHERS: Final = (
     (re.compile(rb"\A(?:\xff\x0a|\0\0\0\x0cJXL )"), "JPEG XL"),
     (re.compile(rb"\A(?:\0\0\0\x0cjP  |\xff\x4f\xff\x51)"), "JPEG 2000"),
 )
+
+
+Colour = Literal["grey", "mean"]
+COLOURS: Final[tuple[Colour, ...]] = get_args(Colour)
+"""What a part of a picture is hidden by: grey, or the mean of the picture's colours."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartlyHidden:
+    """A picture of which a model does not see a rectangle: in its place it is given a plain colour."""
+
+    picture: Image.Image
+    #: left, top, right and bottom, in pixels of the picture as the model sees it (`model.sources.source.Grid`).
+    box: tuple[int, int, int, int]
+    colour: Colour
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture."""
+        return self.picture.size
+
+    def tobytes(self) -> bytes:
+        """What tells it from others of this size."""
+        return self.picture.tobytes() + repr((self.box, self.colour)).encode()
+
+    def plain(self) -> Image.Image:
+        """A picture as large, all in the colour that hides."""
+        if self.colour == "grey":
+            return Image.new("RGB", self.size, (128, 128, 128))
+        red, green, blue = np.asarray(self.picture.convert("RGB")).mean((0, 1)).round().astype(int).tolist()
+        return Image.new("RGB", self.size, (red, green, blue))
 
 
 def open_picture(path: str | Path) -> Image.Image:
@@ -134,7 +166,14 @@ def _check_size(size: tuple[int, int]) -> None:
         raise InputTextError(message, width=width, height=height, longest_ratio=LONGEST_RATIO)
 
 
-def example_picture() -> Image.Image:
-    """A picture that we drew, 224 × 224: sky, moon, hills, a house with two lit windows, a tree, and their lake."""
-    with Image.open(Path(__file__).with_name("example_picture.png")) as picture:
+EXAMPLES: Final = ("scene", "line", "receipt")
+"""The pictures that we drew: a house, a tree and the sun; one line of text; a receipt."""
+
+
+def example_picture(name: str = EXAMPLES[0]) -> Image.Image:
+    """One of `EXAMPLES`, drawn by `python .packaging/draw_examples.py`."""
+    if name not in EXAMPLES:
+        message = "There is no example picture {name}. Choose one of {names}."
+        raise InputTextError(message, name=ascii(name), names=", ".join(EXAMPLES))
+    with Image.open(Path(__file__).with_name(f"example_{name}.png")) as picture:
         return picture.convert("RGB")

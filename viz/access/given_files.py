@@ -38,14 +38,15 @@ class FileKind:
     not_in_link: Message  #: an address does not hold it
     no_pairs: Message  #: the page Compare reads sentences
     no_atlas: Message  #: so does the atlas
-    example_name: Message
-    example: Callable[[], Any]
+    #: what is read without a file: the name of each that one may choose, the first by default, and its content.
+    examples: Mapping[str, Message]
+    example: Callable[[str], Any]
     unpacked: Callable[[bytes, str], Any]  #: the content of a file of this name; an InputTextError if there is none
     num_bytes: Callable[[Any], int]  #: of a content
     #: whether a content is a `model.sources.sound_file.Sound`: recorded, played, and read in parts.
     is_heard: bool = False
     #: of_file, of_example: what is imported from which module, and the line that traces with `reader`; in that of a
-    #: file, `{part}` is the call that cuts a part out.
+    #: file, `{part}` is the call that cuts a part out; in that of an example, `{example}` is its name.
     of_file: tuple[dict[str, str], str]
     of_example: tuple[dict[str, str], str]
 
@@ -68,16 +69,23 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
             "The atlas reads sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
             "its heads for one picture, under each tile and as an order of heads."
         ),
-        example_name=said("example picture"),
+        examples={
+            "scene": said("house and tree (example)"),
+            "line": said("line of text (example)"),
+            "receipt": said("receipt (example)"),
+        },
         unpacked=lambda content, name: later.picture_file.picture_of(content, name, LARGEST_SIDE),
-        example=lambda: later.picture_file.example_picture(),
+        example=lambda name: later.picture_file.example_picture(name),
         num_bytes=lambda picture: 3 * picture.width * picture.height,
         of_file=(
             {"sources.picture_file": "picture_of"},
             "trace = reader.trace_picture("
             f"picture_of(open('picture.png', 'rb').read(), 'picture.png', {LARGEST_SIDE}))",
         ),
-        of_example=({"sources.picture_file": "example_picture"}, "trace = reader.trace_picture(example_picture())"),
+        of_example=(
+            {"sources.picture_file": "example_picture"},
+            "trace = reader.trace_picture(example_picture('{example}'))",
+        ),
         megabytes=5,
     ),
     "sound": FileKind(
@@ -97,9 +105,9 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
             "The atlas reads sentences, or recordings that a model writes about, but the chosen model only hears. The "
             "Attention page shows the metrics of its heads for one sound, under each tile and as an order of heads."
         ),
-        example_name=said("example sound"),
+        examples={"": said("example sound")},
         unpacked=lambda content, name: later.sound_file.sound_of(content, name, HIGHEST_RATE),
-        example=lambda: later.sound_file.example_sound(),
+        example=lambda name: later.sound_file.example_sound(),
         num_bytes=lambda sound: sound.samples.nbytes,
         is_heard=True,
         of_file=(
@@ -117,20 +125,28 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
 class Given(NamedTuple):
     """What a model is asked to read of the files that people gave."""
 
-    digest: str = ""  #: as `keep` returns it; "" for the example
+    digest: str = ""  #: as `keep` returns it, or the name of an example; "" for the first of them
     #: start, tenths: the part that is read, and its length, in tenths of a second; without a length, all of it.
     start: int = 0
     tenths: int = 0
+    #: hidden, colour: a rectangle of a picture that the model is not to see, as of `PartlyHidden`; none for none.
+    hidden: tuple[int, ...] = ()
+    colour: str = ""
 
     @classmethod
     def read(cls, given_file: str) -> Self:
         """From the selection's `given_file`."""
         digest, *part = given_file.split("/")
-        return cls(digest, *map(int, part))
+        if len(part) > 2:
+            return cls(digest, hidden=tuple(map(int, part[:-1])), colour=part[-1])
+        start, tenths = map(int, part) if part else (0, 0)
+        return cls(digest, start, tenths)
 
     @property
     def written(self) -> str:
         """As the selection's `given_file` says it."""
+        if self.hidden:
+            return "/".join((self.digest, *map(str, self.hidden), self.colour))
         return f"{self.digest}/{self.start}/{self.tenths}" if self.tenths else self.digest
 
     @property
@@ -156,6 +172,11 @@ def given(kind: FileKind, given_file: str) -> tuple[str, Any]:
     """A given file's name and content, or those of its part; by default the example. Raises as `whole`."""
     chosen = Given.read(given_file)
     name, content = whole(kind, chosen.digest)
+    if chosen.hidden:
+        left, top, right, bottom = chosen.hidden
+        colour = next(colour for colour in later.picture_file.COLOURS if colour == chosen.colour)
+        hidden = later.picture_file.PartlyHidden(content, (left, top, right, bottom), colour)
+        return said("{name}, a part hidden", name=name), hidden
     if not chosen.tenths:
         return name, content
     start, end = chosen.start / 10, min((chosen.start + chosen.tenths) / 10, content.seconds)
@@ -164,8 +185,9 @@ def given(kind: FileKind, given_file: str) -> tuple[str, Any]:
 
 def whole(kind: FileKind, digest: str) -> tuple[str, Any]:
     """The name and content of a whole file. Raises an InputTextError if it is not kept."""
-    if not digest:
-        return kind.example_name, kind.example()
+    if not digest or digest in kind.examples:
+        name = digest or next(iter(kind.examples))
+        return kind.examples[name], kind.example(name)
     kept = _kept().get(digest)
     if kept is None:
         raise InputTextError(kind.gone)

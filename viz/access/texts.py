@@ -111,6 +111,19 @@ def link(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> Li
     return Link(site, rows, tuple(chain(*(known.groups[word] for word in looked_at)))) if all(rows) else None
 
 
+def patches_in(trace: "Trace", area: Sequence[int]) -> tuple[int, ...]:
+    """The positions whose middle lies in a rectangle of the picture that was read: left, top, right, bottom in pixels;
+    none where there is no rectangle, or no picture.
+    """
+    grid = trace.source.grid
+    if grid is None or len(area) != 4:
+        return ()
+    left, top, right, bottom = grid.rectangles.unbind(1)
+    x, y = (left + right) / 2, (top + bottom) / 2
+    is_within = grid.placed & (x >= area[0]) & (x < area[2]) & (y >= area[1]) & (y < area[3])
+    return tuple(is_within.nonzero().flatten().tolist())
+
+
 def rows_of_word(trace: "Trace", site: str, word: int) -> tuple[int, ...]:
     """The query rows of a site that stand for a word; none where it has no rows of the word's side."""
     known, (rows, _keys) = words(trace), attention.focus_axes(trace, site)

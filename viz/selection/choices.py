@@ -231,6 +231,8 @@ class AttentionChoices:
     window_start: Annotated[
         int | None, Param("window"), ResetBy("text", "site", "checkpoint", "second_text", "chat")
     ] = None
+    #: a rectangle of the picture that is read: left, top, right and bottom in pixels as the model sees it.
+    area: Annotated[tuple[int, ...], ResetBy("given_file", "checkpoint")] = ()
     distance: int = 1  #: how many tokens before its query each key stands, where QK of rotary positions is shown
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"  #: which of bertviz's views
     #: the steps back that were asked for in the tab Why, as codes of `model.analysis.reasons.trail`.

@@ -19,7 +19,8 @@ from viz.ui import controls, downloads
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-_CHOSEN, _RECORDED, _START, _SECONDS = "given-file", "recorded-sound", "part-start", "part-seconds"
+_CHOSEN, _EXAMPLE, _RECORDED = "given-file", "given-example", "recorded-sound"
+_START, _SECONDS = "part-start", "part-seconds"
 #: In the session: which of the two fields was used last, or that a file was chosen elsewhere after that.
 _LAST: Final = "given-file/last"
 _ELSEWHERE: Final = "elsewhere"
@@ -40,9 +41,11 @@ def field(kind: FileKind) -> None:
     )
     file = (_recorded(chosen) if kind.is_heard else None) or chosen
     if st.session_state.get(_LAST) != _ELSEWHERE:
+        taken = Given()
         if file is None:
             st.caption(_(kind.without))
-        _take(kind, file, sizes)
+            taken = _example(kind)
+        _take(kind, file, sizes, taken)
     if kind.is_heard:
         # The page says it where a sound is not kept any more.
         with suppress(HeadlightError):
@@ -66,9 +69,18 @@ def _used(key: str) -> Callable[[], None]:
     return partial(st.session_state.__setitem__, _LAST, key)
 
 
-def _take(kind: FileKind, file: "UploadedFile | None", sizes: tuple[int, int]) -> None:
-    """Choose a file; of a sound that is too long to be read at once, its beginning."""
-    taken = Given()
+def _example(kind: FileKind) -> Given:
+    """The example that a person chooses, where there are several."""
+    first, *others = kind.examples
+    if not others:
+        return Given()
+    labels = {name: _(label) for name, label in kind.examples.items()}
+    chosen = st.selectbox(_("Example"), [first, *others], format_func=labels.__getitem__, key=_EXAMPLE)
+    return Given("" if chosen == first else chosen)
+
+
+def _take(kind: FileKind, file: "UploadedFile | None", sizes: tuple[int, int], taken: Given) -> None:
+    """Choose a file, or without one `taken`; of a sound that is too long to be read at once, its beginning."""
     try:
         if file is not None:
             taken = Given(keep(kind, downloads.content(file, *sizes), file.name))

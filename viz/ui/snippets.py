@@ -66,8 +66,10 @@ def of_text(trace: "Trace", imports: Imports, *lines: str) -> Snippet:
     """Lines about `trace`, what the chosen model did with what it read; `reader` is the model."""
     if (kind := FILES.get(trace.source.kind)) is not None:
         chosen = Given.read(state.current().model.given_file)
-        more, traced = kind.of_file if chosen.digest else kind.of_example
-        return of_model({**imports, **more}, traced.format(part=chosen.call), *lines)
+        is_example = not chosen.digest or chosen.digest in kind.examples
+        more, traced = kind.of_example if is_example else kind.of_file
+        example = chosen.digest or next(iter(kind.examples))
+        return of_model({**imports, **more}, traced.format(part=chosen.call, example=example), *lines)
     return of_reader(imports, line("trace = reader.trace({})", trace.text), *lines)
 
 

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from viz.access import attention
 from viz.pictures.focus import FocusAxis
+from viz.pictures.source_picture import SourcePicture
 from viz.pictures.tiles.codes import Frame, send_frame, send_layer, send_tiles
 from viz.selection.choices import Measure
+from viz.text.written import DECODER
 from viz.ui.head_metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -237,4 +239,5 @@ def _frame(
         axes=axes,
         number=MEASURES[measure].number,
         top=top,
+        picture=SourcePicture.of(trace.source) if site != DECODER else None,
     )

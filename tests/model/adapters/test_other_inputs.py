@@ -277,3 +277,17 @@ def test_attribution_heads_off_and_patching_ask_for_a_label(opened: tuple[str, L
     patched = patch_heads(reader, [pair]).changes
     assert patched.shape == (1, 8)
     assert float(patched.abs().max()) > 1e-3
+
+
+@pytest.mark.parametrize("colour", ["grey", "mean"])
+def test_a_part_that_is_hidden_is_read_as_if_it_were_painted_over(reader: ImageReader, colour: str) -> None:
+    picture = Image.fromarray(PIXELS[:24, :24])
+    painted = picture.copy()
+    mean = tuple(np.asarray(picture).mean((0, 1)).round().astype(int).tolist())
+    painted.paste((128, 128, 128) if colour == "grey" else mean, (8, 0, 24, 16))
+    hidden = picture_file.PartlyHidden(picture, (8, 0, 24, 16), "grey" if colour == "grey" else "mean")
+    named, expected = reader.reading("a.png", hidden), reader.trace_picture(painted)
+    for layer in range(2):
+        weights = named.trace("").weights("encoder.self", layer)
+        torch.testing.assert_close(weights, expected.weights("encoder.self", layer), atol=1e-6, rtol=0)
+    assert named.key != reader.reading("a.png", picture).key

@@ -57,7 +57,7 @@ def shades_and_thousandths(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(
     ("shape", "tile", "block"),
     [
-        ((6, 8, 129, 20), (128, 20), (2, 1)),
+        ((6, 8, 129, 128), (128, 128), (2, 1)),
         ((6, 8, 300, 300), (128, 128), (3, 3)),
         # Long sentences have smaller tiles: the place of a maximum in its block takes more bits, the larger the block.
         ((6, 8, 1000, 2048), (96, 96), (11, 22)),
@@ -78,6 +78,11 @@ def test_a_tile_has_as_many_pixels_as_tokens_or_as_the_limits_allow(
     assert (spec.rows, spec.columns) == tile
     assert (spec.block_queries, spec.block_keys) == block
     assert spec.is_pooled
+
+
+def test_of_few_queries_every_weight_is_sent_as_long_as_there_are_no_more_than_of_a_square() -> None:
+    assert not GridSpec.of((6, 8, 28, 577)).is_pooled
+    assert GridSpec.of((6, 8, 29, 577)).is_pooled
 
 
 @pytest.mark.parametrize(("count", "blocks"), [(7, 3), (129, 128), (512, 128), (5, 5)])

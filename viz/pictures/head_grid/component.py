@@ -96,6 +96,8 @@ class Grid:
     shape: Annotated[tuple[int, int], LOCAL]  #: how many layers, and heads in each
     selected: Pair = None  #: the head to mark as open
     metric: TileMetric | None = None  #: the number under each tile
+    #: the queries that are drawn over the picture that was read, in place of matrices, where the tiles come with one.
+    kept: tuple[int, ...] = ()
     framed: tuple[int, ...] = ()  #: the heads that are framed, each with its rank, counted layer by layer
     ranking: Annotated[Ranking | None, LOCAL] = None  #: another order than layer by layer
     followed: Followed | None = None  #: a switch between tiles that the grid need not wait for Python to obey

@@ -10,6 +10,7 @@ import { indicesOf, onTold, placeOf, pointAt, pointed, tell } from "../shared/fo
 import { hearItems, reachByTab, targetOf } from "../shared/items.js";
 import { _, sentenceParts } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
+import { formatWeight } from "../shared/payload.js";
 import {
   cellRuns,
   contextOf,
@@ -28,10 +29,12 @@ import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { whyLink } from "../shared/why_link.js";
 import { HeadBoard } from "./head_board.js";
 import { announceHead, followedChoice } from "./head_preview.js";
+import { HeatTiles } from "./heat_tiles.js";
 
 /** @import { Axis, Focus, Place } from "../shared/focus.js" */
 /** @import { Tiles } from "../shared/head_tiles.js" */
 /** @import { Run } from "../shared/picture.js" */
+/** @import { Box } from "../shared/source_picture.js" */
 /** @import { Size } from "./head_board.js" */
 /** @import { GridHeader } from "./head_preview.js" */
 
@@ -55,6 +58,7 @@ export class HeadGrid extends View {
   status = element("p", { className: "status", role: "status", dataset: { notInPicture: "" } });
   caption = element("div", "picture-caption only-saved");
   foot = element("div", "foot muted");
+  heat = new HeatTiles(() => this.markPointed(pointed()));
   tooltip = new Tooltip(this.root);
 
   start() {
@@ -104,6 +108,7 @@ export class HeadGrid extends View {
     this.buildFoot();
     this.layOut();
     this.board.mark(header.selected);
+    if (this.painted) this.markPointed(pointed());
     const focused = this.board.cells.find((cell) => cell.matches(":focus"));
     if (focused) this.visit(focused);
     const [keys, waiting] = [tiles.header.keyTokens.length, tiles.missing.size];
@@ -117,15 +122,16 @@ export class HeadGrid extends View {
     this.status.textContent = "";
     if (said === this.said) return;
     this.said = said;
-    const axes = element("span", "axes", _("In each tile, queries run down ↓ and keys across →."));
     const block = { rows: blockQueries, columns: blockKeys };
-    if (this.tiles.isPooled) axes.append(" ", _("A pixel is the maximum of up to {rows} × {columns} numbers.", block));
+    const pooled = this.tiles.isPooled ? [_("A pixel is the maximum of up to {rows} × {columns} numbers.", block)] : [];
     const hint = _("Click a tile, or press Enter, to open the head; arrow keys move.");
     this.foot.replaceChildren(
       ...notes.map((note) => element("p", "note", note)),
       legendElement(stops, ticks, number, top),
       this.board.roles.key,
-      axes,
+      this.heat.note,
+      ...pooled,
+      this.heat.toggle,
       element("span", { className: "hint", dataset: { notInPicture: "" } }, hint),
       pictureButton(this.root, () => this.header.name),
       this.status,
@@ -144,11 +150,14 @@ export class HeadGrid extends View {
       this.painted = null;
       this.board.mark(selected);
     }
+    const image = this.tiles.picture?.image;
     const sides = this.board.tileSides(
       this.tiles.header,
       clientWidth,
       ratio,
       roomFor(this.root, this.foot.offsetHeight + BESIDE_BOARD),
+      // Where rows are drawn over the picture, tiles have its shape.
+      image && this.header.kept.length ? image.height / image.width : undefined,
     );
     const signature = `${sides.width} ${sides.height} ${ratio} ${this.tiles.missing.size}`;
     if (signature === this.painted) return;
@@ -184,24 +193,26 @@ export class HeadGrid extends View {
     context.putImageData(image, 0, 0);
   }
 
-  /** Frame what is pointed at in every tile: a row, a column or a cell. @param {Focus | null} focus */
+  /** Mark what is pointed at in every tile: a row, a column or a cell; over a picture a row is drawn, a key is framed. @param {Focus | null} focus */
   markPointed(focus) {
-    const { marks, cells, across, canvas } = this.board;
-    const { axes, queryTokens, keyTokens } = this.tiles?.header ?? {};
-    const rows = this.stretchOf(axes?.[0], queryTokens?.length, focus?.query, this.tile.height);
-    const columns = this.stretchOf(axes?.[1], keyTokens?.length, focus?.key, this.tile.width);
-    if ((!rows && !columns) || !this.painted) return marks.remove();
-    this.board.element.append(marks);
-    const ratio = pixelRatio(this.root);
-    sizeCanvas(marks, canvas.width, canvas.height, ratio);
+    if (!this.painted) return;
+    const { heat, tile, board } = this;
+    const { axes, queryTokens, keyTokens } = this.tiles.header;
+    heat.choose(this.tiles, tile, this.header.kept, focus?.query ?? null, this.pointedCell !== null);
+    if (heat.rows.length) this.drawHeats();
+    else heat.canvas.remove();
+    const rows = this.stretchOf(axes?.[0], queryTokens.length, focus?.query, tile.height);
+    const columns = this.stretchOf(axes?.[1], keyTokens.length, focus?.key, tile.width);
+    const [[y, height], [x, width]] = [rows ?? [0, tile.height], columns ?? [0, tile.width]];
+    const cell = /** @type {Box[]} */ (rows || columns ? [[x, y, width, height]] : []);
+    const boxes = heat.rows.length ? heat.boxesOf(focus?.key ?? null) : cell;
+    if (!boxes.length) return board.marks.remove();
     const frames = new Path2D();
-    cells.forEach((_cell, index) => {
-      const [left, top] = [(index % across) * this.pitch.across, Math.floor(index / across) * this.pitch.down];
-      const [x, width] = columns ?? [0, this.tile.width];
-      const [y, height] = rows ?? [0, this.tile.height];
-      frames.rect(left + x, top + y, width, height);
+    board.cells.forEach((_cell, index) => {
+      const [left, top] = this.cornerOf(index);
+      for (const [x, y, width, height] of boxes) frames.rect(left + x, top + y, width, height);
     });
-    const context = contextOf(marks);
+    const [context, ratio] = [this.layerOver(board.marks), pixelRatio(this.root)];
     for (const [width, colour] of /** @type {[number, string][]} */ ([
       [3 * ratio, "rgb(0 0 0 / 0.65)"],
       [ratio, "#fff"],
@@ -209,6 +220,29 @@ export class HeadGrid extends View {
       Object.assign(context, { lineWidth: width, strokeStyle: colour });
       context.stroke(frames);
     }
+  }
+
+  /** Draw what the rows of every head give over the picture. */
+  drawHeats() {
+    const context = this.layerOver(this.heat.canvas);
+    this.board.cells.forEach((cell, index) => {
+      if (!this.isMissing(cell))
+        this.heat.draw(context, this.board.headOf(cell), this.cornerOf(index), this.header.stops);
+    });
+  }
+
+  /** Put a canvas as large as that of all tiles over it, empty. @param {HTMLCanvasElement} layer */
+  layerOver(layer) {
+    const { element, canvas } = this.board;
+    element.append(layer);
+    sizeCanvas(layer, canvas.width, canvas.height, pixelRatio(this.root));
+    return contextOf(layer);
+  }
+
+  /** The left and upper edge of a tile, in device pixels. @param {number} index */
+  cornerOf(index) {
+    const { across } = this.board;
+    return [(index % across) * this.pitch.across, Math.floor(index / across) * this.pitch.down];
   }
 
   /**
@@ -235,6 +269,7 @@ export class HeadGrid extends View {
     const frame = cell.getBoundingClientRect();
     // The name over a tile and the number under it are no weights.
     if (event.clientY < frame.top || event.clientY > frame.bottom) return this.leave();
+    if (this.heat.rows.length) return this.pointPatch(cell, event, frame);
     const runAt = (/** @type {number} */ share, /** @type {Run[]} */ runs) =>
       runs[Math.min(runs.length - 1, Math.max(0, Math.floor(share * runs.length)))];
     const rowRun = runAt((event.clientY - frame.top) / frame.height, this.rowRuns);
@@ -248,6 +283,20 @@ export class HeadGrid extends View {
     this.frameWeight(cell, rowRun, columnRun);
     // A finger points at nothing: it opens.
     if (event.pointerType !== "touch") this.tellPointed(cell, at);
+  }
+
+  /** A tile that shows the picture is pointed at: a patch, or what is around the picture. @param {HTMLElement} cell @param {PointerEvent} event @param {DOMRect} frame */
+  pointPatch(cell, event, frame) {
+    const found = this.heat.at(this.board.headOf(cell), [
+      ((event.clientX - frame.left) / frame.width) * this.tile.width,
+      ((event.clientY - frame.top) / frame.height) * this.tile.height,
+    ]);
+    if (!found) return this.leave();
+    const { queryTokens, keyTokens } = this.tiles.header;
+    const [[query], { key, weight }] = [this.heat.rows, found];
+    const title = this.board.nameOf(this.board.headOf(cell));
+    this.tooltip.show(event, title, rowElement(queryTokens[query], this.writes), keyTokens[key], formatWeight(weight));
+    if (event.pointerType !== "touch") this.tellPointed(cell, [query, key]);
   }
 
   /** The page shows the head that a person points at, and marks the weight under the pointer. @param {HTMLElement} cell @param {readonly [number, number]} at */

@@ -184,13 +184,14 @@ export class HeadBoard {
   /**
    * Tile sides in device pixels: a whole number of pixels a weight where that costs little room. With few pixels a
    * weight more is given up for it, for there one pixel makes some rows look twice as thick as others.
-   * @param {TilesHeader} tiles @param {number} available @param {number} ratio @param {number} [highest] the board may be @returns {Size}
+   * @param {TilesHeader} tiles @param {number} available @param {number} ratio @param {number} [highest] the board may be
+   * @param {number} [shape] the height of a tile for its width, where it is not that of the sentence @returns {Size}
    */
-  tileSides({ queryTokens, keyTokens, rows, columns }, available, ratio, highest = Infinity) {
+  tileSides({ queryTokens, keyTokens, rows, columns }, available, ratio, highest = Infinity, shape) {
     const { ranked, metric, jobs } = this.order;
     const room = (available - (ranked ? 0 : LABEL_WIDTH) - GAP * this.across) / this.across;
     // Tiles follow the sentence's shape, but never become a strip.
-    const aspect = Math.min(2, Math.max(0.5, queryTokens.length / keyTokens.length));
+    const aspect = Math.min(2, Math.max(0.5, shape ?? queryTokens.length / keyTokens.length));
     const lines = Math.ceil(this.cells.length / this.across);
     const height = Math.max(READABLE_TILE, LARGEST_BOARD / lines - GAP);
     const around = GAP + (ranked ? NAME_HEIGHT : 0) + (metric ? METRIC_HEIGHT : 0) + (jobs ? JOB_HEIGHT : 0);

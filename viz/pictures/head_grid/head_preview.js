@@ -10,7 +10,7 @@ import { headLabel } from "../shared/head_label.js";
  * What `pack_grid` packs; `isPreview` is set here, while Python has not answered.
  * @typedef {{
  *   address: string, stops: string[], ticks: number[], name: string, caption: string, selected: Head | null,
- *   framed: number[], ranked: number[] | null, jobs: TileJobs | null, isMean: boolean,
+ *   kept: number[], framed: number[], ranked: number[] | null, jobs: TileJobs | null, isMean: boolean,
  *   asks?: string, metric: TileMetric | null, notes: string[], followed: Followed | null, roles: RoleRun[], isPreview?: true,
  * }} GridHeader
  */

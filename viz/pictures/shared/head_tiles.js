@@ -3,6 +3,7 @@ import { clamp, largestWithin } from "./picture.js";
 
 /** @import { Axis } from "./focus.js" */
 /** @import { Run } from "./picture.js" */
+/** @import { SourcePicture } from "./source_picture.js" */
 
 /**
  * What `viz/pictures/tiles/codes.py` says of a grid.
@@ -24,6 +25,7 @@ function joinPlanes(planes, start, count) {
 
 /** All tiles, or those that have come: `missing` are layers that have not. `values` are ordered as the weights are, and their upper byte is the colour, as `paintMatrix` wants it. */
 export class Tiles {
+  /** That the keys are parts of. @type {SourcePicture | null} */ picture = null;
   thousandths = new Uint16Array(65536);
   valueOfCell = new Uint16Array(65536);
 
@@ -104,6 +106,21 @@ export class Tiles {
   rowOf(head, row) {
     const { columns } = this.header;
     return this.weightsFrom(this.baseOf(head) + row * columns, columns);
+  }
+
+  /**
+   * What queries give to each key on average; where tiles are pooled, to the block of each.
+   * @param {Head} head @param {number[]} queries
+   */
+  meanRow(head, queries) {
+    const { rows, columns, queryTokens, keyTokens } = this.header;
+    const blockOf = (/** @type {number} */ at, /** @type {number} */ blocks, /** @type {unknown[]} */ tokens) =>
+      Math.ceil(((at + 1) * blocks) / tokens.length) - 1;
+    const given = queries.map((query) => this.rowOf(head, blockOf(query, rows, queryTokens)));
+    return keyTokens.map((_token, key) => {
+      const column = blockOf(key, columns, keyTokens);
+      return given.reduce((sum, row) => sum + row[column], 0) / given.length;
+    });
   }
 
   /** Stored weights as numbers: exact to three decimals, and below the first of them by their shade. @param {number} base @param {number} count */

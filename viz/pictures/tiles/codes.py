@@ -26,6 +26,7 @@ from viz.pictures import payload
 from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import ANYTHING, FLAT, LOCAL, Text, Tokens, fingerprint
+from viz.pictures.source_picture import SourcePicture
 from viz.text.messages import said
 
 #: No tile is drawn larger than this on a common screen, and all tiles together stay a message of about a megabyte.
@@ -68,9 +69,14 @@ class GridSpec:
 
     @classmethod
     def of(cls, shape: tuple[int, int, int, int]) -> Self:
-        """Tiles of min(n, 128, √(10⁶ / heads)) blocks a side, n being queries or keys; of fewer where n is large."""
+        """Tiles of min(n, 128, √(10⁶ / heads)) blocks a side, n being queries or keys; of fewer where n is large.
+
+        Where few queries have many keys, as words have patches of a picture, all weights are no more: each is a block.
+        """
         layers, heads, queries, keys = shape
         side = max(1, min(MAX_SIDE, math.isqrt(MAX_CELLS // (layers * heads))))
+        if queries * keys <= side**2:
+            return cls(layers, heads, queries, keys, queries, keys)
         spec = cls(layers, heads, queries, keys, min(queries, side), min(keys, side))
         while side > 1 and spec.block_queries * spec.block_keys > LARGE_BLOCK and spec.expected_bytes > MAX_BYTES:
             side -= 1
@@ -255,10 +261,15 @@ class Frame(CellCode):
     #: number, top: what one number is called, and what 1 stands for.
     number: Text = _WEIGHT
     top: float = 1.0
+    picture: Annotated[SourcePicture | None, LOCAL] = None  #: that the keys are parts of
 
     def __post_init__(self) -> None:
         tokens = (len(self.query_tokens), len(self.key_tokens))
         assert tokens == (self.spec.queries, self.spec.keys), "one token for each query row and each key column"
+
+    def derived(self) -> dict[str, object]:
+        """As of all cells, and the picture with its size."""
+        return super().derived() | ({} if self.picture is None else self.picture.derived())
 
 
 @dataclass(frozen=True, slots=True)

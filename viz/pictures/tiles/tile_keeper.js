@@ -3,11 +3,15 @@
 import { Tiles } from "../shared/head_tiles.js";
 import { mount, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
+import { sourcePicture } from "../shared/source_picture.js";
 import { dropTiles, keepTiles, onTiles, tilesAt, tilesChanged } from "../shared/tile_store.js";
 
 /** @import { TilesHeader } from "../shared/head_tiles.js" */
 
-/** @typedef {TilesHeader & { address: string, layer: undefined }} Frame what `send_tiles` and `send_frame` send */
+/**
+ * What `send_tiles` and `send_frame` send; where there is a picture, its arrays come first.
+ * @typedef {TilesHeader & { address: string, layer: undefined, pictureSize?: [number, number] }} Frame
+ */
 /** @typedef {{ address: string, layer: number }} Layer what `send_layer` sends */
 
 class TileKeeper extends View {
@@ -15,17 +19,22 @@ class TileKeeper extends View {
   /** The address of the tiles that this keeper has put there, and so has to drop. */
   kept = "";
 
-  /** @param {{ header: Frame | Layer, arrays: Uint8Array<ArrayBuffer>[] }} payload */
+  /** @param {{ header: Frame | Layer, arrays: [...any[]] }} payload */
   async receive({ header, arrays }) {
     const { address, layer } = header;
+    const size = header.layer === undefined ? header.pictureSize : undefined;
+    const [pixels, rectangles] = size ? arrays.slice(0, 2) : [];
+    const [deflated] = size ? arrays.slice(2) : arrays;
     const name = layer === undefined ? address : `${address} ${layer}`;
     if (this.name === name) return;
     this.name = name;
-    const planes = arrays.length ? await inflate(arrays[0]) : null;
+    const planes = deflated ? await inflate(deflated) : null;
     // Of several sentences that follow fast, the last one stays.
     if (this.name !== name) return;
     if (header.layer === undefined) {
-      keepTiles(address, new Tiles(header, planes), this);
+      const tiles = new Tiles(header, planes);
+      tiles.picture = size ? sourcePicture(pixels, rectangles, size) : null;
+      keepTiles(address, tiles, this);
       if (this.kept !== address) dropTiles(this.kept, this);
       this.kept = address;
     } else if (planes) this.fill(header, planes);

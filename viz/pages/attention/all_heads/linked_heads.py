@@ -15,12 +15,13 @@ from viz import theme
 from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
 from viz.access.texts import Link
+from viz.pages.attention.opened_head import picture_panel
 from viz.pictures.component import Component
 from viz.pictures.head_grid.component import TileMetric
 from viz.selection import state
 from viz.text import messages
-from viz.text.messages import _, said
-from viz.text.written import NamedHead, display_token, head_label
+from viz.text.messages import _, plural, said
+from viz.text.written import DECODER, NamedHead, display_token, head_label
 from viz.ui import finding, words
 from viz.ui.controls import plain
 from viz.ui.words import Chosen, chosen_in
@@ -38,6 +39,9 @@ MOST: Final = 3
 _BEFORE: Final = "linked-heads/before"
 LABEL: Final = said("Link between two words")
 _CELLS: Final = said("Click a cell of the open head: the heads that link its two tokens most are then listed here.")
+_PATCHES: Final = said(
+    "Drag a rectangle on the picture: the heads that give it most weight from the framed row are then listed here."
+)
 _WORDS: Final = said(
     "Click two words of the sentence above: first the query word, then the key word. Shift+click adds a word."
 )
@@ -62,6 +66,7 @@ class Question:
     words: Chosen  #: those that look and those looked at, without what is no word
     names: tuple[str, str]  #: what both sides are called
     link: Link | None  #: where an attention joins them, if one does
+    patches: int = 0  #: of a rectangle that a person drew, how many it has
 
 
 def marked(trace: "Trace") -> Chosen:
@@ -90,7 +95,7 @@ def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
     """
     question = _question(trace, site)
     names = None if question is None else question.names
-    how = _WORDS if words.word_lines(trace) else _CELLS
+    how = _PATCHES if trace.source.grid is not None else _WORDS if words.word_lines(trace) else _CELLS
     marks = _marked(trace, site, question)
     asked = LinkQuestion(marks, not any(chosen_in(trace)), names, _(how), words.heard())
     _QUESTION.show(asked, key="link-question")
@@ -212,6 +217,8 @@ def _question(trace: "Trace", site: str) -> Question | None:
         looking, looked_at = (" + ".join(texts.name_of(trace, word) for word in side) for side in chosen)
         return Question(chosen, (looking, looked_at), texts.link(trace, *chosen))
     row, key = finding.kept(trace)
+    if (asked := _of_area(trace, site, row)) is not None:
+        return asked
     queries, keys = _axes(trace, site)
     at_row, at_key = None if row is None else queries.index_of(row), None if key is None else keys.index_of(key)
     if row is None or key is None or at_row is None or at_key is None:
@@ -220,6 +227,19 @@ def _question(trace: "Trace", site: str) -> Question | None:
     looking, looked_at = (display_token(name.replace("▁", "") or name) for name in names)
     link = Link(site, (queries.groups[at_row],), keys.groups[at_key])
     return Question(_words_of_cell(trace, site, row, key), (looking, looked_at), link)
+
+
+def _of_area(trace: "Trace", site: str, row: int | None) -> Question | None:
+    """From the kept row to the rectangle of the picture that a person drew."""
+    patches = texts.patches_in(trace, state.current().attention.area)
+    queries, _keys = attention.shown_axes(trace, site, picture_panel.view_of(site))
+    at = None if row is None else queries.index_of(row)
+    if at is None or row is None or not patches or site == DECODER:
+        return None
+    names = display_token(queries.labels[at].replace("▁", "")), _("the rectangle")
+    return Question(
+        _words_of_cell(trace, site, row, 0), names, Link(site, (queries.groups[at],), patches), len(patches)
+    )
 
 
 def _axes(trace: "Trace", site: str) -> tuple["Axis", "Axis"]:
@@ -273,7 +293,14 @@ def row_said(trace: "Trace", site: str) -> str:
 def _how(question: Question, link: Link) -> list[str]:
     """How the tokens of words, and several words, were taken together."""
     sentences = []
-    if max(map(len, question.words)) > 1:
+    if question.patches:
+        summed = plural(
+            "The rectangle has {count} patch.",
+            "The weights on the {count} patches of the rectangle are summed.",
+            question.patches,
+        )
+        sentences.append(summed)
+    elif max(map(len, question.words)) > 1:
         sentences.append(_("Of several words the weights are summed."))
     elif len(link.rows) > 1 or len(link.keys) > 1:
         if state.current().common.whole_words:

@@ -13,8 +13,9 @@ from jaxtyping import Float
 
 from viz.access import attention, models, texts
 from viz.access.findings import of_model
+from viz.pages.attention import hidden_part
 from viz.pages.attention.all_heads import linked_heads
-from viz.pages.attention.opened_head import captions, panel
+from viz.pages.attention.opened_head import captions, panel, picture_panel
 from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
 from viz.selection import state
 from viz.selection.choices import DRAWN_AS, KEPT, ORDERS, Measure
@@ -22,7 +23,7 @@ from viz.server.background_jobs import Job
 from viz.text import written
 from viz.text.messages import _, shown
 from viz.text.metrics import METRICS
-from viz.text.written import file_name
+from viz.text.written import DECODER, file_name
 from viz.ui import controls, finding, frame, head_metrics, long_work, present, trace_tables, words
 from viz.ui.head_metrics import MEASURES
 from viz.ui.words import Chosen
@@ -68,6 +69,7 @@ def draw(
         address=addresses[site],
         shape=(layers, 1 if is_mean else heads),
         selected=HeadChoice(selection.common.layer, 0 if is_mean else selection.common.head),
+        kept=_kept(trace, site),
         # What is known of a head does not hold of all together.
         metric=None if is_mean else metric,
         framed=() if is_mean else linked_heads.best(trace, site),
@@ -84,6 +86,16 @@ def draw(
     )
     head_grid(grid, on_open=partial(_open, trace), key="heads")
     return addresses
+
+
+def _kept(trace: "Trace", site: str) -> tuple[int, ...]:
+    """The queries of the row that is kept, of a picture; none of what is no picture."""
+    row = finding.kept(trace)[0]
+    if trace.source.grid is None or site == DECODER or row is None:
+        return ()
+    queries, _keys = attention.shown_axes(trace, site, picture_panel.view_of(site))
+    at = queries.index_of(row)
+    return () if at is None else queries.groups[at]
 
 
 def _jobs(trace: "Trace", site: str) -> TileJobs | None:
@@ -244,6 +256,7 @@ def _show_pictures(
             addresses = draw(trace, site, measure, metric, ranking)
             with st.container(key="linked-heads"):
                 linked_heads.show(trace, site, partial(frame.rerun, show))
+            hidden_part.show(trace, site)
             if not MEASURES[measure].is_per_head:
                 frame.small_print("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
             elif signs := signs_said(site):

@@ -1,210 +1,400 @@
-// A picture and, over its patches, one row of a head: a click or Enter makes the patch the query, whose row is drawn.
-// Data: the payload of picture_panel.py. Sends back the trigger `query`: { query }.
-import { onTold, pointAt } from "../../../pictures/shared/focus.js";
+// A picture and, over its patches, one row of a head. Beside it are the rows that have no place in it: words that are
+// written, special tokens. A row that is pointed at is drawn, and a patch or a rectangle says which rows look at it.
+// Data: the payload of picture_panel.py. Sends back the triggers `query`: { query } and `area`: { left, top, right, bottom }.
+import { indicesOf, onTold, placeOf, pointAt } from "../../../pictures/shared/focus.js";
 import { consume, isCombination } from "../../../pictures/shared/items.js";
-import { _, sentenceParts } from "../../../pictures/shared/messages.js";
+import { _, plural, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { formatWeight } from "../../../pictures/shared/payload.js";
 import {
   button,
   clamp,
   colourBar,
-  contextOf,
   element,
   mixStops,
+  rowElement,
   Tooltip,
   tokenElement,
 } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
+import {
+  areaAround,
+  hasPlace,
+  nearestPatch,
+  nextPatch,
+  paintHeat,
+  patchAtPoint,
+  patchBox,
+  patchesIn,
+  patchesOf,
+  sourcePicture,
+} from "../../../pictures/shared/source_picture.js";
 
-/** @import { Focus } from "../../../pictures/shared/focus.js" */
+/** @import { Axis, Focus } from "../../../pictures/shared/focus.js" */
+/** @import { Area, SourcePicture } from "../../../pictures/shared/source_picture.js" */
 
 /**
- * What `pack_picture` packs.
  * @typedef {{
- *   height: number, width: number, rows: number, columns: number, firstPatch: number, tokens: string[], number: string,
- *   title: string, fileName: string, stops: string[], queryColour: string, query: number,
+ *   pictureSize: [width: number, height: number], tokens: string[], rowTokens: string[], rowsWrite: boolean, rows: Axis,
+ *   isSelf: boolean, showsSpecial: boolean, number: string, title: string, fileName: string, stops: string[],
+ *   queryColour: string, areaColour: string, query: number, area: Area | null,
  * }} PictureHeader
  */
 
-// So much of a patch's colour covers the picture below it.
-const COVER = 0.68;
+/** @type {Record<string, [number, number]>} */
+const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+// So many rows that look at a patch are named.
+const MOST_NAMED = 3;
 
 class PictureAttention extends View {
   /** @type {PictureHeader} */ data;
   /** @type {Float32Array} */ values;
-  /** @type {ImageData} */ picture;
-  /** The patch that the pointer or the keyboard is at. */
-  near = 0;
+  /** @type {SourcePicture} */ picture;
+  /** The patches, in order. @type {number[]} */ places = [];
+  /** The patch that the keyboard is at. */ near = 0;
+  /** The patch that is pointed at. @type {number | null} */ patch = null;
+  /** The row that is pointed at. @type {number | null} */ row = null;
+  /** Where a rectangle was begun, by the pointer or the keyboard. @type {number | null} */ corner = null;
+  /** Whether a rectangle is being drawn that Python has not heard of. */ isDrawn = false;
 
   title = element("h4");
-  bar = element("div", "bar");
   canvas = element("canvas");
   queryFrame = element("div", "frame query");
+  areaFrame = element("div", "frame area");
   nearFrame = element("div", { className: "frame near", dataset: { notInPicture: "" } });
   stage = element("div", { className: "stage", tabIndex: 0, role: "application" });
+  list = element("div", "rows");
+  outside = element("div", "outside");
   below = element("div", "below");
-  status = element("p", { className: "said muted", role: "status" });
+  status = element("p", { className: "said", role: "status" });
+  drawer = button({ className: "picture-button", ariaPressed: "false" }, () => this.toggleDrawing());
   tooltip = new Tooltip(this.root);
 
   start() {
-    this.stage.ariaLabel = _("Patches of the picture: arrow keys move, Enter makes one the query");
-    this.stage.append(this.canvas, this.queryFrame, this.nearFrame);
+    this.stage.ariaLabel = _(
+      "Patches of the picture: arrow keys move, Enter chooses one, Shift and arrow keys draw a rectangle, Escape removes it",
+    );
+    this.drawer.textContent = _("Draw a rectangle");
+    this.drawer.dataset.notInPicture = "";
+    this.stage.append(this.canvas, this.areaFrame, this.queryFrame, this.nearFrame);
     const save = pictureButton(this.root, () => this.data.fileName);
-    this.root.replaceChildren(this.title, this.bar, this.stage, this.below, this.status, save, this.tooltip.box);
-    this.stage.addEventListener("pointermove", (event) => this.point(event));
-    this.stage.addEventListener("pointerleave", () => {
-      this.leave();
-      pointAt(null);
-    });
-    onTold("pointed", (focus) => this.framePointed(focus), this.ended.signal);
-    this.stage.addEventListener("click", (event) => this.choose(this.data.firstPatch + this.patchAt(event)));
+    const beside = element("div", "beside", element("div", "picture", this.stage, this.drawer), this.list);
+    const parts = [this.title, beside, this.outside, this.below, this.status, save, this.tooltip.box];
+    this.root.replaceChildren(...parts);
+    this.stage.addEventListener("pointerdown", (event) => this.begin(event));
+    this.stage.addEventListener("pointermove", (event) => this.move(event));
+    this.stage.addEventListener("pointerup", () => this.isDrawn && this.finish());
+    this.stage.addEventListener("pointercancel", () => this.abandon());
+    this.stage.addEventListener("pointerleave", () => this.leave());
+    this.stage.addEventListener("click", (event) => this.click(event));
     this.stage.addEventListener("keydown", (event) => this.press(event));
+    onTold("pointed", (focus) => this.markPointed(focus), this.ended.signal);
   }
 
-  /** @param {{ header: PictureHeader, arrays: [Uint8Array, Float32Array] }} payload */
-  receive({ header, arrays: [pixels, values] }) {
+  /** @param {{ header: PictureHeader, arrays: [Float32Array, Uint8Array, Uint16Array] }} payload */
+  receive({ header, arrays: [values, pixels, rectangles] }) {
     this.data = header;
     this.values = values;
-    this.near = Math.max(0, header.query - header.firstPatch);
+    this.picture = sourcePicture(pixels, rectangles, header.pictureSize);
+    this.places = patchesOf(this.picture);
+    const isPatch = header.isSelf && hasPlace(this.picture, header.query);
+    this.near = isPatch ? header.query : this.places.includes(this.near) ? this.near : this.places[0];
+    this.row = this.corner = null;
     this.root.style.setProperty("--query", header.queryColour);
+    this.root.style.setProperty("--area", header.areaColour);
     this.title.textContent = header.title;
-    this.picture = new ImageData(new Uint8ClampedArray(header.width * header.height * 4), header.width, header.height);
-    for (let at = 0; at < header.width * header.height; at++) {
-      for (let part = 0; part < 3; part++) this.picture.data[at * 4 + part] = pixels[at * 3 + part];
-      this.picture.data[at * 4 + 3] = 255;
-    }
+    this.list.replaceChildren(...this.rowButtons());
     this.draw();
     this.root.dataset.ready = "1";
   }
 
   /** Whether the rows of other queries are here, too; of a large picture they are not. */
   get hasAllRows() {
-    return this.values.length > this.data.tokens.length;
+    return this.values.length > this.data.tokens.length || this.data.rowTokens.length === 1;
   }
 
-  /** The query's number for a token. @param {number} token */
-  numberOf(token) {
-    const row = this.hasAllRows ? this.data.query : 0;
-    return this.values[row * this.data.tokens.length + token];
+  /** The row that is drawn. */
+  get shown() {
+    return this.row ?? this.data.query;
   }
+
+  /** What a row gives to a token. @param {number} token @param {number} [row] */
+  numberOf(token, row = this.shown) {
+    return this.values[(this.hasAllRows ? row : 0) * this.data.tokens.length + token];
+  }
+
+  /** What a row gives to tokens together. @param {number[]} tokens @param {number} [row] */
+  sumOf(tokens, row = this.shown) {
+    return tokens.reduce((sum, token) => sum + this.numberOf(token, row), 0);
+  }
+
+  /** The rows that cannot be chosen in the picture, as buttons. */
+  rowButtons() {
+    const { data, picture } = this;
+    const rows = data.rowTokens.map((_token, row) => row).filter((row) => !data.isSelf || !hasPlace(picture, row));
+    return rows.map((row) => {
+      const choice = button({ className: "choice", dataset: { row } }, () => this.choose(row), this.nameOf(row));
+      choice.addEventListener("pointerenter", (event) => event.pointerType === "touch" || this.pointRow(row));
+      choice.addEventListener("pointerleave", () => this.pointRow(null));
+      choice.addEventListener("focus", () => this.pointRow(row));
+      choice.addEventListener("blur", () => this.pointRow(null));
+      return choice;
+    });
+  }
+
+  /** @param {number} row */
+  nameOf(row) {
+    return rowElement(this.data.rowTokens[row], this.data.rowsWrite);
+  }
+
+  // ---- drawing ----
 
   draw() {
-    const { data, canvas } = this;
-    const count = data.rows * data.columns;
-    const numbers = Array.from({ length: count }, (_, patch) => this.numberOf(data.firstPatch + patch));
-    const top = Math.max(0, ...numbers);
-    // Small pictures are drawn larger, so that the edges of patches stay sharp.
-    const times = Math.max(1, Math.ceil(448 / data.width));
-    const small = new OffscreenCanvas(data.width, data.height);
-    small.getContext("2d")?.putImageData(this.picture, 0, 0);
-    canvas.width = data.width * times;
-    canvas.height = data.height * times;
-    const context = contextOf(canvas);
-    context.imageSmoothingEnabled = data.width >= 100;
-    context.drawImage(small, 0, 0, canvas.width, canvas.height);
-    numbers.forEach((number, patch) => {
-      const share = top ? number / top : 0;
-      context.fillStyle = `rgb(${mixStops(data.stops, Math.sqrt(share)).join(" ")} / ${COVER})`;
-      const [x, y, width, height] = this.boxOf(patch, canvas.width, canvas.height);
-      context.fillRect(x, y, width, height);
-    });
-    this.drawBar();
-    this.frame(this.queryFrame, data.query - data.firstPatch);
-    this.leave();
+    const { data, picture, canvas } = this;
+    const top = Math.max(0, ...this.places.map((place) => this.numberOf(place)));
+    paintHeat(canvas, picture, data.stops, (place) => (top ? this.numberOf(place) / top : 0));
+    this.frame(this.queryFrame, data.isSelf && hasPlace(picture, this.shown) ? this.boxOf(this.shown) : null);
     const written = (/** @type {number} */ share) => (share * top).toPrecision(2).replace(/\.?0+$/, "");
     const ticks = [0, 0.1, 0.4, 1].map((share) => /** @type {[number, string]} */ ([Math.sqrt(share), written(share)]));
     const name = _("{number} (√ scale)", { number: data.number[0].toUpperCase() + data.number.slice(1) });
     const label = _("Colour scale: {number} from 0, dark, to {top}, light", { number: data.number, top: ticks[3][1] });
     this.below.replaceChildren(colourBar(name, label, data.stops, ticks));
-    // Which token looks, and how much of it goes to what has no place in the picture.
-    const outside = this.specials.map((token, i) => `${token} ${formatWeight(this.numberOf(i))}`).join(", ");
-    const token = tokenElement(data.tokens[data.query]);
-    const sentence = outside ? _("Query {token}. Outside the picture: {outside}.") : _("Query {token}.");
-    this.status.replaceChildren(...sentenceParts(sentence, { token, outside }));
+    this.outside.replaceChildren(...(data.showsSpecial ? this.outsideElements() : []));
+    this.mark();
   }
 
-  /** The tokens that are no patches. */
+  /** What has no place in the picture, by its name: how many, and what the row gives to all of them. */
   get specials() {
-    return this.data.tokens.slice(0, this.data.firstPatch);
-  }
-
-  drawBar() {
-    const choices = this.specials.map((token, i) => {
-      const look = { className: "choice", ariaPressed: String(i === this.data.query) };
-      return button(look, () => this.choose(i), tokenElement(token));
+    /** @type {Map<string, number[]>} */
+    const found = new Map();
+    this.data.tokens.forEach((token, at) => {
+      if (!hasPlace(this.picture, at)) found.set(token, [...(found.get(token) ?? []), at]);
     });
-    const muted = (/** @type {string} */ text) => element("span", "muted", text);
-    this.bar.replaceChildren(...(choices.length ? [muted(_("Query")), ...choices, muted(_("or click a patch"))] : []));
+    return [...found].map(([token, at]) => ({
+      name: at.length > 1 ? `${token} × ${at.length}` : token,
+      weight: this.sumOf(at),
+    }));
   }
 
-  /** @param {number} patch @param {number} width @param {number} height */
-  boxOf(patch, width, height) {
-    const { rows, columns } = this.data;
-    const [row, column] = [Math.floor(patch / columns), patch % columns];
-    return [(column * width) / columns, (row * height) / rows, width / columns, height / rows];
+  outsideElements() {
+    return this.specials.map(({ name, weight }) => {
+      const colour = `rgb(${mixStops(this.data.stops, Math.sqrt(clamp(0, weight, 1))).join(" ")})`;
+      const swatch = element("span", { className: "swatch", style: `background-color:${colour}` });
+      return element("span", "special", swatch, tokenElement(name), ` ${formatWeight(weight)}`);
+    });
   }
 
-  /** @param {HTMLElement} box @param {number} patch */
-  frame(box, patch) {
-    box.hidden = patch < 0;
-    if (patch < 0) return;
-    const [left, top, width, height] = this.boxOf(patch, 100, 100);
-    Object.assign(box.style, { left: `${left}%`, top: `${top}%`, width: `${width}%`, height: `${height}%` });
+  /** The patches about which is asked: the one that is pointed at, or those of the rectangle. */
+  get asked() {
+    if (this.patch !== null) return [this.patch];
+    return this.data.area ? patchesIn(this.picture, this.places, this.data.area) : [];
   }
+
+  /** Mark what is pointed at, and the rows that look at it, and say it. */
+  mark() {
+    const { data, asked } = this;
+    this.frame(this.nearFrame, this.patch === null ? null : this.boxOf(this.patch));
+    const [left = 0, top = 0, right = 0, bottom = 0] = data.area ?? [];
+    this.frame(this.areaFrame, data.area && [left, top, right - left, bottom - top]);
+    for (const choice of /** @type {Iterable<HTMLElement>} */ (this.list.children)) {
+      const row = Number(choice.dataset.row);
+      choice.ariaPressed = String(row === data.query);
+      choice.classList.toggle("pointed", row === this.row);
+      const weight = asked.length && this.hasAllRows ? this.sumOf(asked, row) : 0;
+      choice.style.setProperty("--weight", `${Math.sqrt(clamp(0, weight, 1)) * 100}%`);
+    }
+    this.say(asked);
+  }
+
+  /** @param {number[]} asked */
+  say(asked) {
+    const { data } = this;
+    const parts = [];
+    if (asked.length) {
+      const place =
+        asked.length === 1
+          ? tokenElement(data.tokens[asked[0]])
+          : plural("the rectangle of {count} patch", "the rectangle of {count} patches", asked.length);
+      const values = { query: this.nameOf(this.shown), place, weight: formatWeight(this.sumOf(asked)) };
+      parts.push(...sentenceParts(_("{query} gives {weight} to {place}."), values));
+      if (this.hasAllRows) parts.push(" ", ...this.lookingParts(asked));
+    } else parts.push(...sentenceParts(_("Query {token}."), { token: this.nameOf(this.shown) }));
+    const outside = this.specials.map(({ name, weight }) => `${name} ${formatWeight(weight)}`).join(", ");
+    if (outside) parts.push(" ", _("Outside the picture: {outside}.", { outside }));
+    this.status.replaceChildren(...parts);
+  }
+
+  /** The rows that look most at some patches. @param {number[]} asked */
+  lookingParts(asked) {
+    const weights = this.data.rowTokens.map((_token, row) => this.sumOf(asked, row));
+    const best = weights.map((_weight, row) => row).sort((a, b) => weights[b] - weights[a]);
+    const tokens = best
+      .slice(0, MOST_NAMED)
+      .flatMap((row, at) => [at ? ", " : "", this.nameOf(row), ` ${formatWeight(weights[row])}`]);
+    return sentenceParts(_("Most weight on it comes from: {tokens}"), { tokens: element("span", "", ...tokens) });
+  }
+
+  /** A patch in pixels of the picture. @param {number} patch */
+  boxOf(patch) {
+    return patchBox(this.picture, patch, [0, 0, ...this.data.pictureSize]);
+  }
+
+  /** @param {HTMLElement} frame @param {number[] | null} box left, top, width and height in pixels of the picture */
+  frame(frame, box) {
+    frame.hidden = !box;
+    if (!box) return;
+    for (const [at, name] of /** @type {const} */ (["left", "top", "width", "height"]).entries())
+      frame.style[name] = `${(box[at] * 100) / this.data.pictureSize[at % 2]}%`;
+  }
+
+  // ---- pointing ----
 
   /** @param {MouseEvent} event */
   patchAt({ clientX, clientY }) {
     const box = this.canvas.getBoundingClientRect();
-    const { rows, columns } = this.data;
-    const row = clamp(0, Math.floor(((clientY - box.top) / box.height) * rows), rows - 1);
-    return row * columns + clamp(0, Math.floor(((clientX - box.left) / box.width) * columns), columns - 1);
+    const [width, height] = this.data.pictureSize;
+    const point = /** @type {[number, number]} */ ([
+      clamp(0, ((clientX - box.left) / box.width) * width, width - 1),
+      clamp(0, ((clientY - box.top) / box.height) * height, height - 1),
+    ]);
+    const { picture, places } = this;
+    return patchAtPoint(picture, places, [0, 0, width, height], point) ?? nearestPatch(picture, places, point);
   }
 
-  /** @param {PointerEvent} event */
-  point(event) {
-    if (!this.data) return;
-    const { title, tokens, query } = this.data;
-    const patch = this.patchAt(event);
-    const [token, number] = this.approach(patch);
-    const place = (/** @type {number} */ at) => ({ side: "source", tokens: [at] });
-    pointAt({ query: place(query), key: place(this.data.firstPatch + patch) });
-    this.tooltip.show(event, title, tokens[query], token, number);
+  /** A row in the list is pointed at, or none. @param {number | null} row */
+  pointRow(row) {
+    if (!this.hasAllRows) return;
+    this.row = row;
+    pointAt(row === null ? null : { query: placeOf(this.data.rows, row), key: null });
+    this.draw();
   }
 
-  /** A patch that is pointed at elsewhere is framed here: the one looked at, or else the one that looks. @param {Focus | null} focus */
-  framePointed(focus) {
-    if (!this.data || this.stage.matches(":hover")) return;
-    const { side, tokens: [token = -1] = [] } = focus?.key ?? focus?.query ?? {};
-    this.frame(this.nearFrame, side === "source" ? token - this.data.firstPatch : -1);
-  }
-
-  /** Frame a patch; returns its token and its number. @param {number} patch */
+  /** Point at a patch, here and in all pictures. @param {number | null} patch */
   approach(patch) {
-    this.near = patch;
-    this.frame(this.nearFrame, patch);
-    const token = this.data.firstPatch + patch;
-    return [this.data.tokens[token], `${this.data.number} ${formatWeight(this.numberOf(token))}`];
+    this.patch = patch;
+    if (patch === null) pointAt(null);
+    else {
+      this.near = patch;
+      pointAt({ query: placeOf(this.data.rows, this.shown), key: { side: "source", tokens: [patch] } });
+    }
+    this.mark();
   }
 
   leave() {
-    this.nearFrame.hidden = true;
     this.tooltip.hide();
+    if (!this.isDrawn) this.approach(null);
+  }
+
+  /** What is pointed at elsewhere is marked here: a row is drawn, a patch is framed. @param {Focus | null} focus */
+  markPointed(focus) {
+    if (!this.data || this.root.matches(":hover") || this.root.contains(this.focused)) return;
+    const rows = this.hasAllRows ? indicesOf(this.data.rows, this.data.rowTokens.length, focus?.query ?? null) : [];
+    const [row = null] = rows;
+    const [patch = null] =
+      focus?.key?.side === "source" ? focus.key.tokens.filter((at) => this.places.includes(at)) : [];
+    this.patch = patch;
+    if (row === this.row) return this.mark();
+    this.row = row;
+    this.draw();
+  }
+
+  /** What has the focus within the component. */
+  get focused() {
+    const page = /** @type {Document | ShadowRoot} */ (this.root.getRootNode());
+    return page.activeElement;
+  }
+
+  // ---- rectangles ----
+
+  toggleDrawing() {
+    const isOn = this.drawer.ariaPressed !== "true";
+    this.drawer.ariaPressed = String(isOn);
+    // Else a finger scrolls the page.
+    this.stage.classList.toggle("drawing", isOn);
+  }
+
+  /** @param {PointerEvent} event */
+  begin(event) {
+    if (!this.data || event.button || (event.pointerType === "touch" && this.drawer.ariaPressed !== "true")) return;
+    this.corner = this.patchAt(event);
+    this.isDrawn = false;
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    if (!this.data) return;
+    const patch = this.patchAt(event);
+    if (event.buttons & 1 && this.corner !== null && (this.isDrawn || patch !== this.corner)) {
+      if (!this.isDrawn) this.stage.setPointerCapture(event.pointerId);
+      return this.spread(this.corner, patch);
+    }
+    this.approach(patch);
+    const { title, tokens, number } = this.data;
+    const note = `${number} ${formatWeight(this.numberOf(patch))}`;
+    this.tooltip.show(event, title, this.nameOf(this.shown), tokens[patch], note);
+  }
+
+  /** A rectangle from one patch to another, which Python does not hear of yet. @param {number} from @param {number} to */
+  spread(from, to) {
+    this.isDrawn = true;
+    this.tooltip.hide();
+    this.patch = null;
+    this.data.area = areaAround(this.picture, from, to);
+    this.mark();
+  }
+
+  /** The rectangle is as it is to be. */
+  finish() {
+    this.corner = null;
+    const [left, top, right, bottom] = this.data.area ?? [0, 0, 0, 0];
+    this.python.trigger("area", { left, top, right, bottom });
+    // The click that follows chooses nothing.
+    setTimeout(() => {
+      this.isDrawn = false;
+    });
+  }
+
+  abandon() {
+    this.corner = null;
+    if (this.isDrawn) this.finish();
+  }
+
+  // ---- choosing ----
+
+  /** @param {MouseEvent} event */
+  click(event) {
+    if (this.isDrawn || !this.data) return;
+    this.corner = null;
+    this.choosePatch(this.patchAt(event));
+  }
+
+  /** Of a patch the row, where it has one; else it is what is asked about. @param {number} patch */
+  choosePatch(patch) {
+    if (this.data.isSelf) return this.choose(patch);
+    this.near = patch;
+    this.data.area = areaAround(this.picture, patch, patch);
+    this.mark();
+    this.finish();
   }
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    const { rows, columns, firstPatch } = this.data;
-    /** @type {Record<string, [number, number]>} */
-    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    const { key, shiftKey } = event;
     if (isCombination(event)) return;
-    if (event.key in steps) {
-      const [down, across] = steps[event.key];
-      const row = clamp(0, Math.floor(this.near / columns) + down, rows - 1);
-      const [token, number] = this.approach(row * columns + clamp(0, (this.near % columns) + across, columns - 1));
-      this.status.replaceChildren(tokenElement(token), `: ${number}`);
-    } else if (event.key === "Enter" || event.key === " ") this.choose(firstPatch + this.near);
-    else return;
+    if (key in DIRECTIONS) {
+      const from = this.near;
+      this.near = nextPatch(this.picture, this.places, from, DIRECTIONS[key]);
+      this.corner = shiftKey ? (this.corner ?? from) : null;
+      if (this.corner === null) this.approach(this.near);
+      else this.spread(this.corner, this.near);
+    } else if (key === "Enter" || key === " ") {
+      if (this.isDrawn) this.finish();
+      else this.choosePatch(this.near);
+    } else if (key === "Escape" && this.data.area) {
+      this.data.area = null;
+      this.mark();
+      this.finish();
+    } else return;
     consume(event);
   }
 
@@ -215,7 +405,7 @@ class PictureAttention extends View {
     if (this.hasAllRows) {
       this.data.query = query;
       this.draw();
-    } else this.frame(this.queryFrame, query - this.data.firstPatch);
+    } else this.frame(this.queryFrame, hasPlace(this.picture, query) ? this.boxOf(query) : null);
     this.python.trigger("query", { query });
   }
 }

@@ -20,6 +20,7 @@ from viz.pictures import focus, payload
 from viz.pictures.component import Component, play, reported_state
 from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import ANYTHING, LOCAL, LogProb, Text, Token, Tokens, read
+from viz.pictures.source_picture import SourcePicture
 from viz.pictures.tiles.codes import CellCode, code
 from viz.text.messages import said
 from viz.text.written import CROSS
@@ -167,9 +168,17 @@ class PlayerData(CellCode):
     samples: NDArray[np.uint8]  #: of a sound, 16 bits each, compressed; none where no words have times in one
     sound: PlayerSound | None = None
     moments: int = 0  #: how many columns, the first, are moments of a sound
+    picture: Annotated[SourcePicture | None, LOCAL] = None  #: of which the source's tokens are parts
     stops: tuple[str, ...] = theme.SEQUENTIAL
     ticks: tuple[float, ...] = theme.SQRT_TICKS
     colours: tuple[str, ...] = theme.HEAD_COLOURS
+
+    def derived(self) -> dict[str, object]:
+        """As of all cells, and the picture with its size, compressed."""
+        more = {} if self.picture is None else self.picture.derived()
+        return super().derived() | {
+            name: compressed(part) if isinstance(part, np.ndarray) else part for name, part in more.items()
+        }
 
     @cached_property
     def digest(self) -> str:
@@ -191,6 +200,7 @@ class PlayerData(CellCode):
         sound: PlayerSound | None = None,
         samples: Int16[np.ndarray, "sample"] = _NO_SAMPLES,
         moments: int = 0,
+        picture: SourcePicture | None = None,
     ) -> Self:
         """Code and compress a decoding; `titles` are what both attentions are called, all else as of the class."""
         rows, sources = len(steps), len(source_tokens)
@@ -213,9 +223,10 @@ class PlayerData(CellCode):
             cross=cells(cross),
             own=cells(self_),
             numbers=_floats(spread),
-            samples=np.frombuffer(payload.deflate(samples.view(np.uint8)), np.uint8),
+            samples=compressed(samples),
             sound=sound,
             moments=moments,
+            picture=picture,
         )
 
 
@@ -307,10 +318,15 @@ def cells(weights: Float[np.ndarray, "layer head row key"]) -> NDArray[np.uint8]
     """Compress all low bytes, then all high bytes: similar bytes side by side compress better."""
     cells = code(weights)
     planes = np.stack([cells & 255, cells >> 8]).astype(np.uint8)
-    return np.frombuffer(payload.deflate(planes), np.uint8)
+    return compressed(planes)
+
+
+def compressed(numbers: NDArray[np.generic]) -> NDArray[np.uint8]:
+    """The bytes of an array, little-endian, as the player unpacks them."""
+    return np.frombuffer(payload.deflate(np.ascontiguousarray(numbers).reshape(-1).view(np.uint8)), np.uint8)
 
 
 def _floats(spread: PlayerSpread) -> NDArray[np.uint8]:
     """The best log-probabilities of all steps, then the bins' counts, then their centres, as float32, compressed."""
     numbers = np.concatenate([part.astype("<f4").ravel() for part in (spread.best, spread.counts, spread.centres)])
-    return np.frombuffer(payload.deflate(numbers.view(np.uint8)), np.uint8)
+    return compressed(numbers)

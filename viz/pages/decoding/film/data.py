@@ -9,6 +9,7 @@ from jaxtyping import Float
 from viz.access import attention, word_times
 from viz.pages.decoding.film import component
 from viz.pictures.focus import FocusAxis, Groups
+from viz.pictures.source_picture import SourcePicture
 from viz.server.caches import cached
 from viz.text.written import CROSS, DECODER
 
@@ -67,7 +68,7 @@ def film(trace: "Trace", writer: "Writer", timed_by: word_times.Heads = ()) -> c
     moments = 0 if wave is None else len(sources) - has_silence(trace)
     return component.PlayerData.of(
         sources, targets, tuple(steps), cross, own, distributions, titles, axes,
-        sound=sound, samples=samples, moments=moments,
+        sound=sound, samples=samples, moments=moments, picture=SourcePicture.of(trace.source),
     )  # fmt: skip
 
 
@@ -99,10 +100,11 @@ def has_silence(trace: "Trace") -> bool:
 
 def blocks(trace: "Trace") -> Groups:
     """The positions of a source side by side, so many together that the film has room for them; of a sound, all that
-    was added after it is one more.
+    was added after it is one more, and the patches of a picture stay apart.
     """
     length, wave = len(trace.source_tokens), trace.source.waveform
-    sounding, most = (length, attention.SHORT) if wave is None else (min(length, wave.frames), MOST_MOMENTS)
+    most = attention.SHORT if trace.source.grid is None else length
+    sounding, most = (length, most) if wave is None else (min(length, wave.frames), MOST_MOMENTS)
     size = -(-sounding // most)
     together = tuple(tuple(range(first, min(first + size, sounding))) for first in range(0, sounding, size))
     return together if sounding == length else (*together, tuple(range(sounding, length)))

@@ -16,10 +16,12 @@ import { Tiles } from "../../../pictures/shared/head_tiles.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount } from "../../../pictures/shared/mount.js";
 import { element, roomFor } from "../../../pictures/shared/picture.js";
+import { sourcePicture } from "../../../pictures/shared/source_picture.js";
 import { FilmCandidates, formatProbability } from "./film_candidates.js";
 import { distributionAt, filmCurve, filterDistribution } from "./film_distribution.js";
 import { FilmFilters, isFilter } from "./film_filters.js";
 import { FilmHeads } from "./film_heads.js";
+import { FilmPicture } from "./film_picture.js";
 import { FilmSentence } from "./film_sentence.js";
 import { FilmSound } from "./film_sound.js";
 
@@ -40,7 +42,7 @@ import { FilmSound } from "./film_sound.js";
  * @typedef {{
  *   layers: number, heads: number, titles: [string, string], sourceTokens: string[], targetTokens: string[],
  *   steps: Step[], numBest: number, numBins: number, vocabSize: number, stops: string[], ticks: number[],
- *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, note: string, command: Command<PlayerState>,
+ *   colours: string[], firstCell: number[], firstThousandth: number[], pictureSize?: [number, number], digest: string, name: string, note: string, command: Command<PlayerState>,
  *   sound: Heard | null, moments: number, asks: boolean, headNames: [string[], string[]], axes: [rows: Axis, source: Axis, own: Axis],
  * }} PlayerHeader
  */
@@ -60,6 +62,7 @@ class DecodePlayer extends HeadFilm {
   /** @type {FilmFilters} */ filters;
   /** @type {FilmHeads} */ heads;
   /** @type {FilmSound | null} */ sound = null;
+  /** Of what was read, if it is a picture. @type {FilmPicture | null} */ picture = null;
   isFilled = false;
   /** Which head the page was told of, and as what. */ offeredName = "";
   /** @type {OpenHead | null} */ offered = null;
@@ -81,8 +84,8 @@ class DecodePlayer extends HeadFilm {
 
   // ---- building, once for each decoding ----
 
-  /** @param {Uint8Array<ArrayBuffer>[]} unpacked weights of the cross- and of the self-attention, the distributions, and the samples of a sound */
-  build([cross, self, numbers, samples]) {
+  /** @param {Uint8Array<ArrayBuffer>[]} unpacked weights of the cross- and of the self-attention, the distributions, the samples of a sound, and a picture */
+  build([cross, self, numbers, samples, pixels, rectangles]) {
     const { header, tooltip } = this;
     const { layers, heads, sourceTokens, targetTokens, steps, firstCell, firstThousandth } = header;
     // JSON has no −∞, the log-probability of a token that was written though the model's rules forbid it.
@@ -122,8 +125,14 @@ class DecodePlayer extends HeadFilm {
       point: (row, key, isOverSource) =>
         this.point(row, row === null ? null : placeOf(header.axes[isOverSource ? 1 : 2], key)),
     });
+    const { pictureSize } = header;
+    const read = pictureSize && sourcePicture(pixels, new Uint16Array(rectangles.buffer), pictureSize);
+    const pointPatch = (/** @type {number | null} */ at) =>
+      this.point(null, at === null ? null : { side: "source", tokens: [at] });
+    this.picture = read ? new FilmPicture(read, overSource, header.stops, pointPatch) : null;
     this.offeredName = "";
-    const choices = element("div", "choices", this.candidates.element, this.filters.element);
+    const picture = this.picture ? [this.picture.element] : [];
+    const choices = element("div", "choices", ...picture, this.candidates.element, this.filters.element);
     this.panels.replaceChildren(choices, this.heads.element);
     const parts = [this.transport, ...(this.sound ? [this.sound] : []), this.sentence, this.curve].map(
       (part) => part.element,
@@ -184,6 +193,7 @@ class DecodePlayer extends HeadFilm {
     this.sentence.mark(sources, rows);
     this.curve.mark(rows);
     this.heads.mark(sources, own, rows);
+    this.picture?.mark(focus?.key?.side === "source" ? (sources[0] ?? null) : null);
     this.candidates.mark([...written.map((step) => steps[step].token), ...sources.map((key) => sourceTokens[key])]);
     const [row] = focus?.query ? indicesOf(axes[0], steps.length, focus.query) : [];
     if (this.width) this.sentence.link(this.state.layer, this.chosenHeads, row ?? this.state.step);
@@ -277,6 +287,7 @@ class DecodePlayer extends HeadFilm {
     if (this.width) {
       this.curve.draw(step);
       this.heads.draw(this.state);
+      this.picture?.draw(step, layer, this.chosenHeads);
       // Once: the heights of all parts stay.
       if (!this.isFilled) this.heads.fill(() => roomFor(this.root, this.root.scrollHeight));
       this.isFilled = true;

@@ -193,6 +193,7 @@ class TrainingFilm extends HeadFilm {
         ...{
           jobs: jobs.some((frame) => frame.length) ? { signs, colours, said, intervals: said.map(() => "") } : null,
           framed: [],
+          kept: [],
           isMean: false,
           notes: [],
           followed: null,
