@@ -248,7 +248,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         """Two whole translations. Raises as `word_choice`."""
         both = [tuple(self.target_ids(translation)) for translation in (right, wrong)]
         first_difference(*both)
-        return TextChoice(tuple(self.source_ids(text)), self.config.bos_id, *both)
+        return TextChoice(tuple(self.source_ids(text)), (self.config.bos_id,), *both)
 
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS

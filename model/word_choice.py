@@ -66,7 +66,7 @@ class TextChoice:
     """Two whole texts one of which an encoder–decoder may write."""
 
     source: tuple[int, ...]  #: token ids that the encoder reads
-    begin: int  #: the token that the decoder reads first
+    begin: tuple[int, ...]  #: the tokens that the decoder reads first
     #: right, wrong: token ids of both texts, with the one that ends them.
     right: tuple[int, ...]
     wrong: tuple[int, ...]
@@ -75,7 +75,9 @@ class TextChoice:
     def places(self) -> tuple[TokenPlace, ...]:
         """What is read to compare both: the right text along with the source, and the wrong one."""
         both = (self.right, self.wrong)
-        return tuple(TokenPlace(self.source, (self.begin, *text[:-1]), len(text) - 1) for text in both)
+        return tuple(
+            TokenPlace(self.source, (*self.begin, *text[:-1]), len(self.begin) + len(text) - 2) for text in both
+        )
 
     @property
     def differs_at(self) -> int:
@@ -159,8 +161,8 @@ class Chooser(Reader, Protocol):
         """How much likelier the right token or text of each choice is than the wrong one, in nats, float32.
 
         Args:
-            choices: of this model, all of words or all of texts; one, unless the model `pads`. Only our own
-                encoder–decoders read texts.
+            choices: of this model, all of words or all of texts; one, unless the model `pads`. Only encoder–decoders
+                read texts.
             copies: as many of all that is read are read side by side, one copy of everything after the other.
             edits: as of `place_logits`. A batch holds every copy of every choice; in the decoder, all right texts of a
                 copy come before all wrong ones. An encoder without edits reads everything but once.

@@ -121,11 +121,19 @@ class TextReader(TextTracer):
         if self.abilities.kind == "decoder":
             row, before, *chosen = first_difference(*(self.source(f"{text}{word}").ids for word in (right, wrong)))
             return WordChoice(TokenPlace((), before, row - 1), *chosen)
+        texts = self.text_choice(text, right, wrong)
+        row, before, *chosen = first_difference(texts.right, texts.wrong)
+        place = TokenPlace(texts.source, (*texts.begin, *before), len(texts.begin) - 1 + row)
+        return WordChoice(place, *chosen)
+
+    def text_choice(self, text: str, right: str, wrong: str) -> TextChoice:
+        """Two whole translations. Raises as `word_choice`, or an InputTextError if the model writes none."""
+        if why := self.abilities.lacks.get("teacher forcing"):
+            raise InputTextError(why)
         limit = self.abilities.max_target_length
         both = [self.checked_tokens(word, said("A translation"), limit, is_target=True).ids for word in (right, wrong)]
-        row, before, *chosen = first_difference(*both)
-        begin = self.begin_before(both[0])
-        return WordChoice(TokenPlace(self.source(text).ids, (*begin, *before), len(begin) - 1 + row), *chosen)
+        first_difference(*both)
+        return TextChoice(self.source(text).ids, self.begin_before(both[0]), *both)
 
     def place_logits(
         self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
@@ -177,9 +185,9 @@ class TextReader(TextTracer):
         """log p of a whole text, from the first token in which both differ on."""
         check_edits(edits, self.abilities)
         with listen(edits=edits):
-            output = self.model(**self.arguments(choice.source, (choice.begin, *text[:-1]), copies))
-        emitted = torch.tensor(text, device=self.device)
-        log_probs: Tensor = output.logits.float().log_softmax(-1)[:, torch.arange(len(text)), emitted]
+            output = self.model(**self.arguments(choice.source, (*choice.begin, *text[:-1]), copies))
+        emitted, logits = torch.tensor(text, device=self.device), output.logits[:, len(choice.begin) - 1 :]
+        log_probs: Tensor = self.allowed(logits.float()).log_softmax(-1)[:, torch.arange(len(text)), emitted]
         return log_probs[:, choice.differs_at :].sum(-1)
 
     def attention_of(self, site: str, layer: int) -> tuple[nn.Module, nn.Module]:

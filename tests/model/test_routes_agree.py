@@ -146,8 +146,8 @@ def odds_routes(reader: Any, trace: Trace) -> Routes:
 def contrast_odds(translator: Translator, choice: WordChoice) -> float:
     """The same in a batch with a longer case."""
     source, (begin, *before) = choice.place.source, choice.place.target
-    texts = TextChoice(source, begin, (*before, choice.right), (*before, choice.wrong))
-    longer = TextChoice(source * 2, begin, (*texts.right, choice.right), (*texts.wrong, choice.right))
+    texts = TextChoice(source, (begin,), (*before, choice.right), (*before, choice.wrong))
+    longer = TextChoice(source * 2, (begin,), (*texts.right, choice.right), (*texts.wrong, choice.right))
     return float(translator.log_odds([texts, longer])[0, 0])
 
 

@@ -422,7 +422,7 @@ def _margins(reader: Reader, read: Sequence[ReadCase]) -> Iterator[tuple[int, fl
     if not rows:
         return
     chooser = as_chooser(reader)
-    begin = chooser.place(read[rows[0]].case.sentence).target[0]
+    begin = chooser.place(read[rows[0]].case.sentence).target[:1]
     choices = [TextChoice(read[row].source_ids, begin, *(read[row].german or ((), ()))) for row in rows]
     for numbers in batches(chooser, choices):
         odds = chooser.log_odds([choices[number] for number in numbers])[0]

@@ -150,6 +150,17 @@ def test_it_is_known_how_probable_each_pronoun_is(opened: Opened) -> None:
     assert 0 < sum(found.values()) < 1
 
 
+def test_whole_translations_are_compared_without_what_is_never_written(opened: Opened) -> None:
+    reader, texts = opened.reader, (TARGET, "Das Tier las ihren alten Hund.")
+    choice = reader.text_choice(TEXTS[0], *texts)
+    assert choice.differs_at > 0
+    sums = []
+    for emitted in (reader.target_ids(text) for text in texts):
+        log_probs = opened.logits(list(choice.source), [*choice.begin, *emitted[:-1]]).log_softmax(-1)
+        sums.append(sum(float(log_probs[row, token]) for row, token in enumerate(emitted)))
+    assert reader.log_odds([choice]).item() == pytest.approx(sums[0] - sums[1], abs=1e-4)
+
+
 def test_masks_of_a_batch_hide_padding_and_what_comes_later(opened: Opened) -> None:
     masks = opened.reader.masks(TEXTS)
     lengths = [len(opened.reader.source_ids(text)) for text in TEXTS]
