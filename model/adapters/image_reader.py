@@ -81,7 +81,7 @@ class Seeing(GivenReader):
 
     def trace_picture(
         self,
-        picture: Image.Image | np.ndarray[Any, Any],
+        picture: Image.Image | PartlyHidden | np.ndarray[Any, Any],
         *,
         name: str = "picture",
         extras: Collection[str] = (),

@@ -46,7 +46,7 @@ class FileKind:
     #: whether a content is a `model.sources.sound_file.Sound`: recorded, played, and read in parts.
     is_heard: bool = False
     #: of_file, of_example: what is imported from which module, and the line that traces with `reader`; in that of a
-    #: file, `{part}` is the call that cuts a part out; in that of an example, `{example}` is its name.
+    #: file, `{before}` and `{part}` are around what is cut out or hidden; of an example, `{example}` is its name.
     of_file: tuple[dict[str, str], str]
     of_example: tuple[dict[str, str], str]
 
@@ -79,12 +79,12 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         num_bytes=lambda picture: 3 * picture.width * picture.height,
         of_file=(
             {"sources.picture_file": "picture_of"},
-            "trace = reader.trace_picture("
-            f"picture_of(open('picture.png', 'rb').read(), 'picture.png', {LARGEST_SIDE}))",
+            "trace = reader.trace_picture({before}"
+            f"picture_of(open('picture.png', 'rb').read(), 'picture.png', {LARGEST_SIDE}){{part}})",
         ),
         of_example=(
             {"sources.picture_file": "example_picture"},
-            "trace = reader.trace_picture(example_picture('{example}'))",
+            "trace = reader.trace_picture({before}example_picture('{example}'){part})",
         ),
         megabytes=5,
     ),
@@ -150,9 +150,11 @@ class Given(NamedTuple):
         return f"{self.digest}/{self.start}/{self.tenths}" if self.tenths else self.digest
 
     @property
-    def call(self) -> str:
-        """The Python that cuts the part out of a sound."""
-        return f".window({self.start / 10}, {self.tenths / 10})" if self.tenths else ""
+    def call(self) -> tuple[str, str]:
+        """The Python around a content that hides a part of a picture, or cuts one out of a sound."""
+        if self.hidden:
+            return "PartlyHidden(", f", {self.hidden}, {self.colour!r})"
+        return "", f".window({self.start / 10}, {self.tenths / 10})" if self.tenths else ""
 
 
 def keep(kind: FileKind, content: bytes, name: str) -> str:

@@ -68,8 +68,10 @@ def of_text(trace: "Trace", imports: Imports, *lines: str) -> Snippet:
         chosen = Given.read(state.current().model.given_file)
         is_example = not chosen.digest or chosen.digest in kind.examples
         more, traced = kind.of_example if is_example else kind.of_file
-        example = chosen.digest or next(iter(kind.examples))
-        return of_model({**imports, **more}, traced.format(part=chosen.call, example=example), *lines)
+        if chosen.hidden:
+            more = {module: f"PartlyHidden, {names}" for module, names in more.items()}
+        example, (before, part) = chosen.digest or next(iter(kind.examples)), chosen.call
+        return of_model({**imports, **more}, traced.format(before=before, part=part, example=example), *lines)
     return of_reader(imports, line("trace = reader.trace({})", trace.text), *lines)
 
 

@@ -20,6 +20,7 @@ from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.written import CROSS, ENCODER
+from viz.ui import snippets
 
 TEXT = "The animals that cannot swim crossed."
 #: The picture that the model of pictures reads has 24 pixels a side, in patches of 8.
@@ -95,6 +96,11 @@ def test_a_rectangle_is_hidden_from_the_model_and_it_is_said_which_head_changes(
     patches = list(texts.patches_in(whole, AREA))
     for trace, number in zip((whole, hidden), numbers[1:], strict=True):
         assert number == f"{float(trace.weights(ENCODER, layer)[head, 3, patches].sum()):.3f}"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(state, "current", lambda: selection)
+        lines = list(snippets.of_text(hidden, {}))
+    assert f"trace_picture(PartlyHidden(example_picture('scene'), {AREA}, '{colour}'))" in lines[-1]
+    assert any("import" in each and "PartlyHidden, example_picture" in each for each in lines)
     app.button(key="show-part").click()
     again = healthy(app.run()).session_state["selection"]
     assert traced("", again).key == whole.key
