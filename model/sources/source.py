@@ -98,6 +98,7 @@ class Source:
     kind: ClassVar[SourceKind]
     has_words: ClassVar[bool] = False  #: whether its positions are pieces of words
     limit: ClassVar[Message]  #: how many positions a model reads at most, `count`
+    span_choices: ClassVar[tuple[float, ...]] = ()  #: seconds of the spans into which it may be cut
 
     text: str  #: as typed; of a file, its name
     #: tokens, ids: what an encoder read, a position each; empty of a model without one.
@@ -114,6 +115,15 @@ class Source:
     def names(self) -> tuple[str, ...]:
         """What the positions are called in labels."""
         return self.own_names or self.tokens
+
+    @property
+    def span_seconds(self) -> float:
+        """The least of `span_choices` that cuts it into few spans; 0 of what has none."""
+        return 0.0
+
+    def spans(self, seconds: float = 0.0) -> tuple[range, ...]:
+        """The positions by those that are shown and hidden together, in order: each alone, but for a sound's."""
+        return tuple(range(at, at + 1) for at in range(len(self.tokens)))
 
     @property
     def content(self) -> bytes:
@@ -184,12 +194,17 @@ class PictureSource(Source):
         return said("PICTURE"), said(message, width=width, height=height, rows=rows, columns=columns)
 
 
+#: So many spans a sound is cut into at most without a choice, where one of the choices makes so few.
+MOST_SPANS: Final = 64
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SoundSource(Source):
     """A sound, or a window of one, as the model got it: one channel, at the model's own rate."""
 
     kind = "sound"
     limit = said("{count:,} frames")
+    span_choices = (0.1, 0.2, 0.5, 1.0)
 
     waveform: Waveform
 
@@ -211,6 +226,19 @@ class SoundSource(Source):
     def content(self) -> bytes:
         """The bytes of its samples."""
         return self.waveform.samples.numpy().tobytes()
+
+    @property
+    def span_seconds(self) -> float:
+        """See `Source`."""
+        least = self.sounding / MOST_SPANS * self.waveform.seconds_per_frame
+        return next((each for each in self.span_choices if each >= least), self.span_choices[-1])
+
+    def spans(self, seconds: float = 0.0) -> tuple[range, ...]:
+        """The frames by so many seconds, by default `span_seconds`; all that was added after the sound is one more."""
+        count = max(1, round((seconds or self.span_seconds) / self.waveform.seconds_per_frame))
+        spans = [range(first, min(first + count, self.sounding)) for first in range(0, self.sounding, count)]
+        after = range(self.sounding, len(self.tokens))
+        return (*spans, after) if after else tuple(spans)
 
     @property
     def sounding(self) -> int:

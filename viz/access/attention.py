@@ -288,7 +288,7 @@ def is_long(trace: "Trace", site: str) -> bool:
 
 def can_ask_why(trace: "Trace", reader: "Reader") -> bool:
     """Whether it can be asked of a trace's weights why a head looks there; a longer text would take seconds a step."""
-    longest = max(len(trace.source_tokens), len(trace.target_tokens))
+    longest = max(len(trace.source.spans()), len(trace.target_tokens))
     return reader.abilities.has("reasons") and longest <= SHORT and not trace.edits
 
 

@@ -118,7 +118,7 @@ class Answering:
         before = self._step
         takes = {
             "trail": hear(self._go, Codes),
-            "rival": hear(lambda key: self._ask(replace(before.asked, rival=key)), int, key=range(data.MOST_TOKENS)),
+            "rival": hear(lambda key: self._ask(replace(before.asked, rival=key)), int, key=data.positions(self.trace)),
             "twin": hear(lambda told: self._ask(replace(before.asked, twin=told.of(self.trace.text))), Twin),
             "test": hear(self._test, Codes),
         }

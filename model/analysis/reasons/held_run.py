@@ -7,6 +7,7 @@ for Transformer Circuits"). A `Functional` is c · x at some rows; `HeldRun` spl
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 
 import torch
@@ -21,6 +22,7 @@ from model.nn.score_functions import DotProduct
 from model.parts.parts import Parts
 from model.parts.run import Addition, Run
 from model.parts.weights import AttentionWeights, FeedForwardWeights, Norm, Stack, Start, Sublayer
+from model.trace.row_blocks import row_slices
 from model.trace.trace import Trace
 
 Found = TypeVar("Found")
@@ -43,6 +45,8 @@ TOLERANCE = 1e-4
 FEW_ROWS = 8
 #: Rows of a model that are computed at once: what its modules put out is held so long.
 ROWS_AT_ONCE = 64
+#: Numbers of a stack's stream that are kept at most: 256 MiB.
+MOST_KEPT = 1 << 26
 
 
 class Part(NamedTuple):
@@ -71,9 +75,10 @@ class Functional:
     norm: Norm | None = None  #: what x goes through first, its bias left out
     values: Float[Tensor, "row"] | None = None  #: c · x of each of these rows, where a trace tells it
 
-    def at(self, position: int) -> "Functional":
-        """The same at one row alone."""
-        chosen = [number for number, row in enumerate(self.rows) if row == position]
+    def at(self, *positions: int) -> "Functional":
+        """The same at these rows alone."""
+        wanted = set(positions)
+        chosen = [number for number, row in enumerate(self.rows) if row in wanted]
         values = None if self.values is None else self.values[chosen]
         rows = tuple(self.rows[number] for number in chosen)
         return replace(self, rows=rows, vectors=self.vectors[chosen], values=values)
@@ -233,6 +238,7 @@ class HeldRun:
     def additions(self, stack: Stack) -> tuple[Addition, ...]:
         """What each sub-layer of a stack added at every row of the whole run, in order."""
         of_layers = self.whole.additions
+        self._check_room(stack, len(self.trace.source_ids if stack == "encoder" else self.trace.target_ids))
         return self._once(("additions", stack), lambda: tuple(part for layer in of_layers(stack) for part in layer))
 
     def asked_of(
@@ -340,6 +346,8 @@ class HeldRun:
             raise TraceError(self.parts.why)
         kept, places = self._known.get(("kept", stack), (None, {}))
         missing = [row for row in dict.fromkeys(rows) if row not in places]
+        if missing:
+            self._check_room(stack, len(places) + len(missing))
         for first in range(0, len(missing), ROWS_AT_ONCE):
             some = missing[first : first + ROWS_AT_ONCE]
             additions = self.parts.additions_at(self.trace, stack, some, self.start(stack).read[some])
@@ -350,6 +358,15 @@ class HeldRun:
         if missing:
             self._known["kept", stack] = kept, places
         return kept, places
+
+    def _check_room(self, stack: Stack, rows: int) -> None:
+        each = 2 * len(self.parts.sublayers(stack)) * self.start(stack).read.size(-1)
+        if rows * each > MOST_KEPT:
+            message = (
+                "It goes no further here: what all layers hold at {rows:,} positions would take {size:,} MiB, and at "
+                "most {most:,} MiB are kept."
+            )
+            raise TraceError(message, rows=rows, size=rows * each >> 18, most=MOST_KEPT >> 18)
 
     @property
     def _final_norm(self) -> Norm | None:
@@ -518,7 +535,9 @@ class HeldRun:
         inputs, value = self.attention(site, layer), self.weights(site, layer).value
         heads = list(range(inputs.num_heads)) if head is None else [head]
         asked_of = torch.einsum("hvd,rd->hrv", self._output(site, layer)[heads], c)
-        of_values = inputs.weights(heads, rows).transpose(1, 2) @ asked_of
+        blocks = row_slices(0, len(rows), len(heads) * inputs.shape[2])
+        of_blocks = (inputs.weights(heads, rows[block]).transpose(1, 2) @ asked_of[:, block] for block in blocks)
+        of_values = reduce(torch.add, of_blocks)
         shared = [each // (inputs.num_heads // len(value.weight)) for each in heads]
         vectors = torch.einsum("hdv,hkv->kd", value.weight[shared], of_values)
         biases = torch.zeros(()) if value.bias is None else value.bias[shared][:, None]

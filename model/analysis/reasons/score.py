@@ -136,14 +136,16 @@ class Step:
         terms = (replace(term, asked=each.functional) for term, each in zip(self.terms, followed, strict=True))
         return Step(tuple(terms), constants, self.count + 1, self.side)
 
-    def at(self, position: int, twin_position: int | None = None) -> "Step":
-        """What stands at one position alone; between two sentences, at both, and how it is read as a constant.
+    def at(self, position: int | range, twin_position: int | None = None) -> "Step":
+        """What stands at one position alone, or at some; between two sentences, at both, and how it is read as a
+        constant.
 
         With f and g what text and twin ask there, f · x − g · y is (f + g)/2 · (x − y), what stands there, and
         (f − g) · (x + y)/2, how it is read. A text that has no such position, or reads nothing there, is left out.
         """
-        places = (position, position if twin_position is None else twin_position)
-        asked = [(term, term.asked.at(place)) for term, place in zip(self.terms, places, strict=False)]
+        here = position if isinstance(position, range) else (position,)
+        places = (here, here if twin_position is None else (twin_position,))
+        asked = [(term, term.asked.at(*place)) for term, place in zip(self.terms, places, strict=False)]
         terms = [replace(term, asked=term.run.of_stream(of_place)) for term, of_place in asked if of_place.rows]
         if len(terms) < 2:
             return Step(tuple(terms), {}, self.count, self.side)
@@ -245,8 +247,17 @@ def stacks_of(site: str) -> tuple[Stack, Stack]:
     return "encoder" if site == "encoder.self" else "decoder", "decoder" if site == "decoder.self" else "encoder"
 
 
+def spans_of(trace: Trace, stack: Stack) -> tuple[range, ...]:
+    """The positions of a stack by those that are shown together: frames of a sound by spans of time."""
+    return (
+        trace.source.spans() if stack == "encoder" else tuple(range(at, at + 1) for at in range(len(trace.target_ids)))
+    )
+
+
 def default_rival(question: Question, trace: Trace, twin: Trace | None = None) -> int:
-    """The key that the twin looks at most; without one, or where that is the key itself, the runner-up of the row."""
+    """The key that the twin looks at most; without one, or where that is the key itself, the runner-up of the row, of
+    another moment of a sound.
+    """
     site, layer, head, row, key = (question.site, question.layer, question.head, question.row, question.key)
     if twin is not None:
         (queries_stack, keys_stack), partners = stacks_of(site), align(trace, twin)
@@ -256,7 +267,10 @@ def default_rival(question: Question, trace: Trace, twin: Trace | None = None) -
             if most in partners[keys_stack] and (rival := partners[keys_stack].index(most)) != key:
                 return rival
     weights = trace.weights(site, layer, [head], [row])[0, 0].clone()
-    weights[key] = -1
+    # Frames next to each other are one moment.
+    beside = len(spans_of(trace, stacks_of(site)[1])[0]) - 1
+    weights[max(0, key - beside) : key + beside + 1] = -1
+    weights[key] = -2
     return int(weights.argmax())
 
 

@@ -1,10 +1,10 @@
 """Go back along a trail of short codes, from a score to the words that decided it; each step as plain numbers.
 
 A code is a step: "q" or "k" the side of the score, "c4", "d5", "e3" an attention of a layer (cross, decoder, encoder),
-"c4h2" one of its heads, "f4" a feed-forward network, "s10" or "t7" the position of a source or target word, "emb" and
-"pos" what a word begins with. Layers and heads count from 1 in codes, positions from 0. After the first word, shares
-are followed through feed-forward networks. What is tested has two codes more: "S10" and "T7" are words of the twin,
-"r6" all bars of a step but the six largest.
+"c4h2" one of its heads, "f4" a feed-forward network, "s10" or "t7" the position of a source or target word, "s10x5"
+five positions from there on, "emb" and "pos" what a word begins with. Layers and heads count from 1 in codes, positions
+from 0. After the first word, shares are followed through feed-forward networks. What is tested has two codes more:
+"S10" and "T7" are words of the twin, "r6" all bars of a step but the six largest.
 """
 
 import re
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from model.analysis.reasons.held_run import Part, PartKind
-from model.analysis.reasons.score import MAX_STEPS, Reason, Step, align, cancelling
+from model.analysis.reasons.score import MAX_STEPS, Reason, Step, Term, align, cancelling, spans_of
 from model.analysis.reasons.without import Asked
 from model.errors import Message, TraceError, said
 from model.parts.weights import Stack
@@ -22,7 +22,9 @@ from model.parts.weights import Stack
 LONGEST: Final = 2 * MAX_STEPS + 2
 #: So many words are tested together at most.
 MOST_TOGETHER: Final = 32
-_CODE: Final = re.compile(r"([cdef])([1-9]\d{0,3})(?:h([1-9]\d{0,3}))?|([st])(0|[1-9]\d{0,5})|(emb|pos)")
+_CODE: Final = re.compile(
+    r"([cdef])([1-9]\d{0,3})(?:h([1-9]\d{0,3}))?|([st])(0|[1-9]\d{0,5})(?:x([1-9]\d{0,5}))?|(emb|pos)"
+)
 _REST: Final = re.compile(r"r([1-9]\d{0,5})")
 _ATTENTIONS: Final[Mapping[str, tuple[PartKind, Stack]]] = {
     "c": ("cross", "decoder"),
@@ -38,11 +40,11 @@ Kind = Literal["question", "part", "word", "beginning"]
 
 @dataclass(frozen=True)
 class Read:
-    """From which positions a number was read: position → share, of the text and, negative there, of the twin."""
+    """From where a number was read: positions shown together → share, of the text and, negative there, of the twin."""
 
     stack: Stack
-    here: Mapping[int, float]
-    there: Mapping[int, float]
+    here: Mapping[range, float]
+    there: Mapping[range, float]
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Bar:
     share: float
     part: Part | None = None  #: None for a position
     position: int | None = None  #: in the text; None for a part, and for what only the twin has
+    count: int = 1  #: of positions from there on
     trail: tuple[str, ...] = ()  #: the codes of the step that asks why of it; none where it cannot be followed
 
 
@@ -155,7 +158,7 @@ def asked_at(trail: Trail, code: str) -> Asked:
     words = [each for each in found if each is not None and each[4]]
     if level.reads is not None and len(words) == len(found):
         functional = level.reads.terms[-1 if of_twin else 0].asked
-        positions = tuple(dict.fromkeys(int(each[5]) for each in words))
+        positions = tuple(dict.fromkeys(at for each in words for at in _positions(each)))
         if {_STACKS[each[4]] for each in words} == {functional.stack} and set(positions) <= set(functional.rows):
             return Asked(level.reads, positions, level.through, of_twin)
     if level.split is not None and (whole := code.partition("h")[0]):
@@ -172,16 +175,30 @@ def asked_at(trail: Trail, code: str) -> Asked:
 def _rest_at(level: Level, code: str, first: int) -> Asked:
     """All bars of a step from one on, together, as far as something can stand in their place."""
     step, bars = (level.reads, level.words) if level.words else (level.split, level.parts)
-    what = [bar.part if bar.position is None else bar.position for bar in bars[first:] if level.can_take(bar)]
-    taken = tuple(each for each in what if each is not None)
+    taken: list[Part | int] = []
+    for bar in filter(level.can_take, bars[first:]):
+        if bar.position is not None:
+            taken += range(bar.position, bar.position + bar.count)
+        elif bar.part is not None:
+            taken.append(bar.part)
     if step is None or not taken:
         raise TraceError(NOT_THERE, code=code)
-    return Asked(step, taken, level.through)
+    return Asked(step, tuple(taken), level.through)
 
 
 def code_of(part: Part) -> str:
     """What a trail calls a part; "" if it is none that a model computes or reads."""
     return _BEGINNINGS.get(part.kind, "") if part.layer is None else _code(part)
+
+
+def code_of_words(stack: Stack, positions: range) -> str:
+    """What a trail calls positions of a stack."""
+    several = f"x{len(positions)}" if len(positions) > 1 else ""
+    return f"{'s' if stack == 'encoder' else 't'}{positions.start}{several}"
+
+
+def _positions(found: re.Match[str]) -> range:
+    return range(int(found[5]), int(found[5]) + int(found[6] or 1))
 
 
 def leading(reason: Reason, codes: Sequence[str] = ()) -> Trail:
@@ -225,9 +242,9 @@ class _Walk:
         found, trail = _CODE.fullmatch(code), (*level.trail, code)
         if found is None or level.kind == "beginning":
             raise TraceError(NOT_THERE, code=code)
-        letter, layer, head, side, position, _beginning = found.groups()
+        letter, layer, head, side, *_ = found.groups()
         if side:
-            return self._word(trail, _STACKS[side], int(position))
+            return self._word(trail, _STACKS[side], _positions(found))
         shares = self.step.shares(through_networks=self.through)
         if not letter:
             part = next((part for part in shares if _BEGINNINGS.get(part.kind) == code), None)
@@ -253,12 +270,13 @@ class _Walk:
         level = Level("part", trail, self.step.total, parts, words, read, part, split=before, through=self.through)
         return replace(level, reads=self.step)
 
-    def _word(self, trail: tuple[str, ...], stack: Stack, position: int) -> Level:
-        if stack != self.step.terms[0].asked.stack or position not in self.step.terms[0].asked.rows:
+    def _word(self, trail: tuple[str, ...], stack: Stack, positions: range) -> Level:
+        asked, first = self.step.terms[0].asked, positions.start
+        if stack != asked.stack or not set(positions) <= set(asked.rows):
             raise TraceError(NOT_THERE, code=trail[-1])
-        self.step = self.step.at(position, self.partners[stack][position] if self.partners else None)
+        self.step = self.step.at(positions, self.partners[stack][first] if self.partners else None)
         self.through = True
-        return replace(self._level("word", trail), stack=stack, position=position)
+        return replace(self._level("word", trail), stack=stack, position=first)
 
     def _level(self, kind: Kind, trail: tuple[str, ...]) -> Level:
         shares = self.step.shares(through_networks=self.through)
@@ -272,10 +290,11 @@ class _Walk:
 
     def _words(self, trail: tuple[str, ...], read: Read) -> tuple[Bar, ...]:
         """What was read at each position; of positions of the twin alone, and of constants, their sums."""
-        letter, theirs, bars = "s" if read.stack == "encoder" else "t", dict(read.there), []
-        for position, share in read.here.items():
-            partner = self.partners[read.stack][position] if self.partners else -1
-            bars.append(Bar(share + theirs.pop(partner, 0.0), None, position, (*trail, f"{letter}{position}")))
+        theirs, bars = {places.start: share for places, share in read.there.items()}, []
+        for places, share in read.here.items():
+            partner = self.partners[read.stack][places.start] if self.partners else -1
+            code, both = code_of_words(read.stack, places), share + theirs.pop(partner, 0.0)
+            bars.append(Bar(both, None, places.start, len(places), (*trail, code)))
         if theirs:
             bars.append(Bar(sum(theirs.values())))
         bars += (Bar(share, part) for part, share in self.step.constants.items())
@@ -283,8 +302,16 @@ class _Walk:
 
 
 def _read(step: Step) -> Read:
-    here, *there = step.words()
+    here, *there = (_together(term, words) for term, words in zip(step.terms, step.words(), strict=True))
     return Read(step.terms[0].asked.stack, here, there[0] if there else {})
+
+
+def _together(term: Term, words: Mapping[int, float]) -> dict[range, float]:
+    """The sums over the positions that are shown together."""
+    read = (
+        (places, [words[at] for at in places if at in words]) for places in spans_of(term.run.trace, term.asked.stack)
+    )
+    return {places: sum(shares) for places, shares in read if shares}
 
 
 def _heads(step: Step, part: Part, trail: tuple[str, ...], *, through: bool) -> tuple[Bar, ...]:

@@ -14,7 +14,10 @@ from safetensors.torch import load_file, save_file
 from model import SwitchOff
 from model.adapters.inspect_folder import folder_with_model, reads_in
 from model.adapters.speech_reader import SoundReader, SpeechReader
-from model.analysis.reasons.score import Question, explain
+from model.analysis.reasons.held_run import Part
+from model.analysis.reasons.score import Question, default_rival, explain
+from model.analysis.reasons.trail import asked_at, follow_trail
+from model.analysis.reasons.without import Product, products
 from model.errors import InputTextError, TraceError
 from model.opening import open_reader
 from tests.model.adapters import speech_zoo
@@ -257,6 +260,33 @@ def test_the_parts_of_both_stacks_add_up_to_scores(heard: Callable[[str], Speech
         expected = float(scores[1] - scores[0])
         for side in (reason.query, reason.keys):
             assert sum(side.shares(through_networks=False).values()) == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_trail_reads_spans_of_time_whose_shares_are_those_of_their_frames(
+    heard: Callable[[str], SpeechReader],
+) -> None:
+    reader = heard("whisper")
+    trace = reader.trace("", "it was tired")
+    asked = Question(site="decoder.cross", layer=1, head=1, row=5, key=12, rival=30)
+    reason = explain(reader.parts, trace, asked)
+    read = follow_trail(reason, ("q", "c1")).levels[-1]
+    frames = reason.query.follow(Part("cross", "decoder", 0)).words()[0]
+    spans = {bar.position: bar for bar in read.words if bar.position is not None}
+    # A sound of 0.7 s has 35 frames; the silence after it is one span.
+    assert {bar.trail[-1] for bar in spans.values()} == {*(f"s{at}x5" for at in range(0, 35, 5)), "s35x15"}
+    for first, bar in spans.items():
+        assert bar.share == pytest.approx(sum(frames[at] for at in range(first, first + bar.count)), abs=1e-6)
+    assert sum(bar.share for bar in read.words) == pytest.approx(read.total, abs=1e-5)
+    trail = follow_trail(reason, ("q", "c1", "s10x5", "e3", "s35x15"))
+    assert trail.refused is None
+    (_, part, span, layer, silence) = trail.levels[-5:]
+    assert span.total == pytest.approx(spans[10].share, abs=1e-6)
+    assert sum(bar.share for bar in span.parts) == pytest.approx(span.total, abs=1e-4)
+    assert silence.total == pytest.approx(next(bar.share for bar in layer.words if bar.position == 35), abs=1e-6)
+    (alone,) = products(reason, [asked_at(follow_trail(reason, part.trail), "s10x5+s35x15")])
+    assert isinstance(alone, Product)
+    assert alone.share == pytest.approx(spans[10].share + spans[35].share, abs=1e-5)
+    assert abs(default_rival(asked, trace) - asked.key) >= 5
 
 
 @pytest.mark.parametrize("named", [["WhisperForCausalLM"], ["Whisper"], None])

@@ -108,8 +108,13 @@ def twin_trace(reader: "Reader", trace: "Trace", text: str) -> "Trace":
 
 def check_length(trace: "Trace") -> None:
     """Raise a TraceError if each run of the model and each step would take seconds."""
-    if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
+    if max(len(trace.source.spans()), len(trace.target_tokens)) > MOST_TOKENS:
         raise TraceError("Scores are split for texts of at most {most:,} tokens.", most=MOST_TOKENS)
+
+
+def positions(trace: "Trace") -> range:
+    """Where a key may be."""
+    return range(max(len(trace.source_tokens), len(trace.target_tokens)))
 
 
 @cached(max_entries=MAX_REASONS)
@@ -232,10 +237,11 @@ def word_row(reader: "Reader", trace: "Trace", asked: Asked) -> int | None:
     return next((row for row, (own, other) in enumerate(both) if own != other), None)
 
 
-def most_read(weights: Sequence[float], kept: Sequence[int], count: int) -> list[int]:
-    """The positions with most weight, and those that are kept, in the order of the text."""
-    most = sorted(range(len(weights)), key=lambda at: -weights[at])[:count]
-    return sorted({*most, *kept})
+def most_read(trace: "Trace", question: "Question", weights: Sequence[float], count: int) -> list[int]:
+    """The keys with most weight, of a sound one of each span, and the rival, in the order of the text."""
+    spans = later.reasons_score.spans_of(trace, later.reasons_score.stacks_of(question.site)[1])
+    of_spans = [max(span, key=lambda at: weights[at]) for span in spans if span.start < len(weights)]
+    return sorted({*sorted(of_spans, key=lambda at: -weights[at])[:count], question.rival})
 
 
 def is_cancelling(factor: float) -> bool:
@@ -251,6 +257,11 @@ def partners(here: "Trace", there: "Trace") -> "Mapping[Stack, tuple[int, ...]]"
 def unlike(here: "Trace", there: "Trace") -> "Mapping[Stack, tuple[int, ...]]":
     """Stack → the positions of a text that read another token than the twin's, or have no partner there."""
     return later.reasons_score.unlike(here, there)
+
+
+def code_of_words(stack: "Stack", positions: range) -> str:
+    """The code by which a trail names positions."""
+    return later.reasons_trail.code_of_words(stack, positions)
 
 
 def code_of(part: "Part") -> str:

@@ -19,7 +19,8 @@ def asked_cell(trace: "Trace", reader: "Reader") -> data.Asked:
     cell. Of words of several tokens it is the two tokens with the largest weight.
     """
     common, choices = state.current().common, state.current().attention
-    text = "" if choices.without_twin else (common.other_text or texts.known_twin(trace.text)).strip()
+    has_twin = not choices.without_twin and trace.source.waveform is None
+    text = (common.other_text or texts.known_twin(trace.text)).strip() if has_twin else ""
     twin, rival = "" if text == trace.text else text, choices.rival_key
     row, key = finding.kept(trace)
     if not common.head_chosen and (row, key) == (None, None) and not any(words.chosen_in(trace)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from model.errors import Message
 from viz.pages.attention import data
-from viz.pages.attention.why.names import Names, words_of
+from viz.pages.attention.why.names import Names, place_of, words_of
 from viz.pages.attention.why.payload import Crumb, Gauge, Group, Line, Page, Rival, Row, Run, Test, Tint
 from viz.pictures.component import Component
 from viz.text import written
@@ -73,7 +73,7 @@ class Drawn:
         """All of it."""
         question, names = self.reason.question, self.names
         weights = self.trace.weights(question.site, question.layer, [question.head], [question.row])[0, 0].tolist()
-        offered = data.most_read(weights, (question.rival,), RIVALS)
+        offered = data.most_read(self.trace, question, weights, RIVALS)
         return Page(
             key=names.key(question.key),
             rival=names.key(question.rival),
@@ -89,12 +89,16 @@ class Drawn:
             lines=self._lines(),
             gauges=self._gauges(weights),
             twin=self.asked.twin,
-            text=self.trace.text,
+            text="" if self._is_sound else self.trace.text,
             groups=self._groups(),
             note=self._note(),
             scores=[each for each in (self.reason.here, self.reason.there) if each is not None],
             how=self._how(),
         )
+
+    @property
+    def _is_sound(self) -> bool:
+        return self.trace.source.waveform is not None
 
     @property
     def _total(self) -> float:
@@ -235,7 +239,7 @@ class Drawn:
                 is_asked = stack == ("encoder" if site == ENCODER else "decoder")
                 writes = is_asked and trace.rows_write(site)
                 last = row + 1 if is_asked and stack == "decoder" else None
-                mark = "" if number else _("TWIN") if side else _("TEXT")
+                mark = "" if number else _("TWIN") if side else _("SOUND") if self._is_sound else _("TEXT")
                 names = words_of(trace, stack)
                 lines.append(
                     Line(
@@ -243,7 +247,7 @@ class Drawn:
                         [spoken(name) for name in names[:last]],
                         _begin_words(names[:last]),
                         unlike.get(stack, ()),
-                        row if is_asked and not writes else None,
+                        place_of(trace, stack, row) if is_asked and not writes else None,
                         self.names.row() if writes and not side else "",
                     )
                 )
@@ -332,17 +336,18 @@ class Drawn:
     def _tints(self, read: "Read", trail: Sequence[str]) -> list[Tint]:
         """What was read at each word of both texts; the words of the twin lead where their partners do."""
         stacks = self._stacks()
-        line, letter = stacks.index(read.stack), "s" if read.stack == "encoder" else "t"
+        line = stacks.index(read.stack)
         partners = data.partners(self.trace, self.there)[read.stack] if self.there is not None else ()
         ours = {there: here for here, there in enumerate(partners)}
         tints = []
-        for at, share in read.here.items():
-            code = _joined((*trail, f"{letter}{at}"))
-            tints.append(Tint(line, at, share, code, code))
-        for at, share in read.there.items():
-            own = _joined((*trail, f"{letter}{ours[at]}")) if at in ours else ""
+        for places, share in read.here.items():
+            code = _joined((*trail, data.code_of_words(read.stack, places)))
+            tints.append(Tint(line, place_of(self.trace, read.stack, places.start), share, code, code))
+        for (at, *_others), share in read.there.items():
+            here = ours.get(at)
+            own = "" if here is None else _joined((*trail, data.code_of_words(read.stack, range(here, here + 1))))
             # The difference takes the twin's off: in its own sentence a share has its own sign.
-            test = _joined((*trail, f"{letter.upper()}{at}"))
+            test = _joined((*trail, data.code_of_words(read.stack, range(at, at + 1)).upper()))
             tints.append(Tint(line + len(stacks), at, -share, own, test))
         return tints
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from model.analysis.reasons.held_run import Part
     from model.analysis.reasons.score import Question
     from model.analysis.reasons.trail import Bar, Level
+    from model.parts.weights import Stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,9 @@ class Names:
             return _("words of the twin alone")
         return f"“{self.word(level.read.stack, bar.position)}”"
 
-    def word(self, stack: str, position: int) -> str:
-        """A position of a stack as a sentence names it: by the token that is read there."""
-        return spoken(words_of(self.trace, stack)[position])
+    def word(self, stack: "Stack", position: int) -> str:
+        """A position of a stack as a sentence names it: by the token that is read there, or a sound's span of time."""
+        return spoken(words_of(self.trace, stack)[place_of(self.trace, stack, position)])
 
     def key(self, position: int) -> str:
         """A key of the question's attention, as a sentence names it."""
@@ -55,9 +56,18 @@ class Names:
         return spoken(word.rpartition("→")[2].strip() or word)
 
 
-def words_of(trace: "Trace", stack: str) -> Sequence[str]:
-    """The tokens at the positions of a stack, as people read them."""
-    return trace.source.names if stack == "encoder" else trace.target_tokens
+def words_of(trace: "Trace", stack: "Stack") -> Sequence[str]:
+    """The tokens at the positions of a stack, as people read them; of a sound the spans of time."""
+    if stack == "decoder" or trace.source.waveform is None:
+        return trace.source.names if stack == "encoder" else trace.target_tokens
+    return [shown(name) for name in written.span_names(trace.source.waveform, trace.source.spans())]
+
+
+def place_of(trace: "Trace", stack: "Stack", position: int) -> int:
+    """Which of `words_of` a position belongs to."""
+    if stack == "decoder" or trace.source.waveform is None:
+        return position
+    return next(place for place, positions in enumerate(trace.source.spans()) if position in positions)
 
 
 def in_its_stack(part: "Part") -> str:

@@ -126,7 +126,7 @@ class Page:
     lines: Sequence[Line]
     gauges: Sequence[Gauge]
     twin: str  #: the text of the twin; "" for none
-    text: str
+    text: str  #: that a twin would differ from; "" where there can be none
     groups: Sequence[Group]
     note: Text
     scores: Sequence[float]  #: in the text, and in the twin

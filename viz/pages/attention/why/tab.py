@@ -61,7 +61,7 @@ def _answer(trace: "Trace") -> None:
             replace(with_tests(page, products, tests.found, tests.intact), runs=True),
             key="why",
             trail=hear(_go, Codes),
-            rival=hear(lambda key: state.choose(rival_key=key, trail=()), int, key=range(data.MOST_TOKENS)),
+            rival=hear(lambda key: state.choose(rival_key=key, trail=()), int, key=data.positions(trace)),
             twin=hear(lambda told: _take_twin(told.of(trace.text), asked), Twin),
             test=hear(lambda told: tests.ask(told.codes), Codes),
         )

@@ -395,6 +395,7 @@ class Why extends View {
   /** What makes, edits and removes the twin. @param {number} side */
   twinTools(side) {
     const { twin, text } = this.header;
+    if (!text) return [];
     const edit = button("tool", () => this.editTwin(edit), side ? _("Edit the twin") : _("Make a twin"));
     edit.title = _("The same sentence with a word changed: then the change of the score is explained");
     const tools = side ? [edit, button("tool", () => this.python.trigger("twin", { text }), _("Remove it"))] : [edit];
