@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from jaxtyping import Float
@@ -12,6 +12,7 @@ from model import later
 from model.errors import DataError, TraceError
 from viz.server.background_jobs import Progress, Task
 from viz.text.messages import said
+from viz.text.written import span_names
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from model.analysis.attribution.methods import Deletion, HiddenAlone, Integration, Method
     from model.word_choice import Chooser
     from viz.access.head_verdict import Question
+
+
+#: Runs × positions² at most, of all in which words are hidden together.
+MOST_CELLS: Final = 400_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +45,9 @@ class Explained:
     #: how far what they give each word may be off, in nats; none where they cannot be had.
     uncertain: Float[np.ndarray, "word"]
     lacking: "Mapping[Method, str]"  #: the other methods → why this model has none of it
+    #: why no words are hidden one after another, where that would take too long: then there is nothing of it.
+    untested: str = ""
+    of_sound: bool = False  #: whether its words are spans of a sound
 
     @property
     def best(self) -> "Method":
@@ -55,9 +63,11 @@ class Explained:
         return self.deletions[method].order.index(self.alone.most_needed) + 1
 
 
-def explaining_step(reader: "Chooser", trace: "Trace", step: int, against: int | None) -> Task[Explained]:
-    """Every method on the token of a step, from 0, alone or against another."""
-    return _explaining(reader, later.attribution_choice.choice_at(trace, step, against))
+def explaining_step(
+    reader: "Chooser", trace: "Trace", step: int, against: int | None, seconds: float = 0.0
+) -> Task[Explained]:
+    """Every method on the token of a step, from 0, alone or against another; of a sound by spans of so many seconds."""
+    return _explaining(reader, later.attribution_choice.choice_at(trace, step, against), seconds)
 
 
 def explaining(reader: "Chooser", asked: "Question") -> Task[Explained]:
@@ -65,15 +75,15 @@ def explaining(reader: "Chooser", asked: "Question") -> Task[Explained]:
     return _explaining(reader, later.attribution_choice.TokenChoice(asked.a.place, asked.a.right, asked.a.wrong))
 
 
-def _explaining(reader: "Chooser", choice: "TokenChoice") -> Task[Explained]:
+def _explaining(reader: "Chooser", choice: "TokenChoice", seconds: float = 0.0) -> Task[Explained]:
     def compute(progress: Progress) -> Explained:
-        return _explain(later.attribution_methods.choice_run(reader, choice), reader, progress)
+        return _explain(later.attribution_methods.choice_run(reader, choice), reader, progress, seconds)
 
-    return Task(("attribution", reader.key, choice), 0, said("runs"), compute)
+    return Task(("attribution", reader.key, choice, seconds), 0, said("runs"), compute)
 
 
-def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explained:
-    words, groups = hidden_words(run)
+def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress, seconds: float = 0.0) -> Explained:
+    words, groups = hidden_words(run, seconds)
     found, lacking = {}, {}
     # How many points are enough, and how many sets of hidden words differ, is known only afterwards.
     most = (
@@ -100,10 +110,15 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
         else float(each.read.sum()) - float(scores[method].sum())
         for method, each in found.items()
     }
-    orders = [
-        *(later.attribution_methods.order_of(of_words.tolist()) for of_words in scores.values()),
-        *later.attribution_methods.random_orders(len(words)),
-    ]
+    untested = _too_many(run, len(words), len(found))
+    orders = (
+        []
+        if untested
+        else [
+            *(later.attribution_methods.order_of(of_words.tolist()) for of_words in scores.values()),
+            *later.attribution_methods.random_orders(len(words)),
+        ]
+    )
     integrated = found.get("integrated")
     doubts = None if integrated is None else integrated.uncertain
     begun = progress.done
@@ -121,7 +136,21 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
         integration=None if integrated is None else integrated.integration,
         uncertain=np.zeros(0) if doubts is None else _of_words(doubts, groups),
         lacking=lacking,
+        untested=untested,
+        of_sound=run.trace.source.waveform is not None,
     )
+
+
+def _too_many(run: "ChoiceRun", words: int, methods: int) -> str:
+    """Why words are not hidden one after another; "" if they can be."""
+    orders, positions = methods + later.attribution_methods.DRAWS, run.choice.place.length
+    runs = later.attribution_methods.most_runs(words, orders)
+    message = (
+        "There is no deletion test: to hide {words} spans in {orders} orders takes {runs:,} runs over {positions:,} "
+        "positions. Choose longer spans, or a shorter sound."
+    )
+    too_many = runs * positions**2 > MOST_CELLS
+    return said(message, words=words, orders=orders, runs=runs, positions=positions) if too_many else ""
 
 
 def _of_words(tokens: "Tensor", groups: Sequence[Sequence[int]]) -> Float[np.ndarray, "word"]:
@@ -129,9 +158,15 @@ def _of_words(tokens: "Tensor", groups: Sequence[Sequence[int]]) -> Float[np.nda
     return np.array([float(tokens[list(group)].sum()) for group in groups])
 
 
-def hidden_words(run: "ChoiceRun") -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """The words that can be hidden, and the positions of their tokens. Raises a DataError if there is none."""
+def hidden_words(run: "ChoiceRun", seconds: float = 0.0) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """The words that can be hidden, or spans of a sound, and the positions of their tokens.
+
+    Raises a DataError if there is none.
+    """
     trace, own = run.trace, run.choice.own
+    if trace.source.waveform is not None:
+        spans = trace.source.spans(seconds)
+        return tuple(span_names(trace.source.waveform, spans)), tuple(map(tuple, spans))
     tokens = trace.source_tokens if run.choice.source else trace.target_tokens[: len(run.choice.read)]
     whole = later.axes.whole_words(tokens, trace.special_tokens).without_special_tokens(trace.special_tokens)
     kept = [each for each in zip(whole.labels, whole.groups, strict=True) if own not in each[1]]

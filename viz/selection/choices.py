@@ -291,6 +291,8 @@ class DecodingChoices:
     top_p: Annotated[int, Proposed("filter_chosen")] = 100
     #: whether a person chose these three; else each tab proposes its own.
     filter_chosen: Annotated[bool, SessionOnly()] = False
+    #: milliseconds of a sound that attribution hides at once; 0 leaves that to the page.
+    hidden_span: Annotated[int, Param("span"), ResetBy("checkpoint")] = 0
     num_samples: Annotated[int, Param("samples")] = 5  #: how many translations are drawn
     sampling_seed: Annotated[int, Param("draw")] = 1  #: the seed of the first of them
     beam_size: Annotated[int, Param("beam")] = 4  #: how many hypotheses beam search keeps

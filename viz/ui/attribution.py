@@ -4,7 +4,7 @@ Every page that states what a head does to a choice states it by this sentence, 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +16,7 @@ from viz.pictures.figures import heads as figures
 from viz.selection import state
 from viz.server.background_jobs import Task
 from viz.text import html
-from viz.text.messages import Message, _, in_a_row, plural, said, with_commas
+from viz.text.messages import Message, _, in_a_row, plural, said, shown, with_commas
 from viz.text.written import NamedHead, decimal, signed, spoken
 from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain
@@ -77,24 +77,61 @@ _REST: "Final[Mapping[Kind, tuple[str, str]]]" = {
 }
 
 
+def hidden_seconds(trace: "Trace") -> float:
+    """How much of a sound is hidden at once, as chosen, in seconds; 0 of a text."""
+    least = trace.source.span_seconds
+    return least and (state.current().decoding.hidden_span / 1_000 or least)
+
+
+def asked_seconds(trace: "Trace") -> float:
+    """As `hidden_seconds`, chosen side by side."""
+    if choices := trace.source.span_choices:
+        offered = {round(1_000 * each): _("{seconds:g} s", seconds=each) for each in choices}
+        controls.segmented("hidden_span", _("Hidden at once"), offered, shown=round(1_000 * hidden_seconds(trace)))
+    return hidden_seconds(trace)
+
+
 def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     """What each method gives each word, the deletion test, and a table; nothing until it is computed."""
-    explained = long_work.outcome(task, _("Explain"), key=key, start=True, patience=long_work.LONGER_PATIENCE)
-    if explained is None:
+    found = long_work.outcome(task, _("Explain"), key=key, start=True, patience=long_work.LONGER_PATIENCE)
+    if found is None:
         return
+    explained = replace(found, words=tuple(map(shown, found.words)))
     kind = models.abilities(state.current().model).kind
     names = {method: _(in_english) for method, in_english in NAMES.items()}
     if kind == "encoder-decoder":
         names["weights"] = _("Cross-attention, all heads")
     message = "What hiding each word costs {choice}, and what {num_methods} methods give each word"
+    if explained.of_sound:
+        message = "What hiding each span costs {choice}, and what {num_methods} methods give each span"
     alt = _(message, num_methods=len(explained.scores), choice=choice)
     frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
     st.markdown(answer(explained, names, choice))
-    frame.small_print(
-        "Warm: the word supports this choice; cold: it opposes it. Each row has its own scale, up to its largest "
-        "number. “Hidden alone” is measured. Gradients take into account what the token is compared with; the "
-        "other methods show what the row that writes it consists of, whatever is written there."
-    )
+    if explained.of_sound:
+        frame.small_print(
+            "A span is hidden so that nothing attends to its frames, neither in the encoder nor in cross-attention; a "
+            "frame next to it may still hold a little of its sound. “Hidden alone” is measured. Warm: the span "
+            "supports this choice; cold: it opposes it. Each row has its own scale."
+        )
+    else:
+        frame.small_print(
+            "Warm: the word supports this choice; cold: it opposes it. Each row has its own scale, up to its largest "
+            "number. “Hidden alone” is measured. Gradients take into account what the token is compared with; the "
+            "other methods show what the row that writes it consists of, whatever is written there."
+        )
+    if not explained.untested:
+        _show_test(explained, names, choice, key=key, name=name)
+    if certainty := integration_sentence(explained):
+        st.caption(certainty)
+    for method, why in explained.lacking.items():
+        st.info(plain(_("{method}: {reason}", method=names[method], reason=why)), icon=":material/info:")
+    with st.expander(_("The methods"), key=f"{key}-methods"):
+        st.markdown(_(METHODS_IN_WORDS))
+    controls.table_button(_("Table (CSV)"), partial(numbers, explained), name)
+
+
+def _show_test(explained: "Explained", names: "Mapping[Method, str]", choice: str, *, key: str, name: str) -> None:
+    """The deletion test, and a table of what each method ranks first."""
     alt = _("{choice} while words are hidden, in the order of each method and in random orders", choice=choice)
     frame.chart(figures.deletion_lines(explained, names, _("nats")), f"{key}-deletion", f"{name}-deletion", alt)
     frame.small_print(
@@ -105,7 +142,7 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
         choice=choice,
         num_random=len(explained.random),
     )
-    title, what = _REST[kind]
+    title, what = _REST[models.abilities(state.current().model).kind]
     most_needed = _("Rank of “{word}”", word=explained.words[explained.alone.most_needed])
     columns = (*_COLUMNS, html.Column(most_needed, is_number=True), html.Column(title, is_number=True))
     rows = [_row(explained, method, names) for method in explained.scores]
@@ -115,13 +152,6 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
         "when it is hidden alone. {what}",
         what=what,
     )
-    if certainty := integration_sentence(explained):
-        st.caption(certainty)
-    for method, why in explained.lacking.items():
-        st.info(plain(_("{method}: {reason}", method=names[method], reason=why)), icon=":material/info:")
-    with st.expander(_("The methods"), key=f"{key}-methods"):
-        st.markdown(_(METHODS_IN_WORDS))
-    controls.table_button(_("Table (CSV)"), partial(numbers, explained), name)
 
 
 def choice_in_words(token: str, other: str | None) -> str:
@@ -141,18 +171,22 @@ def numbers(explained: "Explained") -> bytes:
     alone = list(zip(digits(explained.alone.values), map(cell, explained.tokens), strict=True))
     rows = []
     for method, scores in explained.scores.items():
-        deletion = explained.deletions[method]
+        deletion = explained.deletions.get(method)
         uncertain = digits(explained.uncertain) if method == "integrated" else [""] * len(scores)
         for word, score in enumerate(digits(scores)):
-            place = deletion.order.index(word)
-            before, after = digits(deletion.values[place : place + 2])
-            text, hidden = cell(explained.words[word]), (place + 1, after, before)
+            text, hidden = cell(explained.words[word]), ("", "", "")
+            if deletion is not None:
+                place = deletion.order.index(word)
+                before, after = digits(deletion.values[place : place + 2])
+                hidden = (str(place + 1), after, before)
             rows.append((method, word, text, score, uncertain[word], *hidden, *alone[word]))
     return table(titles, rows)
 
 
 def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -> str:
     """What hiding each word alone does to the choice, and which order does best in the deletion test, as Markdown."""
+    if explained.untested:
+        return in_a_row((_alone(explained, choice), shown(explained.untested)))
     alone, best, falls = _alone(explained, choice), explained.best, [drawn.fall for drawn in explained.random]
     mean = sum(falls) / len(falls)
     if len(explained.words) == 1:
@@ -216,13 +250,19 @@ def _alone(explained: "Explained", choice: str) -> str:
     """What the loss of a single word does to the choice."""
     alone = explained.alone
     changed = alone.changes
+    costs = {"word": plain(explained.words[alone.most_needed]), "loss": float(alone.losses.max())}
+    if explained.of_sound and not changed:
+        message = (
+            "Why {choice}? No span of the sound changes this if it is hidden alone; {word} costs most, {loss:.1f} nats."
+        )
+        return _(message, choice=choice, **costs)
     if not changed and alone.losses.max() <= 0:
         return _(
             "Why {choice}? No word changes this if it is hidden alone, and none of them costs anything.", choice=choice
         )
     if not changed:
         message = "Why {choice}? No word changes this if it is hidden alone; “{word}” costs most, {loss:.1f} nats."
-        return _(message, choice=choice, word=plain(explained.words[alone.most_needed]), loss=float(alone.losses.max()))
+        return _(message, choice=choice, **costs)
     of_words = with_commas(
         _(
             "“{word}” (then “{token}”, {loss} nats)",
@@ -232,6 +272,14 @@ def _alone(explained: "Explained", choice: str) -> str:
         )
         for word in changed
     )
+    if explained.of_sound:
+        return plural(
+            "Why {choice}? **One span of the sound, hidden alone, changes the choice: {words}.**",
+            "Why {choice}? **{count} spans of the sound, each hidden alone, change the choice: {words}.**",
+            len(changed),
+            choice=choice,
+            words=of_words,
+        )
     return plural(
         "Why {choice}? **One word, hidden alone, changes the choice: {words}.**",
         "Why {choice}? **{count} words, each hidden alone, change the choice: {words}.**",
@@ -346,5 +394,5 @@ def asked_label(reader: "Chooser", text: str) -> tuple[int, ...]:
     """As `chosen_label`, chosen from a list."""
     labels = dict(enumerate(reader.labels(text)))
     return tuple(
-        controls.dropdown("label", _("Label"), labels, shown=shown, width=190) for shown in chosen_label(reader, text)
+        controls.dropdown("label", _("Label"), labels, shown=each, width=190) for each in chosen_label(reader, text)
     )

@@ -27,7 +27,7 @@ from torch.nn.functional import normalize
 
 from model.analysis.attribution.choice import AttentionSum, ChoiceRun, LayerSums, TokenChoice, TokenScores, visible
 from model.analysis.metrics.measures import rollout_at
-from model.errors import DataError
+from model.errors import DataError, TraceError
 from model.interruption import Progress, no_progress
 from model.parts.run import LayerRun
 from model.parts.weights import Stack
@@ -302,8 +302,10 @@ def _scores(choice: TokenChoice, joined: Float[Tensor, "token"]) -> TokenScores:
 
 Method = Literal["weights", "rollout", "gradient", "integrated", "zeroing", "alti"]
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
-#: More tokens on one side than this are refused: ALTI and value zeroing hold their square times d_model.
+#: Words, or spans of a sound, on one side at most.
 MOST_TOKENS: Final = 256
+#: Methods that hold the square of the positions times d_model, and are made of so many alone.
+_OF_FEW: Final[tuple[Method, ...]] = ("zeroing", "alti")
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,17 +326,16 @@ class Attribution:
 
 
 def choice_run(reader: Chooser, choice: TokenChoice) -> ChoiceRun:
-    """A model and a choice as the methods need them. Raises a DataError if a side has more than `MOST_TOKENS` tokens.
+    """A model and a choice as the methods need them. Raises a DataError if a side has more than `MOST_TOKENS` tokens,
+    or a sound so many spans.
 
     `reader`: that does not lack "word choice".
     """
-    if (longest := max(len(choice.source), len(choice.prefix))) > MOST_TOKENS:
-        message = (
-            "Attribution reads up to {most_tokens} positions on each side, got {longest}. A shorter text has fewer; a "
-            "model that fills every sound up to one length always has as many."
-        )
+    trace = reader.trace_place(choice.place, choice.token)
+    if (longest := max(len(trace.source.spans()), len(choice.prefix))) > MOST_TOKENS:
+        message = "Attribution reads up to {most_tokens} tokens on each side, got {longest}. Choose a shorter text."
         raise DataError(message, most_tokens=MOST_TOKENS, longest=longest)
-    return ChoiceRun(reader, choice, reader.trace_place(choice.place, choice.token))
+    return ChoiceRun(reader, choice, trace)
 
 
 def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) -> Attribution:
@@ -350,6 +351,9 @@ def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) 
     choice, trace = run.choice, run.trace
     site = next(site for site in ("decoder.cross", "decoder.self", "encoder.self") if site in trace.sites)
     integration = None
+    if method in _OF_FEW and len(choice.source) > MOST_TOKENS:
+        message = "it is computed for up to {most} positions, and this model reads {count:,}"
+        raise TraceError(message, most=MOST_TOKENS, count=len(choice.source))
     match method:
         case "weights":
             rows = [mean_over_heads(inputs)[choice.place.row] for inputs in trace.inputs[site]]

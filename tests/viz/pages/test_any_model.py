@@ -5,12 +5,13 @@ import shutil
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.page_run import app_of
 from tests.viz.pages.any_model import MODELS, add, opened
-from tests.viz.sent import sent_to
+from tests.viz.sent import charts, numbers, sent_to
 from viz.selection.catalogue import DOWNLOADS_VARIABLE
 from viz.selection.choices import DecodingTab
 from viz.selection.examples import examples_in
@@ -92,6 +93,21 @@ def test_every_view_of_the_attention_page_opens(app: AppTest, name: str, view: d
     app.query_params.update(view)
     opened(app, name)
     assert not app.error, app.error[0].value
+
+
+def test_a_span_of_a_sound_is_hidden_as_long_as_a_person_chooses(app: AppTest) -> None:
+    app.query_params.update({"studio": "Attribution", "step": "1", "than": "0"})
+    opened(app, "whisper", "decoding")
+    spans = app.segmented_control(key="hidden_span")
+    for seconds, chosen in ((0.1, spans), (1.0, spans.set_value(1_000))):
+        chosen.run()
+        words, *_ = charts(app)
+        names = words["layout"]["xaxis"]["ticktext"]
+        assert [name.split("–")[0] for name in names[:3]] == [f"{seconds * at:g}" for at in range(3)]
+        assert names[-1] == "after the sound"
+    losses = numbers(words["data"][0]["customdata"])[0]
+    assert np.ptp(losses) > 0
+    assert app.query_params["span"] == ["1000"]
 
 
 @pytest.mark.parametrize(("name", "why_not"), [("bert", ""), ("mpnet", "Only the weights"), ("vit", "patches")])

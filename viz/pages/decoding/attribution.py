@@ -37,7 +37,8 @@ def show(trace: "Trace") -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         step = translations.slider(len(trace.steps))
         against = _rival(trace, step)
-    task = attribution.explaining_step(models.chooser(model), trace, step, against)
+        seconds = pictures.asked_seconds(trace)
+    task = attribution.explaining_step(models.chooser(model), trace, step, against, seconds)
     name = file_name("attribution", f"step{step + 1}", sentence=trace.text)
     pictures.show(task, _choice(trace, step, against), key="attribution", name=name)
 

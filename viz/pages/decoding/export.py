@@ -20,6 +20,7 @@ from viz.selection.selection import Selection
 from viz.text.messages import _, plural
 from viz.text.written import CROSS, DECODER, file_name
 from viz.ui import long_work, trace_tables
+from viz.ui.attribution import hidden_seconds
 from viz.ui.downloads import show_offer
 from viz.ui.snippets import Snippet, Views, line, of_reader, of_written
 from viz.ui.trace_tables import Row, cell, digits, table
@@ -264,7 +265,7 @@ def _inside(trace: "Trace") -> Snippet:
         return ""
     step, against = state.current().common.step, None if choices.rival == ALONE else choices.rival - 1
     reader = models.chooser(state.current().model)
-    known = long_work.known(attribution.explaining_step(reader, trace, step, against))
+    known = long_work.known(attribution.explaining_step(reader, trace, step, against, hidden_seconds(trace)))
     methods = _ALWAYS if known is None else tuple(known.scores)
     imports = {"analysis.attribution.choice": "choice_at", "analysis.attribution.methods": "attribute, choice_run"}
     run = line("run = choice_run(reader, choice_at(trace, {}, {}))", step, against)
