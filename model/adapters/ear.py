@@ -1,14 +1,15 @@
 """What a speech model of `transformers` is given of a sound, and which moment each frame of its encoder is of."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.adapters import library
 from model.adapters.given import Given
@@ -21,6 +22,8 @@ from model.sources.source import SoundSource, Waveform
 #: Seconds of two sounds that show how many numbers a second of sound is, and of the one that is read for the proof.
 _SHOWN: Final = (10, 20)
 _PROVEN: Final = 1.0
+#: Frames that are read to try what a model does, where it fills every sound up to one length.
+FEW: Final = 48
 #: What a number of a feature extractor's settings may be at most; others are of no size.
 _MOST: Final[Mapping[str, int]] = {
     "sampling_rate": 192_000, "n_fft": 65_536, "hop_length": 65_536, "chunk_length": 60, "feature_size": 1_024,
@@ -56,8 +59,12 @@ class Ear:
         short, long = (made.numbers(probe_sound(made.rate, seconds)) for seconds in _SHOWN)
         sizes = tuple(zip(short[made.name].shape, long[made.name].shape, strict=True))
         read = made.numbers(probe_sound(made.rate))
-        rows = library.encoded(model, read).last_hidden_state.size(1)
-        if long[made.name].shape == short[made.name].shape:
+        is_filled = long[made.name].shape == short[made.name].shape
+        few: AbstractContextManager[list[int]] = made._few() if is_filled else nullcontext([])
+        with few as counts:
+            rows = library.encoded(model, read).last_hidden_state.size(1)
+        if is_filled:
+            rows = counts[0] if counts else rows
             samples = getattr(processor, "n_samples", 0)
             axis = next((axis for axis, (_, size) in enumerate(sizes) if made._rows(size) == rows), None)
             seconds = samples / made.rate
@@ -111,6 +118,37 @@ class Ear:
             raise InputTextError("The sound is too short for this model. Choose a longer one.")
         return rows
 
+    @property
+    def most_tried(self) -> int | None:
+        """How many frames are read in the block of `few_frames`; None for all."""
+        return None if self.seconds is None else FEW
+
+    def few_frames(self) -> AbstractContextManager[object]:
+        """In the block the encoder reads the first frames alone, where every sound is filled up to one length."""
+        return nullcontext() if self.seconds is None else self._few()
+
+    @contextmanager
+    def _few(self) -> Iterator[list[int]]:
+        """The same of any; the list has how many frames there were, once they were read."""
+        counts: list[int] = []
+
+        def cut(_layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            if not args or not isinstance(args[0], Tensor) or args[0].dim() != 3 or args[0].size(-1) != width:
+                return None
+            rows = args[0].size(1)
+            others = (each for each in (*args[1:], *kwargs.values()) if isinstance(each, Tensor))
+            if any(rows in other.shape for other in others):
+                return None
+            counts.append(rows)
+            return (args[0][:, :FEW], *args[1:]), kwargs
+
+        width = getattr(self.model.config, "hidden_size", None)
+        with ExitStack() as hooks:
+            for module in library.encoder(self.model).modules():
+                if isinstance(module, nn.ModuleList) and len(module):
+                    hooks.callback(module[0].register_forward_pre_hook(cut, with_kwargs=True).remove)
+            yield counts
+
     def _rows(self, size: int) -> int:
         known = getattr(self.model, "_get_feat_extract_output_lengths", None)
         return 0 if known is None else int(known(torch.tensor(size)))
@@ -122,7 +160,7 @@ class Ear:
     def probe(self, target: Sequence[int]) -> Probe:
         """What is read to prove the model; its decoder reads some of these tokens."""
         numbers = self.numbers(probe_sound(self.rate))
-        return Probe(tuple(range(self.frames(numbers))), tuple(target), numbers)
+        return Probe(tuple(range(self.frames(numbers))), tuple(target), numbers, few=self.few_frames)
 
 
 def probe_sound(rate: int, seconds: float = _PROVEN) -> Sound:
@@ -135,8 +173,9 @@ def probe_sound(rate: int, seconds: float = _PROVEN) -> Sound:
 class Heard(Given):
     """A sound, at the rate of a model."""
 
-    def __init__(self, ear: Ear, name: str, sound: Sound) -> None:
-        self.ear, self.sound = ear, sound.resampled(ear.rate)
+    def __init__(self, ear: Ear, name: str, sound: Sound, most: int | None = None) -> None:
+        """`most`: frames that its encoder puts out at most, as in the block of `few_frames`."""
+        self.ear, self.sound, self.most = ear, sound.resampled(ear.rate), most
         super().__init__(ear.model, name, hashlib.sha256(self.sound.samples.tobytes()).hexdigest())
 
     @cached_property
@@ -147,4 +186,5 @@ class Heard(Given):
     @cached_property
     def source(self) -> SoundSource:
         """What a trace keeps of it. Raises as `Ear.numbers` and `Ear.frames`."""
-        return SoundSource.of_frames(self.name, self.ear.waveform(self.sound), self.ear.frames(self.numbers))
+        frames = self.ear.frames(self.numbers)
+        return SoundSource.of_frames(self.name, self.ear.waveform(self.sound), min(frames, self.most or frames))

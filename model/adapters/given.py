@@ -129,6 +129,10 @@ class GivenReader(BaseReader, ABC):
         made.content = self.perceived(name, content)
         return made
 
+    def trying(self) -> Self:
+        """The same, which reads what it is tried with, in the block of a probe's `few`."""
+        return self.reading("", self.probing)
+
     def of_file(self, path: str) -> Self:
         """The same, which reads what it is given, else what is in this file. Raises as `opened`."""
         return self if self.content is not None else self.reading(Path(path).name, self.opened(Path(path)))

@@ -425,7 +425,12 @@ def picture_sizes(processor: Any) -> dict[str, Any]:
 def encoded(model: Any, numbers: Mapping[str, Tensor]) -> Any:
     """What the encoder of a model puts out for the numbers of a picture or a sound."""
     with settings_of_model(model):
-        return (model.get_encoder() if model.config.is_encoder_decoder else model.base_model)(**numbers)
+        return encoder(model)(**numbers)
+
+
+def encoder(model: Any) -> Any:
+    """The part of a model that reads pictures or sounds."""
+    return model.get_encoder() if model.config.is_encoder_decoder else model.base_model
 
 
 @contextmanager

@@ -189,8 +189,9 @@ def _proven_given(
         if hears
         else PictureWriter(model, pieces, *found, sight=sense, name=folder.name, digest=digest)
     )
-    proven = proven_writer(reader.reading("", reader.probing))
-    return reader.without(_with_tried(proven, probe.source).abilities.lacks)
+    with probe.few():
+        proven = proven_writer(reader.trying())
+        return reader.without(_with_tried(proven, probe.source).abilities.lacks)
 
 
 def _ear(folder: Folder, model: Any, config: Any) -> Any:

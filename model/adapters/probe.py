@@ -4,7 +4,8 @@ Tables and rotations are noticed in torch's own functions, whatever the library'
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isclose
@@ -41,6 +42,8 @@ class Probe:
     #: what its first stack is given instead of tokens, by the name of the argument: pixels [1, channel, height, width],
     #: or what a processor makes of a sound.
     given: Mapping[str, Tensor] = field(default_factory=dict)
+    #: in its block a model reads no more than a few of many positions, to show what more of them would not.
+    few: Callable[[], AbstractContextManager[object]] = nullcontext
 
     @property
     def reads(self) -> SourceKind:
@@ -252,7 +255,7 @@ def _of_pictures(model: nn.Module, runner: Any, probe: Probe, layout: Layout) ->
 def _of_sounds(model: Any, runner: Any, probe: Probe) -> tuple[PositionScheme, int | None]:
     """By the tables and rotations that are met while a sound is read, and the rows of the encoder's own table."""
     tables, rotations = PositionTables(REPEATED), Rotations(len(probe.source))
-    with torch.inference_mode(), library.settings_of_model(), tables, rotations:
+    with torch.inference_mode(), library.settings_of_model(), probe.few(), tables, rotations:
         runner(**probe.arguments(runner))
     found = [table[first:] for table, first in tables.found(torch.empty(0)) if len(table) - first >= len(probe.source)]
     rows = min(map(len, found), default=None)

@@ -47,6 +47,12 @@ class Hearing(GivenReader):
         """See `GivenReader`."""
         return probe_sound(self.ear.rate)
 
+    def trying(self) -> Self:
+        """See `GivenReader`."""
+        made = super().trying()
+        made.content = Heard(self.ear, "", self.probing, self.ear.most_tried)
+        return made
+
     def trace_sound(
         self, sound: Sound, *, name: str = "sound", extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:

@@ -110,6 +110,11 @@ def check_run(model: nn.Module, whole: Whole, probe: Probe, name: str) -> Whole:
     Raises a CheckpointError, which calls its folder `name`, if it needs a parameter that the folder lacks, or leaves
     out a part of every layer.
     """
+    with probe.few():
+        return _checked_run(model, whole, probe, name)
+
+
+def _checked_run(model: nn.Module, whole: Whole, probe: Probe, name: str) -> Whole:
     if wrong := wrong_with_unread(model, whole, probe):
         raise _not_whole(name, wrong)
     run: set[nn.Module] = set()

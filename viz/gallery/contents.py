@@ -43,6 +43,9 @@ _FAILING: Final = said("Where the translator fails")
 _SMALL: Final = said("Small translators that differ in one part")
 _OTHERS: Final = said("Other models, and a training")
 _OWN: Final = said("Your models")
+_SOUND: Final = said(
+    "Point at a token that was written: the moment of the sound that it attends to lights up; H plays it."
+)
 _NEWS: Final = said("The model was not trained on such sentences: the film shows how unsure each step is.")
 _SMALL_NOTE: Final = said("All small translators were trained for 2,000 steps on the same batches.")
 _INDUCTION: Final = said(
@@ -129,13 +132,16 @@ def shipped() -> Iterator[Exhibit]:
 def own(model: str | Path, texts: Sequence[str] = (), group: Message = _OWN, note: str = "") -> list[Exhibit]:
     """Texts, or the first examples in the language that it reads, through a model of the catalogue or in a folder.
 
-    Raises a HeadlightError if there is no such model, or it cannot read a text. The note of an example is its own.
+    Raises a HeadlightError if there is no such model, or it cannot read a text. The note of an example is its own. A
+    speech model hears the sound that ships, whatever the texts.
     """
     choice = ModelChoice(model) if isinstance(model, str) else ModelChoice(folder=os.path.realpath(model))
     given = dict.fromkeys(texts, note) or {
         example.text: example.look_for for example in (examples_in(models.languages(choice)[0]) or EXAMPLES)[:2]
     }
     reader = models.text_reader(choice)
+    if reader.abilities.reads == "sound":
+        given = {"": note or _SOUND}
 
     def read(text: str) -> "Trace":
         is_decoder = reader.abilities.kind == "decoder"
@@ -154,10 +160,10 @@ def _written(writer: "Writer", text: str) -> "Trace":
 
 
 def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> Exhibit:
-    found = findings.finding(trace, choice)
+    found, is_sound = findings.finding(trace, choice), trace.source.waveform is not None
 
     def sections() -> Iterator[Section]:
-        yield Section("", drawings.words_of(trace, choice, found))
+        yield Section("", (drawings.sound_of if is_sound else drawings.words_of)(trace, choice, found))
         for site in sorted(trace.sites, key=lambda site: site != found.site):
             is_found = site == found.site
             query = found.link.row if is_found and found.link is not None else None
@@ -167,7 +173,10 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
             if is_found:
                 yield _why(trace, choice)
 
-    weights = trace.weights(found.site, found.layer, heads=[found.head])[0].numpy()
+    if is_sound:
+        weights = drawings.weights_of(trace, found.site)[found.layer, found.head]
+    else:
+        weights = trace.weights(found.site, found.layer, heads=[found.head])[0].numpy()
     return Exhibit(group, choice, trace.text, trace.translation, note, weights, sections, trace, found)
 
 

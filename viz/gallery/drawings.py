@@ -11,17 +11,18 @@ from model.errors import DataError
 from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
 from viz.access.findings import Finding
-from viz.pages.attention.opened_head import captions, lines_component
+from viz.pages.attention.opened_head import captions, lines_component, sound_panel
 from viz.pages.attention.opened_head.captions import Headline
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
 from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerData, PlayerState
+from viz.pages.decoding.film.data import between_blocks, block_names, blocks
 from viz.pictures import payload
 from viz.pictures.component import begun
 from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head, head
 from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import Drawing, Part, all_heads
-from viz.selection.choices import ModelChoice
+from viz.selection.choices import Common, ModelChoice
 from viz.text import written
 from viz.text.messages import _
 from viz.ui import finding, words
@@ -59,17 +60,37 @@ def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
     return Drawing(parts, 1, trace.text)
 
 
+def sound_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
+    """The head that is most worth seeing over the time of the sound, which can be played."""
+    opened = Common(site=written.CROSS, layer=found.layer, head=found.head)
+    queries, _ = attention.shown_axes(trace, written.CROSS, MatrixView.of(opened))
+    row = None if found.cell is None else queries.index_of(found.cell.row)
+    data = sound_panel.over_time(trace, models.reader(choice), opened, row)
+    return Drawing([Part(sound_panel.COMPONENT, payload.pack(data))], 1, trace.text)
+
+
+def weights_of(trace: "Trace", site: str) -> Float[np.ndarray, "layer head row column"]:
+    """All weights of a site; of a sound those of its frames as the film takes them together."""
+    if trace.source.waveform is not None and site != written.DECODER:
+        return between_blocks(trace, site)
+    return attention.all_weights(trace, site)
+
+
 def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | None = None) -> Drawing:
     """Every head as a tile; the open one (layer, head) as a heatmap, and as lines, with those of a query kept."""
     try:
-        weights = attention.all_weights(trace, site)
+        weights = weights_of(trace, site)
     except ValueError as error:
         raise DataError(
             "The layers of an attention of this model have different numbers of heads, which the gallery cannot show."
         ) from error
     rows, keys = trace.row_names(site), trace.axis_names(site)[1]
+    axes = attention.focus_axes(trace, site)
+    if trace.source.waveform is not None and site != written.DECODER:
+        keys, of_keys = block_names(trace), FocusAxis("source", groups=blocks(trace))
+        rows, axes = (keys, (of_keys, of_keys)) if site == written.ENCODER else (rows, (axes[0], of_keys))
     only_opened = weights.nbytes > MOST_BYTES
-    title, kept, focus = written.label(site), Kept(row=query), any_head(site, attention.focus_axes(trace, site))
+    title, kept, focus = written.label(site), Kept(row=query), any_head(site, axes)
     grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, focus=focus, kept=kept)
     layers = [lines_data(weights[layer], rows, keys, layer, title, focus) for layer in range(len(weights))]
     choices = [] if only_opened else list(np.ndindex(weights.shape[:2]))
@@ -82,7 +103,12 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
 
 
 def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
-    """The head that is most worth seeing as lines between words, from the word that it was found for; without tools."""
+    """The head that is most worth seeing as lines between words, from the word that it was found for; without tools.
+
+    Of a sound it is shown over time.
+    """
+    if trace.source.waveform is not None:
+        return sound_of(trace, choice, found)
     layer = attention.opened_layer(trace, models.reader(choice), found.site, found.layer, _WORDS)
     # The start page has two sentences, which are pointed at apart.
     queries, keys = (attention.alone(axis, trace) for axis in attention.focus_axes(trace, found.site))

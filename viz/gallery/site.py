@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 Group = Literal["picture", "walk"]
 #: Every file begins with it.
 LEAVE: Final = "globalThis.headlightGallery ??= { own: {}, shared: {}, scripts: {} };\nheadlightGallery."
-_BYTES: Final = {"uint8": 1, "uint16": 2, "float32": 4}
+_BYTES: Final = {"uint8": 1, "uint16": 2, "int16": 2, "float32": 4}
 #: Bytes that nothing has when it is compressed.
 _NOTHING: Final = 8
 #: Files by their places in what a script knows of a payload: "0121" is one of four pieces.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import streamlit as st
 
 from viz.access import head_verdict as access
@@ -23,6 +24,7 @@ from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, digits, table
 
 if TYPE_CHECKING:
+    from model import Trace
     from model.abilities import Kind
     from model.analysis.attribution.methods import Method
     from model.analysis.interventions.head_verdict import Dependence, Intervention
@@ -110,7 +112,7 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     if explained.of_sound:
         frame.small_print(
             "A span is hidden so that nothing attends to its frames, neither in the encoder nor in cross-attention; a "
-            "frame next to it may still hold a little of its sound. “Hidden alone” is measured. Warm: the span "
+            "frame next to it may still contain a little of its sound. “Hidden alone” is measured. Warm: the span "
             "supports this choice; cold: it opposes it. Each row has its own scale."
         )
     else:
@@ -174,11 +176,11 @@ def numbers(explained: "Explained") -> bytes:
         deletion = explained.deletions.get(method)
         uncertain = digits(explained.uncertain) if method == "integrated" else [""] * len(scores)
         for word, score in enumerate(digits(scores)):
-            text, hidden = cell(explained.words[word]), ("", "", "")
+            text, hidden = cell(explained.words[word]), [""] * 3
             if deletion is not None:
                 place = deletion.order.index(word)
-                before, after = digits(deletion.values[place : place + 2])
-                hidden = (str(place + 1), after, before)
+                before, after = deletion.values[place : place + 2].astype(np.float32).astype(str)
+                hidden = [str(place + 1), after, before]
             rows.append((method, word, text, score, uncertain[word], *hidden, *alone[word]))
     return table(titles, rows)
 

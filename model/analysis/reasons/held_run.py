@@ -363,7 +363,7 @@ class HeldRun:
         each = 2 * len(self.parts.sublayers(stack)) * self.start(stack).read.size(-1)
         if rows * each > MOST_KEPT:
             message = (
-                "It goes no further here: what all layers hold at {rows:,} positions would take {size:,} MiB, and at "
+                "It goes no further here: to keep {rows:,} positions in all layers would take {size:,} MiB, and at "
                 "most {most:,} MiB are kept."
             )
             raise TraceError(message, rows=rows, size=rows * each >> 18, most=MOST_KEPT >> 18)

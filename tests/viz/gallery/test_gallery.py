@@ -18,14 +18,18 @@ from model.analysis.reasons.trail import asked_at, follow_trail, leading
 from model.analysis.reasons.twins import trace_twin
 from model.analysis.reasons.without import outcomes
 from model.opening import as_chooser, open_reader
+from tests.model.adapters import speech_zoo
 from tests.paths import ROOT
 from tests.viz.sent import unpack
+from viz.access import attention
+from viz.access.attention import MatrixView
 from viz.access.findings import Finding
 from viz.gallery import contents, docs, drawings, reasons, site
 from viz.gallery.__main__ import main
 from viz.gallery.contents import Exhibit
 from viz.pages.learn.transformer.walk_file import MOST_TOKENS
 from viz.selection.examples import EXAMPLES
+from viz.selection.selection import Selection
 from viz.text import written
 from viz.text.messages import speaking
 
@@ -118,6 +122,31 @@ def test_what_is_found_is_open_and_its_attention_comes_first_with_the_film(exhib
         found, own = exhibit.found, written.label(exhibit.found.site)
         others = [written.label(site_) for site_ in exhibit.trace.sites if site_ != found.site]
         assert [section.heading for section in exhibit.sections()] == ["", own, "Film", "Why", *others]
+
+
+def test_a_sound_can_be_played_and_its_frames_are_taken_together(tmp_path: Path) -> None:
+    folder = speech_zoo.save_whisper(tmp_path / "whisper", seconds=5)
+    (exhibit,) = contents.own(folder, ["not read", "nor this"])
+    assert exhibit.trace is not None
+    assert exhibit.found is not None
+    trace, found = exhibit.trace, exhibit.found
+    site.write(tmp_path / "site", [exhibit], has_story=False)
+    (own,) = (tmp_path / "site" / "data").glob("01-*-picture.en.js")
+    sound, tiles, film, why, *_ = pictures(own)
+    header, (samples, _spectrogram, over_time, _after, *_) = unpack(sound[1][0])
+    assert trace.source.waveform is not None
+    np.testing.assert_array_equal(samples, trace.source.waveform.samples.numpy())
+    assert found.cell is not None
+    # Special tokens have no rows, and a row of a word is the mean of its tokens'.
+    rows, _columns = attention.shown_axes(trace, "decoder.cross", MatrixView.of(Selection().common))
+    held = trace.weights("decoder.cross", found.layer, [found.head])[0][:, : trace.source.waveform.frames]
+    frames = np.stack([held[list(group)].mean(0) for group in rows.groups])
+    np.testing.assert_allclose(over_time.reshape(frames.shape), frames, atol=1e-6)
+    assert found.cell.row in rows.groups[header["kept"]]
+    pooled = drawings.weights_of(trace, "encoder.self")
+    np.testing.assert_allclose(pooled.sum(-1), 1, atol=1e-5)
+    assert pooled.shape[2] == pooled.shape[3] < len(trace.source_tokens)
+    assert all(payloads for _plan, payloads in (tiles, film, why))
 
 
 def test_of_a_large_attention_only_the_open_head_is_kept(

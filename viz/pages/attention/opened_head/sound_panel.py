@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 STRETCH: Final = 0.8
 """Of a row's weight on the sound, what the stretch holds that is marked and played."""
-_COMPONENT: Final = Component(
+COMPONENT: Final = Component(
     "pages/attention/opened_head/sound_attention.js", "pages/attention/opened_head/sound_attention.css"
 )
 
@@ -204,4 +204,4 @@ def _spectrogram(trace: "Trace") -> UInt8[np.ndarray, "band column"]:
 
 def sound_attention(data: SoundData, *, on_keep: Callable[[int], object], key: str) -> None:
     """Show a sound with the rows of a head; `on_keep` is called with a row that a person clicks, kept or not."""
-    _COMPONENT.show(data, key=key, keep=hear(on_keep, int, row=range(len(data.row_tokens))))
+    COMPONENT.show(data, key=key, keep=hear(on_keep, int, row=range(len(data.row_tokens))))

@@ -11,7 +11,7 @@ from viz.pages.decoding.film import component
 from viz.pictures.focus import FocusAxis, Groups
 from viz.pictures.source_picture import SourcePicture
 from viz.server.caches import cached
-from viz.text.written import CROSS, DECODER
+from viz.text.written import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:
     from model import DecodingStep, Trace
@@ -38,9 +38,7 @@ def film(trace: "Trace", writer: "Writer", timed_by: word_times.Heads = ()) -> c
     elif titles == component.TWO_ATTENTIONS:
         own = _told_together(attention.all_weights(trace, DECODER)[:, :, before:], before)
         groups = blocks(trace)
-        sources, cross = tuple(trace.source_tokens[first] for first, *_ in groups), _between_blocks(trace, groups)
-        if has_silence(trace):
-            sources = (*sources[:-1], f"{sources[-1]}…")
+        sources, cross = block_names(trace), between_blocks(trace, CROSS)[:, :, before:]
         of_source = FocusAxis("source", groups=groups if len(groups) < len(trace.source_tokens) else None)
     else:
         own = attention.all_weights(trace, DECODER)[:, :, before:]
@@ -110,11 +108,24 @@ def blocks(trace: "Trace") -> Groups:
     return together if sounding == length else (*together, tuple(range(sounding, length)))
 
 
-def _between_blocks(trace: "Trace", groups: Groups) -> Float[np.ndarray, "layer head step block"]:
-    """The weights of every step, summed over the keys of each block."""
-    starts, rows = [first for first, *_ in groups], slice(trace.rows_before, None)
-    layers = (trace.weights(CROSS, layer, rows=rows).numpy() for layer in range(trace.layers_of(CROSS)))
-    return np.stack([np.add.reduceat(layer, starts, axis=-1) for layer in layers])
+def block_names(trace: "Trace") -> tuple[str, ...]:
+    """What the blocks are called: as their first positions, all that was added after a sound with a sign of more."""
+    names = tuple(trace.source_tokens[first] for first, *_ in blocks(trace))
+    return (*names[:-1], f"{names[-1]}…") if has_silence(trace) else names
+
+
+def between_blocks(trace: "Trace", site: str) -> Float[np.ndarray, "layer head row block"]:
+    """The weights of an attention that reads a source, summed over the keys of each block; in the encoder, whose rows
+    are blocks too, the means of their rows.
+    """
+    starts = [first for first, *_ in blocks(trace)]
+    sizes = np.diff([*starts, len(trace.source_tokens)])[:, None]
+
+    def between(layer: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "head row block"]:
+        sums = np.add.reduceat(layer, starts, axis=-1)
+        return np.add.reduceat(sums, starts, axis=1) / sizes if site == ENCODER else sums
+
+    return np.stack([between(trace.weights(site, layer).numpy()) for layer in range(trace.layers_of(site))])
 
 
 def written_axis(trace: "Trace") -> FocusAxis:
