@@ -96,18 +96,23 @@ def test_every_view_of_the_attention_page_opens(app: AppTest, name: str, view: d
 
 
 def test_a_span_of_a_sound_is_hidden_as_long_as_a_person_chooses(app: AppTest) -> None:
-    app.query_params.update({"studio": "Attribution", "step": "1", "than": "0"})
+    app.query_params.update({"studio": "Attribution", "step": "1", "than": "0", "span": "1000"})
     opened(app, "whisper", "decoding")
-    spans = app.segmented_control(key="hidden_span")
-    for seconds, chosen in ((0.1, spans), (1.0, spans.set_value(1_000))):
-        chosen.run()
-        words, *_ = charts(app)
+    losses = []
+    for seconds in (1.0, 0.5):
+        app.segmented_control(key="hidden_span").set_value(round(1_000 * seconds)).run()
+        while not (drawn := charts(app)):
+            app.run()
+        words, *_ = drawn
         names = words["layout"]["xaxis"]["ticktext"]
         assert [name.split("–")[0] for name in names[:3]] == [f"{seconds * at:g}" for at in range(3)]
         assert names[-1] == "after the sound"
-    losses = numbers(words["data"][0]["customdata"])[0]
-    assert np.ptp(losses) > 0
-    assert app.query_params["span"] == ["1000"]
+        losses.append(numbers(words["data"][0]["customdata"])[0])
+    assert len(losses[0]) < len(losses[1])
+    # The silence is the same span whatever the length.
+    assert losses[0][-1] == pytest.approx(losses[1][-1], abs=1e-4)
+    assert np.ptp(losses[0]) > 0
+    assert app.query_params["span"] == ["500"]
 
 
 @pytest.mark.parametrize(("name", "why_not"), [("bert", ""), ("mpnet", "Only the weights"), ("vit", "patches")])

@@ -38,7 +38,7 @@ def show(trace: "Trace") -> None:
         step = translations.slider(len(trace.steps))
         against = _rival(trace, step)
         seconds = pictures.asked_seconds(trace)
-    task = attribution.explaining_step(models.chooser(model), trace, step, against, seconds)
+    task = attribution.explaining_step(models.text_chooser(model), trace, step, against, seconds)
     name = file_name("attribution", f"step{step + 1}", sentence=trace.text)
     pictures.show(task, _choice(trace, step, against), key="attribution", name=name)
 

@@ -264,7 +264,7 @@ def _inside(trace: "Trace") -> Snippet:
     if trace.edits or not (abilities.has("self-attention") and abilities.has("word choice")):
         return ""
     step, against = state.current().common.step, None if choices.rival == ALONE else choices.rival - 1
-    reader = models.chooser(state.current().model)
+    reader = models.text_chooser(state.current().model)
     known = long_work.known(attribution.explaining_step(reader, trace, step, against, hidden_seconds(trace)))
     methods = _ALWAYS if known is None else tuple(known.scores)
     imports = {"analysis.attribution.choice": "choice_at", "analysis.attribution.methods": "attribute, choice_run"}

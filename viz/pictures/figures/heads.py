@@ -273,7 +273,8 @@ def word_map(explained: "Explained", names: "Mapping[Method, str]") -> go.Figure
     hover = "<b>%{x}</b><br>%{y}: %{customdata:.4f}"
     rows = [_("Hidden alone"), *(names[method] for method in explained.scores)]
     scale = replace(_SCALE, title=_(_SCALE.title))
-    return matrix(values, colours, rows, token_labels(explained.words), scale=scale, hover=hover)
+    columns = list(explained.words) if explained.of_sound else token_labels(explained.words)
+    return matrix(values, colours, rows, columns, scale=scale, hover=hover)
 
 
 def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice: str) -> go.Figure:
