@@ -99,6 +99,8 @@ def given_to(reader: SpeechReader, trace: Trace) -> dict[str, Any]:
 def written(reader: SpeechReader, folder: Path) -> Iterator[str]:
     """For each task, with timestamps and without, whether its tokens are those of `generate`."""
     model: Any = transformers.AutoModelForSpeechSeq2Seq.from_pretrained(folder).eval()
+    # The library drops what it does not know of a folder's settings.
+    model.generation_config = reader.model.generation_config
     for code in reader.offered.writes or ("",):
         spoken = reader.speaking("", code)
         session = spoken.decode("")
