@@ -28,6 +28,7 @@ class FoundPart:
 
     kind: Kind
     addition: ModuleCall  #: the module that put it out; where the model multiplies that, what it adds
+    number: int  #: of this call among those of the layer
     #: before, after: the stream that comes in and that goes on.
     before: Float[Tensor, "*rows d_model"]
     after: Float[Tensor, "*rows d_model"]
@@ -37,13 +38,22 @@ class FoundPart:
     factor: float  #: by what the model multiplies the module's output
 
 
-def find_parts(layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype) -> list[FoundPart] | None:
-    """The additions of a layer, one for each of its sub-layers; None if no vectors add up to what it puts out."""
+def find_parts(
+    layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype, like: Sequence[FoundPart] = ()
+) -> list[FoundPart] | None:
+    """The additions of a layer, one for each of its sub-layers; None if no vectors add up to what it puts out.
+
+    `like`: those of another layer, whose places are tried first: most layers of a model are alike.
+    """
     if layer.given is None or layer.put_out is None:
         return None
     search = _Search(layer.calls, layer.put_out, CLOSE.get(dtype, HALF))
-    plain = search.parts(kinds, layer.given, 0)
-    return search.parts(kinds, layer.given, 0, is_scaled=True) if plain is None else plain
+    first, was_scaled = [part.number for part in like], any(part.factor != 1 for part in like)
+    for is_scaled in (was_scaled, not was_scaled):
+        found = search.parts(kinds, layer.given, 0, first, is_scaled=is_scaled)
+        if found is not None:
+            return found
+    return None
 
 
 class _Search:
@@ -60,11 +70,18 @@ class _Search:
         self._are_norms: dict[int, bool] = {}
 
     def parts(
-        self, kinds: Sequence[Kind], stream: Float[Tensor, "*rows d_model"], start: int, *, is_scaled: bool = False
+        self,
+        kinds: Sequence[Kind],
+        stream: Float[Tensor, "*rows d_model"],
+        start: int,
+        first: Sequence[int] = (),
+        *,
+        is_scaled: bool,
     ) -> list[FoundPart] | None:
-        """The additions from this module on, to this stream, for these sub-layers."""
+        """The additions from this module on, to this stream, for these sub-layers; by the `first` modules, if any."""
         calls, is_last, of_stream = self._calls, len(kinds) == 1, self._norms_of(stream)
-        for index in range(start, len(calls)):
+        every = range(start, len(calls))
+        for index in (*(number for number in first[:1] if number in every), *every):
             factor = self._factor(index, stream) if is_scaled else 1.0
             addition = calls[index] if factor == 1 else replace(calls[index], put_out=calls[index].put_out * factor)
             total = stream + addition.put_out
@@ -74,10 +91,10 @@ class _Search:
             ways = [(reader.put_out, reader) for reader in readers] + [(total, None)]
             for after, norm in ways:
                 before = next((calls[number] for number in reversed(of_stream) if number < index), None)
-                part = FoundPart(kinds[0], addition, stream, after, norm or before, norm is not None, factor)
+                part = FoundPart(kinds[0], addition, index, stream, after, norm or before, norm is not None, factor)
                 rest: list[FoundPart] | None = []
                 if not is_last:
-                    rest = self.parts(kinds[1:], after, index + 1, is_scaled=is_scaled)
+                    rest = self.parts(kinds[1:], after, index + 1, first[1:], is_scaled=is_scaled)
                 elif not is_same(_few(after), _few(self._out), self._close) or not is_same(
                     after, self._out, self._close
                 ):

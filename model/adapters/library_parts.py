@@ -21,7 +21,7 @@ from model.adapters.library_run import LibraryRun
 from model.adapters.networks import find_network, find_projection
 from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind, outside_layers
 from model.adapters.placement import present, weight_of
-from model.adapters.probe import LayerNorms, NoRows, PositionTables, Rotations
+from model.adapters.probe import LayerNorms, NoProducts, NoRows, PositionTables, Rotations
 from model.adapters.stream_taps import Called, LayerCall, ModuleCall, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import EditError, TraceError, said
@@ -627,7 +627,7 @@ class LibraryParts(Parts):
             if distance and not takes_positions:
                 raise TraceError(NO_DISTANCE)
             positions = torch.arange(length) // (length // 2) * distance if takes_positions else None
-            with self._tapped(dict.fromkeys(self.stacks, 0), has_modules=False) as layers:
+            with NoProducts(), self._tapped(dict.fromkeys(self.stacks, 0), has_modules=False) as layers:
                 self._run([row % self.reader.vocab_size for row in range(length)], positions)
             probes[distance, at_once] = layers
         found = [call for call in probes[distance, at_once] if call.stack == stack]

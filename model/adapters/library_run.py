@@ -70,16 +70,21 @@ class LibraryRun(Run):
         if self.parts.why:
             raise TraceError(self.parts.why)
         self._levels(self._of(stack, self._inside))
-        return tuple(tuple(self._addition(stack, part) for part in parts) for _, parts in self.found(stack))
+        return tuple(tuple(map(self._addition, parts)) for _, parts in self.found(stack))
 
     def found(self, stack: Stack) -> list[tuple[LayerCall, list[FoundPart]]]:
         """The layers of a stack, and where in them something is added. Raises a TraceError where that is unknown."""
-        return [self.found_in(stack, layer) for layer in range(self.parts.count(stack))]
+        every: list[tuple[LayerCall, list[FoundPart]]] = []
+        for layer in range(self.parts.count(stack)):
+            every.append(self.found_in(stack, layer, every[-1][1] if every else ()))
+        return every
 
-    def found_in(self, stack: Stack, layer: int) -> tuple[LayerCall, list[FoundPart]]:
-        """The same of one layer."""
+    def found_in(
+        self, stack: Stack, layer: int, like: Sequence[FoundPart] = ()
+    ) -> tuple[LayerCall, list[FoundPart]]:
+        """The same of one layer, looked for first where those of another are."""
         call = self._of(stack, self._inside)[layer]
-        parts = find_parts(call, self.parts.kinds(stack), next(self.reader.model.parameters()).dtype)
+        parts = find_parts(call, self.parts.kinds(stack), next(self.reader.model.parameters()).dtype, like)
         if parts is None:
             raise TraceError(NOT_FOUND)
         return call, parts
@@ -156,8 +161,8 @@ class LibraryRun(Run):
             raise TraceError(NOT_FOUND)
         return found
 
-    def _addition(self, stack: Stack, part: FoundPart) -> Addition:
-        wrote, norm = part.addition, None if part.norm is None else self._step(stack, part.norm)
+    def _addition(self, part: FoundPart) -> Addition:
+        wrote, norm = part.addition, None if part.norm is None else self._step(part.norm)
         given = wrote.given
         is_hidden = part.kind == "feed_forward" and given is not None and given.size(-1) != wrote.put_out.size(-1)
         has_norm = given is not None and not is_hidden and is_norm(wrote.module, given)
@@ -170,14 +175,14 @@ class LibraryRun(Run):
             after=part.after,
             norm=norm,
             is_post=part.is_post,
-            output_norm=self._step(stack, wrote) if has_norm else None,
+            output_norm=self._step(wrote) if has_norm else None,
             hidden=given if is_hidden else None,
             is_gated=is_hidden and self._is_gated(wrote),
         )
 
-    def _step(self, stack: Stack, call: ModuleCall) -> NormStep:
+    def _step(self, call: ModuleCall) -> NormStep:
         assert call.given is not None
-        norm = norm_behind(call.module, self.parts.output(f"{stack}.self", 0).size(-1), self.reader.device)
+        norm = norm_behind(call.module, call.given.size(-1), self.reader.device)
         return NormStep(norm=norm, before=call.given, after=call.put_out)
 
     def _is_gated(self, wrote: ModuleCall) -> bool:

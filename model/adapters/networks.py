@@ -64,7 +64,10 @@ def find_projection(calls: Sequence[ModuleCall], made: Float[Tensor, "head row w
         places = {column.tobytes(): at for at, column in enumerate(call.put_out.T.contiguous().numpy())}
         if not isinstance(call.module, LINEAR) or not places.keys() >= set(wanted):
             continue
-        whole, at = _projection(call.module), [places[column] for column in wanted]
+        whole, found = _projection(call.module), [places[column] for column in wanted]
+        # Columns that follow each other, as in most models, need no copy.
+        is_block = found == list(range(found[0], found[0] + len(found)))
+        at = slice(found[0], found[0] + len(found)) if is_block else found
         bias = None if whole.bias is None or not bool(whole.bias[0, at].any()) else whole.bias[0, at].view(heads, width)
         return Projection(weight=whole.weight[0][:, at].reshape(-1, heads, width).transpose(0, 1), bias=bias)
     return None

@@ -20,6 +20,8 @@ NORM_UNKNOWN: Final = said(
 HALF: Final = 3e-2
 
 _NORMS: Final[WeakKeyDictionary[nn.Module, dict[Stack, nn.Module | None]]] = WeakKeyDictionary()
+#: Of each module by the width of its vectors.
+_SEEN: Final[WeakKeyDictionary[nn.Module, dict[int, Norm]]] = WeakKeyDictionary()
 
 
 def final_norm(
@@ -88,12 +90,19 @@ def is_norm(module: nn.Module, given: Float[Tensor, "*rows width"] | None) -> bo
     return is_same(once, twice, HALF)
 
 
-@torch.inference_mode()
 def norm_behind(norm: nn.Module, width: int, device: torch.device) -> Norm:
-    """What a module computes that is a norm: seen in what it makes of 1, −1, 1, …, and of the same moved by 1.
+    """What a module computes that is a norm: seen, once, in what it makes of 1, −1, 1, …, and of the same moved by 1.
 
     Some hold what they multiply by, some what is added to 1; the only small number that one holds is ε.
     """
+    seen = _SEEN.setdefault(norm, {})
+    if width not in seen:
+        seen[width] = _norm_behind(norm, width, device)
+    return seen[width]
+
+
+@torch.inference_mode()
+def _norm_behind(norm: nn.Module, width: int, device: torch.device) -> Norm:
     dtype = next((weight.dtype for weight in norm.parameters()), torch.float32)
     signs = torch.ones(1, width, device=device, dtype=dtype)
     signs[:, 1::2] = -1

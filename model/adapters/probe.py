@@ -144,6 +144,18 @@ class NoRows(TorchFunctionMode):
         return torch.zeros_like(result) if is_one else result
 
 
+class NoProducts(TorchFunctionMode):
+    """While entered, linear layers put out zeros: for who asks only with what modules are called, in no time."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        if function is torch.nn.functional.linear:
+            given, weight = args[:2]
+            return given.new_zeros(*given.shape[:-1], weight.size(0))
+        return function(*args, **(kwargs or {}))
+
+
 class Rotations(TorchFunctionMode):
     """While entered, notes tables of cosines and sines, a row for each of `count` positions, by which vectors are
     multiplied, as queries and keys of rotary positions are (Su et al. 2021).

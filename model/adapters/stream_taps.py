@@ -174,15 +174,16 @@ def _tap(model: nn.Module, layout: Layout) -> None:
     with _REGISTERING:
         if getattr(model, _MARK, False):
             return
-        attending = _layers(model, layout)
+        layers = _layers(model, layout)
+        attending = dict(layers)
         lists = [list(each) for each in model.modules() if isinstance(each, nn.ModuleList)]
-        for layer, stack in list(attending.items()):
+        for layer, stack in layers.items():
             for other in next((each for each in lists if layer in each), ()):
                 if other not in attending:
                     attending[other] = stack
                     other.register_forward_pre_hook(_opener(stack, is_other=True), with_kwargs=True)
                     other.register_forward_hook(_closer(stack, is_other=True))
-        for layer, stack in _layers(model, layout).items():
+        for layer, stack in layers.items():
             layer.register_forward_pre_hook(_opener(stack), with_kwargs=True)
             for module in layer.modules():
                 if module is not layer:
