@@ -547,9 +547,10 @@ class LibraryParts(Parts):
 
     def _is_of_types(self, rest: Tensor, summed: Tensor, trace: Trace) -> bool:
         """Whether the rest of a sum is the same for all tokens of one type."""
-        types = dict(trace.token_inputs).get("token_type_ids", (0,) * len(rest))
-        first = rest[[types.index(one) for one in types]]
-        return float((rest - first).abs().max()) <= self.tolerance * float(summed.abs().max())
+        types = torch.tensor(dict(trace.token_inputs).get("token_type_ids", (0,) * len(rest)))
+        close = self.tolerance * float(summed.abs().max())
+        of_types = (rest[types == one] for one in set(types.tolist()))
+        return all(float((rows - rows[0]).abs().max()) <= close for rows in of_types)
 
     @torch.inference_mode()
     def additions_at(

@@ -79,9 +79,7 @@ class LibraryRun(Run):
             every.append(self.found_in(stack, layer, every[-1][1] if every else ()))
         return every
 
-    def found_in(
-        self, stack: Stack, layer: int, like: Sequence[FoundPart] = ()
-    ) -> tuple[LayerCall, list[FoundPart]]:
+    def found_in(self, stack: Stack, layer: int, like: Sequence[FoundPart] = ()) -> tuple[LayerCall, list[FoundPart]]:
         """The same of one layer, looked for first where those of another are."""
         call = self._of(stack, self._inside)[layer]
         parts = find_parts(call, self.parts.kinds(stack), next(self.reader.model.parameters()).dtype, like)

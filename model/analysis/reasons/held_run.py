@@ -197,7 +197,7 @@ class HeldRun:
         assert site is not None, "a part with heads is an attention"
         rows, c = self._on_output(asked, sublayer, through_networks)
         output = self.trace.head_output(site, sublayer.layer, rows=rows)
-        asked_of = torch.einsum("hvd,rd->hrv", self._output(site, sublayer.layer), c)
+        asked_of = c @ self._output(site, sublayer.layer).mT
         shares = (output * asked_of).sum((1, 2)).tolist()
         return {part._replace(head=head): share for head, share in enumerate(shares)}
 
@@ -218,7 +218,7 @@ class HeldRun:
                 continue
             output = self.trace.head_output(site, sublayer.layer, rows=once)[:, places]
             of_output, _ = self._put_out(sublayer, rows, c)
-            of_heads = (output * torch.einsum("hvd,rd->hrv", self._output(site, sublayer.layer), of_output)).sum(-1)
+            of_heads = (output * (of_output @ self._output(site, sublayer.layer).mT)).sum(-1)
             shares |= {part._replace(head=head): of_head for head, of_head in enumerate(of_heads)}
         return shares
 
@@ -534,7 +534,7 @@ class HeldRun:
         assert site is not None
         inputs, value = self.attention(site, layer), self.weights(site, layer).value
         heads = list(range(inputs.num_heads)) if head is None else [head]
-        asked_of = torch.einsum("hvd,rd->hrv", self._output(site, layer)[heads], c)
+        asked_of = c @ self._output(site, layer)[heads].mT
         blocks = row_slices(0, len(rows), len(heads) * inputs.shape[2])
         of_blocks = (inputs.weights(heads, rows[block]).transpose(1, 2) @ asked_of[:, block] for block in blocks)
         of_values = reduce(torch.add, of_blocks)
