@@ -11,6 +11,7 @@ import ast
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,6 +49,7 @@ def source_files() -> list[Path]:
     return [*sorted([*python, EXAMPLES]), *files, *sorted(lessons), *sorted(formulas)]
 
 
+@cache
 def error_names() -> frozenset[str]:
     """The names of the errors whose first argument is a sentence."""
     tree = ast.parse(_ERRORS_FILE.read_text(encoding="utf-8"))

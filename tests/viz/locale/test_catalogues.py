@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from babel.messages.catalog import Catalog
 
 from tests.paths import ROOT
 from viz.locale.__main__ import error_names, read, source_files, template
@@ -26,9 +27,15 @@ def texts_of(value: str | Sequence[str] | None) -> Sequence[str]:
     return (value or "",) if value is None or isinstance(value, str) else value
 
 
+@pytest.fixture(scope="module")
+def source() -> Catalog:
+    """The texts of the source."""
+    return template()
+
+
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
-def test_a_catalogue_holds_exactly_the_texts_of_the_source(path: Path) -> None:
-    texts = {(message.id, message.context) for message in template() if message.id}
+def test_a_catalogue_holds_exactly_the_texts_of_the_source(path: Path, source: Catalog) -> None:
+    texts = {(message.id, message.context) for message in source if message.id}
     assert {(message.id, message.context) for message in read(path) if message.id} == texts, "python -m viz.locale"
 
 
@@ -167,18 +174,13 @@ PATTERNS: Final = {
 }
 
 
-def texts() -> Iterator[str]:
+@pytest.fixture(scope="module")
+def texts(source: Catalog) -> list[str]:
     """Every text of the app once, on one line."""
-    for message in template():
-        if message.id:
-            for text in [message.id] if isinstance(message.id, str) else message.id:
-                yield " ".join(text.split())
-
-
-TEXTS: Final = tuple(texts())
+    return [" ".join(text.split()) for message in source if message.id for text in texts_of(message.id)]
 
 
 @pytest.mark.parametrize(("pattern", "better"), PATTERNS.items(), ids=list(PATTERNS))
-def test_no_message_has_a_word_that_another_says_better(pattern: str, better: str) -> None:
-    found = [text for text in TEXTS if re.search(pattern, text)]
+def test_no_message_has_a_word_that_another_says_better(pattern: str, better: str, texts: list[str]) -> None:
+    found = [text for text in texts if re.search(pattern, text)]
     assert not found, f"{better}: {found}"
