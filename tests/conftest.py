@@ -7,33 +7,30 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # The models of the tests are so small that a second thread would only wait for the first. Benchmarks, which import this
 # file too, run servers as people do.
 if "PYTEST_VERSION" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # Each of the processes that tests start would compile all modules again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 from pathlib import Path
 
 import pytest
-import torch
 
 import tests.shape_checks  # noqa: F401 before any module of the model
-from model import Transformer, TransformerConfig, Translator
-from model.adapters import chat_template, chat_template_process, inspect_folder, tokenizer_trial_process
-from model.adapters.limited_process import answered
-from model.analysis import measured_cost
-from model.analysis.ablations.results import AblationResults, RunResult, SetScore, save_results
-from model.analysis.coreference.case_files import PronounCases, cases_for
-from model.checkpoint import save_checkpoint, write_manifest
-from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig
-from model.nn.architectures import new_model
-from model.reader import Reader
-from model.tokenizer import Tokenizer
-from model.training_record import LANGUAGES
-from model.translator import EarlierTranslator
 from tests.paths import ROOT
+
+# The process that only gives out files waits for none of these: fixtures import what they need.
+if TYPE_CHECKING:
+    from model import TransformerConfig, Translator
+    from model.analysis.coreference.case_files import PronounCases
+    from model.config import ModelConfig
+    from model.reader import Reader
+    from model.tokenizer import Tokenizer
+    from model.translator import EarlierTranslator
 
 NO_RIGHT_TO_LINK = 1314
 """What Windows says of a link that someone makes who is not allowed to."""
@@ -112,6 +109,8 @@ def in_this_process() -> Iterator[None]:
 
     What such a process does is tested by `test_tokenizer_trial`, `test_chat_template` and the tests in a browser.
     """
+    from model.adapters import chat_template, chat_template_process, inspect_folder, tokenizer_trial_process
+    from model.adapters.limited_process import answered
 
     def tried(_module: str, arguments: list[str], **_limits: float) -> Any:
         return answered(tokenizer_trial_process.answer_to, *arguments)
@@ -136,12 +135,14 @@ def a_cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 @pytest.fixture(scope="session", autouse=True)
 def costs_measured_in_few_runs() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measured_cost, "SECONDS", 0.0)
+        patch.setattr("model.analysis.measured_cost.SECONDS", 0.0)
         yield
 
 
-def few_cases(reader: Reader) -> PronounCases | None:
+def few_cases(reader: "Reader") -> "PronounCases | None":
     """Some of the sentences with pronouns that every atlas measures besides its own: all of them take seconds."""
+    from model.analysis.coreference.case_files import PronounCases, cases_for
+
     every = cases_for(reader)
     return every and PronounCases(every.cases[::20])
 
@@ -154,18 +155,27 @@ def atlases_of_the_command_measured_on_few_pronouns() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def config() -> TransformerConfig:
+def config() -> "TransformerConfig":
+    from model import TransformerConfig
+
     return TransformerConfig(vocab_size=370, d_model=32, num_layers=2, num_heads=4, d_ff=64, max_length=64, norm="pre")
 
 
 @pytest.fixture(scope="session")
-def tokenizer(config: TransformerConfig) -> Tokenizer:
+def tokenizer(config: "TransformerConfig") -> "Tokenizer":
+    from model.tokenizer import Tokenizer
+
     return Tokenizer.train(SENTENCES, config)
 
 
 @pytest.fixture(scope="session")
-def translator(config: TransformerConfig, tokenizer: Tokenizer) -> Translator:
+def translator(config: "TransformerConfig", tokenizer: "Tokenizer") -> "Translator":
     """Random weights, but translations end after ten to twenty tokens: the longer, the likelier the end."""
+    import torch
+
+    from model import Transformer, Translator
+    from model.training_record import LANGUAGES
+
     torch.manual_seed(22)
     model = Transformer(config)
     with torch.no_grad():
@@ -175,16 +185,20 @@ def translator(config: TransformerConfig, tokenizer: Tokenizer) -> Translator:
 
 
 @pytest.fixture(scope="session")
-def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory, translator: Translator) -> Path:
+def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory, translator: "Translator") -> Path:
     """A folder of checkpoints, for HEADLIGHT_CHECKPOINTS, with one of random weights called "en-de"."""
+    from model.checkpoint import save_checkpoint
+
     root = tmp_path_factory.mktemp("checkpoints")
     save_checkpoint(root / "en-de", translator.model, translator.tokenizer, card="Random weights, for tests.\n")
     return root
 
 
 @pytest.fixture(scope="session")
-def earlier_configs(config: TransformerConfig) -> dict[str, ModelConfig]:
+def earlier_configs(config: "TransformerConfig") -> "dict[str, ModelConfig]":
     """Both models from before the Transformer, tiny, by their architectures."""
+    from model.config import ConvolutionalConfig, RecurrentConfig
+
     vocab_size, length = config.vocab_size, config.max_length
     both = (
         RecurrentConfig(vocab_size=vocab_size, max_length=length, d_model=32, hidden_size=24, alignment_size=20),
@@ -194,8 +208,16 @@ def earlier_configs(config: TransformerConfig) -> dict[str, ModelConfig]:
 
 
 @pytest.fixture(scope="session")
-def earlier_translators(earlier_configs: dict[str, ModelConfig], tokenizer: Tokenizer) -> dict[str, EarlierTranslator]:
+def earlier_translators(
+    earlier_configs: "dict[str, ModelConfig]", tokenizer: "Tokenizer"
+) -> "dict[str, EarlierTranslator]":
     """The same with random weights."""
+    import torch
+
+    from model.nn.architectures import new_model
+    from model.training_record import LANGUAGES
+    from model.translator import EarlierTranslator
+
     torch.manual_seed(11)
     return {
         name: EarlierTranslator(new_model(config), tokenizer, name=name, digest=name, languages=LANGUAGES)
@@ -205,9 +227,11 @@ def earlier_translators(earlier_configs: dict[str, ModelConfig], tokenizer: Toke
 
 @pytest.fixture(scope="session")
 def earlier_checkpoints(
-    tmp_path_factory: pytest.TempPathFactory, earlier_translators: dict[str, EarlierTranslator]
+    tmp_path_factory: pytest.TempPathFactory, earlier_translators: "dict[str, EarlierTranslator]"
 ) -> Path:
     """A folder of checkpoints, for HEADLIGHT_CHECKPOINTS, with both."""
+    from model.checkpoint import save_checkpoint
+
     root = tmp_path_factory.mktemp("earlier")
     for name, translator in earlier_translators.items():
         save_checkpoint(root / name, translator.model, translator.tokenizer, card="Random weights, for tests.\n")
@@ -218,10 +242,16 @@ def earlier_checkpoints(
 def experiment_checkpoints(
     tmp_path_factory: pytest.TempPathFactory,
     tiny_checkpoints: Path,
-    translator: Translator,
-    earlier_translators: dict[str, EarlierTranslator],
+    translator: "Translator",
+    earlier_translators: "dict[str, EarlierTranslator]",
 ) -> Path:
     """A folder of checkpoints with four experiments of random weights, and invented results of five, two seeds each."""
+    import torch
+
+    from model import Transformer
+    from model.analysis.ablations.results import AblationResults, RunResult, SetScore, save_results
+    from model.checkpoint import save_checkpoint
+
     root = tmp_path_factory.mktemp("compared")
     shutil.copytree(tiny_checkpoints / "en-de", root / "en-de")
     torch.manual_seed(5)
@@ -247,6 +277,8 @@ def experiment_checkpoints(
 @pytest.fixture(scope="session")
 def recorded_checkpoints(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
     """The same, with a made-up record of its training and scores, and hostile words in it."""
+    from model.checkpoint import write_manifest
+
     root = tmp_path_factory.mktemp("recorded")
     folder = Path(shutil.copytree(tiny_checkpoints / "en-de", root / "en-de"))
     picture = "![x](https://evil.example/a.png) <img src=https://evil.example/b.png>"
