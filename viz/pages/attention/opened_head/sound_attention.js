@@ -51,6 +51,7 @@ class SoundAttention extends View {
     () => this.rest(),
   );
   /** The sound without marks. */ base = new OffscreenCanvas(1, 1);
+  /** By how much the names of rows are coloured, in percent. @type {number[]} */ tints = [];
 
   title = element("h4");
   clock = element("span", "clock");
@@ -118,6 +119,7 @@ class SoundAttention extends View {
     this.labels.replaceChildren(
       ...header.rowTokens.map((token) => element("div", { title: token }, rowElement(token, header.rowsWrite))),
     );
+    this.tints = [];
     this.rests.replaceChildren(...this.restElements());
     this.draw();
     this.root.dataset.ready = "1";
@@ -191,10 +193,20 @@ class SoundAttention extends View {
       band.style.width = `${((around[1] - around[0]) * 100) / this.weights.frames}%`;
     }
     const weights = around && row === null ? this.data.rowTokens.map((_row, i) => this.weights.on(i, around)) : null;
-    for (const [i, label] of [.../** @type {HTMLCollectionOf<HTMLElement>} */ (this.labels.children)].entries())
-      label.style.setProperty("--weight", weights ? `${Math.sqrt(clamp(0, weights[i], 1)) * 100}%` : "0%");
+    this.tint(weights ?? []);
     this.say(row, around, weights);
     this.showButtons(row);
+  }
+
+  /** Colour the names of rows by their weights; without any, not at all. @param {number[]} weights */
+  tint(weights) {
+    const labels = /** @type {HTMLCollectionOf<HTMLElement>} */ (this.labels.children);
+    const tints = Array.from(labels, (_label, i) => Math.round(Math.sqrt(clamp(0, weights[i] ?? 0, 1)) * 100));
+    // The browser looks at every name that is told something, even if it is what it is.
+    for (const [i, tint] of tints.entries())
+      if (tint !== (this.tints[i] ?? 0))
+        labels[i].style.backgroundColor = `color-mix(in srgb, var(--word) ${tint}%, transparent)`;
+    this.tints = tints;
   }
 
   /** @param {HTMLElement} frame @param {number | null} row */

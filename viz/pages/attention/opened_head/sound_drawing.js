@@ -4,7 +4,7 @@ import { clamp, contextOf, element, pixelRatio, pixelScale, sizeCanvas } from ".
 
 /** @import { Run } from "../../../pictures/shared/picture.js" */
 /** A sound, and which share of the time that is drawn it takes. @typedef {{ samples: Int16Array, spectrogram: Uint8Array, bands: number, share: number }} Sound */
-/** The weights of runs of the time, of which `runs` and `stretch` are shares. @typedef {{ weights: number[], runs: Run[], stretch: Run }} Marks */
+/** The weights of equal runs of the time; how far they and the stretch reach, as shares of it. @typedef {{ weights: number[], reach: number, stretch: Run }} Marks */
 
 // Pixels of the waveform and of the spectrogram below it, as in the style sheet.
 const [WAVE, MEL] = [52, 80];
@@ -49,7 +49,7 @@ export function drawSound(canvas, width, { samples, spectrogram, bands, share })
   return base;
 }
 
-/** Draw the sound, and colour each run by its share of the largest weight, above the stretch. @param {HTMLCanvasElement} canvas @param {OffscreenCanvas} base @param {Marks | null} marks @param {string} colour */
+/** Draw the sound, and colour it above the stretch, at each weight by its share of the largest. @param {HTMLCanvasElement} canvas @param {OffscreenCanvas} base @param {Marks | null} marks @param {string} colour */
 export function markSound(canvas, base, marks, colour) {
   const context = contextOf(canvas);
   const { width, height } = canvas;
@@ -59,22 +59,33 @@ export function markSound(canvas, base, marks, colour) {
   context.clearRect(0, 0, width, height);
   context.drawImage(base, 0, 0);
   if (!marks) return;
-  const top = Math.max(...marks.weights) || 1;
-  context.fillStyle = colour;
-  marks.runs.forEach((run, i) => {
-    const [left, right] = run.map((share) => Math.round(share * width));
-    context.globalAlpha = Math.sqrt(marks.weights[i] / top);
-    // The waveform takes the colour; behind the spectrogram it is a light.
-    context.globalCompositeOperation = "source-atop";
-    context.fillRect(left, 0, right - left, wave);
-    context.globalAlpha *= 0.75;
-    context.globalCompositeOperation = "destination-over";
-    context.fillRect(left, wave, right - left, height - wave);
-  });
+  const strip = paintStrip(marks.weights, colour);
+  context.imageSmoothingEnabled = false;
+  // The waveform takes the colour; behind the spectrogram it is a light.
+  context.globalCompositeOperation = "source-atop";
+  context.drawImage(strip, 0, 0, marks.reach * width, wave);
+  context.globalAlpha = 0.75;
+  context.globalCompositeOperation = "destination-over";
+  context.drawImage(strip, 0, wave, marks.reach * width, height - wave);
   const [from, to] = marks.stretch.map((share) => share * width);
   context.globalAlpha = 1;
   context.globalCompositeOperation = "source-over";
+  context.fillStyle = colour;
   context.fillRect(from, wave - 3, to - from, 3);
+}
+
+/** A pixel for each weight: a rectangle for each would take longer than a frame. @param {number[]} weights @param {string} colour */
+function paintStrip(weights, colour) {
+  const strip = new OffscreenCanvas(weights.length, 1);
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (strip.getContext("2d"));
+  const image = new ImageData(weights.length, 1);
+  const top = Math.max(...weights) || 1;
+  for (const [i, weight] of weights.entries()) image.data[4 * i + 3] = Math.sqrt(weight / top) * 255;
+  context.putImageData(image, 0, 0);
+  context.globalCompositeOperation = "source-in";
+  context.fillStyle = colour;
+  context.fillRect(0, 0, weights.length, 1);
+  return strip;
 }
 
 /** As many seconds as there is room for, below a picture so wide. @param {number} seconds @param {number} width */

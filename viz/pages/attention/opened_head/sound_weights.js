@@ -61,8 +61,8 @@ export class SoundWeights {
 
   /** Where a row's weight lies: each cell's, and the stretch, as shares of the time. @param {number} row @param {Run} stretch */
   marksOf(row, stretch) {
-    const inShares = (/** @type {Run} */ run) => /** @type {Run} */ (run.map((frame) => frame / this.frames));
-    const runs = this.runs;
-    return { weights: this.onEach(row, runs), runs: runs.map(inShares), stretch: inShares(stretch) };
+    const { runs, block, frames } = this;
+    const inShares = /** @type {Run} */ (stretch.map((frame) => frame / frames));
+    return { weights: this.onEach(row, runs), reach: (runs.length * block) / frames, stretch: inShares };
   }
 }
