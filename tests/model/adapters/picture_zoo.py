@@ -73,6 +73,18 @@ def save(folder: Path, made: Any, config: Any, processor: Any, pieces: str) -> P
     return folder
 
 
+def save_pix2struct(folder: Path) -> Path:
+    """A Pix2Struct, which reads as many patches as a picture's shape has room for; the others are padding."""
+    eye = {
+        "hidden_size": 32, "patch_embed_hidden_size": 192, "d_ff": 40, "d_kv": 8, "num_hidden_layers": 3,
+        "num_attention_heads": 4, "seq_len": 16, "patch_size": 8,
+    }  # fmt: skip
+    hand = {"hidden_size": 32, "d_kv": 16, "d_ff": 48, "num_layers": 2, "num_heads": 2, **_ENDS, "pad_token_id": 0}
+    config = transformers.Pix2StructConfig(vision_config=eye, text_config=hand)
+    processor = transformers.Pix2StructImageProcessor(max_patches=14, patch_size={"height": 8, "width": 8})
+    return save(folder, transformers.Pix2StructForConditionalGeneration, config, processor, "metaspace")
+
+
 #: Kind → what saves a folder of it.
 SAVED: Final[dict[str, Callable[[Path], Path]]] = {
     "vit-bert": partial(save_joined, eye=transformers.ViTConfig(**_NARROW), hand=transformers.BertConfig(**_HAND)),
@@ -91,13 +103,14 @@ SAVED: Final[dict[str, Callable[[Path], Path]]] = {
         hand=transformers.TrOCRConfig(**_TROCR),
         pieces="bytes",
     ),
+    "pix2struct": save_pix2struct,
 }
 
 #: Kind → site → its layers.
 LAYERS: Final = {kind: {"encoder.self": 3, "decoder.self": 2, "decoder.cross": 2} for kind in SAVED}
 
-#: Those whose encoder and decoder have different widths.
-UNEQUAL: Final = ("vit-bert", "beit-trocr")
+#: Those whose scores are not split: encoder and decoder have different widths, or the encoder's rows are masked.
+UNSPLIT: Final = ("vit-bert", "beit-trocr", "pix2struct")
 
 if __name__ == "__main__":
     for kind, save_kind in SAVED.items():
