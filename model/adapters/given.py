@@ -41,6 +41,11 @@ LACKS: Final[Mapping[View, str]] = {
     "alignment links": said("Manual word alignments are of sentences; this model reads no text."),
     "hyperparameters": NOT_AS_THE_PAPER,
 }
+#: The same of one whose encoder attends within windows of a picture.
+WINDOWS: Final = said(
+    "The encoder of this model attends within windows of the picture, which are not shown, so nothing is followed "
+    "through its layers."
+)
 
 
 class Given(ABC):

@@ -81,11 +81,12 @@ class Layout:
 
 
 def find_layout(
-    model: nn.Module, sites: Mapping[tuple[int, int], str], run: Callable[[], Any]
+    model: nn.Module, sites: Mapping[tuple[int, int], str], run: Callable[[], Any], *, windowed: bool = False
 ) -> tuple[Layout, Recorded]:
     """Watch one pass of a model with our attention: where it attended, and what every call left, by its path.
 
-    `sites`: the numbers of queries and keys of one sentence → the site. Raises a CheckpointError if the model attends
+    `sites`: the numbers of queries and keys of one sentence → the site; `windowed`: attentions of several windows of a
+    picture at once are none of them. Raises a CheckpointError if the model attends
     between other positions.
     """
     name_attentions(model, {})
@@ -114,6 +115,8 @@ def find_layout(
     by_path: dict[str, list[Any]] = {}
     for number, (call, output) in enumerate(zip(calls, outputs, strict=True)):
         lengths = (call.query.size(2), call.key.size(2))
+        if windowed and call.query.size(0) != 1:
+            continue
         if lengths not in sites or call.query.size(0) != 1:
             message = (
                 "This model attends from {queries} to {keys} positions; Headlight cannot tell which tokens these are."

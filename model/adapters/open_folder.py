@@ -16,7 +16,7 @@ from model.adapters.ability_proof import check_reads, lacking
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
-from model.adapters.given import LACKS
+from model.adapters.given import LACKS, WINDOWS
 from model.adapters.inspect_folder import extractor_settings, private_copy, try_once
 from model.adapters.lacks import lacks_of
 from model.adapters.layout import Layout, longest_text
@@ -183,7 +183,10 @@ def _proven_given(
         )
         check_reads(looking.reading("", looking.probing))
         return looking
-    found = (layout, replace(abilities, lacks={**abilities.lacks, **LACKS}))
+    lacks = {**abilities.lacks, **LACKS}
+    if "encoder.self" not in abilities.heads:
+        lacks |= {"rollout": WINDOWS, "reasons": WINDOWS}
+    found = (layout, replace(abilities, lacks=lacks))
     reader = (
         SpeechReader(model, pieces, *found, ear=sense, name=folder.name, digest=digest)
         if hears

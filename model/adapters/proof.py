@@ -90,6 +90,9 @@ def explore_model(model: Any, probe: Probe) -> Explored:
         site: tuple(layer for layer in weights.get(site, ()) if _is_shaped(layer, pair))
         for pair, site in lengths.items()
     }
+    if probe.reads == "picture" and not shaped["encoder.self"] and probe.target:
+        # Its encoder attends within windows, one beside the other.
+        del shaped["encoder.self"], weights["encoder.self"]
     layout, proof = _compared(model, shaped, lengths, run, by_eager, tolerance, beside)
     if proof.is_exact:
         weights = shaped
@@ -132,7 +135,8 @@ def found_again(model: Any, probe: Probe, found: Explored) -> Explored:
     library.attend_by(model, library.OURS)
     runner = model if library.has_words(model) or probe.reads == "picture" else model.base_model
     given = probe.arguments(runner)
-    return replace(found, layout=find_layout(model, found.lengths, lambda: runner(**given))[0])
+    windowed = set(found.lengths.values()) != found.heads.keys()
+    return replace(found, layout=find_layout(model, found.lengths, lambda: runner(**given), windowed=windowed)[0])
 
 
 def without_layout(found: Explored) -> Explored:
@@ -231,7 +235,8 @@ def _compared(
     try:
         if beside is None:
             with library.attending_by(model, library.OURS):
-                layout, recorded = find_layout(model, lengths, lambda: outputs.append(run()))
+                windowed = set(lengths.values()) != weights.keys()
+                layout, recorded = find_layout(model, lengths, lambda: outputs.append(run()), windowed=windowed)
         else:
             layout, recorded, outputs = beside.layout, beside.recorded, [beside.output]
     except CheckpointError as error:

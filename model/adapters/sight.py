@@ -18,7 +18,7 @@ from jaxtyping import Float, UInt8
 from PIL import Image
 from torch import Tensor, nn
 
-from model.adapters import library
+from model.adapters import explicit, library
 from model.adapters.placement import device_of
 from model.adapters.probe import Probe
 from model.errors import CheckpointError, InputTextError, said
@@ -78,6 +78,8 @@ class Sight:
         if (frames := getattr(model.config, "num_frames", None)) is not None:
             message = "This model ({name}) reads films, {frames} pictures at once, which Headlight does not show yet."
             raise CheckpointError(message, name=library.name_of(model.config), frames=frames)
+        if embedded is None and model.config.is_encoder_decoder:
+            made = made._of_windows()
         with library.settings_of_model():
             first, *others = ((shape, made.numbers(probe_picture(shape))) for shape in _SHAPES)
             made._check_colours(first[0])
@@ -143,6 +145,18 @@ class Sight:
         picture = probe_picture()
         numbers = self.numbers(picture)
         return Probe(self.source("", numbers, picture).ids if target else (), tuple(target), numbers)
+
+    def _of_windows(self) -> "Sight":
+        """The same, of an encoder that joins patches on its way: positions are then what it puts out where windows do
+        not attend.
+        """
+        numbers = self.numbers(probe_picture())
+        first, last = (rows(self.model, numbers).size(1) for rows in (first_rows, joined_rows))
+        times = round((first / last) ** 0.5)
+        if times == 1 or last * times**2 != first:
+            return self
+        size = (self.size[0] * times, self.size[1] * times)
+        return replace(self, embedded=lambda numbers: joined_rows(self.model, numbers), size=size)
 
     def _shape(self, numbers: Numbers) -> tuple[int, int]:
         """Rows and columns of patches. Raises a CheckpointError where the numbers are of no single picture."""
@@ -252,9 +266,10 @@ class Sight:
         width, height = shape
         spot = round(0.55 * width), round(0.3 * height), round(0.7 * width), round(0.45 * height)
         picture = Image.new("RGB", shape, "grey")
+        plain = Image.new("RGB", shape, "grey")
         picture.paste("red", spot)
         seen = self._seen(self.numbers(picture), picture).float()
-        apart = (seen - seen.flatten(0, 1).median(0).values).abs().sum(-1)
+        apart = (seen - self._seen(self.numbers(plain), plain).float()).abs().sum(-1)
         rows, columns = (apart > apart.max() / 2).nonzero(as_tuple=True)
         y, x = (float(each.float().mean()) / size for each, size in zip((rows, columns), seen.shape, strict=False))
         red, *others = seen[rows, columns].mean(0).tolist()
@@ -290,6 +305,23 @@ def first_rows(model: nn.Module, numbers: Numbers) -> Float[Tensor, "batch posit
     if not found:
         raise CheckpointError(_UNPLACED, name=library.name_of(getattr(model, "config")))  # noqa: B009
     return found[0]
+
+
+def joined_rows(model: Any, numbers: Numbers) -> Float[Tensor, "batch position width"]:
+    """What a model's encoder puts out where its attentions add nothing."""
+
+    def nothing(_module: nn.Module, _given: Any, output: Any) -> Any:
+        return (torch.zeros_like(output[0]), *output[1:])
+
+    encoder = model.get_encoder()
+    hooks = [module.register_forward_hook(nothing) for module in explicit.attentions(encoder)]
+    try:
+        with torch.inference_mode():
+            rows: Tensor = encoder(**numbers).last_hidden_state
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return rows
 
 
 def probe_picture(shape: tuple[int, int] = _SHAPES[0]) -> Image.Image:

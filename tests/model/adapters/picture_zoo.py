@@ -81,8 +81,24 @@ def save_pix2struct(folder: Path) -> Path:
     }  # fmt: skip
     hand = {"hidden_size": 32, "d_kv": 16, "d_ff": 48, "num_layers": 2, "num_heads": 2, **_ENDS, "pad_token_id": 0}
     config = transformers.Pix2StructConfig(vision_config=eye, text_config=hand)
-    processor = transformers.Pix2StructImageProcessor(max_patches=14, patch_size={"height": 8, "width": 8})
+    patches: dict[str, Any] = {"max_patches": 14, "patch_size": {"height": 8, "width": 8}}
+    processor = transformers.Pix2StructImageProcessor(**patches)
     return save(folder, transformers.Pix2StructForConditionalGeneration, config, processor, "metaspace")
+
+
+def save_donut(folder: Path) -> Path:
+    """A Donut: windows in its encoder, tasks by tokens."""
+    eye = transformers.DonutSwinConfig(
+        image_size=[64, 32], patch_size=4, embed_dim=8, depths=[2, 2], num_heads=[2, 4], window_size=4
+    )
+    writes: dict[str, Any] = {
+        "d_model": 16, "decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 48,
+        "max_position_embeddings": 40, "is_decoder": True, "add_cross_attention": True, "scale_embedding": True,
+        "add_final_layer_norm": True, **_ENDS,
+    }  # fmt: skip
+    hand = transformers.MBartConfig(**writes)
+    processor = transformers.DonutImageProcessor(size={"height": 64, "width": 32}, do_align_long_axis=False, **_MEAN)
+    return save_joined(folder, eye, hand, processor, "metaspace")
 
 
 #: Kind → what saves a folder of it.
@@ -104,13 +120,16 @@ SAVED: Final[dict[str, Callable[[Path], Path]]] = {
         pieces="bytes",
     ),
     "pix2struct": save_pix2struct,
+    "donut": save_donut,
 }
 
 #: Kind → site → its layers.
 LAYERS: Final = {kind: {"encoder.self": 3, "decoder.self": 2, "decoder.cross": 2} for kind in SAVED}
+# What attends within windows is not shown.
+LAYERS["donut"] = {"decoder.self": 2, "decoder.cross": 2}
 
 #: Those whose scores are not split: encoder and decoder have different widths, or the encoder's rows are masked.
-UNSPLIT: Final = ("vit-bert", "beit-trocr", "pix2struct")
+UNSPLIT: Final = ("vit-bert", "beit-trocr", "pix2struct", "donut")
 
 if __name__ == "__main__":
     for kind, save_kind in SAVED.items():
