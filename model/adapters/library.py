@@ -73,6 +73,11 @@ class ModelClass:
         return self.made.main_input_name in PIXELS
 
     @property
+    def reads_both(self) -> bool:
+        """Whether it can be given a text and a picture."""
+        return {"input_ids", "pixel_values"} <= inspect.signature(self.made.forward).parameters.keys()
+
+    @property
     def has_words(self) -> bool:
         """Whether it reads a text, or writes one about what it is given."""
         return self.has_two_stacks or not (self.reads_pictures or self.reads_sound)
@@ -237,7 +242,11 @@ def classes_of(config: Any) -> list[ModelClass]:
         for made in _classes(auto, type(config))
     ]
     about = transformers.AutoModelForImageTextToText
-    return [each for auto, each in found if auto is not about or (each.reads_pictures and each.has_two_stacks)]
+    return [
+        each
+        for auto, each in found
+        if auto is not about or (each.reads_pictures and each.has_two_stacks and not each.reads_both)
+    ]
 
 
 def _classes(auto: Any, config_class: type) -> tuple[Any, ...]:

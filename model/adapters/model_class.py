@@ -59,14 +59,16 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
             "not do yet."
         )
         raise CheckpointError(message, kind=str(config.model_type)[:60])
+    # What compares pictures with texts is no part of a model that writes about them.
+    writes = any(made.can_generate() for made in named)
     chosen = stated[:1] or list(_with_filled_head(config, known, tensors))
     for each in (*chosen, *trunks, *known):
         if each.made.main_input_name in ("input_ids", *library.PIXELS, *library.SOUND):
-            if _reads_both(each.made) and each not in stated and not each.has_sides:
+            if each.reads_both and each not in stated and (writes or not each.has_sides):
                 # Without the head that says words, a text alone would run a part of it.
                 break
             return replace(each, why=_why(each, each in stated, named))
-    if any(_reads_both(each.made) for each in known):
+    if any(each.reads_both for each in known):
         message = (
             "This folder contains a model that reads text and pictures together ({kind}), which Headlight does not do "
             "yet."
@@ -104,11 +106,6 @@ def _listens(made: Any) -> bool:
     return any(
         sound in name for name in inspect.signature(made.forward).parameters for sound in (*library.SOUND, "audio")
     )
-
-
-def _reads_both(made: Any) -> bool:
-    """Whether a class can be given a text and a picture."""
-    return {"input_ids", "pixel_values"} <= inspect.signature(made.forward).parameters.keys()
 
 
 def _with_filled_head(

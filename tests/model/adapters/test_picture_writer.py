@@ -14,8 +14,9 @@ import transformers
 from model import SwitchOff
 from model.adapters.image_reader import PictureWriter
 from model.adapters.inspect_folder import folder_with_model, reads_in
+from model.adapters.model_class import class_of
 from model.analysis.reasons.score import Question, explain
-from model.errors import InputTextError, TraceError
+from model.errors import CheckpointError, InputTextError, TraceError
 from model.opening import open_reader
 from model.sources.source import PictureSource
 from tests.model.adapters import picture_zoo
@@ -159,3 +160,10 @@ def test_the_parts_of_both_stacks_add_up_to_scores(looking: Looking, kind: str) 
         expected = float(scores[1] - scores[0])
         for side in (reason.query, reason.keys):
             assert sum(side.shares(through_networks=False).values()) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("made", ["BlipForConditionalGeneration", "Blip2ForConditionalGeneration"])
+def test_one_that_reads_a_text_beside_the_picture_is_refused_in_a_sentence(made: str) -> None:
+    config = getattr(transformers, made).config_class(architectures=[made])
+    with pytest.raises(CheckpointError, match="reads text and pictures together"):
+        class_of(config)
