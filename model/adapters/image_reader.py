@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -113,6 +113,8 @@ class ImageReader(Seeing, EncoderReader):
     def __init__(
         self, model: nn.Module, layout: Layout, abilities: Abilities, *, sight: Sight, name: str, digest: str
     ) -> None:
+        if sight.varies and abilities.knows_inputs:
+            abilities = replace(abilities, max_length=None)
         super().__init__(model, layout, abilities, name=name, digest=digest)
         self.sight = sight
 

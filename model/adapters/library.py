@@ -504,7 +504,10 @@ def attending_by(model: Any, implementation: str) -> Iterator[None]:
 
 
 def sides_of(model: Any) -> tuple[Any, Any] | None:
-    """The encoder of pictures and that of texts of a model that has both; None of any other."""
+    """The encoder of pictures and that of texts of a model that compares them; None of any other.
+
+    Raises a CheckpointError if they are no models of their own.
+    """
     if not ModelClass(type(model), "trunk").has_sides:
         return None
     of_input: dict[str, list[Any]] = {"pixel_values": [], "input_ids": []}
@@ -512,7 +515,13 @@ def sides_of(model: Any) -> tuple[Any, Any] | None:
         if isinstance(part, transformers.PreTrainedModel):
             of_input.setdefault(str(part.main_input_name), []).append(part)
     pictures, texts = of_input["pixel_values"], of_input["input_ids"]
-    return (pictures[0], texts[0]) if len(pictures) == len(texts) == 1 else None
+    if len(pictures) != 1 or len(texts) != 1:
+        message = (
+            "This model ({name}) compares pictures with texts, but transformers has no separate model for each of the "
+            "two."
+        )
+        raise CheckpointError(message, name=name_of(model.config))
+    return pictures[0], texts[0]
 
 
 def hears(model: Any) -> bool:

@@ -58,6 +58,7 @@ class Sight:
     #: before, after: the names of the special tokens on either side of the patches.
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    varies: bool = False  #: whether a picture of another shape has another number of positions
 
     @classmethod
     @torch.inference_mode()
@@ -89,6 +90,7 @@ class Sight:
             with suppress(ValueError, RuntimeError):
                 found = made._proven(numbers)
                 made._check_colours(shape)
+                made = replace(made, varies=made.varies or made._count(numbers) != made._count(first[1]))
                 if (found.before, found.after) != (made.before, made.after):
                     raise made._unplaced
         return made
@@ -132,7 +134,7 @@ class Sight:
     def source(self, name: str, numbers: Numbers, picture: Image.Image | PartlyHidden) -> PictureSource:
         """What a trace keeps of a picture, of which these are the numbers."""
         rows, columns = self._shape(numbers)
-        padding = max(0, numbers[self._name].size(1) - rows * columns) if numbers[self._name].dim() == 3 else 0
+        padding = self._count(numbers) - rows * columns
         special = (*self.before, *(["[PAD]"] * padding), *self.after)
         grid = Grid.regular(
             self._seen(numbers, picture), rows, columns, self.size,
@@ -157,6 +159,11 @@ class Sight:
             return self
         size = (self.size[0] * times, self.size[1] * times)
         return replace(self, embedded=lambda numbers: joined_rows(self.model, numbers), size=size)
+
+    def _count(self, numbers: Numbers) -> int:
+        """How many patches there are, with what is filled in behind them."""
+        given, (rows, columns) = numbers[self._name], self._shape(numbers)
+        return given.size(1) if given.dim() == 3 else rows * columns
 
     def _shape(self, numbers: Numbers) -> tuple[int, int]:
         """Rows and columns of patches. Raises a CheckpointError where the numbers are of no single picture."""

@@ -123,6 +123,21 @@ def test_special_tokens_are_named_by_what_they_are_learned_in(tmp_path: Path, mo
     )
 
 
+def test_a_picture_that_keeps_its_shape_has_as_many_patches_as_fit_and_its_edge_is_in_none(tmp_path: Path) -> None:
+    config = transformers.AutoConfig.for_model("dinov3_vit", **(zoo.PATCHES | {"num_register_tokens": 3}))
+    stirred(transformers.AutoModel.from_config(config)).save_pretrained(tmp_path)
+    transformers.BitImageProcessorPil(size={"shortest_edge": 26}, do_center_crop=False).save_pretrained(tmp_path)
+    reader = open_reader(tmp_path, "cpu")
+    assert reader.abilities.max_length is None
+    trace = look(reader, drawn())
+    grid = trace.source.grid
+    assert grid is not None
+    assert (grid.rows, grid.columns, grid.first_patch) == (3, 8, 4)
+    assert grid.pixels.shape == (26, 65, 3)
+    assert grid.rectangles[-1].tolist() == [56, 16, 64, 24]
+    assert len(trace.source_tokens) == trace.weights("encoder.self", 1).size(2) == 4 + 3 * 8
+
+
 class Mixed(torch.nn.Module):
     """Positions of a picture of 3 × 4 patches, which are not told as they are read."""
 
