@@ -124,6 +124,7 @@ def test_what_is_found_is_open_and_its_attention_comes_first_with_the_film(exhib
         assert [section.heading for section in exhibit.sections()] == ["", own, "Film", "Why", *others]
 
 
+@pytest.mark.long
 def test_a_sound_can_be_played_and_its_frames_are_taken_together(tmp_path: Path) -> None:
     folder = speech_zoo.save_whisper(tmp_path / "whisper", seconds=5)
     (exhibit,) = contents.own(folder, ["not read", "nor this"])

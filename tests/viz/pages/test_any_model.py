@@ -95,6 +95,7 @@ def test_every_view_of_the_attention_page_opens(app: AppTest, name: str, view: d
     assert not app.error, app.error[0].value
 
 
+@pytest.mark.long
 def test_a_span_of_a_sound_is_hidden_as_long_as_a_person_chooses(app: AppTest) -> None:
     app.query_params.update({"studio": "Attribution", "step": "1", "than": "0", "span": "1000"})
     opened(app, "whisper", "decoding")

@@ -417,7 +417,7 @@ def test_a_token_of_a_library_model_is_followed_with_its_proof(any_model: AppTes
     assert "green" in badges(app)
 
 
-@pytest.mark.parametrize(("name", "why"), [("mpnet", "exposes only its attention weights"), ("vit", "patches")])
+@pytest.mark.parametrize(("name", "why"), [("mpnet", "exposes only its attention weights"), ("vit", "reads no tokens")])
 def test_what_gives_no_parts_says_why(any_model: AppTest, name: str, why: str) -> None:
     any_model.query_params.update(**TAB, depth="layer")
     header = header_of(opened_with(any_model, name, "learn"))
