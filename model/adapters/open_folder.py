@@ -173,8 +173,8 @@ def _proven_given(
         probe = replace(probe, target=probe.target[:-1])
     whole = check_run(model, whole, probe, folder.name)
     layout, abilities = explore(model, probe, digest)
-    abilities = replace(abilities, whole=whole)
-    found = (layout, abilities)
+    lacks = {**abilities.lacks, **LACKS} if hears or pieces is not None else abilities.lacks
+    found = (layout, replace(abilities, whole=whole, lacks=lacks))
     if pieces is None:
         looking = (
             SoundReader(model, *found, ear=sense, name=folder.name, digest=digest)
@@ -183,10 +183,9 @@ def _proven_given(
         )
         check_reads(looking.reading("", looking.probing))
         return looking
-    lacks = {**abilities.lacks, **LACKS}
     if "encoder.self" not in abilities.heads:
-        lacks |= {"rollout": WINDOWS, "reasons": WINDOWS}
-    found = (layout, replace(abilities, lacks=lacks))
+        lacks = {**lacks, "rollout": WINDOWS, "reasons": WINDOWS}
+        found = (layout, replace(abilities, whole=whole, lacks=lacks))
     reader = (
         SpeechReader(model, pieces, *found, ear=sense, name=folder.name, digest=digest)
         if hears

@@ -118,6 +118,12 @@ def save_hubert(folder: Path) -> Path:
     return _saved(folder, transformers.HubertModel, transformers.HubertConfig(**_CONVOLUTIONS), _samples())
 
 
+def save_conformer(folder: Path) -> Path:
+    """A wav2vec 2.0 of Conformer layers, whose positions are rotary."""
+    config = transformers.Wav2Vec2ConformerConfig(**_CONVOLUTIONS, position_embeddings_type="rotary")
+    return _saved(folder, transformers.Wav2Vec2ConformerModel, config, _samples())
+
+
 def _samples() -> transformers.Wav2Vec2FeatureExtractor:
     return transformers.Wav2Vec2FeatureExtractor(feature_size=1, sampling_rate=RATE, do_normalize=True)
 
@@ -135,5 +141,5 @@ def _saved(folder: Path, made: Any, config: Any, extractor: Any) -> Path:
 
 #: Kind → what saves a folder of it: those that write, and encoders alone.
 WRITERS: Final = {"whisper": save_whisper, "moonshine": save_moonshine, "speech_to_text": save_speech_to_text}
-ENCODERS: Final = {"wav2vec2": save_wav2vec2, "hubert": save_hubert}
+ENCODERS: Final = {"wav2vec2": save_wav2vec2, "hubert": save_hubert, "conformer": save_conformer}
 SAVED: Final = {**WRITERS, **ENCODERS}

@@ -231,6 +231,7 @@ def test_encoders_alone_show_the_attention_of_the_eager_model(speech: Folder, ki
     assert whole is not None
     assert set(whole.unused.values()) == ({"head"} if kind == "wav2vec2" else set())
     assert not whole.unread
+    assert {"circuits", "embeddings", "positional encodings"} <= reader.abilities.lacks.keys()
     with pytest.raises(InputTextError, match="no decoder"):
         reader.reading("tone", speech_zoo.sound()).trace("", "a target")
 
