@@ -32,6 +32,8 @@ _SHAPES: Final = ((64, 64), (96, 48), (40, 100))
 _CHANGED: Final = 1e-3
 #: Rows that a parameter of special tokens has at most.
 _MOST_SPECIAL: Final = 256
+#: In the name of a parameter that is one of several layers'.
+_OF_LAYER: Final = re.compile(r"\.\d+\.")
 #: How parameters of special tokens are called → the name of the token, where it is not the same in capitals.
 _NAMES: Final[Mapping[str, str]] = {"class": "CLS", "register": "REG", "distillation": "DIST", "detection": "DET"}
 _UNPLACED: Final = said(
@@ -241,10 +243,14 @@ class Sight:
             rows = parameter.numel() // grey.size(-1)
             if parameter.size(-1) != grey.size(-1) or not 0 < rows <= _MOST_SPECIAL or parameter.is_meta:
                 continue
+            if _OF_LAYER.search(path):
+                continue  # It is read later than what is looked at.
             kept = parameter.detach().clone()
-            parameter.add_(1 + kept.abs())
-            positions = _changed(self.embedded(numbers)[0], grey[0])
-            parameter.copy_(kept)
+            try:
+                parameter.add_(1 + kept.abs())
+                positions = _changed(self.embedded(numbers)[0], grey[0])
+            finally:
+                parameter.copy_(kept)
             if patch not in positions:
                 stem = re.sub(r"_?(tokens?|embeddings?|embeds?|embed)$", "", path.rpartition(".")[2])
                 named |= dict.fromkeys(positions, f"[{_NAMES.get(stem, stem.upper())}]")
