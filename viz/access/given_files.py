@@ -164,9 +164,9 @@ def keep(kind: FileKind, content: bytes, name: str) -> str:
     an InputTextError if it cannot be read, or is too large.
     """
     digest = fingerprint(name.encode("utf-8", errors="replace"), content)
-    if _kept().get(digest) is None:
+    if _kept().get((kind.label, digest)) is None:
         unpacked = kind.unpacked(content, name)
-        _kept().put(digest, (name, unpacked), kind.num_bytes(unpacked))
+        _kept().put((kind.label, digest), (name, unpacked), kind.num_bytes(unpacked))
     return digest
 
 
@@ -190,7 +190,7 @@ def whole(kind: FileKind, digest: str) -> tuple[str, Any]:
     if not digest or digest in kind.examples:
         name = digest or next(iter(kind.examples))
         return kind.examples[name], kind.example(name)
-    kept = _kept().get(digest)
+    kept = _kept().get((kind.label, digest))
     if kept is None:
         raise InputTextError(kind.gone)
     name, unpacked = kept
@@ -198,5 +198,6 @@ def whole(kind: FileKind, digest: str) -> tuple[str, Any]:
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> BoundedCache[str, tuple[str, Any]]:
+def _kept() -> BoundedCache[tuple[str, str], tuple[str, Any]]:
+    # By its kind too: a model of pictures is never given a sound.
     return BoundedCache(MAX_FILES, MAX_BYTES)

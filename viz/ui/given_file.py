@@ -40,6 +40,9 @@ def field(kind: FileKind) -> None:
         on_change=_used(_CHOSEN),
     )
     file = (_recorded(chosen) if kind.is_heard else None) or chosen
+    if not kind.is_heard and st.session_state.get(_LAST) == _ELSEWHERE:
+        # Another field is of sounds.
+        st.session_state[_LAST] = ""
     if st.session_state.get(_LAST) != _ELSEWHERE:
         taken = Given()
         if file is None:

@@ -7,9 +7,10 @@ import pytest
 import soundfile
 from streamlit.testing.v1 import AppTest
 
+from model.errors import InputTextError
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
-from viz.access.given_files import FILES, given
+from viz.access.given_files import FILES, given, keep
 
 SOUND = FILES["sound"]
 
@@ -101,3 +102,10 @@ def test_a_shared_server_takes_a_sound_as_large_as_any_server_and_no_larger(app:
     app.run()
     assert not app.exception
     assert "expected at most 20 MB" in app.error[0].value
+
+
+def test_a_sound_that_was_given_is_no_picture() -> None:
+    name, content, _type = wav(1, 0.25)
+    given_file = keep(SOUND, content, name)
+    with pytest.raises(InputTextError, match="picture is no longer available"):
+        given(FILES["picture"], given_file)
