@@ -64,7 +64,7 @@ MAX_PAIRS: Final = 1_000
 MAX_SENTENCE: Final = 2_000
 MAX_ATLASES: Final = 8
 #: How many sounds may be loaded at once; the command takes more.
-MAX_RECORDINGS: Final = 48
+MAX_RECORDINGS: Final = 32
 
 
 @dataclass(frozen=True)
@@ -369,7 +369,10 @@ def load_recordings(
     for name, content in files:
         path = Path(name)
         try:
-            if path.suffix.lower() in later.word_times.READERS:
+            is_times = path.suffix.lower() in later.word_times.READERS
+            if path.stem in (times if is_times else sounds):
+                raise DataError("{name} is left out: another file before it is called the same.", name=name)
+            if is_times:
                 times[path.stem] = later.word_times.parse_word_times(content, name)
             elif len(sounds) < MAX_RECORDINGS:
                 digest = keep(kind, content, name)

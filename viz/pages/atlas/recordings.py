@@ -4,6 +4,7 @@ What a person loaded stays in the session; the sounds themselves are kept with a
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -53,7 +54,11 @@ def is_heard() -> bool:
 
 def choose(name: str) -> None:
     """Choose the recording that an atlas calls so."""
-    files = [recording.given_file for recording in given() if recording.name == name]
+    files = []
+    for recording in given():
+        # One that is not kept any more has no name; the others can be chosen.
+        with suppress(HeadlightError):
+            files += [recording.given_file] * (recording.name == name)
     given_file.choose(files[0] if files else "")
 
 
