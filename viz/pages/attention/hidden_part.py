@@ -1,5 +1,6 @@
 """Hide a rectangle of the picture that is read, as a check: what the model then writes, and where it then looks."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -76,12 +77,14 @@ def forced(whole: "Trace", choice: ModelChoice) -> "Trace":
     return models.writer(choice).trace_tokens("", [step.token_id for step in whole.steps])
 
 
-def moved(before: "Trace", after: "Trace", site: str, row: int) -> Float[np.ndarray, "layer head"]:
-    """How much of a row's weight is elsewhere in each head, of two runs with the same rows: half of all differences."""
+def moved(before: "Trace", after: "Trace", site: str, rows: Sequence[int]) -> Float[np.ndarray, "layer head"]:
+    """How much of the weight of some rows, on average, is elsewhere in each head, of two runs with the same rows: half
+    of all differences.
+    """
     layers, heads = before.shapes[site]
     values = np.full((layers, heads), np.nan)
     for layer in range(layers):
-        first, second = (trace.weights(site, layer, rows=[row])[:, 0] for trace in (before, after))
+        first, second = (trace.weights(site, layer, rows=list(rows)).mean(1) for trace in (before, after))
         values[layer, : len(first)] = (first - second).abs().sum(-1).div(2).numpy()
     return values
 
@@ -123,11 +126,13 @@ def _say_weights(after: "Trace", whole: "Trace", site: str) -> None:
     patches = texts.patches_in(whole, Given.read(state.current().model.given_file).hidden)
     if row is None or site == DECODER or row >= len(whole.axis_tokens(site)[0]):
         return
-    shift = moved(whole, after, site, row)
-    layer, head = np.unravel_index(int(np.nanargmax(shift)), shift.shape)
-    on_part = [attention.cell_weights(each, site, [row], patches)[layer, head] for each in (whole, after)]
     queries, _keys = attention.shown_axes(whole, site, picture_panel.view_of(site))
-    at = queries.index_of(row)
+    if (at := queries.index_of(row)) is None:
+        return
+    rows = queries.groups[at]
+    shift = moved(whole, after, site, rows)
+    layer, head = np.unravel_index(int(np.nanargmax(shift)), shift.shape)
+    on_part = [attention.cell_weights(each, site, rows, patches)[layer, head] for each in (whole, after)]
     message = (
         "In the row “{row}”, {head} changes most: {moved:.3f} of its weight has moved. To the part that is hidden it "
         "gave {before:.3f}, and gives {after:.3f} now."
@@ -135,7 +140,7 @@ def _say_weights(after: "Trace", whole: "Trace", site: str) -> None:
     st.caption(
         _(
             message,
-            row=plain(shown(queries.labels[at or 0])),
+            row=plain(shown(queries.labels[at])),
             head=NamedHead(site, int(layer), int(head)),
             moved=float(shift[layer, head]),
             before=float(on_part[0]),
