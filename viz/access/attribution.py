@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from viz.access.head_verdict import Question
 
 
-#: Runs × positions² at most, of all in which words are hidden together.
+#: Runs × positions² at most, of all in which spans of a sound are hidden together.
 MOST_CELLS: Final = 400_000_000
 
 
@@ -45,7 +45,7 @@ class Explained:
     #: how far what they give each word may be off, in nats; none where they cannot be had.
     uncertain: Float[np.ndarray, "word"]
     lacking: "Mapping[Method, str]"  #: the other methods → why this model has none of it
-    #: why no words are hidden one after another, where that would take too long: then there is nothing of it.
+    #: why no spans of a sound are hidden one after another, where that takes too long: then there is nothing of it.
     untested: str = ""
     of_sound: bool = False  #: whether its words are spans of a sound
 
@@ -110,7 +110,8 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress, seconds: f
         else float(each.read.sum()) - float(scores[method].sum())
         for method, each in found.items()
     }
-    untested = _too_many(run, len(words), len(found))
+    of_sound = run.trace.source.waveform is not None
+    untested = _too_many(run, len(words), len(found)) if of_sound else ""
     orders = (
         []
         if untested
@@ -137,7 +138,7 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress, seconds: f
         uncertain=np.zeros(0) if doubts is None else _of_words(doubts, groups),
         lacking=lacking,
         untested=untested,
-        of_sound=run.trace.source.waveform is not None,
+        of_sound=of_sound,
     )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import streamlit as st
 
 from viz.access import head_verdict as access
@@ -176,10 +175,10 @@ def numbers(explained: "Explained") -> bytes:
         deletion = explained.deletions.get(method)
         uncertain = digits(explained.uncertain) if method == "integrated" else [""] * len(scores)
         for word, score in enumerate(digits(scores)):
-            text, hidden = cell(explained.words[word]), [""] * 3
+            text, hidden = cell(explained.words[word]), list[object]([""] * 3)
             if deletion is not None:
                 place = deletion.order.index(word)
-                before, after = deletion.values[place : place + 2].astype(np.float32).astype(str)
+                before, after = digits(deletion.values[place : place + 2])
                 hidden = [str(place + 1), after, before]
             rows.append((method, word, text, score, uncertain[word], *hidden, *alone[word]))
     return table(titles, rows)
