@@ -269,7 +269,7 @@ def language_name(code: str) -> str:
 
     By Unicode's CLDR; of a language that it does not name, the code.
     """
-    if (named := {**_TASKS, **_SIDES}.get(code)) is not None:
+    if (named := _TASKS.get(code) or _SIDES.get(code)) is not None:
         return _(named)
     from babel import Locale
 

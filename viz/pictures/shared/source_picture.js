@@ -126,7 +126,7 @@ export function areaAround({ rectangles }, first, second) {
   return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
 }
 
-/** The places whose middle lies in a rectangle, as `positions_in` has them. @param {SourcePicture} picture @param {number[]} places @param {Area} area */
+/** The places whose middle lies in a rectangle, as `patches_in` of `viz.access.texts` has them. @param {SourcePicture} picture @param {number[]} places @param {Area} area */
 export function patchesIn(picture, places, [left, top, right, bottom]) {
   return places.filter((place) => {
     const [x, y] = middleOf(picture, place);

@@ -385,8 +385,10 @@ class PictureAttention extends View {
       const from = this.near;
       this.near = nextPatch(this.picture, this.places, from, DIRECTIONS[key]);
       this.corner = shiftKey ? (this.corner ?? from) : null;
-      if (this.corner === null) this.approach(this.near);
-      else this.spread(this.corner, this.near);
+      if (this.corner === null) {
+        this.isDrawn = false;
+        this.approach(this.near);
+      } else this.spread(this.corner, this.near);
     } else if (key === "Enter" || key === " ") {
       if (this.isDrawn) this.finish();
       else this.choosePatch(this.near);

@@ -21,7 +21,7 @@ from viz.selection import state
 from viz.selection.choices import Common
 from viz.server.caches import cached
 from viz.text.html import Column, table
-from viz.text.messages import _, shown
+from viz.text.messages import _, said, shown
 from viz.text.written import CROSS, file_name, head_label, head_name
 from viz.ui import downloads, finding, frame
 from viz.ui.head_metrics import MEASURES
@@ -103,7 +103,7 @@ def show_sound(trace: "Trace", site: str) -> None:
 
     reader = models.text_reader(selection.model)
     heads = word_times.chosen_heads(reader, selection)
-    why_none = word_times.why_none(reader) if word_times.are_there(trace) else _("No words were written.")
+    why_none = word_times.why_none(reader) if word_times.are_there(trace) else said("No words were written.")
     words = () if why_none else word_times.timed_words(trace, heads).words
     data = replace(over_time(trace, models.reader(selection.model), common, row), words=words)
     sound_attention(data, on_keep=keep, key="sound-head")
