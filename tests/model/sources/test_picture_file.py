@@ -197,7 +197,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "billion pixels": (lambda: png(20_000, 50_000, 8, 2, b""), "pixels"),
     "hundred million": (lambda: png(10_000, 10_000, 8, 2, b""), "pixels"),
     "long line": (lambda: png(1, 20_000, 8, 0, bytes(40_000)), "1 × 20,000 pixels; its longer side"),
-    "no pixels": (lambda: png(0, 9, 8, 0, b""), "."),
+    "no pixels": (lambda: png(0, 9, 8, 0, b""), "is not a picture"),
     "half a JPEG": (lambda: READ["JPEG"]()[:700], "damaged or was cut off"),
     "half a PNG": (lambda: deep()[:90], "damaged or was cut off"),
     "large": (lambda: bytes(1 << 20), "is not a picture"),
