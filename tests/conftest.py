@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 # file too, run servers as people do.
 if "PYTEST_VERSION" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # Who tests it asks for it: else each model that a page opens would be measured, and the page drawn anew.
+    os.environ.setdefault("HEADLIGHT_MEASURE_UNASKED", "0")
     # Each of the processes that tests start would compile all modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

@@ -6,7 +6,8 @@ In the thread of a page it could not be stopped: Streamlit 1.67 lets no click wi
 A job stops when its viewer has gone, between two passes through a model at the latest, or when it has computed for
 longer than a shared server allows. It waits in the queue only when it turns out to be long, so what is done in a second
 never waits behind what takes minutes: few long jobs compute at once, and of one viewer fewer. One that has computed for
-a turn lets the next viewer's compute, between two steps, and goes on when it is its turn again.
+a turn lets the next viewer's compute, between two steps, and goes on when it is its turn again. What nobody has asked
+for computes only while no page and no other job does.
 
 When Python ends it cuts off every daemon thread where that next asks for the interpreter; in the middle of torch's code
 this is an error that ends the process with a core dump. So jobs are stopped, and waited for, first.
@@ -16,166 +17,31 @@ import atexit
 import os
 import sys
 import weakref
-from collections import Counter
 from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Condition, Event, Thread
+from threading import Event, Thread
 from threading import enumerate as all_threads
-from time import monotonic
+from time import monotonic, sleep
 from typing import Final, Generic, TypeVar
 
 from model import stopping
 from model.errors import CancelledError, memory_short
 from model.interruption import Kept, interruptible
 from viz.server import limits, viewers
+from viz.server.job_queue import JobQueue, QueuedJob
 from viz.text.messages import _, plural, said, shown
 
-#: Long jobs that compute at once.
-MAX_LONG: Final = limits.MAX_RUNS
-#: Seconds between two checks whether a waiting job should stop.
-INTERVAL: Final = 0.2
-#: Seconds that a job computes while others wait.
-TURN: Final = 5.0
-#: A job that has come to no step for so many seconds holds up nobody: it may wait for what a waiting job keeps locked.
-STALLED: Final = 30.0
-
-
-def _says_nothing() -> str:
-    return ""
-
-
-def _stops_nothing() -> None:
-    """Do nothing, for a job that nobody can stop."""
-
-
-@dataclass(slots=True, eq=False)
-class QueuedJob:
-    """A job, as the queue knows it."""
-
-    viewer: str  #: whose job it is
-    key: Hashable  #: what it computes; of two jobs with the same key one computes and the other waits for its answer
-    text: Callable[[], str] = _says_nothing  #: what it is and how far, for whoever waits for it
-    stop: Callable[[], None] = _stops_nothing  #: ends it, when its next step is done
-    answer: object = None  #: the outcome of another job with the same key
-    waited: float = 0.0  #: seconds that it has waited
-    turns: int = 0  #: number of turns it has had
-    since: float = field(default_factory=monotonic)  #: start of its turn, by `monotonic`
-    seen: float = field(default_factory=monotonic)  #: time of its last step
-
-
-class JobQueue:
-    """The `most` long jobs that compute at once, and those that wait.
-
-    `of_one`: jobs of one viewer at once, None for what this server allows; `turn`: seconds of one while others wait.
-    """
-
-    def __init__(self, most: int = MAX_LONG, of_one: int | None = None, turn: float = TURN) -> None:
-        self._most, self._of_one, self._turn = most, of_one, turn
-        self._computing: list[QueuedJob] = []
-        self._waiting: list[QueuedJob] = []
-        self._changed = Condition()
-
-    def enter(self, job: QueuedJob, check: Callable[[], None]) -> None:
-        """Wait until the job may compute; `check` may end this. Raises a CancelledError where too many wait."""
-        most = limits.rules().waiting
-        with self._changed:
-            if most is not None and sum(other.viewer == job.viewer for other in self._waiting) >= most:
-                message = "You have {most} computations waiting. Stop one of them, then start this one again."
-                raise CancelledError(message, most=most)
-            self._waiting.append(job)
-            self._wait(job, check)
-
-    def give_way(self, job: QueuedJob, check: Callable[[], None]) -> None:
-        """Between two steps of a job: when its turn is over and another viewer's job waits, let that compute."""
-        now = job.seen = monotonic()
-        if now - job.since < self._turn:
-            return
-        with self._changed:
-            if all(other.viewer == job.viewer for other in self._next(without=job)):
-                return
-            self._computing.remove(job)
-            # Its viewer goes to the end of the queue, with all that waits of theirs, in its order.
-            own = [other for other in self._waiting if other.viewer == job.viewer]
-            self._waiting = [other for other in self._waiting if other.viewer != job.viewer] + [job, *own]
-            self._changed.notify_all()
-            self._wait(job, check)
-
-    def leave(self, job: QueuedJob, answer: object = None) -> None:
-        """Remove a finished job; its answer, if any, goes to all jobs that wait to compute the same."""
-        with self._changed:
-            if job in self._computing:
-                self._computing.remove(job)
-            for waiting in self._waiting:
-                if waiting.key == job.key:
-                    waiting.answer = answer
-            self._changed.notify_all()
-
-    def before(self, job: QueuedJob) -> int | None:
-        """How many jobs wait before this one; None if it does not wait."""
-        with self._changed:
-            return self._order().index(job) if job in self._waiting else None
-
-    def own_before(self, job: QueuedJob) -> QueuedJob | None:
-        """The job of the same viewer for which this one waits; None if it waits for others, or not at all."""
-        with self._changed:
-            if job not in self._waiting:
-                return None
-            waiting = self._waiting[: self._waiting.index(job)]
-            own = [other for other in [*self._computing, *waiting] if other.viewer == job.viewer]
-            return own[0] if len(own) >= self._most_of_one() else None
-
-    def _wait(self, job: QueuedJob, check: Callable[[], None]) -> None:
-        """Wait until this queued job may compute; the lock is held."""
-        began = monotonic()
-        try:
-            while job not in self._next():
-                self._changed.wait(INTERVAL)
-                check()
-            check()
-            self._computing.append(job)
-            job.turns += 1
-        finally:
-            self._waiting.remove(job)
-            job.since = job.seen = monotonic()
-            job.waited += job.since - began
-            self._changed.notify_all()
-
-    def _next(self, without: QueuedJob | None = None) -> list[QueuedJob]:
-        """The waiting jobs that may compute now, or could if one of those that compute had ended."""
-        since = monotonic() - STALLED
-        computing = [job for job in self._computing if job is not without and job.seen > since]
-        keys = {job.key for job in computing}
-        begun = {job.key: job for job in self._waiting if job.turns}
-        viewers = Counter(job.viewer for job in computing)
-        chosen: list[QueuedJob] = []
-        for job in self._order():
-            # What another has begun to compute is not begun a second time.
-            is_awaited = job.key in keys or begun.get(job.key, job) is not job
-            if not is_awaited and viewers[job.viewer] < self._most_of_one():
-                viewers[job.viewer] += 1
-                chosen.append(job)
-        return chosen[: max(0, self._most - len(computing))]
-
-    def _most_of_one(self) -> int:
-        return limits.rules().at_once if self._of_one is None else self._of_one
-
-    def _order(self) -> list[QueuedJob]:
-        """The waiting jobs, first come first served, but no viewer's second job before another viewer's first."""
-        viewers = Counter(job.viewer for job in self._computing)
-        ranked = []
-        for arrival, job in enumerate(self._waiting):
-            ranked.append((viewers[job.viewer], arrival, job))
-            viewers[job.viewer] += 1
-        return [job for _, _, job in sorted(ranked, key=lambda rank: rank[:2])]
-
-
 LONG_JOBS: Final = JobQueue()
-
+#: What nobody has asked for: one of these at once, and only while nobody waits for anything else.
+UNASKED: Final = JobQueue(1)
 
 Result = TypeVar("Result")
 #: A job that computes for more seconds counts as long.
 SHORT: Final = 1.0
+#: What nobody has asked for looks so often, in seconds, whether others work.
+SPARE: Final = 0.05
 #: Tasks that run in this process.
 _RUNS: "weakref.WeakSet[_Run]" = weakref.WeakSet()
 
@@ -260,6 +126,8 @@ class Task(Generic[Result]):
     compute: Callable[[Progress], Result] = field(compare=False)
     #: shown meanwhile, filled in by `Progress.text`.
     progress_text: str = said("Computing: {done:,} of {total:,} {unit}")
+    #: whether nobody has asked for it: then it computes only while no page and no other job does.
+    is_unasked: bool = field(default=False, compare=False)
 
 
 @dataclass
@@ -284,6 +152,7 @@ class _Run:
         self.queued = QueuedJob(browser or f"job {id(self)}", task.key, text, self.progress.stopping.set)
         self.finished = Event()
         self.outcome = _Outcome()
+        self.queue, self._patience = (UNASKED, 0.0) if task.is_unasked else (LONG_JOBS, SHORT)
         self._began, self._has_waited = monotonic(), False
         undo = viewers.when_gone(viewer, self.progress.stopping.set) if viewer else None
         _RUNS.add(self)
@@ -291,7 +160,9 @@ class _Run:
 
     def _work(self, task: Task[Result], undo: Callable[[], None] | None) -> None:
         try:
-            with interruptible(self.progress.pause):
+            with nullcontext() if task.is_unasked else limits.at_work(), interruptible(self.progress.pause):
+                if task.is_unasked:
+                    self.progress.pause()
                 self.outcome.result = task.compute(self.progress)
         except _AnsweredError:
             assert isinstance(self.queued.answer, _Outcome), "whoever was answered has an answer"
@@ -302,20 +173,26 @@ class _Run:
         finally:
             # Else the two would hold each other, and the result with them.
             self.progress.on_unit = _nothing
-            LONG_JOBS.leave(self.queued, None if isinstance(self.outcome.error, CancelledError) else self.outcome)
+            self.queue.leave(self.queued, None if isinstance(self.outcome.error, CancelledError) else self.outcome)
             self.finished.set()
             if undo is not None:
                 undo()
 
     def _wait_if_long(self) -> None:
-        """Queue the job once it turns out to be long, and again at the end of each of its turns."""
+        """Queue the job once it turns out to be long, and again at the end of each of its turns; let others work first
+        where nobody has asked for it.
+        """
         computed = monotonic() - self._began - self.queued.waited
         limits.check(computed, self.progress.reached_of)
         if self._has_waited:
-            LONG_JOBS.give_way(self.queued, self._check)
-        elif computed > SHORT:
-            LONG_JOBS.enter(self.queued, self._check)
+            self.queue.give_way(self.queued, self._check)
+        elif computed > self._patience:
+            self.queue.enter(self.queued, self._check)
             self._has_waited = True
+        while self.queue is UNASKED and limits.is_busy():
+            self._check()
+            self.queued.seen = monotonic()
+            sleep(SPARE)
 
     def _check(self) -> None:
         self.progress.check()
@@ -361,12 +238,12 @@ class Job(Generic[Result]):
     @property
     def before(self) -> int | None:
         """Number of long jobs that wait before it; None if it does not wait."""
-        return LONG_JOBS.before(self._run.queued)
+        return self._run.queue.before(self._run.queued)
 
     @property
     def own_before(self) -> QueuedJob | None:
         """The computation of the same viewer for which it waits; None if it waits for others, or not at all."""
-        return LONG_JOBS.own_before(self._run.queued)
+        return self._run.queue.own_before(self._run.queued)
 
     @property
     def text(self) -> str:

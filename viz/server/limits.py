@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from threading import BoundedSemaphore, local
-from time import thread_time
+from threading import BoundedSemaphore, Lock, local
+from time import monotonic, thread_time
 from typing import Final
 
 from model.errors import ConfigError, TimeLimitError
@@ -25,6 +25,7 @@ from viz.text.messages import said
 
 SHARED_VARIABLE: Final = "HEADLIGHT_SHARED"
 SECONDS_VARIABLE: Final = "HEADLIGHT_SHARED_SECONDS"
+UNASKED_VARIABLE: Final = "HEADLIGHT_MEASURE_UNASKED"
 #: Seconds that one computation may take on a shared server that does not say otherwise, and the most it can say.
 SECONDS, MOST_SECONDS = 120, 86_400
 #: Megabytes of a file that a person may give a shared server, where its field says nothing else.
@@ -43,6 +44,8 @@ class Rules:
     seconds: float | None = None  #: the most time of one computation; None for no limit
     at_once: int = OWN_AT_ONCE  #: long computations of one viewer that run at once
     waiting: int | None = None  #: the most that wait, of one viewer; None for no limit
+    #: whether a model is measured unasked, while nobody waits for anything; never on a shared server.
+    measures_unasked: bool = True
 
     @property
     def names_folders(self) -> bool:
@@ -67,13 +70,17 @@ def rules() -> Rules:
 
 def read(environment: Mapping[str, str]) -> Rules:
     """The rules that an environment asks for. Raises a ConfigError if a variable has an invalid value."""
-    shared = environment.get(SHARED_VARIABLE, "")
+    shared, unasked = environment.get(SHARED_VARIABLE, ""), environment.get(UNASKED_VARIABLE, "")
     if shared not in ("", "0", "1"):
         message = "{variable} must be 1 for a shared server, or 0; it is {given!r}. Restart Headlight."
         raise ConfigError(message, variable=SHARED_VARIABLE, given=shared)
+    if unasked not in ("", "0", "1"):
+        message = "{variable} must be 0 to measure no model unasked, or 1; it is {given!r}. Restart Headlight."
+        raise ConfigError(message, variable=UNASKED_VARIABLE, given=unasked)
     if shared != "1":
-        return Rules()
-    return Rules(True, _seconds(environment.get(SECONDS_VARIABLE, "")), SHARED_AT_ONCE, SHARED_WAITING)
+        return Rules(measures_unasked=unasked != "0")
+    seconds = _seconds(environment.get(SECONDS_VARIABLE, ""))
+    return Rules(True, seconds, SHARED_AT_ONCE, SHARED_WAITING, measures_unasked=False)
 
 
 def _seconds(said: str) -> float:
@@ -131,12 +138,43 @@ _SLOTS: Final = BoundedSemaphore(MAX_RUNS)
 _THREAD: Final = local()
 
 
+#: After a page's run its browser draws for so many seconds; until then what nobody has asked for waits.
+QUIET: Final = 0.3
+
+
+class _Work:
+    """How much is under way that somebody waits for, and when something of it was last."""
+
+    count = 0
+    last = 0.0
+    lock: Final = Lock()
+
+
+@contextmanager
+def at_work() -> Iterator[None]:
+    """Surround what somebody waits for: a page's run, a job that was asked for."""
+    with _Work.lock:
+        _Work.count += 1
+    try:
+        yield
+    finally:
+        with _Work.lock:
+            _Work.count -= 1
+            _Work.last = monotonic()
+
+
+def is_busy() -> bool:
+    """Whether somebody waits for something, or has just got it."""
+    return _Work.count > 0 or monotonic() - _Work.last < QUIET
+
+
 @contextmanager
 def page_run() -> Iterator[None]:
     """Surround a page run: release its slot, however the run ends."""
     _THREAD.has_slot = False
     try:
-        yield
+        with at_work():
+            yield
     finally:
         release()
         # The same thread may go on with a fragment alone, which nothing would release a slot of.

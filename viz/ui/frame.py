@@ -220,7 +220,7 @@ def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
     def part(model: object, draw: Callable[[], None]) -> None:
         if model != state.current().model:
             st.rerun()
-        with errors_shown(), limits.limited():
+        with limits.at_work(), errors_shown(), limits.limited():
             draw()
         state.publish()
         present.draw()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Never
 
@@ -17,8 +17,9 @@ from model.errors import CancelledError, MemoryShortError, TimeLimitError
 from model.over_corpus import Partial, Sum, over_corpus
 from tests.paths import ROOT
 from tests.patience import PATIENCE
-from viz.server import background_jobs
-from viz.server.background_jobs import Job, JobQueue, Progress, Task
+from viz.server import background_jobs, limits
+from viz.server.background_jobs import Job, Progress, Task
+from viz.server.job_queue import JobQueue
 
 
 def _refused_by_the_allocator() -> RuntimeError:
@@ -110,6 +111,68 @@ def test_what_an_earlier_run_kept_says_nothing_about_the_seconds_left(
     kept, computed = told[:3], told[3:]
     assert not any("left" in text for text in kept)
     assert computed == ["8 of 10, about 40 s left", "10 of 10, about 0 s left"]
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    last = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < last, "it never was"
+        time.sleep(0.01)
+
+
+def test_what_nobody_has_asked_for_waits_for_pages_and_jobs_and_is_stopped_while_it_waits() -> None:
+    begun, stopped = threading.Event(), threading.Event()
+    steps = 0
+
+    def compute(progress: Progress) -> Never:
+        nonlocal steps
+        while True:
+            steps += 1
+            # As between two layers of a pass.
+            interruption.pause()
+            time.sleep(0.01)
+
+    with limits.page_run():
+        job = Job(Task("unasked", 5, "texts", compute, is_unasked=True))
+        assert not job.wait(0.3)
+        assert not steps
+    until(lambda: steps > 0)
+    asked = Job(waiting(begun, stopped))
+    assert begun.wait(PATIENCE)
+    # The step that was under way ends.
+    time.sleep(0.1)
+    before = steps
+    assert not job.wait(0.3)
+    assert steps == before
+    asked.stop()
+    until(lambda: steps > before)
+    with limits.at_work():
+        job.stop()
+        assert job.wait(PATIENCE)
+    with pytest.raises(CancelledError, match="Stopped after 0 of 5 texts"):
+        job.result()
+
+
+def test_of_two_that_nobody_has_asked_for_one_reads_and_both_have_its_answer() -> None:
+    go_on, computed = threading.Event(), list[str]()
+
+    def task(name: str) -> Task[str]:
+        def compute(progress: Progress) -> str:
+            computed.append(name)
+            assert go_on.wait(PATIENCE)
+            progress(1)
+            return name
+
+        return Task("same", 1, "texts", compute, is_unasked=True)
+
+    first = Job(task("first"))
+    until(lambda: bool(computed))
+    second = Job(task("second"))
+    until(lambda: second.before == 0)
+    go_on.set()
+    assert second.wait(PATIENCE)
+    assert (first.result(), second.result(), computed) == ("first", "first", ["first"])
 
 
 def test_a_job_stops_within_a_unit_where_the_model_looks_whether_to() -> None:

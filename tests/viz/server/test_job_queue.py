@@ -7,8 +7,8 @@ import pytest
 
 from model.errors import CancelledError
 from tests.patience import PATIENCE
-from viz.server import background_jobs
-from viz.server.background_jobs import JobQueue, QueuedJob
+from viz.server import job_queue
+from viz.server.job_queue import JobQueue, QueuedJob
 
 
 def nothing() -> None:
@@ -155,7 +155,7 @@ def test_what_one_has_begun_is_not_begun_again_while_it_waits_for_its_next_turn(
 
 
 def test_a_job_that_comes_to_no_step_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background_jobs, "STALLED", 0.0)
+    monkeypatch.setattr(job_queue, "STALLED", 0.0)
     queue, entered = JobQueue(1, of_one=1), list[QueuedJob]()
     queue.enter(QueuedJob("a", 1), nothing)
     waiting(queue, QueuedJob("a", 2), entered).join(PATIENCE)

@@ -146,6 +146,8 @@ def test_a_shared_server_bounds_time_folders_disk_and_files_unless_it_says_other
     own, shared = read({}), read({"HEADLIGHT_SHARED": "1"})
     assert (own.names_folders, own.keeps_files) == (True, True)
     assert (shared.names_folders, shared.keeps_files) == (False, False)
+    assert (own.measures_unasked, shared.measures_unasked) == (True, False)
+    assert [read({"HEADLIGHT_MEASURE_UNASKED": asked}).measures_unasked for asked in ("0", "1")] == [False, True]
     assert [read({}).most_megabytes(usual) for usual in (1, 8)] == [1, 8]
     assert [read({"HEADLIGHT_SHARED": "1"}).most_megabytes(usual) for usual in (1, 8)] == [1, 2]
     assert [rules.most_megabytes(8, shared=6) for rules in (own, shared)] == [8, 6]
@@ -155,6 +157,8 @@ def test_a_shared_server_bounds_time_folders_disk_and_files_unless_it_says_other
 def test_any_other_word_is_refused_so_that_nobody_believes_to_be_safe(said: str) -> None:
     with pytest.raises(ConfigError, match=r"must be 1 for a shared server, or 0; it is"):
         read({"HEADLIGHT_SHARED": said})
+    with pytest.raises(ConfigError, match=r"must be 0 to measure no model unasked, or 1; it is"):
+        read({"HEADLIGHT_MEASURE_UNASKED": said})
 
 
 @pytest.mark.parametrize("said", ["0", "-1", "1.5", "inf", "nan", "two", "86401", "0000000120", "9" * 5_000, "٣"])

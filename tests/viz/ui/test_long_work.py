@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from model.errors import DataError
 from tests.patience import PATIENCE
 from viz.server import background_jobs
-from viz.server.background_jobs import JobQueue, Progress, Task
+from viz.server.background_jobs import Progress, Task
+from viz.server.job_queue import JobQueue
 
 #: What the pages below compute; they run in another module, which finds it here.
 TASKS: dict[str, Task[str]] = {}
