@@ -114,13 +114,13 @@ def cached_atlas(
     with contextlib.suppress(OSError, DataError):
         make_folder(folder)
         save_atlas(atlas, path, folder)
-        _drop_oldest(folder, path)
+        drop_oldest(folder, path)
     return atlas
 
 
-def _drop_oldest(folder: Path, spared: Path) -> None:
-    """Delete the atlases of a cache that were written longest ago until the others fit `LARGEST_CACHE`."""
-    files = [(file.stat(), file) for file in folder.glob("atlas-*.npz") if file != spared]
+def drop_oldest(folder: Path, spared: Path, prefix: str = "atlas") -> None:
+    """Delete the files of a cache that were written longest ago until the others fit `LARGEST_CACHE`."""
+    files = [(file.stat(), file) for file in folder.glob(f"{prefix}-*.npz") if file != spared]
     room = LARGEST_CACHE - spared.stat().st_size
     for stat, file in sorted(files, key=lambda entry: entry[0].st_mtime_ns, reverse=True):
         room -= stat.st_size

@@ -107,6 +107,20 @@ def bootstrap_mean(values: Float[Tensor, "row *metric"], groups: Sequence[str]) 
     return _estimate(flat.mean(0).view(shape), means.view(-1, *shape))
 
 
+def bootstrap_ratio(
+    of: Float[Tensor, "group *metric"], by: Float[Tensor, "group *metric"], samples: int = SAMPLES
+) -> Estimate:
+    """Σ of / Σ by over groups, with its interval; 0 where there is nothing to divide by. Drawn as `bootstrap_mean`."""
+    flat = [part.double().reshape(len(part), -1) for part in (of, by)]
+
+    def ratios(counts: Float[Tensor, "sample group"]) -> Float[Tensor, "sample metric"]:
+        above, below = (counts @ part for part in flat)
+        return torch.where(below > 0, above / below.clamp(min=torch.finfo(torch.float64).tiny), 0.0)
+
+    drawn = torch.cat([ratios(counts) for counts in _drawn_counts(len(of), samples)])
+    return _estimate(ratios(torch.ones(1, len(of), dtype=torch.float64)).view(of.shape[1:]), drawn)
+
+
 def bootstrap_median(values: Float[Tensor, "row *metric"], groups: Sequence[str] = ()) -> Estimate:
     """The median over rows of each metric, with its interval; the same groups are drawn for all metrics.
 
@@ -155,13 +169,13 @@ def _numbered(names: Sequence[str]) -> tuple[Int[Tensor, "row"], int]:
     return torch.tensor([numbers.setdefault(name, len(numbers)) for name in names]), len(numbers)
 
 
-def _drawn_counts(groups: int) -> Iterator[Float[Tensor, "sample group"]]:
+def _drawn_counts(groups: int, samples: int = SAMPLES) -> Iterator[Float[Tensor, "sample group"]]:
     """How often each group is drawn in each sample, as many draws as there are groups."""
     generator = torch.Generator().manual_seed(SEED)
-    at_once = max(1, min(SAMPLES, DRAWS_AT_ONCE // groups))
-    for first in range(0, SAMPLES, at_once):
+    at_once = max(1, min(samples, DRAWS_AT_ONCE // groups))
+    for first in range(0, samples, at_once):
         interruption.pause()
-        samples = min(at_once, SAMPLES - first)
-        drawn: Int[Tensor, "sample draw"] = torch.randint(groups, (samples, groups), generator=generator)
-        counts = torch.zeros(samples, groups, dtype=torch.float64)
+        count = min(at_once, samples - first)
+        drawn: Int[Tensor, "sample draw"] = torch.randint(groups, (count, groups), generator=generator)
+        counts = torch.zeros(count, groups, dtype=torch.float64)
         yield counts.scatter_add_(1, drawn, torch.ones_like(drawn, dtype=torch.float64))

@@ -1,0 +1,217 @@
+"""The keys that a rule about a head can name, in each row of a text: one back, the same token elsewhere, an article.
+
+A cell is a set of keys for each row. Kinds of words come from lists of the commonest ones (`word_kinds.toml`, English,
+German and Chinese); in a text of another language the cells of these kinds are empty. All is read off the tokens, so it
+holds for a text that the model wrote, too.
+"""
+
+import re
+import tomllib
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from typing import Final
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from model.analysis.metrics.head_metrics import CROSS, is_punctuation
+from model.sources.source import WORD_BEGIN
+from model.trace.axes import LINE_END
+from model.trace.trace import Trace
+from model.unspaced import bytes_of, word_starts
+
+FUNCTION_KINDS: Final = ("articles", "prepositions", "pronouns", "auxiliaries", "conjunctions", "particles")
+#: Of a token; special ones are of none.
+KINDS: Final = (*FUNCTION_KINDS, "content words", "punctuation", "numbers")
+SPECIAL: Final = ""
+
+_OF_KINDS: Final = ("punctuation", *FUNCTION_KINDS, "function", "content words", "numbers", "names")
+#: Cells of a self-attention: by distance, by kind, by what the token is; then of a cross-attention, where keys are of
+#: another text: by place, by where the model's heads look together, by kind.
+SELF_CELLS: Final = (
+    "self", "back1", "back2", "ahead1", "ahead2", "back1-3", "ahead1-3", "beside", "near", "far", "back", "ahead",
+    "first", *_OF_KINDS, "same", "after same", "word", "content ahead", "content back",
+)  # fmt: skip
+CROSS_CELLS: Final = (
+    "together", "together before", "together next", "diagonal", "first", "second half", *_OF_KINDS, "copied",
+    "copied before",
+)  # fmt: skip
+
+_WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
+_SENTENCE_BEGINS: Final = frozenset('.!?:…。！？："“„«(「-–—•')
+#: Share of a text's words that are in the lists of its language, at least.
+_LEAST_KNOWN: Final = 0.1
+
+
+@cache
+def _lists() -> Mapping[str, Mapping[str, str]]:
+    """Language → word → its kind."""
+    content = tomllib.loads(Path(__file__).with_name("word_kinds.toml").read_text(encoding="utf-8"))
+    return {
+        language: {word: kind for kind, words in of_kinds.items() for word in words.split()}
+        for language, of_kinds in content.items()
+    }
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the tokens of a text are, a token a position."""
+
+    kinds: tuple[str, ...]  #: of `KINDS`, or `SPECIAL`: the kind of the word that a token begins with
+    numbers: tuple[int, ...]  #: the number of this word, from 0
+    names: tuple[bool, ...]  #: whether it is a word with a capital inside a sentence; of German nobody knows
+
+    def are(self, *kinds: str) -> Bool[Tensor, "token"]:
+        """Which tokens are of one of these kinds."""
+        return torch.tensor([kind in kinds for kind in self.kinds], dtype=torch.bool)
+
+
+def words_of(tokens: Sequence[str], special: frozenset[str]) -> Words:
+    """Find the words behind tokens, as a trace spells them."""
+    contents = [
+        b" " if token in special or token == LINE_END else bytes_of(token.replace(WORD_BEGIN, " ")) for token in tokens
+    ]
+    text = b"".join(contents).decode("utf-8", errors="surrogateescape")
+    starts = sorted(start for run in _WORD.finditer(text) for start in _cut(run))
+    words = [text[start:end].split(" ")[0] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    known = _known_kinds(words)
+    of_words = [_kind(word, known) for word in words]
+    is_name = [
+        known is not _lists()["de"] and word[:1].isupper() and number > 0 and words[number - 1] not in _SENTENCE_BEGINS
+        for number, word in enumerate(words)
+    ]
+    at_byte = [0, *accumulate(len(sign.encode("utf-8", errors="surrogateescape")) for sign in text)]
+    begins = list(accumulate(map(len, contents[:-1]), initial=0))
+    kinds: list[str] = []
+    numbers: list[int] = []
+    names: list[bool] = []
+    for token, content, begin in zip(tokens, contents, begins, strict=True):
+        blanks = len(content) - len(content.lstrip())
+        # A lone blank is of the word after it.
+        number = bisect_right(starts, bisect_right(at_byte, begin + blanks) - 1) - 1
+        is_word = token not in special and token != LINE_END and number >= 0
+        kinds.append(of_words[number] if is_word else SPECIAL)
+        numbers.append(number if is_word else -1 - len(numbers))
+        names.append(is_word and of_words[number] == "content words" and is_name[number])
+    return Words(tuple(kinds), tuple(numbers), tuple(names))
+
+
+def _cut(run: re.Match[str]) -> list[int]:
+    return [run.start() + start for start in word_starts(run[0])]
+
+
+def _known_kinds(words: Sequence[str]) -> Mapping[str, str]:
+    """The lists of the language in which most of the words are found; none where few are."""
+    found = {language: sum(word.casefold() in known for word in words) for language, known in _lists().items()}
+    best = max(found, key=lambda language: found[language])
+    return _lists()[best] if found[best] >= _LEAST_KNOWN * max(1, len(words)) else {}
+
+
+def _kind(word: str, known: Mapping[str, str]) -> str:
+    lower = word.casefold().replace("’", "'")
+    if kind := known.get(lower) or known.get(lower.partition("'")[0]):
+        return kind
+    if word[:1].isnumeric() and not word[:1].isalpha():
+        return "numbers"
+    return "punctuation" if is_punctuation(word) or not any(map(str.isalnum, word)) else "content words"
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """One attention site in one text: its rows, its keys, and what they are."""
+
+    site: str
+    rows: Words  #: of what each row stands for: the token that it reads, or writes (`Trace.rows_write`)
+    keys: Words
+    row_tokens: tuple[str, ...]
+    read_tokens: tuple[str, ...]  #: what each row reads
+    key_tokens: tuple[str, ...]
+
+    @classmethod
+    def of(cls, trace: Trace, site: str) -> "Place":
+        """The site of a trace."""
+        read, keys = trace.axis_tokens(site)
+        stand = trace.row_tokens(site)
+        rows = words_of(stand, trace.special_tokens)
+        return cls(site, rows, words_of(keys, trace.special_tokens) if keys != stand else rows, stand, read, keys)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its cells are called."""
+        return CROSS_CELLS if self.site == CROSS else SELF_CELLS
+
+    def cells(self, together: Int[Tensor, "row"] | None = None) -> Bool[Tensor, "cell row key"]:
+        """The keys of each cell in each row, in the order of `names`; a kind of word is never the row's own token.
+
+        `together`: at a cross-attention, the key to which all heads together give most in each row.
+        """
+        size = (len(self.row_tokens), len(self.key_tokens))
+        kinds = {name: self.keys.are(name).expand(size) for name in KINDS}
+        kinds["function"] = self.keys.are(*FUNCTION_KINDS).expand(size)
+        kinds["names"] = torch.tensor(self.keys.names, dtype=torch.bool).expand(size)
+        if self.site == CROSS:
+            assert together is not None
+            found = kinds | self._across(together, size)
+        else:
+            found = self._within(size)
+            found |= {name: cell & ~found["self"] for name, cell in kinds.items()}
+        return torch.stack([found[name] for name in self.names])
+
+    def _within(self, size: tuple[int, int]) -> dict[str, Tensor]:
+        step = torch.arange(size[1]) - torch.arange(size[0])[:, None]
+        plain = ~self.keys.are(SPECIAL)
+        is_same = _equal(self.read_tokens, self.key_tokens) & (step != 0) & plain
+        after = torch.zeros_like(is_same)
+        after[:, 1:] = is_same[:, :-1]
+        # By the words of the keys, which a row of a translation reads, too.
+        number = torch.tensor(self.keys.numbers)
+        pieces = (number[:, None] == number) & (step != 0) & plain
+        content = self.keys.are("content words").expand(size) & ~pieces
+        ahead, back = content & (step > 0), content & (step < 0)
+        return {
+            "self": step == 0,
+            **{f"back{n}": step == -n for n in (1, 2)},
+            **{f"ahead{n}": step == n for n in (1, 2)},
+            "back1-3": (step < 0) & (step >= -3),
+            "ahead1-3": (step > 0) & (step <= 3),
+            "beside": step.abs() == 1,
+            "near": step.abs() <= 2,
+            "far": step.abs() >= 5,
+            "back": step < 0,
+            "ahead": step > 0,
+            "first": (torch.arange(size[1]) == 0).expand(size),
+            "same": is_same,
+            "after same": after & (step < 0),
+            "word": pieces,
+            "content ahead": ahead & (ahead.cumsum(1) == 1),
+            "content back": back & (back.flip(1).cumsum(1).flip(1) == 1),
+        }
+
+    def _across(self, together: Int[Tensor, "row"], size: tuple[int, int]) -> dict[str, Tensor]:
+        columns = torch.arange(size[1])
+        diagonal = torch.arange(size[0])[:, None] * (size[1] - 1) / max(1, size[0] - 1)
+        at = columns == together[:, None]
+        none = torch.zeros_like(at[:1])
+        plain = ~self.keys.are(SPECIAL, "punctuation")
+        return {
+            "together": at,
+            "together before": torch.cat((none, at[:-1])) & ~at,
+            "together next": torch.cat((at[1:], none)) & ~at,
+            "diagonal": (columns - diagonal).abs() <= 1,
+            "first": (columns == 0).expand(size),
+            "second half": (columns >= size[1] / 2).expand(size),
+            "copied": _equal(self.row_tokens, self.key_tokens) & plain,
+            "copied before": _equal(self.read_tokens, self.key_tokens) & plain,
+        }
+
+
+def _equal(rows: Sequence[str], keys: Sequence[str]) -> Bool[Tensor, "row key"]:
+    """Where the token of a row is spelled as that of a key."""
+    numbers: dict[str, int] = {}
+    row, key = (torch.tensor([numbers.setdefault(token, len(numbers)) for token in of]) for of in (rows, keys))
+    return row[:, None] == key

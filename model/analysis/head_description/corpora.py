@@ -1,0 +1,87 @@
+"""The texts over which heads are described until somebody gives others: ours, in three languages, mixed in kind.
+
+Everyday sentences, news, instructions, dialogue, lists, questions, numbers, quotations and stories, of 3 to 90 words:
+over texts of one kind many heads do something else than over all kinds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from model.analysis.corpus import CorpusSentence, read_text
+from model.errors import InputTextError, Message, said
+from model.languages import html_language
+from model.reader import Reader
+from model.trace.trace import Trace
+from model.words import word_spans
+
+LANGUAGES: Final = ("en",)
+#: So many texts are read first; they are mixed already.
+FIRST: Final = 40
+#: Texts of each language that are read to find which a model knows, when nothing says it.
+PROBES: Final = 4
+#: Tokens a word, at most, of a language that a tokenizer knows; a language that has so many more than the best is none.
+MOST_PIECES: Final = 1.7
+WORSE: Final = 1.25
+
+
+@dataclass(frozen=True)
+class CorpusChoice:
+    """Which of `LANGUAGES` a model is read with."""
+
+    language: str = ""  #: "" for none
+    why: str = ""  #: why none, as a sentence
+
+
+@cache
+def default_corpus(language: str) -> tuple[CorpusSentence, ...]:
+    """The texts of one of `LANGUAGES`; the first `FIRST` are mixed already."""
+    return tuple(read_text(Path(__file__).with_name("corpora") / f"{language}.txt"))
+
+
+def corpus_for(reader: Reader) -> CorpusChoice:
+    """The texts to begin with: in the model's language, where that is said or its tokens tell."""
+    if reader.abilities.reads != "text":
+        return CorpusChoice(why=said("This model reads no text, so there is no corpus of ours for it."))
+    named = html_language(reader.offered.chosen[0]) or reader.languages[0]
+    if language := named.partition("-")[0]:
+        return CorpusChoice(language) if language in LANGUAGES else CorpusChoice(why=_needs_corpus(named))
+    pieces = _pieces_a_word(reader)
+    best = min(pieces.values(), default=MOST_PIECES + 1)
+    known = [language for language, count in pieces.items() if count <= min(MOST_PIECES, WORSE * best)]
+    return CorpusChoice(known[0]) if known else CorpusChoice(why=_needs_corpus(""))
+
+
+def _needs_corpus(language: str) -> Message:
+    if language:
+        message = (
+            "This model reads the language “{language}”; our texts are English, German and Chinese. Load a corpus."
+        )
+        return said(message, language=language)
+    return said(
+        "The tokenizer of this model breaks English, German and Chinese words into pieces, so its language is another. "
+        "Load a corpus in its language."
+    )
+
+
+def _pieces_a_word(reader: Reader) -> Mapping[str, float]:
+    """Language → how many tokens a word has; none of one that has characters that the tokenizer does not know."""
+    unknown = {token for token in reader.all_tokens() if token.strip("<>[]").casefold() in ("unk", "unknown")}
+    found = {}
+    for language in LANGUAGES:
+        texts = default_corpus(language)[:PROBES]
+        # What a decoder would write is not asked for.
+        traces = [trace for _, trace in reader.trace_batch([(text, text) for text, _target in texts])]
+        tokens = [token for trace in traces for token in _read_tokens(trace)]
+        if tokens and unknown.isdisjoint(tokens):
+            found[language] = len(tokens) / sum(len(word_spans(text)) for text, _target in texts)
+    return found
+
+
+def _read_tokens(trace: Trace | InputTextError) -> Sequence[str]:
+    if isinstance(trace, InputTextError):
+        return ()
+    special = trace.special_tokens - {"[UNK]", "<unk>"}
+    return [token for token in trace.source_tokens or trace.target_tokens if token not in special]

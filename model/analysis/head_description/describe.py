@@ -1,0 +1,301 @@
+"""Describe each head by the rule that tells most about it, or by what is unusual about it in its model; or by neither.
+
+1. What rests is set aside (`measure`); a head that rests `IDLE` of its weight is said to, and of one that rests
+   `ASLEEP` the rest is told only where hardly any head has more of it.
+2. A rule is a cell (`cells`): its gain is the Kullback–Leibler divergence in nats between the share of the free weight
+   that the head gives it and the share that an even look would, times the part of the weight whose rows have such a
+   key. The largest gain is the rule: an even look is no rule.
+3. It must hold: in `ROWS` rows and half as many texts, clearly above an even look, in most texts; and it must tell a
+   part of what sets the head apart from an even look (`WEAK`, `CLEAR`), or be among the strongest of its model.
+4. Otherwise the most unusual metric within this model, if its interval lies off the middle head's value; otherwise
+   nothing.
+5. What more is said: which tokens wake it, or see another rule; else the tokens that it likes, whoever asks.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+import numpy as np
+import torch
+
+from model.analysis.head_description.cells import KINDS
+from model.analysis.head_description.measure import OTHERS, Measured, Numbers, SiteSums, cells_of, parts_of
+from model.analysis.metrics.estimates import bootstrap_ratio
+from model.analysis.metrics.head_jobs import RULES, HeadJob
+from model.analysis.metrics.head_metrics import HeadName
+
+#: Draws over texts: a head has some fifty numbers, and the ends of their intervals are said in two digits.
+SAMPLES: Final = 200
+#: Shares of weight at rest.
+IDLE: Final = 0.75
+ASLEEP: Final = 0.9
+#: Nats below which a head spreads over nearly everything.
+EVEN: Final = 0.15
+#: A rule tells this part of a head's divergence, or so many nats; or these and it is among the first of its model.
+WEAK: Final = 0.25
+CLEAR: Final = 0.12
+FAINT: Final = 0.05
+FIRST_HEADS: Final = 0.05
+#: Rows that a rule needs, by how much its lower end is above an even look, and in what part of the texts it is above.
+ROWS: Final = 40
+ABOVE: Final = 1.3
+STEADY: Final = 0.65
+#: From this share on a head "looks", below it "leans".
+MOST: Final = 0.5
+#: Metrics that correlate more than this over heads say the same.
+ALIKE: Final = 0.8
+#: A token is a favourite from so many times an even look on, with this part of the free weight, above it in this part
+#: of its texts.
+FAVOURITE: Final = 2.0
+FAVOURITE_SHARE: Final = 0.03
+FAVOURITE_STEADY: Final = 0.75
+RestPlace = Literal["first", "last", "none"]
+PLACES: Final[tuple[RestPlace, ...]] = get_args(RestPlace)
+#: Jobs that no cell says better.
+_OWN_JOBS: Final = ("antecedent", "aer_word_out", "aer_word_in", "prefix_matching", "duplicate")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A metric of a head, among all heads of its site."""
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    even: float | None  #: what an even look would give; None where there is no such number
+    middle: float  #: the median of all heads
+    rank: int  #: 1 for the highest
+    heads: int
+    runner_up: float  #: the highest of the other heads
+    texts: float | None  #: share of texts in which it is above an even look
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """What more is said of a head."""
+
+    kind: Literal["awake", "asks", "columns", "favourites"]
+    query: str = ""  #: of "awake" and "asks", the kind of the row's token, of `KINDS`
+    cell: str = ""  #: of "asks"
+    share: float = 0.0  #: free weight · share of the cell · part of the picture
+    usual: float = 0.0  #: the same whoever asks
+
+
+@dataclass(frozen=True, slots=True)
+class HeadDescription:
+    """What is to be said of a head."""
+
+    head: HeadName
+    #: what `main` is: a rule · a rule for the little that a resting head leaves · too little is left · nearly even ·
+    #: unusual in its model · nothing simple
+    kind: Literal["rule", "leftover", "too little", "spreads", "unusual", "nothing"]
+    main: Number | None  #: None of "too little" and "nothing"
+    is_most: bool  #: of a rule, whether it is most of the free weight
+    everywhere: bool  #: whether nearly all free weight is of rows that have such a key
+    job: HeadJob | None  #: what it was measured to do, which is said first
+    rest: Number
+    rest_on: tuple[RestPlace, ...]  #: where any head of the site rests
+    second: Second | None
+    favourites: tuple[tuple[str, float], ...]  #: tokens, and how many times an even look they get
+    unusual: tuple[Number, ...]  #: up to four, the most unusual first, none that says the same as another
+    texts: int
+    rows: int
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it rests most of its weight."""
+        return self.rest.value >= IDLE
+
+
+def gain(share: Numbers, even: Numbers) -> Numbers:
+    """Nats by which shares differ from even ones; 0 where they are smaller."""
+    p, q = (np.clip(each, 1e-6, 1 - 1e-6) for each in (share, even))
+    nats: Numbers = (p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))) * (p > q)
+    return nats
+
+
+def describe_heads(
+    measured: Measured, jobs: Mapping[HeadName, HeadJob] | None = None
+) -> dict[HeadName, HeadDescription]:
+    """Every head of a model. `jobs`: what an atlas has measured of some."""
+    found: dict[HeadName, HeadDescription] = {}
+    for site in measured.heads:
+        table = _Table(measured, site)
+        known = _jobs_on_random_tokens(measured, site) | dict(jobs or {})
+        for number, head in enumerate(measured.names(site)):
+            job = known.get(head)
+            found[head] = table.describe(number, head, job if job is not None and job.metric in _OWN_JOBS else None)
+    return found
+
+
+def _jobs_on_random_tokens(measured: Measured, site: str) -> dict[HeadName, HeadJob]:
+    """The surer of the jobs that were measured on random tokens."""
+    found: dict[HeadName, HeadJob] = {}
+    thresholds = {rule.metric: rule.threshold for rule in RULES}
+    for name, values in measured.repeated.items():
+        for head, value in zip(measured.names(site), values.tolist(), strict=True):
+            if value >= thresholds.get(name, np.inf) and (head not in found or found[head].value < value):
+                found[head] = HeadJob(name, value)
+    return found
+
+
+class _Table:
+    """All numbers of the heads of a site, [metric, head] or [cell, head]."""
+
+    def __init__(self, measured: Measured, site: str) -> None:
+        sums: SiteSums = measured.sites[site]
+        self.sums, self.cells = sums, cells_of(site)
+        self.metrics = (*self.cells, *OTHERS)
+        of, by = (
+            np.stack(each, 1) for each in zip(*(parts_of(sums, site, name) for name in self.metrics), strict=True)
+        )
+        ratio = bootstrap_ratio(torch.from_numpy(of), torch.from_numpy(by), SAMPLES)
+        self.value, self.low, self.high = (each.numpy() for each in (ratio.value, ratio.low, ratio.high))
+        self._correct(sums)
+        total = {
+            name: getattr(sums, name).sum(0)
+            for name in ("weight", "even", "weighed", "free", "divergence", "rows_with")
+        }
+        self.even = (total["even"] / np.maximum(total["weighed"], 1e-9)).T
+        self.part = (total["weighed"] / np.maximum(total["free"], 1e-9)[:, None]).T
+        self.divergence = total["divergence"] / np.maximum(total["free"], 1e-9)
+        has = sums.rows_with > 0
+        counted = (total["rows_with"] >= ROWS) & (has.sum(0) >= ROWS / 2)
+        above = ((sums.weight > sums.even) & has[:, None]).sum(0)
+        self.above = (above / np.maximum(has.sum(0), 1)).T
+        of_cells = slice(0, len(self.cells))
+        holds = counted[:, None] & (self.low[of_cells] > ABOVE * self.even) & (self.above > STEADY)
+        self.nats = gain(self.value[of_cells], self.even) * holds
+        self.gains = self.nats * self.part
+        self.counted = counted
+        self.heads = self.value.shape[1]
+        self.middle = np.median(self.value, axis=1)
+        # Where all heads have the same, nothing is alike.
+        self.alike = np.nan_to_num(np.corrcoef(self.value + 1e-9 * np.arange(self.heads)))
+        held = (sums.resting.sum((0, 1)) > 1e-3 * sums.rows.sum() * self.heads).tolist()
+        self.rest_on = tuple(place for place, is_held in zip(PLACES, held, strict=True) if is_held)
+        self.texts, self.rows = len(sums.rows), int(sums.rows.sum())
+
+    def _correct(self, sums: SiteSums) -> None:
+        """Of parts of a picture that means explain, what as many means of anything would explain is taken off."""
+        weights = sums.weights.sum() - 1
+        for name, means in (("by distance", sums.distances.sum()), ("same keys", sums.columns.sum())):
+            for table in (self.value, self.low, self.high):
+                row = table[self.metrics.index(name)]
+                row[:] = np.maximum(0, 1 - (1 - row) * weights / max(1, weights - means))
+
+    def number(self, metric: int, head: int) -> Number:
+        values = self.value[metric]
+        is_cell = metric < len(self.cells)
+        return Number(
+            metric=self.metrics[metric],
+            value=float(values[head]),
+            low=float(self.low[metric, head]),
+            high=float(self.high[metric, head]),
+            even=float(self.even[metric, head]) if is_cell else None,
+            middle=float(self.middle[metric]),
+            rank=int((values > values[head]).sum()) + 1,
+            heads=self.heads,
+            runner_up=float(np.delete(values, head).max(initial=0.0)),
+            texts=float(self.above[metric, head]) if is_cell else None,
+        )
+
+    def describe(self, head: int, name: HeadName, job: HeadJob | None) -> HeadDescription:
+        rest = self.number(self.metrics.index("rests"), head)
+        cell = int((self.nats if rest.value >= ASLEEP else self.gains)[:, head].argmax())
+        rule, unusual = self.number(cell, head), self._unusual(head)
+        divergence, nats = float(self.divergence[head]), float(self.gains[cell, head])
+        among_first = rule.rank <= max(1, FIRST_HEADS * self.heads)
+        kind: Literal["rule", "leftover", "too little", "spreads", "unusual", "nothing"]
+        main: Number | None = rule
+        if rest.value >= ASLEEP:
+            kind = "leftover" if rule.value >= MOST and among_first and self.nats[cell, head] > 0 else "too little"
+        elif divergence < EVEN:
+            kind, main = "spreads", self.number(self.metrics.index("fill"), head)
+        elif nats >= WEAK * divergence or nats >= CLEAR or (among_first and nats >= FAINT):
+            kind = "rule"
+        else:
+            main = next((number for number in unusual if self._says_something(number)), None)
+            kind = "nothing" if main is None else "unusual"
+        second = self._second(head, rest, rule if kind in ("rule", "leftover") else None, kind)
+        return HeadDescription(
+            head=name,
+            kind=kind,
+            main=None if kind == "too little" else main,
+            is_most=rule.value >= MOST,
+            everywhere=bool(self.part[cell, head] > 0.8),
+            job=job,
+            rest=rest,
+            rest_on=self.rest_on,
+            second=second,
+            favourites=self.favourites(head),
+            unusual=tuple(number for number in unusual if self._from_an_end(number) <= 0.2)[:4],
+            texts=self.texts,
+            rows=self.rows,
+        )
+
+    def _from_an_end(self, number: Number) -> float:
+        """How far a number is from the highest or lowest of all heads, as a part of them."""
+        return min(number.rank, number.heads + 1 - number.rank) / number.heads
+
+    def _says_something(self, number: Number) -> bool:
+        """Whether a head can be described by a number that is unusual: never by what it looks at less than others."""
+        if self._from_an_end(number) > 2 * FIRST_HEADS:
+            return False
+        is_high = number.value > number.middle
+        if number.even is not None:
+            return is_high and number.low > ABOVE * number.even
+        return number.metric in ("fill", "distance") or (number.metric in ("by distance", "same keys") and is_high)
+
+    def _unusual(self, head: int) -> list[Number]:
+        """The metrics in which a head is unusual, the most unusual first; none that says the same as one before."""
+        low_end, high_end = np.quantile(self.value, [0.16, 0.84], axis=1)
+        far = np.array([5.0 if name == "distance" else 1.0 for name in self.metrics])
+        spread = (high_end - low_end) / 2 + 0.02 * far
+        off = (self.value[:, head] - self.middle) / spread
+        is_cell = np.arange(len(self.metrics)) < len(self.cells)
+        # What a head looks at less than others says half as much.
+        weight = np.abs(off) * np.where(is_cell & (off < 0), 0.5, 1.0)
+        is_clear = (self.low[:, head] > self.middle) | (self.high[:, head] < self.middle)
+        usable = is_clear & np.append(self.counted, [True] * len(OTHERS))
+        usable[self.metrics.index("rests")] = False
+        kept: list[int] = []
+        for metric in np.argsort(-weight, kind="stable").tolist():
+            if usable[metric] and all(abs(self.alike[metric, other]) < ALIKE for other in kept):
+                kept.append(metric)
+        return [self.number(metric, head) for metric in kept]
+
+    def _second(self, head: int, rest: Number, rule: Number | None, kind: str) -> Second | None:
+        sums = self.sums
+        free = sums.free_by[head] / np.maximum(sums.rows_by, 1) * (sums.texts_by >= ROWS)
+        query, usual = int(free.argmax()), 1 - rest.value
+        least = max(1.5 * usual, usual + 0.2 - 0.1 * (rest.value >= IDLE))
+        if rest.value > 0.3 and free[query] > least:
+            return Second("awake", KINDS[query], share=float(free[query]), usual=usual)
+        if kind in ("leftover", "too little"):
+            return None
+        by, own = np.maximum(sums.weighed_by[head], 1e-9), self.value[: len(self.cells), head, None]
+        share = sums.weight_by[head] / by
+        expected = np.maximum(own, sums.even_by[head] / by)
+        enough = (sums.rows_with_by >= ROWS / 2) & (sums.texts_by >= ROWS / 4) & (share > expected + 0.15)
+        nats = gain(share, expected) * enough * sums.weighed_by[head] / max(float(sums.free[:, head].sum()), 1e-9)
+        cell, query = (int(each) for each in np.unravel_index(nats.argmax(), nats.shape))
+        if nats[cell, query] > max(0.1 * self.divergence[head], 0.02):
+            return Second("asks", KINDS[query], self.cells[cell], float(share[cell, query]), float(own[cell, 0]))
+        same = float(self.value[self.metrics.index("same keys"), head])
+        if same >= MOST and not (rule is not None and rule.metric in ("first", "second half")):
+            return Second("columns", share=same)
+        return Second("favourites") if self.favourites(head) and rule is None else None
+
+    def favourites(self, head: int) -> tuple[tuple[str, float], ...]:
+        """Tokens that a head gives far more than an even look would, in most texts, whoever asks."""
+        sums = self.sums
+        got, even = sums.of_tokens[:, 0, head], sums.of_tokens[:, 1, head]
+        times = got / np.maximum(even, 1e-9)
+        steady = sums.above_in[:, head] >= FAVOURITE_STEADY * sums.texts_of_tokens
+        weighty = got >= FAVOURITE_SHARE * max(float(sums.free[:, head].sum()), 1e-9)
+        liked = np.flatnonzero((times >= FAVOURITE) & steady & weighty)
+        order = liked[np.argsort(-times[liked], kind="stable")][:3]
+        return tuple((sums.tokens[number], float(times[number])) for number in order)
