@@ -20,14 +20,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from model.analysis import corpus_commands
 from model.analysis.ablations.measure import measure_runs, release
 from model.analysis.ablations.results import save_results
 from model.analysis.ablations.table import ablations_report
-from model.analysis.atlas.file import save_atlas
-from model.analysis.atlas.measure import build_atlas
-from model.analysis.coreference.case_files import CURATED, cases_for, curated_cases, read_pronoun_cases, set_language
+from model.analysis.coreference.case_files import CURATED, curated_cases, read_pronoun_cases, set_language
 from model.analysis.coreference.measure import measure_coreference
-from model.analysis.corpus import OWN_CORPUS, read_text
 from model.analysis.held_out import score_copying, score_held_out
 from model.analysis.layer_kinds import Settings, layer_times
 from model.analysis.measured_cost import devices
@@ -37,8 +35,6 @@ from model.analysis.reasons.report import reasons_json, reasons_report
 from model.analysis.report import (
     alignment_json,
     alignment_report,
-    atlas_json,
-    atlas_report,
     copying_json,
     copying_report,
     coreference_json,
@@ -57,7 +53,7 @@ from model.config import LARGEST
 from model.description import describe
 from model.errors import ConfigError, DataError, HeadlightError, memory_short
 from model.evaluation import evaluate_writer
-from model.file_writing import STANDARD_OUTPUT, check_folder, check_writable, json_text, plain_reason, print_in_utf_8
+from model.file_writing import check_folder, check_writable, json_text, plain_reason, print_in_utf_8
 from model.nn.architectures import grown
 from model.opening import as_writer, open_reader
 from model.pairs import data_set_name, read_pairs
@@ -150,13 +146,8 @@ def build_parser() -> argparse.ArgumentParser:
     text = f"sentences with made-up words, names and numbers (default {SENTENCES})"
     copying.add_argument("--sentences", type=WholeNumber(1, 100_000), default=SENTENCES, metavar="N", help=text)
 
-    atlas = add("atlas", run_atlas, "measure every head over a corpus")
-    text = "a sentence a line, or English TAB German; .csv and .jsonl, packed too (200 of ours)"
-    atlas.add_argument("--text", type=path, metavar="FILE", help=text)
-    atlas.add_argument("--align", type=path, metavar="FILE.jsonl", help="alignments made by hand, for error rates")
-    atlas.add_argument("--limit", type=COUNT, metavar="N", help="only the first N sentences")
-    text = "the file to write, or - for standard output; what is printed then goes to standard error"
-    atlas.add_argument("--out", type=path, required=True, metavar="FILE.npz", help=text)
+    atlas = add("atlas", corpus_commands.run_atlas, "measure every head over a corpus")
+    corpus_commands.add_atlas(atlas)
 
     ablations = add("ablations", run_ablations, "print what each part is worth: the table of all trained ablations")
     text = "folder that holds " + ", ".join(DEV_SETS)
@@ -352,23 +343,6 @@ def run_copying(arguments: argparse.Namespace) -> None:
             lambda texts: writer.translate_all(texts, progress=bar.update),
         )
     print(json_text(copying_json(scores)) if arguments.json else copying_report(scores))
-
-
-def run_atlas(arguments: argparse.Namespace) -> None:
-    """Write the atlas of a model's heads over a corpus."""
-    check_writable(arguments.out)
-    sentences = read_text(arguments.text or OWN_CORPUS, arguments.limit)
-    aligned = read_alignments(arguments.align) if arguments.align else []
-    reader = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
-    # A command that was killed goes on where it was.
-    is_file = arguments.out != STANDARD_OUTPUT and (arguments.out.is_file() or not arguments.out.exists())
-    unfinished = arguments.out.with_name(f"{arguments.out.name}.unfinished") if is_file else None
-    with tqdm(total=len(sentences) + len(aligned), unit="sentence") as bar:
-        atlas = build_atlas(reader, sentences, aligned, bar.update, cases_for(reader), unfinished)
-    save_atlas(atlas, arguments.out)
-    report = json_text(atlas_json(atlas)) if arguments.json else atlas_report(atlas)
-    print(report, file=sys.stderr if arguments.out == STANDARD_OUTPUT else sys.stdout)
-    print(arguments.out, file=sys.stderr)
 
 
 def run_ablations(arguments: argparse.Namespace) -> None:

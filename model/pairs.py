@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import math
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -18,6 +19,12 @@ LONGEST_LINE: Final = 1 << 20
 MOST_RATIO: Final = 100
 ALWAYS_ALLOWED: Final = 64 << 20
 OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+_DAMAGED: tuple[type[Exception], ...] = (gzip.BadGzipFile, EOFError, lzma.LZMAError, zlib.error)
+if sys.version_info >= (3, 14):
+    from compression import zstd
+
+    OPENERS[".zst"] = zstd.open
+    _DAMAGED = (*_DAMAGED, zstd.ZstdError)
 
 
 class Pair(NamedTuple):
@@ -38,11 +45,13 @@ def read_pairs(path: str | Path, limit: int | None = None) -> list[Pair]:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a text file (plain, `.xz`, `.gz` or `.bz2`), UTF-8, without their ends.
+    """The lines of a text file (plain, or packed as one of `OPENERS`), UTF-8, without their ends.
 
     Raises a DataError if there is no such file, it cannot be read, is damaged or not UTF-8, or a line, or what the file
     unpacks to, is too long.
     """
+    if path.suffix == ".zst" and path.suffix not in OPENERS:
+        raise DataError("{path}: .zst files need Python 3.14; unpack it with `zstd -d`, and give that file.", path=path)
     number = unpacked = 0
     try:
         with OPENERS.get(path.suffix, open)(path, "rb") as lines:
@@ -55,11 +64,7 @@ def read_lines(path: Path) -> Iterator[str]:
                     )
                     raise DataError(message, path=path, number=number, most=LONGEST_LINE)
                 if unpacked > most:
-                    message = (
-                        "{path} is refused: it unpacks to more than {most:,} bytes, too many for text of its size. "
-                        "If you trust it, unpack it and give the unpacked file."
-                    )
-                    raise DataError(message, path=path, most=most)
+                    raise unpacks_to_too_much(path, int(most))
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\n")
     except FileNotFoundError as error:
         raise DataError("There is no file {path}.", path=path) from error
@@ -67,13 +72,22 @@ def read_lines(path: Path) -> Iterator[str]:
         raise DataError(
             "{path}, line {number} is not UTF-8 text. Save it as UTF-8.", path=path, number=number
         ) from error
-    except (gzip.BadGzipFile, EOFError, lzma.LZMAError, zlib.error) as error:
+    except _DAMAGED as error:
         message = "{path} cannot be read: it is damaged or not a {suffix} file. Copy it again from its source."
         raise DataError(message, path=path, suffix=path.suffix) from error
     except OSError as error:
         # The system names the reason; the module bz2 gives none.
         reason = error.strerror or "damaged"
         raise DataError("{path} cannot be read: {error}.", path=path, error=reason) from error
+
+
+def unpacks_to_too_much(path: Path, most: int) -> DataError:
+    """The error of a file that is too small to hold as much text as comes out of it."""
+    message = (
+        "{path} is refused: it unpacks to more than {most:,} bytes, too many for text of its size. "
+        "If you trust it, unpack it and give the unpacked file."
+    )
+    return DataError(message, path=path, most=most)
 
 
 def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> list[Pair]:

@@ -152,7 +152,7 @@ def few_cases(reader: "Reader") -> "PronounCases | None":
 @pytest.fixture(scope="session", autouse=True)
 def atlases_of_the_command_measured_on_few_pronouns() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("model.__main__.cases_for", few_cases)
+        patch.setattr("model.analysis.corpus_commands.cases_for", few_cases)
         yield
 
 

@@ -216,6 +216,7 @@ WRITES: Final = {
 PATHS_OF_A_PERSON: Final = {
     # A cache.
     "model/analysis/atlas/file.py": {"make_folder"},
+    "model/analysis/corpus_commands.py": {"write_text"},
     "model/checkpoint.py": {"make_folder"},
     "model/trace/file.py": {"written_file"},
     "model/training/command.py": {"make_folder"},

@@ -1,9 +1,13 @@
 """What was measured: text for the command line (layers and heads from 1, as in the app), or data for JSON (from 0)."""
 
+import csv
+import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
+
+import numpy as np
 
 from model.analysis.atlas.measure import AER, Atlas
 from model.analysis.coreference.measure import ContrastScores, CoreferenceScores, HeldOutHead, SiteScores
@@ -203,10 +207,32 @@ def atlas_json(atlas: Atlas) -> dict[str, Any]:
         "corpus": atlas.corpus,
         "sentences": atlas.sentences,
         "skipped": dict(atlas.skipped),
+        "origin": None if atlas.origin is None else {**atlas.origin._asdict(), "columns": list(atlas.origin.columns)},
         "figures": {name: _by_site(table.tolist()) for name, table in atlas.metrics.items()},
+        "intervals": {name: _by_site(ends.tolist()) for name, ends in atlas.intervals.items()},
         "rows": {name: dict(zip(SITES, rows, strict=True)) for name, rows in atlas.rows.items()},
         "strongest": {name: dict(zip(SITES, table.tolist(), strict=True)) for name, table in atlas.strongest.items()},
     }
+
+
+def atlas_csv(atlas: Atlas) -> str:
+    """Every metric of every head with the ends of its interval, a row for each head, counted from 1 as in the app.
+
+    With a byte-order mark, without which Excel reads no umlaut; numbers with the digits that tell one float32 from the
+    next.
+    """
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    ends = [f"{name} {end}" for name in atlas.intervals for end in ("low", "high")]
+    writer.writerow(("site", "layer (from 1)", "head (from 1)", *atlas.metrics, *ends))
+    for site, layer, head in np.ndindex(*atlas.mean_outputs.shape[:3]):
+        of_layers = atlas.heads.get(SITES[site], ())
+        if layer < len(of_layers) and head < of_layers[layer]:
+            of_head = [table[site, layer, head] for table in (*atlas.metrics.values(), *atlas.intervals.values())]
+            numbers = np.concatenate([np.ravel(number) for number in of_head]).astype(np.float32)
+            texts = ("" if np.isnan(number) else str(number) for number in numbers)
+            writer.writerow((SITES[site], layer + 1, head + 1, *texts))
+    return f"\ufeff{file.getvalue()}"
 
 
 def _error_rates_json(rates: ErrorRates) -> dict[str, Any]:

@@ -18,7 +18,8 @@ import numpy as np
 
 from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
 from model.analysis.coreference.case_files import PronounCases
-from model.analysis.corpus import CorpusSentence
+from model.analysis.corpus import CorpusSentence, Origin
+from model.analysis.data_files import Columns
 from model.analysis.metrics.alignment import AlignedPair
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
 from model.errors import DataError
@@ -52,6 +53,7 @@ def save_atlas(atlas: Atlas, path: str | Path, inside: Path | None = None) -> No
         "translations": atlas.translations,
         "skipped": dict(atlas.skipped),
         "rows": {name: list(rows) for name, rows in atlas.rows.items()},
+        "origin": None if atlas.origin is None else atlas.origin._asdict(),
     }
     arrays: dict[str, Array] = {
         "atlas.json": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
@@ -166,7 +168,21 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
         divergences=_checked(arrays["divergences"], np.float32, (len(SITES), heads, heads)),
         mean_outputs=mean_outputs,
         heads=MappingProxyType(_heads(header.get("heads"), shape)),
+        origin=_origin(header.get("origin")),
     )
+
+
+def _origin(value: object) -> Origin | None:
+    """Where the sentences come from; an earlier file does not say."""
+    if value is None:
+        return None
+    if not isinstance(value, dict) or set(value) != set(Origin._fields):
+        raise ValueError("it does not say where its sentences come from")
+    origin = Origin(**value | {"columns": Columns(*map(str, value["columns"]))})
+    counts = origin.rows, origin.seed, *(count for count in (origin.limit, origin.sample) if count is not None)
+    if not isinstance(origin.name, str) or not all(type(count) is int for count in counts):
+        raise ValueError("it does not say where its sentences come from")
+    return origin
 
 
 def _heads(value: object, shape: Sequence[int]) -> dict[str, tuple[int, ...]]:

@@ -24,7 +24,7 @@ from torch.nn.functional import pad
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import measure_coreference
-from model.analysis.corpus import CorpusSentence, SiteRun, corpus_digest
+from model.analysis.corpus import Corpus, CorpusSentence, Origin, SiteRun, corpus_digest
 from model.analysis.metrics.alignment import OF_WEIGHTS, AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import NORM, ROW_METRICS, AttentionRows, Heads, has_choice, row_metrics
@@ -101,6 +101,7 @@ class Atlas:
     #: [site, layer, head, d_v], the mean of each head's output; NaN where it is not known.
     mean_outputs: Float[Table, "site layer head d_v"]
     heads: Mapping[str, tuple[int, ...]]  #: site → the heads of each of its layers
+    origin: Origin | None = None  #: where the sentences come from, if that is known
 
     def own(self, site: str) -> Int[npt.NDArray[np.int64], "head"]:
         """Which of the layer · head indices of a site the model has heads for."""
@@ -179,6 +180,7 @@ def build_atlas(
             divergences=_frozen(survey.divergences(total)),
             mean_outputs=_frozen(survey.mean_outputs(total)),
             heads=MappingProxyType({site: tuple(of_layers) for site, of_layers in survey.heads.items()}),
+            origin=sentences.origin if isinstance(sentences, Corpus) else None,
         )
 
     summed = Sum(

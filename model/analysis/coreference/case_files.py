@@ -27,7 +27,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from model.analysis.corpus import JsonRow, LineError, parse_json_row
+from model.analysis.data_files import JsonRow, LineError, parse_json_row
 from model.checked import has_surrogate
 from model.errors import DataError, Message, said
 from model.folder_files import read_as_data

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.analysis.corpus import read_json_rows
+from model.analysis.data_files import read_json_rows
 from model.analysis.metrics.estimates import ErrorRates, HeadCounts, score_heads
 from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress

@@ -2,11 +2,17 @@
 
 import bz2
 import gzip
+import json
+import lzma
+from collections import Counter
 from pathlib import Path
 
+import pyarrow
 import pytest
+from pyarrow import ipc, parquet
 
 from model.analysis.corpus import OWN_CORPUS, CorpusSentence, read_text
+from model.analysis.data_files import Columns
 from model.analysis.held_out import is_babble, is_copied, score_copying
 from model.analysis.word_diff import WordSpan, word_diff
 from model.errors import DataError
@@ -151,7 +157,8 @@ def test_a_table_has_a_sentence_and_perhaps_its_translation_in_each_row(
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", "One,two,three\n", "line 1: expected a sentence"),
+        ("a.csv", "One,two,three\n", r"no column 'text'. Its columns are 'One', 'two', 'three'"),
+        ("a.csv", "One.\nTwo,two,three\n", "line 2: expected a sentence"),
         ("a.csv", f'"{"word " * 50_000}"\n', "line 1: field larger than field limit"),
         ("a.jsonl", '{"words": "One."}\n', "line 1: expected a field “text”"),
         ("a.jsonl", "One.\n", "line 1: expected one JSON object"),
@@ -161,6 +168,91 @@ def test_a_row_that_is_no_sentence_is_named(tmp_path: Path, name: str, content: 
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=message):
         read_text(tmp_path / name)
+
+
+TABLE = {"id": ["1", "2", "3", "4"], "de": ["Eins.", "Zwei.", None, "Vier."], "en": ["One.", "=1+1", "  ", "Four."]}
+
+
+def written(folder: Path, kind: str) -> Path:
+    """`TABLE` in a format."""
+    path = folder / f"rows.{kind}"
+    rows = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
+    match kind:
+        case "parquet":
+            parquet.write_table(pyarrow.table(TABLE), path, row_group_size=3)
+        case "folder":
+            path.mkdir()
+            table = pyarrow.table(TABLE)
+            names = ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]
+            for name, part in zip(names, (table[:3], table[3:]), strict=True):
+                with pyarrow.OSFile(str(path / name), "wb") as file, ipc.new_stream(file, table.schema) as stream:
+                    stream.write_table(part)
+            state = {"_data_files": [{"filename": name} for name in names], "_split": "train"}
+            (path / "state.json").write_text(json.dumps(state), encoding="utf-8")
+        case "jsonl.xz":
+            path.write_bytes(lzma.compress("\n".join(map(json.dumps, rows)).encode()))
+        case _:
+            sign = "," if kind.startswith("csv") else "\t"
+            lines = [sign.join(TABLE), *(sign.join(value or "" for value in row.values()) for row in rows)]
+            path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+FORMATS = ("csv", "tsv", "jsonl.xz", "parquet", "folder")
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_column_is_read_by_its_name_from_every_format(tmp_path: Path, kind: str) -> None:
+    path = written(tmp_path, kind)
+    # A cell that a spreadsheet would compute is text, and a blank one is no sentence.
+    assert list(read_text(path, columns=Columns("en"))) == [(text, None) for text in ("One.", "=1+1", "Four.")]
+    both = [("Eins.", "One."), ("Zwei.", "=1+1"), ("Vier.", "Four.")]
+    assert list(read_text(path, columns=Columns("de", "en"))) == both
+    assert list(read_text(path, 1, columns=Columns("de", "en"))) == both[:1]
+    listed = "id, de, en" if "jsonl" in kind else "'id', 'de', 'en'"
+    with pytest.raises(DataError, match=listed):
+        read_text(path, columns=Columns("fr"))
+
+
+def test_a_sample_is_drawn_by_its_seed_and_not_by_the_format(tmp_path: Path) -> None:
+    texts = [f"Sentence {number}." for number in range(300)]
+    lines, table = tmp_path / "a.txt", tmp_path / "b.parquet"
+    lines.write_text("\n".join(texts), encoding="utf-8")
+    parquet.write_table(pyarrow.table({"text": texts}), table, row_group_size=70)
+    first, again, other = (read_text(path, sample=20, seed=seed) for path, seed in ((lines, 1), (table, 1), (lines, 2)))
+    drawn = [sentence.text for sentence in first]
+    assert [sentence.text for sentence in again] == drawn
+    assert [sentence.text for sentence in other] != drawn
+    assert (len(first), len(set(drawn)), drawn) == (20, 20, sorted(drawn, key=texts.index))
+    assert [sentence.text for sentence in read_text(lines, sample=301)] == texts
+    # Each row is drawn as often as another.
+    seen = Counter(sentence for seed in range(40) for sentence in read_text(lines, sample=30, seed=seed))
+    assert (sum(seen.values()), max(seen.values()) < 14, len(seen) > 280) == (1_200, True, True)
+
+
+def test_hostile_tables_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    bomb, numbers, delta = tmp_path / "bomb.parquet", tmp_path / "numbers.parquet", tmp_path / "delta.parquet"
+    parquet.write_table(pyarrow.table({"text": ["word " * 200_000] * 100}), bomb)
+    with pytest.raises(DataError, match="unpacks to more than"):
+        read_text(bomb)
+    parquet.write_table(pyarrow.table({"text": [1, 2]}), numbers)
+    with pytest.raises(DataError, match="values of type int64; expected text"):
+        read_text(numbers)
+    encoding = {"text": "DELTA_BYTE_ARRAY"}
+    parquet.write_table(pyarrow.table({"text": ["a", "b"]}), delta, use_dictionary=False, column_encoding=encoding)
+    with pytest.raises(DataError, match="delta encoding"):
+        read_text(delta)
+    numbers.write_bytes(b"PAR1 is all that is true of it PAR1")
+    with pytest.raises(DataError, match="damaged or of another format"):
+        read_text(numbers)
+    folder = written(tmp_path, "folder")
+    (folder / "state.json").write_text(json.dumps({"_data_files": [{"filename": "../bomb.parquet"}]}), encoding="utf-8")
+    with pytest.raises(DataError, match="a link to a place outside the folder"):
+        read_text(folder)
+    (folder / "train").mkdir()
+    (folder / "state.json").rename(folder / "train" / "state.json")
+    with pytest.raises(DataError, match=r"several parts \(train\)"):
+        read_text(folder)
 
 
 def test_our_own_corpus_has_200_different_sentences() -> None:

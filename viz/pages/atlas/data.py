@@ -15,10 +15,12 @@ import streamlit as st
 from jaxtyping import Float, Int
 
 from model import Reader, later
+from model.analysis import report
 from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
 from model.analysis.coreference.case_files import cases_for
-from model.analysis.corpus import OWN_CORPUS, CorpusSentence, parse_json_row, read_text
+from model.analysis.corpus import OWN_CORPUS, CorpusSentence, read_text
+from model.analysis.data_files import parse_json_row
 from model.analysis.metrics.alignment import AlignedPair
 from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads
 from model.analysis.metrics.head_metrics import ROW_METRICS
@@ -236,6 +238,11 @@ def job_metrics(site: str, metrics: Metrics) -> dict[tuple[int, int], set[str]]:
     resting = {rule.metric for rule in RULES if rule.is_rest}
     found = jobs_of_heads(site, metrics, {})
     return {head: {job.metric for job in jobs} - resting for head, jobs in found.items()}
+
+
+def table(atlas: Atlas) -> bytes:
+    """Every metric of every head, as a file."""
+    return report.atlas_csv(atlas).encode()
 
 
 def lacking(atlas: Atlas) -> list[str]:

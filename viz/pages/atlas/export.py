@@ -1,6 +1,5 @@
 """The atlas as files and as Python. In files sites are named as in arrays."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -79,7 +78,7 @@ def files(atlas: "Atlas") -> None:
     """The tables of the page as files."""
     site = state.current().common.site
     heads = data.shape_of(atlas, site)[1]
-    controls.table_button(_("All heads and metrics (CSV)"), partial(all_metrics, atlas, SITES), file_name("atlas"))
+    controls.table_button(_("All heads and metrics (CSV)"), partial(data.table, atlas), file_name("atlas"))
     controls.table_button(
         _("All distances between heads of this attention (CSV)"),
         lambda: distances(data.distances(atlas, site), heads),
@@ -87,28 +86,7 @@ def files(atlas: "Atlas") -> None:
     )
 
 
-def all_metrics(atlas: "Atlas", sites: Sequence[str]) -> bytes:
-    """Every metric of every head: a row for each head of the model."""
-    indices = list(np.ndindex(*atlas.mean_outputs.shape[:3]))
-    columns = digits(np.stack([values.ravel() for values in atlas.metrics.values()], axis=1))
-    rows = (
-        (sites[site], layer, head, *_known(numbers))
-        for (site, layer, head), numbers in zip(indices, columns, strict=True)
-        if _is_there(atlas, sites[site], layer, head)
-    )
-    return table(("site", "layer", "head", *atlas.metrics), rows)
-
-
-def _is_there(atlas: "Atlas", site: str, layer: int, head: int) -> bool:
-    of_layers = atlas.heads.get(site, ())
-    return layer < len(of_layers) and head < of_layers[layer]
-
-
 def distances(values: Float[np.ndarray, "layer_head layer_head"], heads: int) -> bytes:
     """How far heads of a site are from one another: a row and a column for each, named as on pages."""
     names = [written.head_label(*divmod(index, heads)) for index in range(len(values))]
     return table(("head of layer", *names), ((name, *row) for name, row in zip(names, digits(values), strict=True)))
-
-
-def _known(numbers: Sequence[str]) -> list[str]:
-    return ["" if number == "nan" else number for number in numbers]

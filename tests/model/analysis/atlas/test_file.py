@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from model import Translator
 from model.__main__ import main
 from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas, save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
-from model.analysis.corpus import CorpusSentence
+from model.analysis.corpus import CorpusSentence, Origin
+from model.analysis.data_files import Columns
 from model.checkpoint import model_digest
 from model.errors import DataError
 from model.nn.encoder_decoder import SITES
@@ -47,6 +49,9 @@ def test_what_is_read_is_what_was_written(atlas: Atlas, translator: Translator, 
     assert loaded.model == model_digest(translator.model, translator.tokenizer)
     with pytest.raises(ValueError, match="read-only"):
         loaded.divergences[...] = 0
+    origin = Origin("mine.csv", 90, Columns("en", "de"), sample=30, seed=7)
+    save_atlas(replace(atlas, origin=origin), tmp_path / "drawn.npz")
+    assert (load_atlas(tmp_path / "drawn.npz").origin, loaded.origin) == (origin, None)
 
 
 def changed(path: Path, **changes: np.ndarray) -> bytes:
@@ -83,6 +88,7 @@ def damages(path: Path) -> dict[str, bytes]:
         "missing text": changed(path, **{"atlas.json": with_header(texts=["a"], translations=["b"])}),
         "rows": changed(path, **{"atlas.json": with_header(rows={"entropy": [1]})}),
         "no object": changed(path, **{"atlas.json": np.frombuffer(b"[]", dtype=np.uint8)}),
+        "origin": changed(path, **{"atlas.json": with_header(origin={"name": "a.csv", "rows": 2})}),
         "shape": changed(path, figures__entropy=figure[:, :1]),
         "type": changed(path, figures__entropy=figure.astype(np.float64)),
         "sentence": changed(path, strongest__entropy=strongest + 1),

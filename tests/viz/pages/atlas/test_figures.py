@@ -9,7 +9,7 @@ from model.analysis.atlas.measure import Atlas
 from viz.pages.atlas import data, export, head_panel
 from viz.pages.atlas.figures import Axis, Points, name_places, scatter
 from viz.pages.atlas.metric_texts import HeadMap, View
-from viz.text.written import CROSS, ENCODER, SITES
+from viz.text.written import CROSS, ENCODER
 
 VALUES = np.array([[0.5, np.nan], [0.75, 0.25]], np.float32)
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)
@@ -80,7 +80,7 @@ def test_names_lie_over_no_point_and_no_other_name() -> None:
 
 
 def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> None:
-    lines = list(csv.DictReader(export.all_metrics(atlas, SITES).decode("utf-8-sig").splitlines()))
+    lines = list(csv.DictReader(data.table(atlas).decode("utf-8-sig").splitlines()))
     assert len(lines) == 3 * 8
     line = lines[8 + 5]  # decoder.self L2 H2
     named = line["site"], line["layer (from 1)"], line["head (from 1)"], line["next"]

@@ -1,0 +1,77 @@
+"""The commands that measure heads over a person's sentences."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from model.analysis.atlas.file import save_atlas
+from model.analysis.atlas.measure import build_atlas
+from model.analysis.coreference.case_files import cases_for
+from model.analysis.corpus import OWN_CORPUS, Corpus, read_text
+from model.analysis.data_files import Columns
+from model.analysis.metrics.alignment import read_alignments
+from model.analysis.report import atlas_csv, atlas_json, atlas_report
+from model.arguments import COUNT, MOST, WholeNumber, path
+from model.file_writing import STANDARD_OUTPUT, check_writable, json_text, write_text
+from model.opening import open_reader
+
+
+def add_atlas(parser: argparse.ArgumentParser) -> None:
+    """The options; those that commands share are added where all are."""
+    add_corpus(parser)
+    parser.add_argument("--align", type=path, metavar="FILE.jsonl", help="alignments made by hand, for error rates")
+    text = "the file to write, or - for standard output; what is printed then goes to standard error"
+    parser.add_argument("--out", type=path, required=True, metavar="FILE.npz", help=text)
+    text = "also write every metric of every head with its interval, a row for each head"
+    parser.add_argument("--csv", type=path, metavar="FILE.csv", help=text)
+
+
+def add_corpus(parser: argparse.ArgumentParser) -> None:
+    """The options of a command that reads sentences."""
+    text = (
+        "a sentence a line, or English TAB German; .csv, .tsv, .jsonl, packed too (.gz, .xz, .bz2), .parquet, or a "
+        "folder that the library datasets saved (200 sentences of ours)"
+    )
+    parser.add_argument("--text", type=path, metavar="FILE", help=text)
+    parser.add_argument("--column", default="", metavar="NAME", help="column of the sentences (default “text”)")
+    text = "column of translations to read along (default “translation”, if there is one)"
+    parser.add_argument("--translation-column", default="", metavar="NAME", help=text)
+    parser.add_argument("--limit", type=COUNT, metavar="N", help="only the first N sentences")
+    parser.add_argument(
+        "--sample", type=COUNT, metavar="N", help="N sentences drawn from all, on every machine the same"
+    )
+    parser.add_argument("--seed", type=WholeNumber(0, MOST), default=0, metavar="S", help="of the sample (default 0)")
+
+
+def given_corpus(arguments: argparse.Namespace) -> Corpus:
+    """What these options name. Raises as `read_text`."""
+    columns = Columns(arguments.column, arguments.translation_column)
+    file, sample, seed = arguments.text or OWN_CORPUS, arguments.sample, arguments.seed
+    return read_text(file, arguments.limit, columns=columns, sample=sample, seed=seed)
+
+
+def unfinished_beside(out: Path) -> Path | None:
+    """Where a command that writes this file keeps its chunks: after a kill it goes on where it was."""
+    is_file = out != STANDARD_OUTPUT and (out.is_file() or not out.exists())
+    return out.with_name(f"{out.name}.unfinished") if is_file else None
+
+
+def run_atlas(arguments: argparse.Namespace) -> None:
+    """Write the atlas of a model's heads over a corpus."""
+    check_writable(arguments.out)
+    if arguments.csv:
+        check_writable(arguments.csv)
+    sentences = given_corpus(arguments)
+    aligned = read_alignments(arguments.align) if arguments.align else []
+    reader = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
+    unfinished = unfinished_beside(arguments.out)
+    with tqdm(total=len(sentences) + len(aligned), unit="sentence") as bar:
+        atlas = build_atlas(reader, sentences, aligned, bar.update, cases_for(reader), unfinished)
+    save_atlas(atlas, arguments.out)
+    if arguments.csv:
+        write_text(arguments.csv, atlas_csv(atlas))
+    report = json_text(atlas_json(atlas)) if arguments.json else atlas_report(atlas)
+    print(report, file=sys.stderr if arguments.out == STANDARD_OUTPUT else sys.stdout)
+    print(arguments.out, file=sys.stderr)
