@@ -207,6 +207,12 @@ def _has_sides(config: Mapping[str, Any]) -> bool:
     )
 
 
+def _is_made_of_two(config: Mapping[str, Any]) -> bool:
+    """Whether settings are of an encoder of pictures, and of a decoder that has been told how wide that is (BLIP)."""
+    eye, hand = config.get("vision_config"), config.get("text_config")
+    return isinstance(eye, dict) and isinstance(hand, dict) and "encoder_hidden_size" in hand and not _has_sides(config)
+
+
 def reads_in(path: Path) -> SourceKind | None:
     """What the model in a folder seems to read; as `kind_in`."""
     kind = kind_in(path)
@@ -250,7 +256,7 @@ def languages_in(path: Path) -> tuple[str, str]:
 def _kind_of(config: Mapping[str, Any]) -> Kind | None:
     if not isinstance(config.get("model_type"), str):
         return None
-    if config.get("is_encoder_decoder") is True:
+    if config.get("is_encoder_decoder") is True or _is_made_of_two(config):
         return "encoder-decoder"
     if ("patch_size" in config and "vocab_size" not in config) or _has_sides(config):
         return "image"

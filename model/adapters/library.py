@@ -42,7 +42,7 @@ SOUND: Final = ("input_features", "input_values")
 PIXELS: Final = ("pixel_values", "flattened_patches")
 
 #: Role → the library's maps from a configuration to the classes that have it.
-_MAPS: Final[Mapping[Role, tuple[Any, ...]]] = {
+MAPS: Final[Mapping[Role, tuple[Any, ...]]] = {
     "causal": (transformers.AutoModelForCausalLM,),
     "seq2seq": (
         transformers.AutoModelForSeq2SeqLM,
@@ -66,6 +66,7 @@ class ModelClass:
     made: Any
     role: Role
     why: str = ""  #: its name, and how it was chosen
+    is_made_of_two: bool = False  #: as of `joined.halves`
 
     @property
     def reads_pictures(self) -> bool:
@@ -75,7 +76,10 @@ class ModelClass:
     @property
     def reads_both(self) -> bool:
         """Whether it can be given a text and a picture."""
-        return {"input_ids", "pixel_values"} <= inspect.signature(self.made.forward).parameters.keys()
+        return (
+            not self.is_made_of_two
+            and {"input_ids", "pixel_values"} <= inspect.signature(self.made.forward).parameters.keys()
+        )
 
     @property
     def has_words(self) -> bool:
@@ -95,7 +99,7 @@ class ModelClass:
     @property
     def has_two_stacks(self) -> bool:
         """Whether it has an encoder and a decoder behind it."""
-        return "decoder_input_ids" in inspect.signature(self.made.forward).parameters
+        return self.is_made_of_two or "decoder_input_ids" in inspect.signature(self.made.forward).parameters
 
 
 #: Classes of modules that multiply by a matrix; the second, of GPT-2 and its kin, holds it transposed.
@@ -185,12 +189,12 @@ def has_words(model: Any) -> bool:
 
 def is_for(model: Any, role: Role) -> bool:
     """Whether a model's class is one of those that the library's own maps have for this."""
-    return any(type(model) in _classes(auto, type(model.config)) for auto in _MAPS[role])
+    return any(type(model) in mapped(auto, type(model.config)) for auto in MAPS[role])
 
 
 def has_class_for(config: Any, role: Role) -> bool:
     """Whether the library has a class for this, of this kind of model."""
-    return any(_classes(auto, type(config)) for auto in _MAPS[role])
+    return any(mapped(auto, type(config)) for auto in MAPS[role])
 
 
 def end_by_no_padding(model: Any) -> None:
@@ -231,25 +235,7 @@ def can_write(model: Any) -> bool:
     return bool(model.can_generate())
 
 
-def classes_of(config: Any) -> list[ModelClass]:
-    """The classes that the library's own maps have for a configuration, by what they are for, `trunk` last; of those
-    that write about a picture, the ones that read it by an encoder, and nothing else.
-    """
-    found = [
-        (auto, ModelClass(made, role))
-        for role, maps in _MAPS.items()
-        for auto in maps
-        for made in _classes(auto, type(config))
-    ]
-    about = transformers.AutoModelForImageTextToText
-    return [
-        each
-        for auto, each in found
-        if auto is not about or (each.reads_pictures and each.has_two_stacks and not each.reads_both)
-    ]
-
-
-def _classes(auto: Any, config_class: type) -> tuple[Any, ...]:
+def mapped(auto: Any, config_class: type) -> tuple[Any, ...]:
     """The classes that one of the library's maps has for a configuration."""
     made = auto._model_mapping.get(config_class, ())
     return tuple(each for each in (made if isinstance(made, list | tuple) else (made,)) if each is not None)

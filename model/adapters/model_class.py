@@ -5,6 +5,7 @@ has all weights of its head, else the model without a head.
 """
 
 import inspect
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from typing import Any
 import transformers
 
 from model.adapters import library
+from model.adapters.joined import halves
 from model.adapters.library import ModelClass, Role
 from model.errors import CheckpointError, Message, said
 
@@ -42,9 +44,9 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
         tensors: names of the folder's tensors; None for a model that is to be made, which has all.
 
     Raises a CheckpointError if the library has no class for it that reads text, pictures or sound alone; one that can
-    be given text and pictures is run on a text alone only where config.json names it.
+    be given text and pictures is run on a text alone only where config.json names it, and a model of texts is a part.
     """
-    known = library.classes_of(config)
+    known = classes_of(config)
     if any(each.role == "trunk" and each.reads_sound for each in known):
         # A decoder without the encoder that hears is none of these.
         known = [each for each in known if each.reads_sound]
@@ -64,11 +66,19 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
     chosen = stated[:1] or list(_with_filled_head(config, known, tensors))
     for each in (*chosen, *trunks, *known):
         if each.made.main_input_name in ("input_ids", *library.PIXELS, *library.SOUND):
-            if each.reads_both and each not in stated and (writes or not each.has_sides):
+            joins_both = each.reads_both and (writes or not each.has_sides)
+            if joins_both and (each not in stated or not _has_text_model(each, config)):
                 # Without the head that says words, a text alone would run a part of it.
                 break
             return replace(each, why=_why(each, each in stated, named))
-    if any(each.reads_both for each in known):
+    if reads_both := [each for each in known if each.reads_both]:
+        of_text = [ModelClass(made, "causal") for made in named if made.can_generate()] or reads_both
+        if not config.is_encoder_decoder and not _crosses(library.empty_model(of_text[0], config)):
+            message = (
+                "This folder contains a decoder that reads the tokens of a picture within its text ({kind}): it "
+                "attends to them as to words, and has no cross-attention. Headlight does not open such models yet."
+            )
+            raise CheckpointError(message, kind=str(config.model_type)[:60])
         message = (
             "This folder contains a model that reads text and pictures together ({kind}), which Headlight does not do "
             "yet."
@@ -79,6 +89,43 @@ def class_of(config: Any, tensors: Collection[str] | None = None) -> ModelClass:
         "sound alone, and Headlight opens no other models yet.",
         kind=str(config.model_type)[:60],
     )
+
+
+def classes_of(config: Any) -> list[ModelClass]:
+    """The classes that the library's own maps have for a configuration, by what they are for, `trunk` last; of those
+    that write about a picture, the ones that read it by an encoder, and nothing else.
+    """
+    found = [
+        (auto, ModelClass(made, role))
+        for role, maps in library.MAPS.items()
+        for auto in maps
+        for made in library.mapped(auto, type(config))
+    ]
+    about = transformers.AutoModelForImageTextToText
+    return [
+        replace(each, is_made_of_two=auto is about and not each.has_two_stacks)
+        for auto, each in found
+        if auto is not about or _reads_by_encoder(each, config)
+    ]
+
+
+def _reads_by_encoder(each: ModelClass, config: Any) -> bool:
+    """Whether what writes about a picture has an encoder of it, and a decoder that reads what that puts out."""
+    if not each.reads_pictures or (each.has_two_stacks and each.reads_both):
+        return False
+    return each.has_two_stacks or halves(library.empty_model(each, config)) is not None
+
+
+def _has_text_model(model_class: ModelClass, config: Any) -> bool:
+    """Whether a part of a model is one that reads texts alone."""
+    model = library.empty_model(model_class, config)
+    parts = (part for part in model.modules() if part is not model and isinstance(part, transformers.PreTrainedModel))
+    return any(part.main_input_name == "input_ids" and not ModelClass(type(part), "trunk").reads_both for part in parts)
+
+
+def _crosses(model: Any) -> bool:
+    """Whether a part of a model attends to what another one put out, by what the library calls such modules."""
+    return any(re.search("cross|encoder_att|EncDec", name) for name, _ in model.named_modules())
 
 
 def _why(chosen: ModelClass, is_stated: bool, named: Sequence[Any]) -> Message:

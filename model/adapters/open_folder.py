@@ -18,6 +18,7 @@ from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.given import LACKS, WINDOWS
 from model.adapters.inspect_folder import extractor_settings, private_copy, try_once
+from model.adapters.joined import join
 from model.adapters.lacks import lacks_of
 from model.adapters.layout import Layout, longest_text
 from model.adapters.library_tokenizer import LibraryTokenizer
@@ -252,7 +253,7 @@ def _loaded(
         whole = replace(check_whole(model, loading, stored, folder.name), opened_as=model_class.why)
     if placement is not None and offloaded is not None:
         model = settle(model, placement, offloaded)
-    return (model if folder.adapter is None else merge(model, folder.adapter)), whole
+    return join(model if folder.adapter is None else merge(model, folder.adapter)), whole
 
 
 @contextmanager

@@ -36,6 +36,8 @@ _MOST_SPECIAL: Final = 256
 _OF_LAYER: Final = re.compile(r"\.\d+\.")
 #: How parameters of special tokens are called → the name of the token, where it is not the same in capitals.
 _NAMES: Final[Mapping[str, str]] = {"class": "CLS", "register": "REG", "distillation": "DIST", "detection": "DET"}
+#: The setting of a processor that cuts off what is around the dark parts of a picture.
+_CUTS: Final = "do_crop_margin"
 _UNPLACED: Final = said(
     "This model ({name}) does not read a picture patch by patch in reading order, so it is unknown which part of the "
     "picture a token represents."
@@ -90,8 +92,10 @@ class Sight:
         for shape, numbers in others:
             # A model that reads pictures of one shape says so of another one.
             with suppress(ValueError, RuntimeError):
-                found = made._proven(numbers)
                 made._check_colours(shape)
+                if made._is_placed_as(numbers, first[1]):
+                    continue
+                found = made._proven(numbers)
                 made = replace(made, varies=made.varies or made._count(numbers) != made._count(first[1]))
                 if (found.before, found.after) != (made.before, made.after):
                     raise made._unplaced
@@ -103,9 +107,21 @@ class Sight:
         Raises an InputTextError if it is too long and thin for the processor.
         """
         if isinstance(picture, PartlyHidden):
-            return self._without(picture)
+            return self._without(replace(picture, picture=self._without_margin(picture.picture)))
+        return self._made(self._without_margin(picture))
+
+    def _without_margin(self, picture: Image.Image) -> Image.Image:
+        """What is left of a picture by a processor that cuts off its margin (nougat), and does nothing else now."""
+        settings = self.processor
+        if not getattr(settings, _CUTS, False):
+            return picture
+        steps = {name: False for name in vars(settings) if name.startswith("do_") and name != _CUTS}
+        return Image.fromarray(settings(picture, return_tensors="np", **steps)["pixel_values"][0].transpose(1, 2, 0))
+
+    def _made(self, picture: Image.Image) -> dict[str, Tensor]:
+        options = {_CUTS: False} if getattr(self.processor, _CUTS, False) else {}
         try:
-            made = self.processor(picture, return_tensors="pt")
+            made = self.processor(picture, return_tensors="pt", **options)
         except (ValueError, ZeroDivisionError, RuntimeError) as error:
             message = "The image processor of this model cannot read a picture of {width} × {height} pixels. Crop it."
             raise InputTextError(message, width=picture.width, height=picture.height) from error
@@ -120,7 +136,7 @@ class Sight:
         """The numbers of a picture, and within a rectangle those of a plain one; of patches that are cut out already,
         those whose middle lies in it.
         """
-        made, plain = self.numbers(partly.picture), self.numbers(partly.plain())[self._name]
+        made, plain = self._made(partly.picture), self._made(partly.plain())[self._name]
         left, top, right, bottom = partly.box
         given, (height, width) = made[self._name].clone(), self.size
         if given.dim() == 4:
@@ -149,6 +165,15 @@ class Sight:
         picture = probe_picture()
         numbers = self.numbers(picture)
         return Probe(self.source("", numbers, picture).ids if target else (), tuple(target), numbers)
+
+    def _is_placed_as(self, numbers: Numbers, others: Numbers) -> bool:
+        """Whether the numbers of two pictures have the same patches at the same places."""
+        around = numbers.keys() - {self._name}
+        return (
+            numbers[self._name].shape == others[self._name].shape
+            and self._shape(numbers) == self._shape(others)
+            and all(torch.equal(numbers[name], others[name]) for name in around)
+        )
 
     def _of_windows(self) -> "Sight":
         """The same, of an encoder that joins patches on its way: positions are then what it puts out where windows do
@@ -281,6 +306,10 @@ class Sight:
         picture = Image.new("RGB", shape, "grey")
         plain = Image.new("RGB", shape, "grey")
         picture.paste("red", spot)
+        for each in (picture, plain):
+            # A margin around what is dark may be cut off.
+            each.paste("black", (0, 0, 1, 1))
+            each.paste("black", (width - 1, height - 1, width, height))
         seen = self._seen(self.numbers(picture), picture).float()
         apart = (seen - self._seen(self.numbers(plain), plain).float()).abs().sum(-1)
         rows, columns = (apart > apart.max() / 2).nonzero(as_tuple=True)

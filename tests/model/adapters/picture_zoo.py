@@ -57,11 +57,11 @@ def save_joined(folder: Path, eye: Any, hand: Any, processor: Any = None, pieces
     return save(folder, transformers.VisionEncoderDecoderModel, config, processor, pieces)
 
 
-def save(folder: Path, made: Any, config: Any, processor: Any, pieces: str) -> Path:
-    """A model that may write every token of its tokenizer, with that and its processor."""
+def save(folder: Path, made: Any, config: Any, processor: Any, pieces: str, more: int = 0) -> Path:
+    """A model that may write every token of its tokenizer, and so many more, with that and its processor."""
     zoo.save_tokenizer(folder, pieces)
     hand: Any = config.get_text_config(decoder=True)
-    hand.vocab_size = len(transformers.AutoTokenizer.from_pretrained(folder))
+    hand.vocab_size = len(transformers.AutoTokenizer.from_pretrained(folder)) + more
     torch.manual_seed(0)
     model = made(config)
     stir(model)
@@ -86,8 +86,16 @@ def save_pix2struct(folder: Path) -> Path:
     return save(folder, transformers.Pix2StructForConditionalGeneration, config, processor, "metaspace")
 
 
-def save_donut(folder: Path) -> Path:
-    """A Donut: windows in its encoder, tasks by tokens."""
+def save_blip(folder: Path) -> Path:
+    """A BLIP, whose decoder begins with a token that its tokenizer does not have, and ends with [SEP]."""
+    hand = _HAND | {"encoder_hidden_size": 24, "bos_token_id": 260, "sep_token_id": 3}
+    config = transformers.BlipConfig(vision_config=_NARROW, text_config=hand)
+    processor = transformers.BlipImageProcessorPil(size={"height": 24, "width": 24}, **_MEAN)
+    return save(folder, transformers.BlipForConditionalGeneration, config, processor, "wordpiece", more=2)
+
+
+def save_windowed(folder: Path, processor: Any) -> Path:
+    """A Donut or nougat: windows in its encoder, tasks by tokens."""
     eye = transformers.DonutSwinConfig(
         image_size=[64, 32], patch_size=4, embed_dim=8, depths=[2, 2], num_heads=[2, 4], window_size=4
     )
@@ -97,8 +105,7 @@ def save_donut(folder: Path) -> Path:
         "add_final_layer_norm": True, **_ENDS,
     }  # fmt: skip
     hand = transformers.MBartConfig(**writes)
-    processor = transformers.DonutImageProcessor(size={"height": 64, "width": 32}, do_align_long_axis=False, **_MEAN)
-    return save_joined(folder, eye, hand, processor, "metaspace")
+    return save_joined(folder, eye, hand, processor(size={"height": 64, "width": 32}, **_MEAN), "metaspace")
 
 
 #: Kind → what saves a folder of it.
@@ -120,16 +127,18 @@ SAVED: Final[dict[str, Callable[[Path], Path]]] = {
         pieces="bytes",
     ),
     "pix2struct": save_pix2struct,
-    "donut": save_donut,
+    "donut": partial(save_windowed, processor=transformers.DonutImageProcessorPil),
+    "nougat": partial(save_windowed, processor=transformers.NougatImageProcessorPil),
+    "blip": save_blip,
 }
 
 #: Kind → site → its layers.
 LAYERS: Final = {kind: {"encoder.self": 3, "decoder.self": 2, "decoder.cross": 2} for kind in SAVED}
 # What attends within windows is not shown.
-LAYERS["donut"] = {"decoder.self": 2, "decoder.cross": 2}
+LAYERS["donut"] = LAYERS["nougat"] = {"decoder.self": 2, "decoder.cross": 2}
 
 #: Those whose scores are not split: encoder and decoder have different widths, or the encoder's rows are masked.
-UNSPLIT: Final = ("vit-bert", "beit-trocr", "pix2struct", "donut")
+UNSPLIT: Final = ("vit-bert", "beit-trocr", "pix2struct", "donut", "nougat", "blip")
 
 if __name__ == "__main__":
     for kind, save_kind in SAVED.items():

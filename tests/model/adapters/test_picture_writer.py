@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 import transformers
+from PIL import Image
 
 from model import SwitchOff
 from model.adapters.image_reader import PictureWriter
@@ -18,6 +19,7 @@ from model.adapters.model_class import class_of
 from model.analysis.reasons.score import Question, explain
 from model.errors import CheckpointError, InputTextError, TraceError
 from model.opening import open_reader
+from model.sources.picture_file import PartlyHidden
 from model.sources.source import PictureSource
 from tests.model.adapters import picture_zoo
 
@@ -57,22 +59,36 @@ def eager(folder: Path) -> tuple[Any, dict[str, torch.Tensor]]:
     return model, dict(processor(picture_zoo.picture(), return_tensors="pt"))
 
 
+@torch.inference_mode()
+def eager_attentions(model: Any, given: dict[str, torch.Tensor], ids: torch.Tensor) -> tuple[dict[str, Any], int]:
+    """Site → the weights that the library's own model returns, and how many positions its encoder puts out."""
+    if isinstance(model, transformers.BlipForConditionalGeneration):
+        eye = model.vision_model(**given, output_attentions=True)
+        hand = model.text_decoder(
+            ids, encoder_hidden_states=eye.last_hidden_state, output_attentions=True, use_cache=False
+        )
+        torch.testing.assert_close(model(**given, input_ids=ids).logits, hand.logits)
+        found = (eye.attentions, hand.attentions, hand.cross_attentions)
+        return dict(zip(EAGER, found, strict=True)), eye.last_hidden_state.size(1)
+    whole = model(**given, decoder_input_ids=ids, output_attentions=True)
+    return {site: whole[name] for site, name in EAGER.items()}, whole.encoder_last_hidden_state.size(1)
+
+
 @pytest.mark.parametrize("kind", picture_zoo.SAVED)
 def test_attentions_are_those_of_the_eager_model(pictures: Folder, looking: Looking, kind: str) -> None:
     trace = looking(kind).trace("", extras={"hook_head_output"})
     model, given = eager(pictures(kind))
-    with torch.inference_mode():
-        expected = model(**given, decoder_input_ids=torch.tensor([trace.target_ids]), output_attentions=True)
+    attentions, rows = eager_attentions(model, given, torch.tensor([trace.target_ids]))
     proof = looking(kind).abilities.proof
     assert proof is not None
     assert proof.is_exact
     assert {site: layers for site, (layers, _) in trace.shapes.items()} == picture_zoo.LAYERS[kind]
     for site in trace.sites:
-        for layer, weights in enumerate(expected[EAGER[site]]):
+        for layer, weights in enumerate(attentions[site]):
             torch.testing.assert_close(trace.weights(site, layer), weights[0], atol=1e-5, rtol=0)
             assert trace.head_output_deviation(site, layer) <= trace.head_output_tolerance(site, layer)
     assert isinstance(trace.source, PictureSource)
-    assert len(trace.source_tokens) == expected.encoder_last_hidden_state.size(1)
+    assert len(trace.source_tokens) == rows
     assert trace.special_tokens >= trace.source.special
 
 
@@ -162,8 +178,34 @@ def test_the_parts_of_both_stacks_add_up_to_scores(looking: Looking, kind: str) 
             assert sum(side.shares(through_networks=False).values()) == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.parametrize("made", ["BlipForConditionalGeneration", "Blip2ForConditionalGeneration"])
-def test_one_that_reads_a_text_beside_the_picture_is_refused_in_a_sentence(made: str) -> None:
+def test_a_margin_that_is_cut_off_is_not_shown_and_a_hidden_rectangle_lies_in_what_is_left(looking: Looking) -> None:
+    page = Image.new("RGB", (200, 160), "white")
+    page.paste(picture_zoo.picture(size=(40, 64)), (70, 30))
+    seen, left = (_seen(looking("nougat"), each) for each in (page, PartlyHidden(page, (8, 16, 16, 32), "grey")))
+    assert int((seen > 250).all(-1).sum()) == 0
+    changed = (seen - left).abs().sum(-1) > 0
+    assert not changed[:16].any()
+    assert not changed[32:].any()
+    assert (left[16:32, 8:16] - 128).abs().max() <= 2
+
+
+def _seen(reader: PictureWriter, picture: Any) -> torch.Tensor:
+    """Red, green and blue [height, width, 3] of a picture as a model sees it."""
+    grid = reader.reading("page", picture).trace("", "it").source.grid
+    assert grid is not None
+    return grid.pixels.int()
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        ("BlipForQuestionAnswering", "reads text and pictures together"),
+        ("Blip2ForConditionalGeneration", "reads text and pictures together"),
+        ("GitForCausalLM", "a decoder that reads the tokens of a picture within its text .git.*has no cross-attention"),
+        ("LlavaForConditionalGeneration", "a decoder that reads the tokens of a picture within its text .llava."),
+    ],
+)
+def test_one_that_reads_a_text_beside_the_picture_is_refused_in_a_sentence(made: str, why: str) -> None:
     config = getattr(transformers, made).config_class(architectures=[made])
-    with pytest.raises(CheckpointError, match="reads text and pictures together"):
+    with pytest.raises(CheckpointError, match=why):
         class_of(config)

@@ -278,7 +278,7 @@ def test_a_model_of_texts_and_pictures_is_not_opened_as_its_half_for_texts(
     folder = seeing(tmp_path, kind)
     if not is_named:
         set_config(folder, architectures=None)
-    refused(folder, f"reads text and pictures together .{kind}., which Headlight does not do yet")
+    refused(folder, f"a decoder that reads the tokens of a picture within its text .{kind}.")
 
 
 def test_what_a_text_does_not_run_is_listed(tmp_path: Path) -> None:
