@@ -138,7 +138,8 @@ NAMED: Final = {
 }
 #: Files of our own source, and the system's.
 OWN: Final = {
-    "model/adapters/placement.py", "model/later.py", "model/sealed_files.py", "model/training/lexicon.py",
+    "model/adapters/placement.py", "model/analysis/head_description/cells.py", "model/later.py", "model/sealed_files.py",
+    "model/training/lexicon.py",
     "viz/gallery/docs.py", "viz/gallery/site.py", "viz/locale/__main__.py",
     "viz/pages/attention/opened_head/bertviz_page.py",
     "viz/ui/collection/page_file.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/learn/story/bar.py",
@@ -195,6 +196,7 @@ WRITES: Final = {
     "model/folder_files.py": {"os.open"},
     # Into a file that `written_file` has opened, or into memory.
     "model/analysis/atlas/file.py": {"np.savez_compressed"},
+    "model/analysis/head_description/file.py": {"np.savez_compressed"},
     "model/over_corpus.py": {"np.savez"},
     "model/sources/sound_file.py": {"wave.open"},
     "model/trace/file.py": {"np.savez"},
@@ -217,6 +219,7 @@ PATHS_OF_A_PERSON: Final = {
     # A cache.
     "model/analysis/atlas/file.py": {"make_folder"},
     "model/analysis/corpus_commands.py": {"write_text"},
+    "model/analysis/head_description/file.py": {"make_folder"},
     "model/checkpoint.py": {"make_folder"},
     "model/trace/file.py": {"written_file"},
     "model/training/command.py": {"make_folder"},
