@@ -42,7 +42,7 @@ def check_code(code: str, known: Sequence[str]) -> None:
     code = code if len(code) <= _LONGEST else f"{code[:_LONGEST]} …"
     if not known:
         raise InputTextError("The languages of this model cannot be chosen, got {code!r}.", code=code)
-    message = "This model does not know the language {code!r}. Choose one of its {count:,}: {names}."
+    message = "This model does not know {code!r}. Choose one of its {count:,}: {names}."
     raise InputTextError(
         message, code=code, count=len(known), names=", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")
     )

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
@@ -24,6 +24,7 @@ from model.adapters.library_parts import LibraryParts
 from model.adapters.library_tokenizer import Encoded
 from model.adapters.text_writer import TextWriter
 from model.errors import InputTextError, Message, TraceError, said
+from model.languages import NOTHING_OFFERED, Offered
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
 from model.parts.parts import Parts
@@ -235,6 +236,27 @@ class GivenWriter(GivenReader, TextWriter):
     """
 
     before_target: ClassVar[str] = ""
+    #: What it may be told to write by tokens of its own, and what it is told.
+    _offered: Offered = NOTHING_OFFERED
+    _told: tuple[str, str] = NOTHING_OFFERED.chosen
+
+    @property
+    def key(self) -> str:
+        """Names this content, what is read whatever the text, and what is to be written."""
+        return "/".join((super().key, *filter(None, self._told)))
+
+    @property
+    def offered(self) -> Offered:
+        """See `model.reader.Reader`: by names of the model's own tokens, what it reads and what it is to write."""
+        return self._offered
+
+    def speaking(self, reads: str = "", writes: str = "") -> Self:
+        """See `model.reader.Reader`."""
+        if not (reads or writes):
+            return self
+        made = copy.copy(self)
+        made._told = replace(self._offered, chosen=self._told).with_choice(reads, writes)
+        return made
 
     @property
     def parts(self) -> WriterParts:

@@ -1,12 +1,13 @@
 """Read pictures with models of `transformers` through the same `Trace`: patches are tokens. Some write about them."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Float
@@ -20,10 +21,14 @@ from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.probe import picture_table
 from model.adapters.sight import Sight, probe_picture
 from model.errors import InputTextError, said
+from model.languages import Offered
 from model.nn.edit_hooks import Edits
 from model.sources.picture_file import PartlyHidden, as_image, open_picture
 from model.sources.source import PictureSource
 from model.trace.trace import Trace
+
+#: The token of a task; of a longer name, no address keeps which was chosen.
+_TASK: Final = re.compile(r"<s_([\w-]{1,24})>")
 
 
 class Seen(Given):
@@ -124,9 +129,21 @@ class ImageReader(Seeing, EncoderReader):
         return PictureParts(self.abilities, self.model)
 
 
+def tasks_of(pieces: LibraryTokenizer, size: int) -> dict[str, int]:
+    """Task → its token, below `size`, of a model that is told by one what to write about a picture (Donut, Kim et al.
+    2022, §3.2): "<s_cord-v2>" for "cord-v2". What is closed by "</s_menu>" is a part of what is written.
+    """
+    vocabulary: dict[str, int] = pieces.tokenizer.get_vocab()
+    special = sorted((number, token) for token, number in vocabulary.items() if number in pieces.special_ids)
+    named = ((number, _TASK.fullmatch(token)) for number, token in special if number < size)
+    return {task[1]: number for number, task in named if task and f"</s_{task[1]}>" not in vocabulary}
+
+
 class PictureWriter(Seeing, GivenWriter):
     """A loaded model of `transformers` that writes about a picture, with what it sees by. Safe to share between
     threads.
+
+    What it does is chosen where it has tokens of tasks; by default it is what its settings begin with.
     """
 
     def __init__(
@@ -142,3 +159,18 @@ class PictureWriter(Seeing, GivenWriter):
     ) -> None:
         super().__init__(model, pieces, layout, abilities, name=name, digest=digest)
         self.sight = sight
+        self._tasks = tasks_of(pieces, self.vocab_size)
+        begun = self._stated("decoder_start_token_id")
+        self._told = ("", next((task for task, number in self._tasks.items() if number == begun), ""))
+        self._offered = Offered(writes=tuple(self._tasks), chosen=self._told)
+
+    def begin_before(self, emitted: Sequence[int]) -> tuple[int, ...]:
+        """See `TextTracer`: the token of the task, where one is chosen."""
+        task = self._tasks.get(self._told[1])
+        return super().begin_before(emitted) if task is None else (task,)
+
+    @property
+    def start_options(self) -> Mapping[str, Any]:
+        """See `TextTracer`."""
+        task = self._tasks.get(self._told[1])
+        return super().start_options if task is None else {"decoder_start_token_id": task}

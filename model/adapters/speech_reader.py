@@ -1,9 +1,7 @@
 """Read sound with speech models of `transformers` through the same `Trace`: frames of their encoder are its tokens."""
 
-import copy
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import Context
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -19,7 +17,7 @@ from model.adapters.layout import Layout
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.speech_prompt import NO_PROMPT, TRANSLATE, WITH_TIMES, offered_by, prompt_of
 from model.errors import InputTextError, said
-from model.languages import NOTHING_OFFERED, Offered, html_language
+from model.languages import NOTHING_OFFERED, html_language
 from model.nn.edit_hooks import Edits
 from model.sources.sound_file import Sound, as_sound, open_sound
 from model.trace.trace import Trace
@@ -103,18 +101,8 @@ class SpeechReader(Hearing, GivenWriter):
         super().__init__(model, pieces.naming(named), layout, abilities, name=name, digest=digest)
         self.ear = ear
         self._offered = NOTHING_OFFERED if self.prompt is None else offered_by(self.prompt)
-        self._spoken = self._offered.chosen
+        self._told = self._offered.chosen
         self.languages = self._languages
-
-    @property
-    def key(self) -> str:
-        """Names this content, the sound that is heard whatever the text, and what is to be written."""
-        return "/".join((super().key, *filter(None, self._spoken)))
-
-    @property
-    def offered(self) -> Offered:
-        """See `model.reader.Reader`: what is spoken, and what is written, by names of the model's own tokens."""
-        return self._offered
 
     @property
     def alignment_heads(self) -> tuple[tuple[int, int], ...]:
@@ -130,12 +118,10 @@ class SpeechReader(Hearing, GivenWriter):
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """See `model.reader.Reader`; without a choice of what is spoken, the model finds out."""
-        if not (reads or writes):
-            return self
-        made = copy.copy(self)
-        made._spoken = replace(self._offered, chosen=self._spoken).with_choice(reads, writes)
-        made.languages = made._languages
-        made.__dict__.pop("_begin", None)
+        made = super().speaking(reads, writes)
+        if made is not self:
+            made.languages = made._languages
+            made.__dict__.pop("_begin", None)
         return made
 
     @property
@@ -143,7 +129,7 @@ class SpeechReader(Hearing, GivenWriter):
         """What is spoken and written, as HTML names languages."""
         if self.prompt is None or not self.prompt.languages:
             return ("en", "en") if self.prompt is not None else ("", "")
-        reads, writes = self._spoken
+        reads, writes = self._told
         return html_language(reads), "en" if writes.startswith(TRANSLATE) else html_language(reads)
 
     def reading(self, name: str, content: Any) -> Self:
@@ -177,16 +163,16 @@ class SpeechReader(Hearing, GivenWriter):
     @property
     def task(self) -> str:
         """What it does with what it hears: "transcribe" or "translate"; "" of a model without tasks."""
-        return self._spoken[1].removesuffix(WITH_TIMES)
+        return self._told[1].removesuffix(WITH_TIMES)
 
     @property
     def _has_times(self) -> bool:
-        return self._spoken[1].endswith(WITH_TIMES)
+        return self._told[1].endswith(WITH_TIMES)
 
     @property
     def _language(self) -> str:
         """The code of what is spoken: as chosen, else the likeliest after the token that begins (§2.3)."""
-        return self._spoken[0] or self._likeliest
+        return self._told[0] or self._likeliest
 
     @cached_property
     def _likeliest(self) -> str:

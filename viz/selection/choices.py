@@ -94,7 +94,7 @@ class Common:
 
 
 Device = Literal["auto", "cpu", "cuda"]
-#: Characters of a language's code ("zho_Hans"), or of what a speech model is told to write ("transcribe-timestamps").
+#: Characters of a language's code ("zho_Hans"), or of what a model is told to write ("transcribe-timestamps").
 LONGEST_CODE: Final = 24
 DEVICES: Final[tuple[Device, ...]] = get_args(Device)
 
@@ -110,7 +110,7 @@ class ModelChoice:
     #: the language that it reads, by its code, if a person said it: one of many, or one that its files do not tell; ""
     #: else.
     reads: Annotated[str, MaxLength(LONGEST_CODE), ResetBy("checkpoint")] = ""
-    #: the code of the language that it writes, or what a speech model is told to, if a person chose it; "" else.
+    #: the code of the language that it writes, or what a model is told to, if a person chose it; "" else.
     writes: Annotated[str, MaxLength(LONGEST_CODE), ResetBy("checkpoint")] = ""
     chat: bool = True  #: whether a model that has a chat template reads the text as a chat
     #: what an encoder alone reads after every text, as the second of a pair; "" for none.

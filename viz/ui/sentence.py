@@ -70,7 +70,8 @@ def show_cautions(trace: "Trace", head: "DeltaGenerator") -> None:
     if why := texts.why_no_roles(trace, choice):
         head.caption(plain(why))
     offered = models.offered(choice)
-    if len(offered.writes) > 1 and not (choice.writes or offered.chosen[1] or trace.text.startswith(">>")):
+    is_named = choice.writes or offered.chosen[1] or trace.text.startswith(">>")
+    if models.reads(choice) == "text" and len(offered.writes) > 1 and not is_named:
         message = (
             ":material/warning: This model writes {count:,} languages, and the text names none: choose one on the "
             "left, or begin the text with >>{code}<<."

@@ -239,11 +239,13 @@ def _about_model(place: "DeltaGenerator") -> bool:
 
 
 def _offered_languages(choice: ModelChoice) -> None:
-    """Between which languages a model translates that knows several, or which of its sides is read."""
+    """Between which languages a model translates that knows several, what it does, or which of its sides is read."""
     offered = models.offered(choice)
     shown = {"reads": choice.reads or offered.chosen[0], "writes": choice.writes or offered.chosen[1]}
-    hears = models.reads(choice) == "sound"
-    of_reads, of_writes = (said("Spoken language"), said("The model writes")) if hears else (said("From"), said("Into"))
+    of_reads, of_writes, unsaid = {
+        "sound": (said("Spoken language"), said("The model writes"), said("Found out by the model")),
+        "picture": (said("From"), said("Task"), said("As its settings begin")),
+    }.get(models.reads(choice) or "", (said("From"), said("Into"), said("What the text says: >>{code}<<")))
     if models.sides(choice):
         of_reads = said("The model reads")
     for field, label, codes in (
@@ -254,8 +256,7 @@ def _offered_languages(choice: ModelChoice) -> None:
             continue
         labels = dict(sorted(((code, models.language_name(code)) for code in codes), key=lambda named: named[1]))
         if not shown[field]:
-            unsaid = _("Found out by the model") if hears else _("What the text says: >>{code}<<", code=codes[0])
-            labels = {"": unsaid, **labels}
+            labels = {"": _(unsaid, code=codes[0]), **labels}
         if shown[field] not in labels:
             # An address asked for it; the page says that the model does not know it.
             labels = {shown[field]: shown[field], **labels}

@@ -38,6 +38,8 @@ _TROCR: Final[dict[str, Any]] = {
     "max_position_embeddings": 40, "cross_attention_hidden_size": 24, **_ENDS, "pad_token_id": 1,
     "decoder_start_token_id": 2,
 }  # fmt: skip
+#: Special tokens of a Donut: two of tasks, and what stands around a part of what is written.
+TASKS: Final = ("<s_receipt-v2>", "<s_menu>", "</s_menu>", "<s_letter>")
 _MEAN: Final[dict[str, Any]] = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.3, 0.25]}
 
 
@@ -60,8 +62,12 @@ def save_joined(folder: Path, eye: Any, hand: Any, processor: Any = None, pieces
 def save(folder: Path, made: Any, config: Any, processor: Any, pieces: str, more: int = 0) -> Path:
     """A model that may write every token of its tokenizer, and so many more, with that and its processor."""
     zoo.save_tokenizer(folder, pieces)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    if isinstance(processor, transformers.DonutImageProcessorPil):
+        tokenizer.add_tokens(list(TASKS), special_tokens=True)
+        tokenizer.save_pretrained(folder)
     hand: Any = config.get_text_config(decoder=True)
-    hand.vocab_size = len(transformers.AutoTokenizer.from_pretrained(folder)) + more
+    hand.vocab_size = len(tokenizer) + more
     torch.manual_seed(0)
     model = made(config)
     stir(model)

@@ -178,6 +178,27 @@ def test_the_parts_of_both_stacks_add_up_to_scores(looking: Looking, kind: str) 
             assert sum(side.shares(through_networks=False).values()) == pytest.approx(expected, abs=1e-3)
 
 
+def test_a_task_is_chosen_by_its_token_where_a_model_has_some(pictures: Folder, looking: Looking) -> None:
+    donut = looking("donut")
+    assert donut.offered.writes == ("receipt-v2", "letter")
+    assert not looking("beit-trocr").offered.writes
+    model, given = eager(pictures("donut"))
+    names, written = transformers.AutoTokenizer.from_pretrained(pictures("donut")), {}
+    for task in donut.offered.writes:
+        told = donut.speaking(writes=task)
+        begin = names.convert_tokens_to_ids([f"<s_{task}>"])
+        with torch.inference_mode():
+            found = model.generate(
+                **given, decoder_input_ids=torch.tensor([begin]), max_new_tokens=6, max_length=None, do_sample=False
+            )
+        assert list(told.trace("").target_ids[:6]) == found[0, :6].tolist()
+        assert told.decode("").prompt_ids == told.trace("", "it was").target_ids[:1] == tuple(begin)
+        written[told.key] = found
+    assert len({donut.key, *written}) == 3
+    with pytest.raises(InputTextError, match="menu"):
+        donut.speaking(writes="menu")
+
+
 def test_a_margin_that_is_cut_off_is_not_shown_and_a_hidden_rectangle_lies_in_what_is_left(looking: Looking) -> None:
     page = Image.new("RGB", (200, 160), "white")
     page.paste(picture_zoo.picture(size=(40, 64)), (70, 30))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.model.adapters import picture_zoo
 from tests.model.adapters.marian_folders import write_marian
 from tests.model.adapters.zoo import save_many_languages
 from tests.patience import PATIENCE
@@ -125,13 +126,27 @@ def test_languages_are_chosen_and_stand_in_the_address(many: Path, monkeypatch: 
     assert snippets.opened(choice).endswith(".speaking(writes='zho_Hans')")
 
 
+def test_a_task_of_a_model_of_pictures_is_chosen_and_stands_in_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    picture_zoo.SAVED["donut"](tmp_path / "donut")
+    app = opened_page(app_of())
+    assert app.selectbox(key="writes").options == ["As its settings begin", "letter", "receipt-v2"]
+    app.selectbox(key="writes").select("letter")
+    healthy(run_page(app, "attention"))
+    assert app.query_params["writes"] == "letter"
+    choice = Selection().changed(checkpoint="donut", writes="letter").model
+    assert snippets.opened(choice).endswith(".speaking(writes='letter')")
+
+
 def test_a_language_that_the_model_does_not_know_is_said_and_can_be_changed(
     many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(many))
     app = run_page(app_of(text=TEXT, writes="tlh"), "attention")
     assert not app.exception
-    assert "does not know the language 'tlh'" in app.error[0].value.replace("\\", "")
+    assert "does not know 'tlh'" in app.error[0].value.replace("\\", "")
     healthy(app.selectbox(key="writes").select("fra_Latn").run())
 
 
