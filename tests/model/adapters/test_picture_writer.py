@@ -28,6 +28,8 @@ EAGER = {
     "decoder.self": "decoder_attentions",
     "decoder.cross": "cross_attentions",
 }
+#: One of each way to reach a model's two halves; that the others write alike takes their openings and beams again.
+WRITE_SOON = ("vit-bert", "pix2struct", "blip")
 Folder = Callable[[str], Path]
 Looking = Callable[[str], PictureWriter]
 
@@ -92,7 +94,9 @@ def test_attentions_are_those_of_the_eager_model(pictures: Folder, looking: Look
     assert trace.special_tokens >= trace.source.special
 
 
-@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+@pytest.mark.parametrize(
+    "kind", [kind if kind in WRITE_SOON else pytest.param(kind, marks=pytest.mark.long) for kind in picture_zoo.SAVED]
+)
 def test_what_is_written_is_what_generate_writes(pictures: Folder, looking: Looking, kind: str) -> None:
     reader = looking(kind)
     session = reader.decode("")
