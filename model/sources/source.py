@@ -168,7 +168,7 @@ class PictureSource(Source):
         lefts, tops = (sorted(set(grid.rectangles[grid.placed, side].tolist())) for side in (0, 1))
         others, placed = iter(special), grid.placed.tolist()
         tokens = tuple(
-            f"{WORD_BEGIN}{tops.index(top) + 1}·{lefts.index(left) + 1}" if is_placed else next(others)
+            f"{tops.index(top) + 1}·{lefts.index(left) + 1}" if is_placed else next(others)
             for (left, top, *_), is_placed in zip(grid.rectangles.tolist(), placed, strict=True)
         )
         return cls(text=name, tokens=tokens, ids=tuple(range(len(tokens))), grid=grid)
@@ -219,7 +219,7 @@ class SoundSource(Source):
         """The source of so many frames, each called by the time at which it begins, from the beginning of the sound."""
         seconds = waveform.seconds_per_frame
         digits = 2 if round(seconds * 1_000) % 10 == 0 else 3
-        tokens = tuple(f"{WORD_BEGIN}{frame * seconds:.{digits}f}s" for frame in range(frames))
+        tokens = tuple(f"{frame * seconds:.{digits}f}\N{NARROW NO-BREAK SPACE}s" for frame in range(frames))
         return cls(text=name, tokens=tokens, ids=tuple(range(frames)), waveform=waveform)
 
     @property

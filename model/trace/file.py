@@ -28,7 +28,7 @@ from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import DOT_PRODUCT, DistanceBias, ScoreFunction, read_score_function
 from model.sources import SOURCES
-from model.sources.source import Grid, Source, Waveform
+from model.sources.source import WORD_BEGIN, Grid, Source, Waveform
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
@@ -208,6 +208,8 @@ def _read_source(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> Sour
     # A file written before traces had a source does not name its kind.
     kind = SOURCES[header.get("source", "text" if grid is None else "picture")]
     tokens, ids = (tuple(header[name]) for name in ("source_tokens", "source_ids"))
+    if not kind.has_words:  # Older files have the sign of a word's beginning before patches and frames.
+        tokens = tuple(token.removeprefix(WORD_BEGIN) for token in tokens)
     return kind(text=str(header["text"]), tokens=tokens, ids=ids, grid=grid, waveform=waveform)
 
 

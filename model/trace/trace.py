@@ -220,10 +220,9 @@ class Trace:
         where rows stand for what they write (`rows_write`), else by words read, as columns are.
         `model.trace.axes.between` averages weights over the rows of a word, and sums them over its columns.
         """
-        read, keys = (
-            axes.whole_words(tokens, self.special_tokens) if whole_words else single_tokens(tokens)
-            for tokens in (self.axis_tokens(site) if whole_words else self.axis_names(site))
-        )
+        read, keys = map(self.words_of, self.axis_tokens(site))
+        if not whole_words:
+            read, keys = map(single_tokens, self.axis_names(site))
         written, is_written = self.written_tokens(site), self.rows_write(site)
         if is_written:
             target = (*self.target_tokens, written[-1])
@@ -232,6 +231,11 @@ class Trace:
         if not special_tokens:
             rows, keys = (axis.without_special_tokens(self.special_tokens) for axis in (rows, keys))
         return rows.as_rows_that_write(read) if is_written else rows.named_by_what_follows(read, written), keys
+
+    def words_of(self, tokens: Sequence[str]) -> Axis:
+        """An axis with every word of tokens; with each alone where they are patches or frames that were read."""
+        is_alone = tokens is self.source_tokens and not self.source.has_words
+        return single_tokens(tokens) if is_alone else axes.whole_words(tokens, self.special_tokens)
 
     def row_names(self, site: str) -> tuple[str, ...]:
         """What the query rows of a site are called: the token, and in a decoder also what it writes, "weil → es"."""

@@ -13,7 +13,7 @@ ROWS, COLUMNS, SIDE = 4, 6, 16
 LAYERS, HEADS = 2, 3
 #: Rows stand for the words that they write.
 WORDS = ("▁a", "▁red", "▁house", "▁<b>and", "▁tree", "</s>")
-TOKENS = ("[CLS]", *(f"▁{row + 1}·{column + 1}" for row in range(ROWS) for column in range(COLUMNS)), "[PAD]", "[PAD]")
+TOKENS = ("[CLS]", *(f"{row + 1}·{column + 1}" for row in range(ROWS) for column in range(COLUMNS)), "[PAD]", "[PAD]")
 
 
 def invented_picture() -> SourcePicture:

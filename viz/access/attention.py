@@ -118,7 +118,10 @@ def has_words_of_several(trace: "Trace", site: str) -> bool:
 
 def has_runs(trace: "Trace", site: str) -> bool:
     """Whether a side of a site has tokens that no white space separates and that form no word, and so stay apart."""
-    return any(later.axes.has_runs(tokens, trace.special_tokens) for tokens in trace.axis_tokens(site))
+    texts = (
+        tokens for tokens in trace.axis_tokens(site) if trace.source.has_words or tokens is not trace.source_tokens
+    )
+    return any(later.axes.has_runs(tokens, trace.special_tokens) for tokens in texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +176,9 @@ def collect_head_metrics(
     return MappingProxyType(tables)
 
 
-def all_weights(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query key"]:
-    """All weights of a site. Raises a ValueError if its layers have different numbers of heads."""
-    layers = [trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site))]
+def all_weights(trace: "Trace", site: str, rows: slice = slice(None)) -> Float[np.ndarray, "layer head query key"]:
+    """All weights of a site, or of these rows. Raises a ValueError if its layers have different numbers of heads."""
+    layers = [trace.weights(site, layer, rows=rows).numpy() for layer in range(trace.layers_of(site))]
     if len({of_layer.shape for of_layer in layers}) > 1:
         raise ValueError("The layers of this attention have different numbers of heads; give one layer's weights.")
     return np.stack(layers)

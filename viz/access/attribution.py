@@ -169,7 +169,7 @@ def hidden_words(run: "ChoiceRun", seconds: float = 0.0) -> tuple[tuple[str, ...
         spans = trace.source.spans(seconds)
         return tuple(span_names(trace.source.waveform, spans)), tuple(map(tuple, spans))
     tokens = trace.source_tokens if run.choice.source else trace.target_tokens[: len(run.choice.read)]
-    whole = later.axes.whole_words(tokens, trace.special_tokens).without_special_tokens(trace.special_tokens)
+    whole = trace.words_of(tokens).without_special_tokens(trace.special_tokens)
     kept = [each for each in zip(whole.labels, whole.groups, strict=True) if own not in each[1]]
     if not kept:
         raise DataError(

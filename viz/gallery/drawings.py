@@ -16,7 +16,7 @@ from viz.pages.attention.opened_head.captions import Headline
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
 from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerData, PlayerState
-from viz.pages.decoding.film.data import between_blocks, block_names, blocks
+from viz.pages.decoding.film.data import block_names, blocks, over_blocks
 from viz.pictures import payload
 from viz.pictures.component import begun
 from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head, head
@@ -70,10 +70,15 @@ def sound_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
 
 
 def weights_of(trace: "Trace", site: str) -> Float[np.ndarray, "layer head row column"]:
-    """All weights of a site; of a sound those of its frames as the film takes them together."""
-    if trace.source.waveform is not None and site != written.DECODER:
-        return between_blocks(trace, site)
-    return attention.all_weights(trace, site)
+    """All weights of a site; of a sound those of its frames as the film takes them together, queries as their mean."""
+    if trace.source.waveform is None or site == written.DECODER:
+        return attention.all_weights(trace, site)
+    groups = blocks(trace)
+    layers = (trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site)))
+    summed = np.stack([over_blocks(layer, groups) for layer in layers])
+    if site == written.ENCODER:
+        summed = over_blocks(summed.swapaxes(-1, -2), groups).swapaxes(-1, -2) / [[len(each)] for each in groups]
+    return summed
 
 
 def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | None = None) -> Drawing:
@@ -87,7 +92,8 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
     rows, keys = trace.row_names(site), trace.axis_names(site)[1]
     axes = attention.focus_axes(trace, site)
     if trace.source.waveform is not None and site != written.DECODER:
-        keys, of_keys = block_names(trace), FocusAxis("source", groups=blocks(trace))
+        groups = blocks(trace)
+        keys, of_keys = block_names(trace, groups), FocusAxis("source", groups=groups)
         rows, axes = (keys, (of_keys, of_keys)) if site == written.ENCODER else (rows, (axes[0], of_keys))
     only_opened = weights.nbytes > MOST_BYTES
     title, kept, focus = written.label(site), Kept(row=query), any_head(site, axes)

@@ -227,6 +227,9 @@ def _display_character(character: str) -> str:
 _WRITES: Final = " → "
 
 
+_MOMENT: Final = re.compile("[0-9]+[.][0-9]+\N{NARROW NO-BREAK SPACE}s…?")
+
+
 def has_right_to_left(text: str) -> bool:
     """Whether a text holds letters that are written from right to left, as of Arabic or Hebrew."""
     return not text.isascii() and any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
@@ -240,10 +243,12 @@ def display_token(token: str) -> str:
     SentencePiece's "▁" stays. Control characters become their control pictures (␀ ␉ ␊), a plain space ␣; invisible and
     bidirectional controls, private and unassigned characters become `\\u` escapes. A combining mark that begins a token
     gets a dotted circle to stand on, a variation selector there is escaped. The empty token is shown as ∅. Of a row's
-    name, "weil → es", the two tokens are shown so.
+    name, "weil → es", the two tokens are shown so. The narrow space of a moment of a sound, "3.68 s", stays.
     """
     if not token:
         return "∅"
+    if _MOMENT.fullmatch(token):
+        return token
     read, _arrow, written = token.partition(_WRITES)
     if read and written:
         return "".join(row_parts(token, writes=True))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.page_run import app_of
+from tests.viz.page_run import app_of, run_page
 from tests.viz.pages.any_model import MODELS, add, opened
 from tests.viz.sent import charts, numbers, sent_to
 from viz.selection.catalogue import DOWNLOADS_VARIABLE
@@ -114,6 +114,21 @@ def test_a_span_of_a_sound_is_hidden_as_long_as_a_person_chooses(app: AppTest) -
     assert losses[0][-1] == pytest.approx(losses[1][-1], abs=1e-4)
     assert np.ptp(losses[0]) > 0
     assert app.query_params["span"] == "500"
+
+
+def test_a_beam_a_reason_and_a_head_off_are_shown_of_a_sound_as_of_a_text(app: AppTest) -> None:
+    app.query_params.update({"search": "Beam search", "node": "3"})
+    opened(app, "whisper", "decoding")
+    while not (drawn := charts(app)):
+        app.run()
+    # A row for each token of the hypothesis: none for what the decoder was told before it wrote.
+    ((tree, _),) = sent_to(app, "beam_picture")
+    assert len(numbers(drawn[0]["data"][0]["z"])) == tree["nodes"][3]["step"] + 1
+    ((why, _),) = sent_to(opened(app_of(view="Why"), "whisper"), "why")
+    assert why["lines"][0]["tokens"][1:3] == ["0.1–0.2 s", "0.2–0.3 s"]
+    moved = app_of(learn="The Transformer", change="off", site="decoder.cross", head="L1H1", checkpoint="whisper")
+    ((walk, _),) = sent_to(run_page(moved, "learn"), "walk")
+    assert walk["changed"]["written"]
 
 
 @pytest.mark.parametrize(("name", "why_not"), [("bert", ""), ("mpnet", "Only the weights"), ("vit", "patches")])

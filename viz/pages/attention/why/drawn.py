@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from model.errors import Message
 from viz.pages.attention import data
-from viz.pages.attention.why.names import Names, place_of, words_of
+from viz.pages.attention.why.names import Names, place_of, spoken_words, words_of
 from viz.pages.attention.why.payload import Crumb, Gauge, Group, Line, Page, Rival, Row, Run, Test, Tint
 from viz.pictures.component import Component
 from viz.text import written
@@ -239,12 +239,13 @@ class Drawn:
                 is_asked = stack == ("encoder" if site == ENCODER else "decoder")
                 writes = is_asked and trace.rows_write(site)
                 last = row + 1 if is_asked and stack == "decoder" else None
-                mark = "" if number else _("TWIN") if side else _("SOUND") if self._is_sound else _("TEXT")
+                caption = trace.source.caption
+                mark = "" if number else _("TWIN") if side else _(caption[0]) if caption else _("TEXT")
                 names = words_of(trace, stack)
                 lines.append(
                     Line(
                         mark,
-                        [spoken(name) for name in names[:last]],
+                        spoken_words(trace, stack)[:last],
                         _begin_words(names[:last]),
                         unlike.get(stack, ()),
                         place_of(trace, stack, row) if is_asked and not writes else None,

@@ -42,7 +42,7 @@ class Names:
 
     def word(self, stack: "Stack", position: int) -> str:
         """A position of a stack as a sentence names it: by the token that is read there, or a sound's span of time."""
-        return spoken(words_of(self.trace, stack)[place_of(self.trace, stack, position)])
+        return spoken_words(self.trace, stack)[place_of(self.trace, stack, position)]
 
     def key(self, position: int) -> str:
         """A key of the question's attention, as a sentence names it."""
@@ -61,6 +61,12 @@ def words_of(trace: "Trace", stack: "Stack") -> Sequence[str]:
     if stack == "decoder" or trace.source.waveform is None:
         return trace.source.names if stack == "encoder" else trace.target_tokens
     return [shown(name) for name in written.span_names(trace.source.waveform, trace.source.spans())]
+
+
+def spoken_words(trace: "Trace", stack: "Stack") -> Sequence[str]:
+    """`words_of` as sentences name them."""
+    words = words_of(trace, stack)
+    return words if stack == "encoder" and trace.source.waveform is not None else [*map(spoken, words)]
 
 
 def place_of(trace: "Trace", stack: "Stack", position: int) -> int:

@@ -13,7 +13,7 @@ class Line:
     """Tokens of a text that can be tinted."""
 
     mark: Text
-    tokens: Sequence[Token]
+    tokens: Sequence[Text]  #: as sentences name them
     begins: Sequence[bool]  #: whether a token begins a word
     swapped: Sequence[int] = ()  #: those that are unlike the other text's
     query: int | None = None  #: the one whose row is asked about

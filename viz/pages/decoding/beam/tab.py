@@ -14,6 +14,7 @@ from viz.access import models, texts, traces
 from viz.pages.decoding import export, steps
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.figures import ancestor_heatmap
+from viz.pages.decoding.film.data import block_names, blocks, over_blocks
 from viz.pictures.component import Component
 from viz.pictures.payload import CHOSEN, Text, Token, hear
 from viz.selection import state
@@ -355,9 +356,11 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
         "· the row of the batch that computed it, which shows where the beam changed places), one column for "
         "each source token; the lighter, the more weight."
     )
-    weights = trace.weights(CROSS, layer, [head])[0].numpy()
+    written, groups = slice(trace.rows_before, None), blocks(trace)
+    weights = over_blocks(trace.weights(CROSS, layer, [head], written)[0].numpy(), groups)
+    names = trace.row_names(CROSS)[written], block_names(trace, groups)
     frame.chart(
-        ancestor_heatmap(weights, trace.row_names(CROSS), tree.rows(index), trace.source_tokens),
+        ancestor_heatmap(weights, names[0], tree.rows(index), names[1]),
         "beam-attention",
         file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text),
         _("Cross-attention of {head} along the hypothesis, as a heatmap", head=head_label(layer, head)),

@@ -11,7 +11,7 @@ from viz.pages.decoding.film import component
 from viz.pictures.focus import FocusAxis, Groups
 from viz.pictures.source_picture import SourcePicture
 from viz.server.caches import cached
-from viz.text.written import CROSS, DECODER, ENCODER
+from viz.text.written import CROSS, DECODER
 
 if TYPE_CHECKING:
     from model import DecodingStep, Trace
@@ -36,12 +36,14 @@ def film(trace: "Trace", writer: "Writer", timed_by: word_times.Heads = ()) -> c
         titles, sources, cross = component.SOURCE_ALONE, trace.source_tokens, attention.all_weights(trace, CROSS)
         own = np.zeros((*cross.shape[:3], cross.shape[2]), np.float32)
     elif titles == component.TWO_ATTENTIONS:
-        own = _told_together(attention.all_weights(trace, DECODER)[:, :, before:], before)
+        own = _told_together(attention.all_weights(trace, DECODER, slice(before, None)), before)
         groups = blocks(trace)
-        sources, cross = block_names(trace), between_blocks(trace, CROSS)[:, :, before:]
+        sources = block_names(trace, groups)
+        layers = (trace.weights(CROSS, layer, rows=slice(before, None)) for layer in range(trace.layers_of(CROSS)))
+        cross = np.stack([over_blocks(layer.numpy(), groups) for layer in layers])
         of_source = FocusAxis("source", groups=groups if len(groups) < len(trace.source_tokens) else None)
     else:
-        own = attention.all_weights(trace, DECODER)[:, :, before:]
+        own = attention.all_weights(trace, DECODER, slice(before, None))
         # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
         sources, cross, own = trace.target_tokens[:before], own[..., :before], own[..., before:]
         of_source = FocusAxis("target", groups=None if before else ((),))
@@ -108,24 +110,16 @@ def blocks(trace: "Trace") -> Groups:
     return together if sounding == length else (*together, tuple(range(sounding, length)))
 
 
-def block_names(trace: "Trace") -> tuple[str, ...]:
+def block_names(trace: "Trace", groups: Groups) -> tuple[str, ...]:
     """What the blocks are called: as their first positions, all that was added after a sound with a sign of more."""
-    names = tuple(trace.source_tokens[first] for first, *_ in blocks(trace))
+    names = tuple(trace.source_tokens[first] for first, *_ in groups)
     return (*names[:-1], f"{names[-1]}…") if has_silence(trace) else names
 
 
-def between_blocks(trace: "Trace", site: str) -> Float[np.ndarray, "layer head row block"]:
-    """The weights of an attention that reads a source, summed over the keys of each block; in the encoder, whose rows
-    are blocks too, the means of their rows.
-    """
-    starts = [first for first, *_ in blocks(trace)]
-    sizes = np.diff([*starts, len(trace.source_tokens)])[:, None]
-
-    def between(layer: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "head row block"]:
-        sums = np.add.reduceat(layer, starts, axis=-1)
-        return np.add.reduceat(sums, starts, axis=1) / sizes if site == ENCODER else sums
-
-    return np.stack([between(trace.weights(site, layer).numpy()) for layer in range(trace.layers_of(site))])
+def over_blocks(weights: Float[np.ndarray, "*rows key"], groups: Groups) -> Float[np.ndarray, "*rows block"]:
+    """Weights on the positions of a source, summed over each block."""
+    summed: np.ndarray = np.add.reduceat(weights, [first for first, *_ in groups], axis=-1)
+    return summed
 
 
 def written_axis(trace: "Trace") -> FocusAxis:

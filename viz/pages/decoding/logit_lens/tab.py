@@ -18,7 +18,7 @@ from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import CHOSEN, Tokens, hear, rounded
 from viz.selection import state
 from viz.text.messages import _
-from viz.text.written import TOLERANCE, file_name, scientific
+from viz.text.written import file_name, scientific
 from viz.theme import SEQUENTIAL_INKS, Inks
 from viz.ui import controls, frame
 
@@ -81,11 +81,12 @@ def show(trace: "Trace") -> None:
         ),
     )
     steps.follow(trace)
-    lens = searches.logit_lens(trace, models.writer(state.current().model))
+    writer = models.writer(state.current().model)
+    lens = searches.logit_lens(trace, writer)
     name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
     table = LensTable.of(lens, read, written_axis(trace), step=state.current().common.step, name=name)
     lens_table(table, on_choose=_choose, key="lens")
-    _badge(trace, lens)
+    _badge(trace, lens, writer.parts.tolerance)
     if note := label_smoothing_note():
         st.caption(note)
     controls.table_button(_("Table (CSV)"), partial(export.lens, lens, read), name)
@@ -97,11 +98,11 @@ def deviation(trace: "Trace", lens: "LogitLens") -> float:
     return max(abs(probability - exp(step.log_prob)) for probability, step in zip(of_lens, trace.steps, strict=True))
 
 
-def _badge(trace: "Trace", lens: "LogitLens") -> None:
+def _badge(trace: "Trace", lens: "LogitLens", tolerance: float) -> None:
     is_same = tuple(best[0] for best in lens.token_ids[-1].tolist()) == trace.predicted_ids
     largest = deviation(trace, lens)
     difference = scientific(largest)
-    if is_same and largest <= TOLERANCE:
+    if is_same and largest <= tolerance:
         same = _("last layer = the model's output: largest difference of a probability {value}", value=difference)
         st.badge(same, icon=":material/check:", color="green")
     else:

@@ -165,7 +165,7 @@ export class ModelScene {
       { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": label },
       this.lines,
       this.top,
-      ...(this.patches ? [this.patches.whole(this.starts.get("encoder") ?? 0, OUTPUT_ROOM - 8)] : []),
+      ...(this.patches ? [this.patches.whole(this.starts.get("encoder") ?? 0, this.aboveEncoder())] : []),
       nodes,
     );
     for (const stack of this.columns.header.stacks) this.buildStack(stack, nodes);
@@ -190,6 +190,13 @@ export class ModelScene {
     this.nodes[0]?.setAttribute("tabindex", "0");
   }
 
+  /** The height of the whole picture: up to the heading of the encoder where there is a decoder too. */
+  aboveEncoder() {
+    const { stacks } = this.columns.header;
+    const heading = this.y(stacks[0].layers) - this.level * 0.5 - 26;
+    return stacks.length > 1 ? Math.min(OUTPUT_ROOM - 8, heading) : OUTPUT_ROOM - 8;
+  }
+
   /** @param {Stack} stack @param {SVGElement} nodes */
   buildStack(stack, nodes) {
     const { name, layers, tokens, first, total } = stack;
@@ -203,7 +210,11 @@ export class ModelScene {
     // Left of what the decoder writes.
     else if (stacks.length > 1) this.write(_("Decoder"), left - 6, above - 10, "model-title", { anchor: "end" });
     if (total > tokens.length) {
-      const range = _("Tokens {first} to {last} of {total}", { first: first + 1, last: first + tokens.length, total });
+      const range = _("Positions {first} to {last} of {total}", {
+        first: first + 1,
+        last: first + tokens.length,
+        total,
+      });
       this.write(range, left, this.size.height - 6, "model-range");
     }
     // A column lies above the lines, which are pointed at between columns.
@@ -222,10 +233,10 @@ export class ModelScene {
       }
       const { foot } = this;
       const read = (name === "decoder" && this.changed?.read[row]) || token;
-      const patch = this.patches?.columnOf(x, foot + 4, this.room - 2, row);
+      const patch = name === "encoder" && this.patches?.columnOf(x, foot + 4, this.room - 2, row);
       if (patch) nodes.append(patch);
       const placing = /** @type {Placing} */ ({ anchor: "end", angle });
-      const text = patch ?? this.write(besides(read, token), x, foot + 8, "model-token read", placing);
+      const text = patch || this.write(besides(read, token), x, foot + 8, "model-token read", placing);
       this.born.push([this.columns.bornAt(stack, 0, row), text]);
       const [best] = name === "decoder" ? (written[column] ?? []) : [];
       if (!best) return;
@@ -340,7 +351,7 @@ export class ModelScene {
       node.classList.toggle("followed", name === stack.name && Number(at) === column);
     }
     for (const each of this.words) each.classList.toggle("followed", each.dataset.output === `${stack.name} ${column}`);
-    this.patches?.point(stack.first + column);
+    this.patches?.point(stack.name === "encoder" ? stack.first + column : -1);
     this.edges.length = this.lines.childElementCount;
     this.top.replaceChildren();
     for (const [site, { layers, rows, keys }] of this.columns.sites) {

@@ -49,7 +49,7 @@ def show(head: "DeltaGenerator") -> None:
 def _walk(trace: "Trace") -> None:
     """The picture, and below it what is said of the place."""
     _picture(trace)
-    reader, place = models.reader(state.current().model), _place(trace)
+    reader, place = models.text_reader(state.current().model), _place(trace)
     chosen = state.current().common
     told = Told.of(trace, reader, replace(place, edit=""), scaled=chosen.scaled, masked=chosen.masked)
     name = _name(trace, place)
@@ -73,7 +73,7 @@ def _walk(trace: "Trace") -> None:
 @frame.fragment
 def _picture(trace: "Trace") -> None:
     """The picture alone, as it is drawn while a person zooms: to draw what is below it would hold up the zoom."""
-    reader, asked = models.reader(state.current().model), _place(trace)
+    reader, asked = models.text_reader(state.current().model), _place(trace)
     chosen = state.current().common
     told = None
     with frame.errors_shown():
@@ -97,7 +97,7 @@ def _picture(trace: "Trace") -> None:
 
 def _place(trace: "Trace") -> WalkState:
     """Where the page is, or the browser, if that has only gone on meanwhile."""
-    asked = place_in(trace, models.reader(state.current().model))
+    asked = place_in(trace, models.text_reader(state.current().model))
     seen = reported_state(partial(_read, trace), KEY)
     if seen is None or state.current().learn.component is not None:
         return asked
