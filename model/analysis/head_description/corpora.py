@@ -17,7 +17,7 @@ from model.reader import Reader
 from model.trace.trace import Trace
 from model.words import word_spans
 
-LANGUAGES: Final = ("en",)
+LANGUAGES: Final = ("en", "de", "zh")
 #: So many texts are read first; they are mixed already.
 FIRST: Final = 40
 #: Texts of each language that are read to find which a model knows, when nothing says it.
@@ -61,7 +61,7 @@ def _needs_corpus(language: str) -> Message:
         )
         return said(message, language=language)
     return said(
-        "The tokenizer of this model breaks English, German and Chinese words into pieces, so its language is another. "
+        "The tokenizer of this model splits English, German and Chinese words into many tokens, so its language is another. "
         "Load a corpus in its language."
     )
 

@@ -23,6 +23,7 @@ from torch.nn.functional import one_hot
 from model.analysis.corpus import CorpusSentence, SiteRun, corpus_digest
 from model.analysis.head_description.cells import CROSS_CELLS, KINDS, SELF_CELLS, SPECIAL, Place
 from model.analysis.head_description.corpora import FIRST
+from model.analysis.metrics import repeated_tokens
 from model.analysis.metrics.head_metrics import CROSS, DECODER, HeadName, Heads
 from model.arrays_file import Array
 from model.errors import DataError, InputTextError
@@ -35,6 +36,8 @@ from model.trace.trace import Trace
 Numbers = npt.NDArray[np.float32]
 #: Texts that are read between two looks at whether to stop.
 TEXTS_AT_ONCE: Final = 20
+#: Sets of random tokens that are read beside the first texts; beside all of them as many as for an atlas.
+FIRST_DRAWS: Final = 2
 #: Keys that must be free in a row, so that it says something about the head.
 LEAST_FREE: Final = 3
 #: Distances beyond this count as one.
@@ -160,11 +163,12 @@ def measure_in_stages(
     survey = _Survey(reader)
     summed = Sum(of_chunk=survey.of_chunk, finish=lambda total: total, name=lambda: f"heads 1 {reader.key}")
     total: Partial | None = None
-    repeated = _on_random_tokens(reader)
-    for part in filter(None, (sentences[:FIRST], sentences[FIRST:])):
+    for part, draws in ((sentences[:FIRST], FIRST_DRAWS), (sentences[FIRST:], repeated_tokens.DRAWS)):
+        if total is not None and not part:
+            return
         read = over_corpus(part, summed, progress, unfinished, texts_at_once=TEXTS_AT_ONCE)
         total = read if total is None else total + read
-        yield survey.finish(total, sentences, repeated)
+        yield survey.finish(total, sentences, _on_random_tokens(reader, draws, progress))
 
 
 def measure_heads(
@@ -178,16 +182,11 @@ def measure_heads(
     return whole
 
 
-def _on_random_tokens(reader: Reader) -> Mapping[str, Numbers]:
-    if reader.abilities.kind != "decoder":
+def _on_random_tokens(reader: Reader, draws: int, progress: Progress) -> Mapping[str, Numbers]:
+    if not repeated_tokens.can_be_asked(reader):
         return MappingProxyType({})
-    # With it comes the library transformers, which such a model has loaded already.
-    from model.analysis.metrics import repeated_tokens as repeating
-
-    if not repeating.can_be_asked(reader):
-        return MappingProxyType({})
-    found = repeating.repeated_tokens(reader)
-    return MappingProxyType({name: _frozen(found[name].numpy().astype(np.float32)) for name in found})
+    found = repeated_tokens.repeated_tokens(reader, draws, progress=progress, names=repeated_tokens.OF_WEIGHTS)
+    return MappingProxyType({name: _frozen(values.numpy().astype(np.float32)) for name, values in found.items()})
 
 
 def resting_keys(trace: Trace, site: str) -> Bool[Tensor, "key"]:

@@ -15,7 +15,7 @@ drawn from those of our own 200 sentences, for a vocabulary may hold many that n
 Prefix matching and previous token are means over all rows of the later copies, and so is duplicate token.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeGuard
 
@@ -37,7 +37,9 @@ TOKENS: Final = 25
 COPIES: Final = 4
 #: Sets of random tokens.
 DRAWS: Final = 8
-NAMES: Final = ("prefix_matching", "duplicate", "repeat_previous", "copying")
+#: What weights alone tell.
+OF_WEIGHTS: Final = ("prefix_matching", "duplicate", "repeat_previous")
+NAMES: Final = (*OF_WEIGHTS, "copying")
 
 
 def is_decoder(reader: Reader) -> TypeGuard["TextReader"]:
@@ -65,9 +67,14 @@ def common_tokens(reader: "TextReader") -> Int[Tensor, "token"]:
 
 @torch.inference_mode()
 def repeated_tokens(
-    reader: Reader, draws: int = DRAWS, seed: int = 0, progress: Progress = no_progress
+    reader: Reader,
+    draws: int = DRAWS,
+    seed: int = 0,
+    progress: Progress = no_progress,
+    *,
+    names: Collection[str] = NAMES,
 ) -> dict[str, Float[Tensor, "layer_and_head"]]:
-    """The metrics of every head, those of layer 0 first; without "copying" where values or the last norm are not known.
+    """The metrics named of every head, those of layer 0 first; no "copying" where values or last norm are not known.
 
     Raises a DataError if the model is none, has too few tokens, or reads too short texts. `progress` is called with 0
     after each draw; it may end the work by an exception.
@@ -87,19 +94,23 @@ def repeated_tokens(
     found: dict[str, list[Tensor]] = {}
     for _ in range(draws):
         once = known[torch.randperm(len(known), generator=generator)[:TOKENS]]
-        for name, values in _of_tokens(reader, once.repeat(copies)).items():
+        for name, values in _of_tokens(reader, once.repeat(copies), names).items():
             found.setdefault(name, []).append(values)
         progress(0)
     return {name: torch.stack(values).mean(0) for name, values in found.items()}
 
 
-def _of_tokens(reader: "TextReader", tokens: Int[Tensor, "row"]) -> dict[str, Float[Tensor, "layer_and_head"]]:
+def _of_tokens(
+    reader: "TextReader", tokens: Int[Tensor, "row"], names: Collection[str]
+) -> dict[str, Float[Tensor, "layer_and_head"]]:
     trace = reader.trace_rows("", tokens.tolist(), ())
     layers = trace.inputs[SITE]
     weights = torch.cat([layer.weights() for layer in layers])
     masks = patterns(tokens)
     later = slice(TOKENS, None)
-    found = {name: (weights * mask).sum(-1)[:, later].mean(-1) for name, mask in masks.items()}
+    found = {name: (weights * mask).sum(-1)[:, later].mean(-1) for name, mask in masks.items() if name in names}
+    if "copying" not in names:
+        return found
     with suppress(TraceError):
         first, unembed = tokens[:TOKENS], read_off(reader.parts, SITE)
         scores = [
