@@ -61,8 +61,8 @@ def _needs_corpus(language: str) -> Message:
         )
         return said(message, language=language)
     return said(
-        "The tokenizer of this model splits English, German and Chinese words into many tokens, so its language is another. "
-        "Load a corpus in its language."
+        "The tokenizer of this model splits English, German and Chinese words into many tokens, so its language is "
+        "another. Load a corpus in its language."
     )
 
 
