@@ -23,6 +23,8 @@ RECIPES: Final = (
     "made_sets.py", "noun_sentences.py", "noun_genders.py", "dictionary_lexicon.py", "compositions.py",
     "affordances.txt", "continuations.txt", "dictionary_kinds.txt", "noun_frames.txt", "openings.txt",
 )  # fmt: skip
+#: What an extra brings.
+EXTRAS: Final = {"notebook": "viz/notebook/requirements.txt", "cluster": ".packaging/cluster-requirements.txt"}
 #: As texts of the repository give a command, and as the package has it.
 COMMANDS: Final = {"python -m model": "headlight", "python -m viz.gallery": "headlight gallery"}
 #: Files whose text gives the command: the sources, the Chinese for it, the READMEs of what ships.
@@ -72,12 +74,12 @@ class CustomBuildHook(BuildHookInterface[Any]):
 
 
 class CustomMetadataHook(MetadataHookInterface):
-    """Take what the package needs from requirements.txt, the one list of it, and what a notebook needs from its own."""
+    """Take what the package needs from requirements.txt, the one list of it, and what extras need from their own."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Read both lists."""
+        """Read the lists."""
         metadata["dependencies"] = self._least("requirements.txt")
-        metadata["optional-dependencies"] = {"notebook": self._least("viz/notebook/requirements.txt")}
+        metadata["optional-dependencies"] = {name: self._least(file) for name, file in EXTRAS.items()}
 
     def _least(self, path: str) -> list[str]:
         """Each pinned version becomes the least: `torch==2.13.0` is `torch~=2.13`, so 2.14 will do and 3 will not."""

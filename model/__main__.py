@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from model import cluster
 from model.analysis import corpus_commands
 from model.analysis.ablations.measure import measure_runs, release
 from model.analysis.ablations.results import save_results
@@ -186,26 +187,18 @@ def build_parser() -> argparse.ArgumentParser:
     )
     growing.add_argument("--out", type=path, required=True, metavar="DIR", help="checkpoint folder to write")
 
-    for reporting in (
-        translate,
-        evaluation,
-        verify,
-        align,
-        coreference,
-        reasons,
-        pronouns,
-        copying,
-        atlas,
-        ablations,
-        claims,
-    ):
+    over_corpus = (evaluation, align, coreference, reasons, atlas)
+    of_one_model = (translate, *over_corpus, pronouns, copying)
+    for reporting in (*of_one_model, verify, ablations, claims):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
-    for added in (translate, evaluation, of_model, align, coreference, reasons, pronouns, copying, atlas, growing):
+    for added in (*of_one_model, of_model, growing):
         added.add_argument("--checkpoint", type=path, default=DEFAULT_CHECKPOINT, metavar="DIR")
-    for added in (translate, evaluation, trace, align, coreference, reasons, pronouns, copying, atlas, growing):
+    for added in (*of_one_model, trace, growing):
         added.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
-    for added in (translate, evaluation, trace, align, coreference, reasons, pronouns, copying, atlas):
+    for added in (*of_one_model, trace):
         added.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
+    for added in over_corpus:
+        cluster.add_arguments(added)
     command.add_arguments(add("train", command.train, "train a checkpoint, or resume"))
     return parser
 
@@ -227,7 +220,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     pairs = read_pairs(arguments.data, arguments.limit)
     writer = _writer(arguments)
     outputs: list[str] = []
-    with tqdm(total=len(pairs), unit="sentence") as bar:
+    with cluster.computing(arguments, writer), tqdm(total=len(pairs), unit="sentence") as bar:
         scores = evaluate_writer(
             writer, pairs, beam=arguments.beam, progress=bar.update, collect=outputs.append, unfinished=_unfinished()
         )
@@ -279,7 +272,7 @@ def run_align(arguments: argparse.Namespace) -> None:
     """Print the alignment error rate of every cross-attention head."""
     pairs = read_alignments(arguments.data)
     translator = _writer(arguments)
-    with tqdm(total=len(pairs), unit="sentence") as bar:
+    with cluster.computing(arguments, translator), tqdm(total=len(pairs), unit="sentence") as bar:
         scores = score_alignment(translator, pairs, bar.update, unfinished=_unfinished())
     name = arguments.data.stem
     print(json_text({"set": name, **alignment_json(scores)}) if arguments.json else alignment_report(name, scores))
@@ -294,7 +287,7 @@ def run_coreference(arguments: argparse.Namespace) -> None:
     for line in read.rejected:
         print(f"{file.name}, line {line.number}: {line.reason}", file=sys.stderr)
     sites = None if arguments.site is None else (arguments.site,)
-    with tqdm(total=len(read.cases), unit="sentence") as bar:
+    with cluster.computing(arguments, translator), tqdm(total=len(read.cases), unit="sentence") as bar:
         scores = measure_coreference(
             translator, read, sites=sites, measure=arguments.measure, progress=bar.update, unfinished=_unfinished()
         )
@@ -310,7 +303,7 @@ def run_reasons(arguments: argparse.Namespace) -> None:
     else:
         texts = read_pairs(arguments.data, arguments.limit)
         pairs = tuple(TwinPair(f"pair {number}", text, twin) for number, (text, twin) in enumerate(texts, 1))
-    with tqdm(unit="pair") as bar:
+    with cluster.computing(arguments, reader), tqdm(unit="pair") as bar:
         found, known, example = reasons_over_set(reader, pairs, bar.update), best_known_pair(), None
         if found.head is not None and reader.languages == LANGUAGES:
             try:

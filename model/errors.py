@@ -8,6 +8,7 @@ HeadlightError
 ├── DataError          a data file cannot be read as what it should be
 ├── DeviceError        a device does not exist
 ├── MemoryShortError   the memory of the machine, or of its GPU, does not suffice
+├── ClusterError       other processes that were to compute cannot be reached, or failed
 ├── SessionError       a decoding session cannot step further, or back
 ├── EditError          an edit of attention names something that does not exist, or that the mask forbids
 ├── TraceError         a trace has no such site, layer, head or row, or its file is damaged
@@ -100,6 +101,10 @@ class DeviceError(HeadlightError):
 
 class MemoryShortError(HeadlightError):
     """The memory of the machine, or of its GPU, does not suffice."""
+
+
+class ClusterError(HeadlightError):
+    """Other processes or machines that were to compute cannot be reached, or failed."""
 
 
 class SessionError(HeadlightError):

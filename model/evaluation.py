@@ -1,5 +1,6 @@
 """Translate a set of sentences and score it with sacrebleu."""
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from model.decoding.search import translate_all
 from model.errors import InputTextError
 from model.interruption import Progress
 from model.nn.encoder_decoder import EncoderDecoder
-from model.over_corpus import Partial, Sum, over_corpus, packed, unpacked
+from model.over_corpus import ByModels, OfChunk, Partial, Sum, over_corpus, packed, unpacked
 from model.pairs import Pair
 from model.reader import Writer
 from model.tokenizer import Tokenizer
@@ -57,7 +58,10 @@ def evaluate(
     def translated(sources: Sequence[str], progress: Progress) -> list[str]:
         return translate_all(model, tokenizer, sources, beam=beam, progress=progress)
 
-    return _scored(pairs, translated, cut, beam, model.device, progress, collect)
+    def of_chunk(pairs: Sequence[Pair], progress: Progress) -> Partial:
+        return _translated(pairs, progress, translated, cut)
+
+    return _scored(pairs, of_chunk, beam, model.device, progress, collect)
 
 
 def evaluate_writer(
@@ -73,15 +77,19 @@ def evaluate_writer(
 
     `unfinished` is that of `over_corpus`: for a model as it is, no head switched off.
     """
+    of_chunk = ByModels(functools.partial(_of_chunk, beam=beam), (writer,))
+    name = lambda: " ".join(("evaluation 1", writer.weights_digest, writer.key, str(beam)))  # noqa: E731
+    return _scored(pairs, of_chunk, beam, writer.device, progress, collect, name, unfinished)
 
+
+def _of_chunk(writer: Writer, pairs: Sequence[Pair], progress: Progress, *, beam: int) -> Partial:
     def cut(sources: Sequence[str]) -> int:
         return sum(_is_refused(writer, source) for source in sources)
 
     def translated(sources: Sequence[str], progress: Progress) -> list[str]:
         return writer.translate_all(sources, beam=beam, progress=progress)
 
-    name = lambda: " ".join(("evaluation 1", writer.weights_digest, writer.key, str(beam)))  # noqa: E731
-    return _scored(pairs, translated, cut, beam, writer.device, progress, collect, name, unfinished)
+    return _translated(pairs, progress, translated, cut)
 
 
 def _is_refused(writer: Writer, text: str) -> bool:
@@ -92,10 +100,21 @@ def _is_refused(writer: Writer, text: str) -> bool:
     return False
 
 
-def _scored(
+@torch.inference_mode()
+def _translated(
     pairs: Sequence[Pair],
+    progress: Progress,
     translated: Callable[[Sequence[str], Progress], list[str]],
     cut: Callable[[Sequence[str]], int],
+) -> Partial:
+    started, sources = time.perf_counter(), [pair.source for pair in pairs]
+    outputs = packed("outputs", translated(sources, progress))
+    return Partial({"cut": cut(sources), "seconds": time.perf_counter() - started}, outputs)
+
+
+def _scored(
+    pairs: Sequence[Pair],
+    of_chunk: OfChunk,
     beam: int,
     device: torch.device,
     progress: Progress,
@@ -103,12 +122,6 @@ def _scored(
     name: Callable[[], str] = str,
     unfinished: Path | None = None,
 ) -> Scores:
-    @torch.inference_mode()
-    def of_chunk(pairs: Sequence[Pair], progress: Progress) -> Partial:
-        started, sources = time.perf_counter(), [pair.source for pair in pairs]
-        outputs = packed("outputs", translated(sources, progress))
-        return Partial({"cut": cut(sources), "seconds": time.perf_counter() - started}, outputs)
-
     def finish(total: Partial) -> Scores:
         outputs = unpacked("outputs", total.rows)
         for output in outputs:

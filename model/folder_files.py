@@ -47,6 +47,19 @@ def hub_folder(name: str) -> Path:
         raise CheckpointError(message, name=name, error=" ".join(str(error).split())[:200]) from error
 
 
+def kept_of_hub(name: str) -> Path | None:
+    """The folder of a model of the hub in this machine's cache; None if it is not there. Fetches nothing."""
+    if not _NAME.fullmatch(name) or ".." in name:
+        return None
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+
+
 def is_hub_blob(file: Path, root: Path) -> bool:
     """Whether a link of a folder (`root`, resolved) leads to where the hub's cache keeps the files of all versions."""
     in_cache = root.parent.name == "snapshots"

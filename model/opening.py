@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 from model.adapters.folder_check import gguf_file
 from model.checkpoint import MANIFEST
 from model.errors import CheckpointError, InputTextError, SessionError, said
-from model.folder_files import entries, named_folder
+from model.folder_files import entries, kept_of_hub, named_folder
 from model.nn.transformer import Transformer
 from model.reader import Reader, Writer
 from model.sequence_translator import SequenceTranslator, read_folder
@@ -24,8 +24,8 @@ def open_reader(
     """Open a folder with a model in it, whichever kind it is.
 
     Args:
-        folder: a checkpoint of Headlight's own, any folder as `transformers` saves it, or a GGUF file or a folder with
-            one.
+        folder: a checkpoint of Headlight's own, any folder as `transformers` saves it, a GGUF file or a folder with
+            one, or the name of a model of the hub that is in this machine's cache.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
         cache: folder in which it is kept what was proven of a model of transformers, and the numbers of a GGUF file as
@@ -36,6 +36,8 @@ def open_reader(
         DeviceError: there is no such device, or it does not run this number type.
     """
     path = named_folder(folder)
+    if not path.exists() and "/" in str(folder):
+        path = kept_of_hub(str(folder)) or path
     if path.is_dir():
         entries(path)
     if (path / MANIFEST).is_file():

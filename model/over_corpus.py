@@ -1,7 +1,8 @@
 """The one way over a corpus: chunks of texts become partial results, these are added in order, and the sum is finished.
 
-A partial result is arrays by name: it goes into a file without pickle, and could come from another process. Chunks may
-be computed in any order; they are added in that of the texts, so the sum and the order of ties are always the same.
+A partial result is arrays by name: it goes into a file without pickle, and may come from another process
+(`model.cluster`). Chunks may be computed in any order; they are added in that of the texts, so the sum and the order of
+ties are always the same.
 Where a folder is given, each chunk's result is kept there until the whole is finished, named by the measurement, the
 model, the settings and the texts: who begins again after a kill or a stop computes only what is open.
 """
@@ -9,7 +10,8 @@ model, the settings and the texts: who begins again after a kill or a stop compu
 import hashlib
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -25,6 +27,8 @@ from model.interruption import Kept, Progress, no_progress
 
 #: Texts of a chunk, which are sorted by length and tokenized together; more where there would be too many chunks.
 TEXTS_AT_ONCE: Final = 256
+#: Of a small corpus a chunk has fewer, but no fewer than these, so that so many processes can share it.
+FEWEST, SHARES = 32, 64
 #: Chunks of a corpus: with them the files of a run are bounded.
 MOST_CHUNKS: Final = 4_000
 #: Unfinished runs that a folder keeps; the oldest go first.
@@ -63,22 +67,49 @@ class Chunk(NamedTuple):
     items: Sequence[Any]
 
 
-Compute = Callable[[Callable[[Chunk], Partial], Iterator[Chunk]], Iterable[tuple[int, Partial]]]
+OfChunk = Callable[[Sequence[Any], Progress], Partial]
+"""What some texts give; it tells its second argument how many are done since the last call."""
+Compute = Callable[[OfChunk, Iterator[Chunk], Progress], Iterable[tuple[int, Partial]]]
 """Computes all chunks and gives their numbers and results, in any order."""
 
 
-def one_by_one(partial_of: Callable[[Chunk], Partial], chunks: Iterator[Chunk]) -> Iterator[tuple[int, Partial]]:
+@dataclass(frozen=True, eq=False)
+class ByModels:
+    """An `OfChunk` that another process can compute with models that it opens itself."""
+
+    function: Callable[..., Partial]  #: of a module, or a `partial` of one: called with models, texts, progress
+    models: tuple[Any, ...]
+
+    def __call__(self, items: Sequence[Any], progress: Progress) -> Partial:
+        """What some texts give, in this process."""
+        return self.function(*self.models, items, progress)
+
+
+def one_by_one(of_chunk: OfChunk, chunks: Iterator[Chunk], progress: Progress) -> Iterator[tuple[int, Partial]]:
     """Compute the chunks in this process, in order."""
     for chunk in chunks:
-        yield chunk.number, partial_of(chunk)
+        yield chunk.number, of_chunk(chunk.items, progress)
+
+
+_COMPUTE: Final[ContextVar[Compute]] = ContextVar("headlight_compute", default=one_by_one)
+
+
+@contextmanager
+def computed_by(compute: Compute) -> Iterator[None]:
+    """While the block runs, in this thread only, `compute` says where and in which order chunks are computed."""
+    token = _COMPUTE.set(compute)
+    try:
+        yield
+    finally:
+        _COMPUTE.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sum(Generic[Item, Result]):
     """What is to be summed over a corpus.
 
-    `of_chunk` tells its second argument how many texts are done since the last call. `name` says which measurement this
-    is, of which model, with which settings; it is asked for only where partial results are kept.
+    `name` says which measurement this is, of which model, with which settings; it is asked for only where partial
+    results are kept.
     """
 
     of_chunk: Callable[[Sequence[Item], Progress], Partial]
@@ -94,9 +125,8 @@ def over_corpus(
     unfinished: Path | None = None,
     *,
     texts_at_once: int | None = None,
-    compute: Compute = one_by_one,
 ) -> Result:
-    """The finished sum over all texts, which are read once, some hundreds at a time.
+    """The finished sum over all texts, which are read once, some hundreds at a time, here or as `computed_by` says.
 
     Args:
         items: texts, or what is measured of each; what their `repr` shows names a chunk.
@@ -104,29 +134,38 @@ def over_corpus(
             it may end the work by an exception.
         unfinished: a folder for the results of chunks until the whole is finished; one that cannot be written costs
             time after a kill, not the result now.
-        texts_at_once: texts of a chunk, by default `TEXTS_AT_ONCE`.
-        compute: where and in which order chunks are computed.
+        texts_at_once: texts of a chunk; by default `TEXTS_AT_ONCE`, or fewer of a small corpus.
     """
-    size = max(texts_at_once or TEXTS_AT_ONCE, math.ceil(len(items) / MOST_CHUNKS))
+    # Cut alike wherever it is computed: batches of other texts would round otherwise.
+    size = texts_at_once or min(TEXTS_AT_ONCE, max(FEWEST, math.ceil(len(items) / SHARES)))
+    size = max(size, math.ceil(len(items) / MOST_CHUNKS))
     kept = None if unfinished is None else _Kept(unfinished, wanted.name())
 
-    def partial_of(chunk: Chunk) -> Partial:
-        if kept is not None and (found := kept.read(chunk)) is not None:
-            progress(Kept(len(chunk.items)))
-            return found
-        computed = wanted.of_chunk(chunk.items, progress)
-        if kept is not None:
-            kept.write(chunk, computed)
-        return computed
-
     total: Partial | None = None
-    following, waiting = 0, dict[int, Partial]()
-    for number, partial in compute(partial_of, _chunks(items, size)):
+    following, waiting, begun = 0, dict[int, Partial](), dict[int, Chunk]()
+
+    def add(number: int, partial: Partial) -> None:
+        nonlocal total, following
         waiting[number] = partial
         while following in waiting:
             added = waiting.pop(following)
             total = added if total is None else wanted.merge(total, added)
             following += 1
+
+    def missing() -> Iterator[Chunk]:
+        for chunk in _chunks(items, size):
+            if kept is not None and (found := kept.read(chunk)) is not None:
+                progress(Kept(len(chunk.items)))
+                add(chunk.number, found)
+            else:
+                begun[chunk.number] = chunk
+                yield chunk
+
+    for number, partial in _COMPUTE.get()(wanted.of_chunk, missing(), progress):
+        chunk = begun.pop(number)
+        if kept is not None:
+            kept.write(chunk, partial)
+        add(number, partial)
     result = wanted.finish(Partial({}, {}) if total is None else total)
     if kept is not None:
         kept.remove()

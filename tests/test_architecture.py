@@ -138,7 +138,7 @@ NAMED: Final = {
 }
 #: Files of our own source, and the system's.
 OWN: Final = {
-    "model/adapters/placement.py", "model/analysis/head_description/cells.py", "model/later.py",
+    "model/adapters/placement.py", "model/analysis/head_description/cells.py", "model/cluster.py", "model/later.py",
     "model/sealed_files.py", "model/training/lexicon.py",
     "viz/gallery/docs.py", "viz/gallery/site.py", "viz/locale/__main__.py",
     "viz/pages/attention/opened_head/bertviz_page.py",

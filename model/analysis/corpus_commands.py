@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from model import cluster
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import build_atlas
 from model.analysis.coreference.case_files import cases_for
@@ -67,7 +68,7 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     aligned = read_alignments(arguments.align) if arguments.align else []
     reader = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
     unfinished = unfinished_beside(arguments.out)
-    with tqdm(total=len(sentences) + len(aligned), unit="sentence") as bar:
+    with cluster.computing(arguments, reader), tqdm(total=len(sentences) + len(aligned), unit="sentence") as bar:
         atlas = build_atlas(reader, sentences, aligned, bar.update, cases_for(reader), unfinished)
     save_atlas(atlas, arguments.out)
     if arguments.csv:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from model.analysis.metrics.head_metrics import HeadName, all_heads
 from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
-from model.over_corpus import Partial, Sum, over_corpus
+from model.over_corpus import ByModels, Partial, Sum, over_corpus
 from model.reader import Reader
 from model.trace.axes import Axis, between, row_parts
 from model.trace.row_blocks import row_slices
@@ -145,25 +146,6 @@ def head_distances(
         for reader, site in zip((first, second), sites, strict=True)
     )
 
-    @torch.inference_mode()
-    def of_chunk(texts: Sequence[str], progress: Progress) -> Partial:
-        totals, rows, read = torch.zeros(len(ours), len(theirs), dtype=torch.float64), 0, 0
-        for text in texts:
-            # A text that one of them refuses is skipped.
-            with suppress(InputTextError):
-                traces = read_by_both(first, second, text)
-                queries, keys = matched(*traces, sites)
-                if queries.first and keys.first:
-                    weights = [
-                        matched_rows(trace, site, queries[number], keys[number])
-                        for number, (trace, site) in enumerate(zip(traces, sites, strict=True))
-                    ]
-                    totals += cross_divergences(*weights)
-                    rows += len(queries.first)
-                    read += 1
-            progress(1)
-        return Partial({"totals": totals, "rows": rows, "read": read}, {})
-
     def finish(total: Partial) -> HeadDistances:
         rows, read = (int(total.sums.get(name, 0)) for name in ("rows", "read"))
         if not rows:
@@ -179,4 +161,28 @@ def head_distances(
     def name() -> str:
         return " ".join(("two models 1", first.weights_digest, first.key, second.weights_digest, second.key, *sites))
 
+    of_chunk = ByModels(partial(_of_chunk, sites=sites), (first, second))
     return over_corpus(texts, Sum(of_chunk=of_chunk, finish=finish, name=name), progress, unfinished)
+
+
+@torch.inference_mode()
+def _of_chunk(
+    first: Reader, second: Reader, texts: Sequence[str], progress: Progress, *, sites: tuple[str, str]
+) -> Partial:
+    heads = [sum(reader.abilities.heads[site]) for reader, site in zip((first, second), sites, strict=True)]
+    totals, rows, read = torch.zeros(*heads, dtype=torch.float64), 0, 0
+    for text in texts:
+        # A text that one of them refuses is skipped.
+        with suppress(InputTextError):
+            traces = read_by_both(first, second, text)
+            queries, keys = matched(*traces, sites)
+            if queries.first and keys.first:
+                weights = [
+                    matched_rows(trace, site, queries[number], keys[number])
+                    for number, (trace, site) in enumerate(zip(traces, sites, strict=True))
+                ]
+                totals += cross_divergences(*weights)
+                rows += len(queries.first)
+                read += 1
+        progress(1)
+    return Partial({"totals": totals, "rows": rows, "read": read}, {})

@@ -9,6 +9,8 @@ import pytest
 
 from model.errors import CheckpointError
 from model.folder_files import hub_folder
+from model.opening import open_reader
+from tests.model.adapters.zoo import save_model
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +32,21 @@ def test_only_settings_tokenizers_and_safetensors_are_fetched(monkeypatch: pytes
     monkeypatch.setattr(huggingface_hub, "snapshot_download", note)
     assert hub_folder("someone/tiny") == Path("/somewhere")
     assert set(asked["allow_patterns"]) == {"*.safetensors", "*.json", "*.txt", "*.model", "*.spm"}
+
+
+def test_a_model_in_the_cache_is_opened_by_its_name_without_a_connection(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = tmp_path / "models--someone--tiny"
+    (home / "refs").mkdir(parents=True)
+    (home / "refs" / "main").write_text("1" * 40, encoding="utf-8")
+    (home / "snapshots").mkdir()
+    save_model(home / "snapshots" / ("1" * 40), "bert", "wordpiece")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    by_name, by_path = open_reader("someone/tiny"), open_reader(home / "snapshots" / ("1" * 40))
+    assert by_name.weights_digest == by_path.weights_digest
+    with pytest.raises(CheckpointError, match="There is no folder someone/other"):
+        open_reader("someone/other")
 
 
 def test_a_failed_download_is_one_sentence() -> None:

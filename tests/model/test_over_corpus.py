@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from model.errors import CancelledError
 from model.evaluation import evaluate
 from model.interruption import Kept, Progress, no_progress
 from model.opening import as_writer, open_reader
-from model.over_corpus import Chunk, Partial, Sum, over_corpus, packed, unpacked
+from model.over_corpus import Chunk, OfChunk, Partial, Sum, computed_by, over_corpus, packed, unpacked
 from model.pairs import Pair
 from model.reader import Reader
 from model.word_choice import TokenPlace, WordChoice
@@ -49,12 +49,12 @@ TEXTS = [
 CORPUS = [CorpusSentence(text) for text in TEXTS]
 
 
-def shuffled(partial_of: Callable[[Chunk], Partial], chunks: Iterator[Chunk]) -> Iterator[tuple[int, Partial]]:
+def shuffled(of_chunk: OfChunk, chunks: Iterator[Chunk], progress: Progress) -> Iterator[tuple[int, Partial]]:
     """All chunks, computed and given in another order than they stand."""
     whole = list(chunks)
     random.Random(3).shuffle(whole)
     for chunk in whole:
-        yield chunk.number, partial_of(chunk)
+        yield chunk.number, of_chunk(chunk.items, progress)
 
 
 def of_chunk(words: Sequence[str], progress: Progress) -> Partial:
@@ -71,7 +71,8 @@ def summed(total: Partial) -> tuple[int, float, list[str]]:
 def test_chunks_are_added_in_the_order_of_the_texts_in_whichever_they_come(size: int) -> None:
     words = [f"{'ä' * (number % 9)}\0{number}" for number in range(200)]
     wanted = Sum(of_chunk=of_chunk, finish=summed)
-    found = over_corpus(words, wanted, texts_at_once=size, compute=shuffled)
+    with computed_by(shuffled):
+        found = over_corpus(words, wanted, texts_at_once=size)
     assert found == over_corpus(words, wanted, texts_at_once=size)
     assert found[::2] == (200, words)
     assert found[1] == pytest.approx(sum(1 / len(word) for word in words), abs=1e-12)
@@ -157,7 +158,7 @@ def test_a_killed_command_goes_on_where_it_was(tiny_checkpoints: Path, tmp_path:
     options = map(str, ("--text", texts, "--out", out, "--checkpoint", tiny_checkpoints / "en-de"))
     killed(["atlas", *options], unfinished, tmp_path)
     atlas, read = computed(open_reader(tiny_checkpoints / "en-de"), read_text(texts), unfinished)
-    assert (atlas.sentences, read) == (400, 400 - 256)
+    assert (atlas.sentences, read) == (400, 400 - 32)
     assert not unfinished.exists()
 
 
@@ -171,7 +172,7 @@ def test_a_killed_command_that_writes_no_file_goes_on_where_it_was(tiny_checkpoi
     done: list[int] = []
     writer = as_writer(open_reader(tiny_checkpoints / "en-de"))
     scores = score_alignment(writer, read_alignments(pairs), done.append, unfinished=unfinished)
-    assert (scores.rows, sum(done), [count for count in done if isinstance(count, Kept)]) == (400, 400, [256])
+    assert (scores.rows, sum(done), [count for count in done if isinstance(count, Kept)]) == (400, 400, [32])
     assert not unfinished.exists()
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, compress
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +26,7 @@ from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import Corpus, CorpusSentence, Origin, SiteRun, corpus_digest
-from model.analysis.metrics.alignment import OF_WEIGHTS, AlignedPair, score_alignment
+from model.analysis.metrics.alignment import AlignedPair, Matrix, of_weights, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import NORM, ROW_METRICS, AttentionRows, Heads, has_choice, row_metrics
 from model.analysis.metrics.measures import norm_shares, value_weighted_norms
@@ -34,7 +35,7 @@ from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
 from model.opening import as_writer
-from model.over_corpus import Partial, Sum, over_corpus, packed, unpacked
+from model.over_corpus import ByModels, Partial, Sum, over_corpus, packed, unpacked
 from model.reader import Reader, Writer
 from model.trace.trace import Trace
 
@@ -184,7 +185,8 @@ def build_atlas(
         )
 
     summed = Sum(
-        of_chunk=survey.of_chunk,
+        # What gives traces in its own way is not to be had elsewhere.
+        of_chunk=survey.of_chunk if read else ByModels(partial(_of_chunk, sites=tuple(sites)), (reader,)),
         merge=_merged,
         finish=finish,
         name=lambda: f"atlas 1 {reader.weights_digest} {reader.key}",
@@ -346,6 +348,12 @@ class _Survey:
         return table.reshape(*self.shape, *first.shape[1:])
 
 
+def _of_chunk(
+    reader: Reader, sentences: Sequence[CorpusSentence], progress: Progress, *, sites: Collection[str]
+) -> Partial:
+    return _Survey(reader, sites, reader.trace_batch).of_chunk(sentences, progress)
+
+
 def _merged(first: Partial, second: Partial) -> Partial:
     """Two parts of a corpus; of the strongest sentences of both, the strongest, and of many texts those of these."""
     both, offset = first + second, int(first.sums["given"])
@@ -385,10 +393,7 @@ def _antecedents(
     return survey.by_head(shares), survey.by_head(ends), rows
 
 
-def _error_rates(
-    translator: Writer, aligned: Sequence[AlignedPair], progress: Progress, unfinished: Path | None
-) -> tuple[dict[str, Tensor], int]:
-    """Error rates of cross-attention by weights and by norms, and how many links they were held against."""
+def _weights_and_norms(translator: Writer) -> Mapping[str, Matrix]:
     layers = range(len(translator.abilities.heads["decoder.cross"]))
     projections = [translator.output_projection("decoder.cross", layer) for layer in layers]
 
@@ -396,7 +401,14 @@ def _error_rates(
         inputs = trace.attention("decoder.cross", layer)
         return value_weighted_norms(trace.weights("decoder.cross", layer), inputs.values(), projections[layer])
 
-    scores = score_alignment(translator, aligned, progress, {**OF_WEIGHTS, NORM: cross_norms}, unfinished)
+    return {**of_weights(translator), NORM: cross_norms}
+
+
+def _error_rates(
+    translator: Writer, aligned: Sequence[AlignedPair], progress: Progress, unfinished: Path | None
+) -> tuple[dict[str, Tensor], int]:
+    """Error rates of cross-attention by weights and by norms, and how many links they were held against."""
+    scores = score_alignment(translator, aligned, progress, _weights_and_norms, unfinished)
     tables = {
         prefix + name: torch.tensor(scores.ways[prefix + name.removeprefix("aer_")].heads).flatten()
         for prefix in ("", NORM)

@@ -17,6 +17,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from types import MappingProxyType
@@ -45,7 +46,7 @@ from model.arrays_file import Array
 from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
 from model.opening import as_chooser, as_writer
-from model.over_corpus import Partial, Sum, over_corpus
+from model.over_corpus import ByModels, Partial, Sum, over_corpus
 from model.reader import Reader
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
@@ -347,7 +348,7 @@ def measure_coreference(
         )
 
     summed = Sum[PronounCase, CoreferenceScores](
-        of_chunk=lambda cases, progress: _of_chunk(reader, cases, asked, measure, progress),
+        of_chunk=ByModels(partial(_of_chunk, sites=asked, measure=measure), (reader,)),
         finish=finish,
         name=lambda: " ".join(("coreference 1", reader.weights_digest, reader.key, measure, *asked)),
     )
@@ -362,7 +363,7 @@ def _reasons(total: Partial, site: str) -> Counter[str]:
 
 @torch.inference_mode()
 def _of_chunk(
-    reader: Reader, cases: Sequence[PronounCase], sites: Sequence[str], measure: Measure, progress: Progress
+    reader: Reader, cases: Sequence[PronounCase], progress: Progress, *, sites: Sequence[str], measure: Measure
 ) -> Partial:
     """Read some cases.
 

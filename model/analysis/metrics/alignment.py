@@ -9,9 +9,9 @@ better.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -21,7 +21,7 @@ from model.analysis.data_files import read_json_rows
 from model.analysis.metrics.estimates import ErrorRates, HeadCounts, score_heads
 from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
-from model.over_corpus import Partial, Sum, over_corpus
+from model.over_corpus import ByModels, Partial, Sum, over_corpus
 from model.reader import Writer
 from model.trace.trace import Trace
 from model.words import attention_between_words, find_words, pieces_of_spans, with_mean_of_heads
@@ -142,15 +142,16 @@ def count_links(
     return 2.0 * hits.sum(-1), int(is_linked.sum(-1).amax()) + len(pair.sure)
 
 
-#: What is read off a layer where nothing else is asked for.
-OF_WEIGHTS: Final[Mapping[str, Matrix]] = MappingProxyType({"": cross_weights})
+def of_weights(_translator: Writer) -> Mapping[str, Matrix]:
+    """What is read off a layer where nothing else is asked for."""
+    return {"": cross_weights}
 
 
 def score_alignment(
     translator: Writer,
     pairs: Aligned,
     progress: Progress = no_progress,
-    matrices: Mapping[str, Matrix] = OF_WEIGHTS,
+    matrices: Callable[[Writer], Mapping[str, Matrix]] = of_weights,
     unfinished: Path | None = None,
 ) -> AlignmentScores:
     """Read every pair along and score all cross-attention heads. Raises a DataError if no pair could be read.
@@ -160,29 +161,9 @@ def score_alignment(
     Args:
         translator, pairs: who reads along, and what.
         progress: called with the number of pairs done since the last call.
-        matrices: name → what is read off a layer, as in `linked_words`.
+        matrices: gives for the model name → what is read off a layer, as in `linked_words`.
         unfinished: as of `over_corpus`.
     """
-
-    def of_chunk(chunk: Aligned, progress: Progress) -> Partial:
-        sums: Counter[str] = Counter()
-        rows: dict[str, list[Tensor]] = {}
-        for pair in chunk:
-            read = _read_along(translator, pair)
-            if read is None:
-                sums[_REFUSED] += 1
-            else:
-                trace, words = read
-                diagonal = torch.tensor([source for source, _ in diagonal_links(len(pair.source), len(pair.target))])
-                hits, total = count_links(diagonal, pair)
-                sums.update({"diagonal": int(hits), "of_diagonal": total, "sure": len(pair.sure)})
-                for name, matrix in matrices.items():
-                    for way in ROW_OF_PIECE:
-                        hits, total = count_links(linked_words(trace, words, way, matrix), pair)
-                        rows.setdefault(f"{name}{way}", []).append(hits)
-                rows.setdefault(_TOTALS, []).append(torch.tensor(float(total)))
-            progress(1)
-        return Partial(sums, {name: torch.stack(of_pairs).numpy() for name, of_pairs in rows.items()})
 
     def finish(total: Partial) -> AlignmentScores:
         if _TOTALS not in total.rows:
@@ -204,11 +185,35 @@ def score_alignment(
         )
 
     summed = Sum(
-        of_chunk=of_chunk,
+        of_chunk=ByModels(partial(_of_chunk, matrices=matrices), (translator,)),
         finish=finish,
-        name=lambda: " ".join(("alignment 1", translator.weights_digest, translator.key, *matrices)),
+        name=lambda: " ".join(("alignment 1", translator.weights_digest, translator.key, *matrices(translator))),
     )
     return over_corpus(pairs, summed, progress, unfinished)
+
+
+def _of_chunk(
+    translator: Writer, chunk: Aligned, progress: Progress, *, matrices: Callable[[Writer], Mapping[str, Matrix]]
+) -> Partial:
+    sums: Counter[str] = Counter()
+    rows: dict[str, list[Tensor]] = {}
+    of_model = matrices(translator)
+    for pair in chunk:
+        read = _read_along(translator, pair)
+        if read is None:
+            sums[_REFUSED] += 1
+        else:
+            trace, words = read
+            diagonal = torch.tensor([source for source, _ in diagonal_links(len(pair.source), len(pair.target))])
+            hits, total = count_links(diagonal, pair)
+            sums.update({"diagonal": int(hits), "of_diagonal": total, "sure": len(pair.sure)})
+            for name, matrix in of_model.items():
+                for way in ROW_OF_PIECE:
+                    hits, total = count_links(linked_words(trace, words, way, matrix), pair)
+                    rows.setdefault(f"{name}{way}", []).append(hits)
+            rows.setdefault(_TOTALS, []).append(torch.tensor(float(total)))
+        progress(1)
+    return Partial(sums, {name: torch.stack(of_pairs).numpy() for name, of_pairs in rows.items()})
 
 
 def _read_along(translator: Writer, pair: AlignedPair) -> tuple[Trace, AlignedWords] | None:

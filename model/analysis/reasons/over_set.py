@@ -8,6 +8,7 @@ farthest over the whole set; of a person's own pairs, each pair's most telling c
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import nan
 from typing import Final
 
@@ -29,7 +30,7 @@ from model.analysis.reasons.twins import trace_twin
 from model.errors import DataError, InputTextError, TraceError, said
 from model.interruption import Progress, no_progress
 from model.opening import as_chooser
-from model.over_corpus import Partial, Sum, over_corpus, packed, unpacked
+from model.over_corpus import ByModels, Partial, Sum, over_corpus, packed, unpacked
 from model.reader import Reader
 from model.trace.trace import Trace
 
@@ -148,22 +149,6 @@ def reasons_over_set(
         head = _turning_head(reader, pairs, progress)
     parts = tuple(_parts_of(reader))
 
-    @torch.inference_mode()
-    def of_chunk(some: Sequence[TwinPair], progress: Progress) -> Partial:
-        skipped, rows, names, positions = Counter[str](), list[Tensor](), list[str](), [torch.zeros(0, 2)]
-        for pair in some:
-            found = _explained(reader, pair, head)
-            if isinstance(found, str):
-                skipped[str(found)] += 1
-            else:
-                names.append(pair.name)
-                numbers, of_positions = _numbers(reader, found, parts)
-                rows.append(numbers)
-                positions.append(of_positions)
-            progress(1)
-        tables = {"positions": torch.cat(positions).numpy()} | ({"numbers": torch.stack(rows).numpy()} if rows else {})
-        return Partial(dict(skipped), {**packed("name", names), **tables})
-
     def finish(total: Partial) -> ReasonsOverSet:
         skipped = {str(reason): int(count) for reason, count in total.sums.items()}
         names = tuple(unpacked("name", total.rows))
@@ -194,7 +179,26 @@ def reasons_over_set(
             positions=torch.from_numpy(total.rows["positions"]),
         )
 
+    of_chunk = ByModels(partial(_explained_chunk, head=head), (reader,))
     return over_corpus(pairs, Sum(of_chunk=of_chunk, finish=finish), progress)
+
+
+@torch.inference_mode()
+def _explained_chunk(reader: Reader, some: Sequence[TwinPair], progress: Progress, *, head: HeadName | None) -> Partial:
+    skipped, rows, names, positions = Counter[str](), list[Tensor](), list[str](), [torch.zeros(0, 2)]
+    parts = tuple(_parts_of(reader))
+    for pair in some:
+        found = _explained(reader, pair, head)
+        if isinstance(found, str):
+            skipped[str(found)] += 1
+        else:
+            names.append(pair.name)
+            numbers, of_positions = _numbers(reader, found, parts)
+            rows.append(numbers)
+            positions.append(of_positions)
+        progress(1)
+    tables = {"positions": torch.cat(positions).numpy()} | ({"numbers": torch.stack(rows).numpy()} if rows else {})
+    return Partial(dict(skipped), {**packed("name", names), **tables})
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,24 +243,6 @@ def _spans(reader: Reader, trace: Trace, case: PronounCase) -> tuple[int, tuple[
 def _turning_head(reader: Reader, pairs: Sequence[TwinPair], progress: Progress) -> HeadName:
     """The head that moves most weight from antecedent to distractor between text and twin, on average."""
 
-    @torch.inference_mode()
-    def of_chunk(some: Sequence[TwinPair], progress: Progress) -> Partial:
-        moved: Tensor | float = 0.0
-        for pair in some:
-            assert pair.case is not None
-            both = _both(reader, pair)
-            if not isinstance(both, str) and not isinstance(spans := _spans(reader, both[0], pair.case), str):
-                row, (_, key, rival) = spans
-                site, (here, there) = _site_of(both[0]), both
-                weights = [
-                    here.weights(site, layer, rows=[row])[:, 0] - there.weights(site, layer, rows=[row])[:, 0]
-                    for layer in range(here.layers_of(site))
-                ]
-                change = torch.stack(weights)
-                moved = moved + (change[:, :, list(key)].sum(-1) - change[:, :, list(rival)].sum(-1))
-            progress(1)
-        return Partial({"moved": np.asarray(moved)}, {})
-
     def finish(total: Partial) -> HeadName:
         moved = total.sums["moved"]
         if not moved.ndim:
@@ -265,7 +251,26 @@ def _turning_head(reader: Reader, pairs: Sequence[TwinPair], progress: Progress)
         site = "decoder.cross" if "decoder.cross" in reader.abilities.heads else next(iter(reader.abilities.heads))
         return HeadName(site, int(layer), int(head))
 
-    return over_corpus(pairs, Sum(of_chunk=of_chunk, finish=finish), progress)
+    return over_corpus(pairs, Sum(of_chunk=ByModels(_moved_chunk, (reader,)), finish=finish), progress)
+
+
+@torch.inference_mode()
+def _moved_chunk(reader: Reader, some: Sequence[TwinPair], progress: Progress) -> Partial:
+    moved: Tensor | float = 0.0
+    for pair in some:
+        assert pair.case is not None
+        both = _both(reader, pair)
+        if not isinstance(both, str) and not isinstance(spans := _spans(reader, both[0], pair.case), str):
+            row, (_, key, rival) = spans
+            site, (here, there) = _site_of(both[0]), both
+            weights = [
+                here.weights(site, layer, rows=[row])[:, 0] - there.weights(site, layer, rows=[row])[:, 0]
+                for layer in range(here.layers_of(site))
+            ]
+            change = torch.stack(weights)
+            moved = moved + (change[:, :, list(key)].sum(-1) - change[:, :, list(rival)].sum(-1))
+        progress(1)
+    return Partial({"moved": np.asarray(moved)}, {})
 
 
 def _explained(reader: Reader, pair: TwinPair, head: HeadName | None) -> _Explained | str:

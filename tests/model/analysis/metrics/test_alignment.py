@@ -64,7 +64,9 @@ def test_the_diagonal_stretches_to_both_lengths() -> None:
 def test_a_head_that_aligns_perfectly_has_error_rate_zero(
     translator: Translator, shift: int, right: str, wrong: str
 ) -> None:
-    scores = score_alignment(translator, [MIRRORED, MIRRORED], matrices={"": planted(translator, shift)})
+    scores = score_alignment(
+        translator, [MIRRORED, MIRRORED], matrices=lambda _writer: {"": planted(translator, shift)}
+    )
     assert scores.ways[right].best_head == (1, 2)
     assert scores.ways[right].best == scores.ways[right].cross_selected == 0
     assert scores.ways[right].head_averaged[1] == 0
@@ -93,7 +95,7 @@ def test_words_are_those_of_the_file_also_where_a_text_would_be_cut_into_others(
                 keys[2, piece + 1] = looked_at[-1]
         return one_hot(keys, len(trace.source_tokens)).float()
 
-    scores = score_alignment(translator, [pair], matrices={"": weights})
+    scores = score_alignment(translator, [pair], matrices=lambda _writer: {"": weights})
     assert scores.ways["word_in"].heads[1][2] == 0
 
 
@@ -179,7 +181,9 @@ def test_pairs_belong_to_either_half_in_turn_however_they_are_cut(
         weights = mirror(trace, layer)
         return weights.flip(0)[[1, 2, 3, 0]] if trace.text.startswith("two") else weights
 
-    scores = score_alignment(translator, [MIRRORED, second, refused, MIRRORED, second], matrices={"": in_turn})
+    scores = score_alignment(
+        translator, [MIRRORED, second, refused, MIRRORED, second], matrices=lambda _writer: {"": in_turn}
+    )
     assert scores.ways["word_in"].chosen == ((1, 2), (1, 0))
     assert (scores.rows, scores.skipped_rows) == (4, 1)
 
