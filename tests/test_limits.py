@@ -20,7 +20,7 @@ from model.reader import LARGEST_ALPHA
 from model.sources import picture_file, sound_file
 from model.translator import Translator
 from viz.notebook import pictures
-from viz.pages.atlas import data as atlas
+from viz.pages.atlas.data import files as atlas
 
 SMALL = 6
 

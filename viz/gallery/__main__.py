@@ -3,6 +3,7 @@
 python -m viz.gallery --out site                              what ships
 python -m viz.gallery --out site --model FOLDER               and two sentences through a model of your own
 python -m viz.gallery --out site --text "…" --model FOLDER    your own texts alone, through your models
+python -m viz.gallery --out reports --atlas FILE.npz          what `python -m model atlas` measured, as one page
 """
 
 from model import stopping
@@ -23,7 +24,7 @@ from tqdm import tqdm
 
 from model.__main__ import Parser, executed
 from model.arguments import path
-from model.file_writing import check_folder, print_in_utf_8
+from model.file_writing import check_folder, make_folder, print_in_utf_8, write_text
 
 
 def build_parser() -> Parser:
@@ -34,6 +35,8 @@ def build_parser() -> Parser:
     parser.add_argument("--text", action="append", default=[], metavar="TEXT", help=text)
     text = "a folder with a model; may be given several times (default for texts: the translator that ships)"
     parser.add_argument("--model", type=path, action="append", default=[], metavar="FOLDER", help=text)
+    text = "write the report of this atlas into the folder, and no site; its model is named by --model"
+    parser.add_argument("--atlas", type=path, metavar="FILE.npz", help=text)
     parser.set_defaults(execute=run)
     return parser
 
@@ -41,6 +44,9 @@ def build_parser() -> Parser:
 def run(arguments: argparse.Namespace) -> None:
     """Trace, and write the site."""
     check_folder(arguments.out)
+    if arguments.atlas is not None:
+        _write_report(arguments)
+        return
     for part in PARTS:
         check_folder(arguments.out / part, arguments.out)
     # These import Streamlit and all pages, which a wrong option should not wait for.
@@ -54,6 +60,17 @@ def run(arguments: argparse.Namespace) -> None:
     files = [file for file in Path(arguments.out).rglob("*") if file.is_file()]
     print(f"{pages} pages, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB", file=sys.stderr)
     print(arguments.out / "index.html")
+
+
+def _write_report(arguments: argparse.Namespace) -> None:
+    from model.analysis.atlas.file import load_atlas
+    from viz.pages.atlas.report import report
+
+    atlas = load_atlas(arguments.atlas)
+    page = arguments.out / f"{arguments.atlas.stem}.html"
+    make_folder(arguments.out, arguments.out.parent)
+    write_text(page, report(atlas, str(arguments.model[0] if arguments.model else "checkpoints/en-de")), arguments.out)
+    print(page)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -8,15 +8,15 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import models
-from viz.pages.atlas import data, measuring, metric_texts, recordings
+from viz.pages.atlas import data, measuring, metric_texts, recordings, report
 from viz.pages.atlas.heads.tab import ELSE
 from viz.pages.atlas.metric_texts import maps_of
 from viz.selection import state
 from viz.text import written
 from viz.text.messages import _
 from viz.text.written import SITES, file_name
-from viz.ui import controls
-from viz.ui.snippets import Snippet, Views, alone, folder, line, of_model
+from viz.ui import controls, downloads
+from viz.ui.snippets import Snippet, Views, alone, folder, line, of_model, source
 from viz.ui.trace_tables import digits, table
 
 if TYPE_CHECKING:
@@ -35,10 +35,13 @@ def _of_atlas(atlas: "Atlas", *lines: str) -> Snippet:
     read, package, corpora = "OWN_CORPUS", "headlight", "OWN_CORPUS, read_text"
     if loaded is not None:
         read, package, corpora = line("pathlib.Path({})", loaded.name), "headlight, pathlib", "read_text"
+        if (origin := loaded.origin) is not None:
+            read += f", columns={origin.columns}, sample={origin.sample}, seed={origin.seed}"
     imports = {
         "analysis.atlas.measure": "build_atlas",
         "analysis.coreference.case_files": "cases_for",
         "analysis.corpus": corpora,
+        **({"analysis.data_files": "Columns"} if "Columns(" in read else {}),
     }
     built = f"atlas = build_atlas(reader, read_text({read}), cases=cases_for(reader))"
     return of_model(imports, built, *lines, package=package)
@@ -79,6 +82,13 @@ def files(atlas: "Atlas") -> None:
     site = state.current().common.site
     heads = data.shape_of(atlas, site)[1]
     controls.table_button(_("All heads and metrics (CSV)"), partial(data.table, atlas), file_name("atlas"))
+    downloads.show_offer(
+        _("Report (HTML)"),
+        _("What each head does, with intervals, on one page that opens offline."),
+        lambda: report.report(atlas, source(state.current().model)).encode(),
+        f"{file_name('atlas')}.html",
+        0,
+    )
     controls.table_button(
         _("All distances between heads of this attention (CSV)"),
         lambda: distances(data.distances(atlas, site), heads),

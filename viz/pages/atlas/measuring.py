@@ -6,6 +6,7 @@ a person loaded stays in the session.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
@@ -14,12 +15,14 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models
 from viz.pages.atlas import data, metric_texts
-from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
-from viz.selection import state
+from viz.pages.atlas.data import Reading, StoredAtlas, files
+from viz.pages.atlas.data.files import BadLine
+from viz.selection import catalogue, state
 from viz.selection.catalogue import checkpoint_root
 from viz.selection.choices import ModelChoice
+from viz.server.widgets import sent
 from viz.text.language import NAMES
-from viz.text.messages import _, plural, said, shown
+from viz.text.messages import _, in_a_row, plural, said, shown
 from viz.ui import controls, downloads, frame, long_work
 from viz.ui.controls import plain
 
@@ -28,13 +31,15 @@ if TYPE_CHECKING:
 
     from model.abilities import Abilities
     from model.analysis.atlas.measure import Atlas
-    from model.analysis.corpus import CorpusSentence
+    from model.analysis.corpus import CorpusSentence, Origin
+    from model.analysis.metrics.alignment import AlignedPair
 
 
 Row = TypeVar("Row")
 LABELS: Final = {"own": said("Our own sentences"), "file": said("A file")}
 #: Bad lines that are listed; of the others, how many there are.
 MAX_LISTED: Final = 5
+MOST_SEED: Final = 10**9
 SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
 
 
@@ -46,6 +51,7 @@ class Loaded(Generic[Row]):
     rows: tuple[Row, ...] = ()
     bad: tuple[BadLine, ...] = ()
     error: str = ""
+    origin: "Origin | None" = None  #: of sentences
 
 
 def measured(above: "DeltaGenerator") -> "Atlas | None":
@@ -88,7 +94,7 @@ def _reading() -> Reading | None:
     sentences: Loaded[CorpusSentence] | None = None
     if is_file:
         label, help_text = _of_sentences(writes=_writes_from_source(abilities))
-        sentences = _upload(label, SENTENCES, data.read_sentences, help_text)
+        sentences = _sentences(label, help_text)
     elif _writes_from_source(abilities):
         frame.small_print("200 everyday sentences written by us; the model reads them with its own translations.")
     else:
@@ -98,18 +104,64 @@ def _reading() -> Reading | None:
 
 def _of_sentences(*, writes: bool) -> tuple[str, str]:
     """The label and the help of the field for a file of sentences."""
-    if writes:
-        return _("Sentences, one per line, or sentence TAB translation"), _(
-            "UTF-8, at most {most:,} sentences. If a line gives a translation, the decoder reads it; otherwise the "
-            "model translates first. For longer files use the command `python -m model atlas --text FILE.txt --out "
-            "FILE.npz`.",
-            most=data.MAX_SENTENCES,
-        )
-    return _("Sentences, one per line"), _(
-        "UTF-8, at most {most:,} sentences. For longer files use the command `python -m model atlas --text FILE.txt "
-        "--out FILE.npz`.",
-        most=data.MAX_SENTENCES,
+    help_text = _(
+        "UTF-8 text, .csv, .tsv or .jsonl, packed too (.gz, .xz, .bz2), or .parquet; at most {most:,} sentences, or a "
+        "sample of as many. For more sentences use the command `python -m model atlas --text FILE.txt --out FILE.npz`.",
+        most=files.MAX_SENTENCES,
     )
+    if writes:
+        also = _("If a row gives a translation, the decoder reads it; otherwise the model translates first.")
+        return _("Sentences, one per line, or sentence TAB translation"), in_a_row((help_text, also))
+    return _("Sentences, one per line"), help_text
+
+
+#: Widgets: what of a file is read, and a file or folder of this machine.
+_COLUMN, _TRANSLATIONS, _SAMPLE, _SEED, _PATH = (
+    f"{SENTENCES}-{name}" for name in ("column", "translations", "sample", "seed", "path")
+)
+
+
+def _sentences(label: str, help_text: str) -> "Loaded[CorpusSentence] | None":
+    """The field for a file, and what of it is read; on one's own machine also a path."""
+
+    def read(content: bytes, name: str) -> "Loaded[CorpusSentence]":
+        rows, bad, origin = files.read_sentences(content, name, _drawn())
+        return Loaded(name, rows, tuple(bad), origin=origin)
+
+    def read_again() -> None:
+        if path := sent(_PATH):
+            st.session_state[SENTENCES] = _read(str(path), lambda: _at(str(path)))
+        elif st.session_state.get(f"{SENTENCES}-file") is not None:
+            _take(SENTENCES, read)
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        help_column = _("The column of a table that has the sentences, by its name; “text” if nothing is typed.")
+        st.text_input(_("Column"), key=_COLUMN, max_chars=200, width=160, help=help_column, on_change=read_again)
+        st.text_input(_("Column of translations"), key=_TRANSLATIONS, max_chars=200, width=180, on_change=read_again)
+        help_sample = _("So many sentences are drawn from all; the same seed draws the same ones on every machine.")
+        bounds = (1, files.MAX_SENTENCES, None)
+        st.number_input(_("Sample"), *bounds, key=_SAMPLE, width=140, help=help_sample, on_change=read_again)
+        st.number_input(_("Seed"), 0, MOST_SEED, key=_SEED, width=140, on_change=read_again)
+    if catalogue.folders_to_add_from() is None:
+        help_path = _(
+            "Of any size; also a folder that the library datasets saved. Leave it empty to use the field above."
+        )
+        st.text_input(_("Or a file or folder on this machine"), key=_PATH, help=help_path, on_change=read_again)
+    return _upload(label, SENTENCES, read, help_text)
+
+
+def _drawn() -> files.Drawn:
+    """What the widgets ask for; a forged message can hold anything."""
+    column, translations, sample, seed = (sent(key) for key in (_COLUMN, _TRANSLATIONS, _SAMPLE, _SEED))
+    names = tuple(text if isinstance(text, str) else "" for text in (column, translations))
+    size = sample if isinstance(sample, int) and 0 < sample <= files.MAX_SENTENCES else None
+    return files.drawn(*names, sample=size, seed=seed if isinstance(seed, int) and 0 <= seed <= MOST_SEED else 0)
+
+
+def _at(path: str) -> "Loaded[CorpusSentence]":
+    catalogue.check_may_name_folders()
+    rows, bad, origin = files.read_sentences_at(path, _drawn())
+    return Loaded(Path(path).name, rows, tuple(bad), origin=origin)
 
 
 def _language(model: ModelChoice) -> str:
@@ -126,41 +178,55 @@ def _with_pairs(sentences: "Loaded[CorpusSentence] | None", *, is_file: bool, wi
     if not with_links:
         if not is_file:
             return data.reading(None, ())
-        return None if sentences is None or not sentences.rows else data.reading(sentences.rows, ())
+        return _reading_of(sentences, ())
     pairs = _upload(
         _("Manual word alignments, for alignment error rates (optional)"),
         _PAIRS,
-        data.read_pairs,
+        _read_pairs,
         _(
             'One JSON object per line: {{"en": [words], "de": [words], "sure": [[en index, de index], …]}}, indices '
             "from 0. At most {most:,} pairs; they form a separate set.",
-            most=data.MAX_PAIRS,
+            most=files.MAX_PAIRS,
         ),
     )
     aligned = () if pairs is None else pairs.rows
     if not is_file:
         return data.reading(None, aligned)
-    return None if sentences is None or not sentences.rows else data.reading(sentences.rows, aligned)
+    return _reading_of(sentences, aligned)
 
 
-def _upload(
-    label: str, slot_key: str, read: Callable[[bytes, str], tuple[tuple[Row, ...], list[BadLine]]], help_text: str
-) -> Loaded[Row] | None:
+def _reading_of(sentences: "Loaded[CorpusSentence] | None", aligned: "tuple[AlignedPair, ...]") -> Reading | None:
+    if sentences is None or not sentences.rows:
+        return None
+    return data.reading(sentences.rows, aligned, sentences.origin)
+
+
+def _read_pairs(content: bytes, name: str) -> "Loaded[AlignedPair]":
+    rows, bad = files.read_pairs(content, name)
+    return Loaded(name, rows, tuple(bad))
+
+
+def _read(name: str, read: Callable[[], Loaded[Row]]) -> Loaded[Row]:
+    """What is read, or why nothing could be."""
+    try:
+        return read()
+    except HeadlightError as error:
+        return Loaded(name, error=error.message)
+
+
+def _take(slot_key: str, read: Callable[[bytes, str], Loaded[Row]]) -> None:
+    """Keep in the session what is read of the file in a field; nothing where there is none."""
+    file = st.session_state[f"{slot_key}-file"]
+    if file is None:
+        st.session_state.pop(slot_key, None)
+    else:
+        st.session_state[slot_key] = _read(file.name, lambda: read(downloads.content(file), file.name))
+
+
+def _upload(label: str, slot_key: str, read: Callable[[bytes, str], Loaded[Row]], help_text: str) -> Loaded[Row] | None:
     """A field for a file, and what was read of the one that is loaded."""
     key = f"{slot_key}-file"
-
-    def take() -> None:
-        file = st.session_state[key]
-        if file is None:
-            st.session_state.pop(slot_key, None)
-            return
-        try:
-            rows, bad = read(downloads.content(file), file.name)
-            st.session_state[slot_key] = Loaded(file.name, rows, tuple(bad))
-        except HeadlightError as error:
-            st.session_state[slot_key] = Loaded(file.name, error=error.message)
-
-    downloads.field(label, key=key, help_text=help_text, on_change=take)
+    downloads.field(label, key=key, help_text=help_text, on_change=partial(_take, slot_key, read))
     loaded: Loaded[Row] | None = st.session_state.get(slot_key)
     if loaded is None:
         return None

@@ -4,19 +4,23 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
-from model.analysis.corpus import CorpusSentence
+from model.analysis.corpus import CorpusSentence, read_text
+from model.analysis.data_files import Columns
 from model.errors import DataError
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
 from tests.viz.sent import sent_to
 from viz.pages.atlas import data
+from viz.pages.atlas.data import files
 from viz.server.background_jobs import Job
 
 
@@ -83,7 +87,7 @@ def test_an_atlas_of_something_else_is_not_shown(
 
 
 def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipped: Path, saved: Translator) -> None:
-    pairs, _ = data.read_pairs(GOLD, "gold.jsonl")
+    pairs, _ = files.read_pairs(GOLD, "gold.jsonl")
     save_atlas(build_atlas(saved, [CorpusSentence(text) for text in OWN], pairs), shipped)
     opened(app, site="decoder.cross", corpus_figure="aer_word_in")
     assert maps(app)["chosen"] == "aer_word_in"
@@ -131,6 +135,30 @@ def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> N
     assert [button.label for button in sentences(app)]
 
 
+def test_a_column_of_a_table_and_a_sample_of_it_are_read(app: AppTest, tmp_path: Path) -> None:
+    opened(app, corpus="file", corpus_figure="confidence")
+    table = pyarrow.table({"id": ["7", "8", "9"], "said": ["No.", "A man walks.", "=She read it."]})
+    parquet.write_table(table, tmp_path / "own.parquet")
+    content = (tmp_path / "own.parquet").read_bytes()
+    app.file_uploader(key="atlas/sentences-file").set_value(("mine.parquet", content, "application/octet-stream"))
+    app.run()
+    told = app.error[0].value.replace("\\", "")
+    assert not app.exception
+    assert "mine.parquet has no column 'text'. Its columns are 'id', 'said'" in told
+    healthy(app.text_input(key="atlas/sentences-column").set_value("said").run())
+    assert "mine.parquet: 3 read, 0 lines skipped" in said(app)
+    healthy(app.number_input(key="atlas/sentences-sample").set_value(2).run())
+    assert "mine.parquet: 2 read" in said(app)
+    # The same sample as of the command, from a path.
+    drawn = read_text(tmp_path / "own.parquet", columns=Columns("said"), sample=2)
+    path = str(tmp_path / "own.parquet")
+    healthy(app.text_input(key="atlas/sentences-path").set_value(path).run())
+    assert "own.parquet: 2 read" in said(app)
+    measured(app)
+    assert app.session_state["atlas/sentences"].rows == tuple(drawn)
+    assert "2 sentences read" in said(app)
+
+
 def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, shipped: Path) -> None:
     opened(app, corpus="file", corpus_figure="confidence")
     app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", b"No.\n", "text/plain"))
@@ -151,7 +179,7 @@ def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -
     assert "1 read, 2 lines skipped" in said(app)
     assert app.button(key="atlas-start").label == "Measure 7 sentences"
     measured(app)
-    pairs, _ = data.read_pairs(GOLD, "g.jsonl")
+    pairs, _ = files.read_pairs(GOLD, "g.jsonl")
     expected = build_atlas(saved, [CorpusSentence("No.")], pairs).metrics["aer_word_in"][2]
     chosen = next(one for one in maps(app)["maps"] if one["key"] == "aer_word_in")
     assert chosen["texts"] == [f"{value:.2f}" for value in expected.flat]
@@ -162,10 +190,10 @@ def test_a_relative_cache_directory_is_ignored_and_too_many_rows_are_refused(mon
     assert data.cache_folder() == Path.home() / ".cache" / "headlight" / "atlases"
     monkeypatch.setenv("XDG_CACHE_HOME", os.path.abspath("/x"))
     assert data.cache_folder() == Path("/x/headlight/atlases")
-    monkeypatch.setattr(data, "MAX_SENTENCES", 3)
-    assert len(data.read_sentences(b"a\nb\nc\n", "t")[0]) == 3
+    monkeypatch.setattr(files, "MAX_SENTENCES", 3)
+    assert len(files.read_sentences(b"a\nb\nc\n", "t")[0]) == 3
     with pytest.raises(DataError, match="more than 3 rows"):
-        data.read_sentences(b"a\nb\nc\nd\n", "t")
+        files.read_sentences(b"a\nb\nc\nd\n", "t")
 
 
 def test_a_model_reads_english_if_it_says_so_or_nothing() -> None:

@@ -5,10 +5,10 @@ An atlas is named by the digests of the model and of what it read, so one of som
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
@@ -19,10 +19,9 @@ from model.analysis import report
 from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
 from model.analysis.coreference.case_files import cases_for
-from model.analysis.corpus import OWN_CORPUS, CorpusSentence, read_text
-from model.analysis.data_files import parse_json_row
+from model.analysis.corpus import OWN_CORPUS, CorpusSentence, Origin, read_text
 from model.analysis.metrics.alignment import AlignedPair
-from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads
+from model.analysis.metrics.head_jobs import RULES, HeadJob, Metrics, jobs_of_heads
 from model.analysis.metrics.head_metrics import ROW_METRICS
 from model.errors import DataError, HeadlightError
 from viz.access import attention, models, texts, traces
@@ -39,31 +38,8 @@ if TYPE_CHECKING:
     from model.analysis.timing.recordings import MeasuredRecordings
     from model.analysis.timing.word_times import WordTime
 
-Row = TypeVar("Row")
-
-
-@dataclass(frozen=True, slots=True)
-class BadLine:
-    """A line of a file that is left out: its number from 1, and why."""
-
-    number: int
-    reason: str
-
-    @property
-    def message(self) -> Message:
-        """Both as a sentence; a reason may be a sentence itself."""
-        if self.reason.endswith("."):
-            return said("Line {number}: {reason}", number=self.number, reason=self.reason)
-        return said("Line {number}: {reason}.", number=self.number, reason=self.reason)
-
-
 #: The file in a checkpoint's folder that `python -m model atlas` wrote for our own sentences.
 SHIPPED: Final = "atlas.npz"
-#: How many sentences and aligned pairs a file may hold; the command takes more.
-MAX_SENTENCES: Final = 2_000
-MAX_PAIRS: Final = 1_000
-#: No sentence is longer, in characters.
-MAX_SENTENCE: Final = 2_000
 MAX_ATLASES: Final = 8
 #: How many sounds may be loaded at once; the command takes more.
 MAX_RECORDINGS: Final = 32
@@ -77,6 +53,7 @@ class Reading:
     aligned: tuple[AlignedPair, ...]  #: sentence pairs with links made by hand; for error rates, a set of its own
     digest: str  #: names exactly this
     is_own: bool  #: whether the corpus is the one that we wrote
+    origin: Origin | None = None  #: where the sentences come from
 
     @property
     def work(self) -> int:
@@ -93,76 +70,12 @@ class StoredAtlas:
     refused: str = ""  #: why a file that should have held it was not taken; "" if none was refused
 
 
-def read_lines(
-    content: bytes, name: str, read: Callable[[str, int], Row], most: int, expected: str
-) -> tuple[tuple[Row, ...], list[BadLine]]:
-    """Return the rows of a file, one per line, and the rejected lines; skip blank lines.
-
-    `read` makes a row of a line and its number from 1; a DataError says why it will not do. Raises a DataError if the
-    file holds no row (it should hold `expected`), or more than `most`.
-    """
-    rows: list[Row] = []
-    bad: list[BadLine] = []
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
-        try:
-            text = line.decode()
-            if text.strip():
-                rows.append(read(text, number))
-        except UnicodeDecodeError:
-            bad.append(BadLine(number, said("not UTF-8 text")))
-        except DataError as error:
-            bad.append(BadLine(number, getattr(error, "reason", error.message)))
-        if len(rows) > most:
-            message = (
-                "{name} contains more than {most:,} rows; use a part of it, or `python -m model atlas --text FILE.txt "
-                "--out FILE.npz`."
-            )
-            raise DataError(message, name=name, most=most)
-    if not rows:
-        if not bad:
-            raise DataError(
-                "{name} contains nothing that can be read; expected {expected}, in UTF-8.", name=name, expected=expected
-            )
-        message = "{name} contains nothing that can be read; expected {expected}, in UTF-8. {line}"
-        raise DataError(message, name=name, expected=expected, line=bad[0].message)
-    return tuple(rows), bad
-
-
-def reading(sentences: tuple[CorpusSentence, ...] | None, aligned: tuple[AlignedPair, ...]) -> Reading:
+def reading(
+    sentences: tuple[CorpusSentence, ...] | None, aligned: tuple[AlignedPair, ...], origin: Origin | None = None
+) -> Reading:
     """A person's sentences, or where there are none our own, and aligned pairs if there are any."""
     read = _own_sentences(OWN_CORPUS) if sentences is None else sentences
-    return Reading(read, aligned, reading_digest(read, aligned), sentences is None)
-
-
-def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ...], list[BadLine]]":
-    """Sentences of a file, one a line or `English TAB German`, and the rejected lines. Raises as `read_lines`."""
-
-    def read(line: str, number: int) -> CorpusSentence:
-        fields = [field.strip() for field in line.split("\t")]
-        if len(fields) > 2:
-            raise DataError(
-                "expected a sentence, or English TAB German; got {num_fields} fields", num_fields=len(fields)
-            )
-        if not fields[0]:
-            raise DataError("a translation without a sentence")
-        if (longest := max(map(len, fields))) > MAX_SENTENCE:
-            message = "{longest:,} characters; a sentence may have {max_sentence:,}"
-            raise DataError(message, longest=longest, max_sentence=MAX_SENTENCE)
-        return CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
-
-    return read_lines(content, name, read, MAX_SENTENCES, said("one sentence per line"))
-
-
-def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], list[BadLine]]":
-    """Sentence pairs of a JSONL file (`en`, `de`, `sure`), and the rejected lines. Raises as `read_lines`."""
-
-    def read(line: str, number: int) -> AlignedPair:
-        row = parse_json_row(Path(name), number, line)
-        source, target = row.words("en"), row.words("de")
-        return AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target)))
-
-    expected = said("one JSON object with “en”, “de” and “sure” per line")
-    return read_lines(content, name, read, MAX_PAIRS, expected)
+    return Reading(read, aligned, reading_digest(read, aligned), sentences is None, origin)
 
 
 def find(reading: Reading, choice: ModelChoice) -> StoredAtlas:
@@ -199,9 +112,11 @@ def measuring(reading: Reading, reader: Reader) -> Task[StoredAtlas]:
     def compute(progress: Progress) -> StoredAtlas:
         cases = cases_for(reader)
         if folder is None:
-            atlas = build_atlas(reader, reading.sentences, reading.aligned, progress, cases)
+            made = build_atlas(reader, reading.sentences, reading.aligned, progress, cases)
+            atlas = replace(made, origin=reading.origin)
             return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas))
-        atlas = cached_atlas(reader, reading.sentences, folder, reading.aligned, progress, cases)
+        made = cached_atlas(reader, reading.sentences, folder, reading.aligned, progress, cases)
+        atlas = replace(made, origin=reading.origin)
         path = cache_path(folder, atlas.model, atlas.corpus)
         # A folder that cannot be written to costs time the next time, not the result now.
         return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas, path if path.is_file() else None))
@@ -233,11 +148,29 @@ def distances(atlas: Atlas, site: str) -> Float[np.ndarray, "layer_head layer_he
     return roots
 
 
+def jobs(atlas: Atlas, site: str) -> dict[tuple[int, int], tuple[HeadJob, ...]]:
+    """Layer and head → its jobs over the corpus, the surest first."""
+    layers, heads = shape_of(atlas, site)
+    metrics, intervals = (
+        {name: of_sites[SITES.index(site), :layers, :heads] for name, of_sites in of.items()}
+        for of in (atlas.metrics, atlas.intervals)
+    )
+    return jobs_of_heads(site, metrics, intervals)
+
+
+#: The metrics of keys on which heads rest that have nothing to do.
+RESTS: Final = tuple(rule.metric for rule in RULES if rule.is_rest)
+
+
+def is_rest(metric: str) -> bool:
+    """Whether a head with a job by this metric rests."""
+    return metric in RESTS
+
+
 def job_metrics(site: str, metrics: Metrics) -> dict[tuple[int, int], set[str]]:
     """Head → the metrics for which it has a job; where heads rest that have nothing to do is none."""
-    resting = {rule.metric for rule in RULES if rule.is_rest}
     found = jobs_of_heads(site, metrics, {})
-    return {head: {job.metric for job in jobs} - resting for head, jobs in found.items()}
+    return {head: {job.metric for job in jobs}.difference(RESTS) for head, jobs in found.items()}
 
 
 def table(atlas: Atlas) -> bytes:
