@@ -189,11 +189,7 @@ def _of_atlas(reader: "Reader", site: str, file: FileState) -> HeadJobs | None:
     atlas = _read(reader, file)
     if atlas is None:
         return None
-    at, layers, most = later.encoder_decoder.SITES.index(site), len(atlas.heads[site]), max(atlas.heads[site])
-    metrics, intervals = (
-        {name: table[at, :layers, :most] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals)
-    )
-    return HeadJobs(later.head_jobs.jobs_of_heads(site, metrics, intervals), atlas.sentences)
+    return HeadJobs(later.atlas_measure.jobs_in(atlas, site), atlas.sentences)
 
 
 def in_sentence(trace: "Trace", site: str) -> HeadJobs:

@@ -27,7 +27,7 @@ from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import Corpus, CorpusSentence, Origin, SiteRun, corpus_digest
 from model.analysis.metrics.alignment import AlignedPair, Matrix, of_weights, score_alignment
-from model.analysis.metrics.head_jobs import ANTECEDENT
+from model.analysis.metrics.head_jobs import ANTECEDENT, HeadJob, jobs_of_heads
 from model.analysis.metrics.head_metrics import NORM, ROW_METRICS, AttentionRows, Heads, has_choice, row_metrics
 from model.analysis.metrics.measures import norm_shares, value_weighted_norms
 from model.arrays_file import Array
@@ -109,6 +109,15 @@ class Atlas:
         return own_indices(self.heads.get(site, ()), self.mean_outputs.shape[2])
 
 
+def jobs_in(atlas: Atlas, site: str) -> dict[tuple[int, int], tuple[HeadJob, ...]]:
+    """Layer and head of a site → its jobs over the corpus, the surest first; heads without a job are not there."""
+    at, layers, most = SITES.index(site), len(atlas.heads[site]), max(atlas.heads[site])
+    metrics, intervals = (
+        {name: table[at, :layers, :most] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals)
+    )
+    return jobs_of_heads(site, metrics, intervals)
+
+
 def own_indices(heads: Sequence[int], most: int) -> Int[npt.NDArray[np.int64], "head"]:
     """The places of the heads of a site in a list that has room for `most` heads in each layer."""
     return np.array([layer * most + head for layer, count in enumerate(heads) for head in range(count)], np.int64)
@@ -138,7 +147,7 @@ def build_atlas(
         sites: whose heads are measured, of those that the model has.
         read: what gives the traces; by default the reader.
     """
-    survey = _Survey(reader, sites, read or reader.trace_batch)
+    survey = Survey(reader, sites, read or reader.trace_batch)
 
     def finish(total: Partial) -> Atlas:
         read = int(total.sums.get("read", 0))
@@ -166,28 +175,13 @@ def build_atlas(
                 metrics |= {name: survey.by_head({repeating.SITE: values}) for name, values in repeated.items()}
                 counted = repeating.DRAWS * (repeating.copies_of(reader) - 1) * repeating.TOKENS
                 rows |= dict.fromkeys(repeated, (0, counted, 0))
-        skipped = {name.removeprefix(SKIPPED): int(n) for name, n in total.sums.items() if name.startswith(SKIPPED)}
-        return Atlas(
-            model=reader.weights_digest,
-            corpus=reading_digest(sentences, aligned),
-            sentences=read,
-            texts=tuple(unpacked("texts", total.rows)),
-            translations=tuple(unpacked("translations", total.rows)),
-            skipped=MappingProxyType(skipped),
-            metrics=MappingProxyType({name: _frozen(table) for name, table in metrics.items()}),
-            intervals=MappingProxyType({name: _frozen(ends) for name, ends in intervals.items()}),
-            rows=MappingProxyType(rows),
-            strongest=MappingProxyType({name: _frozen(table) for name, table in survey.strongest(total).items()}),
-            divergences=_frozen(survey.divergences(total)),
-            mean_outputs=_frozen(survey.mean_outputs(total)),
-            heads=MappingProxyType({site: tuple(of_layers) for site, of_layers in survey.heads.items()}),
-            origin=sentences.origin if isinstance(sentences, Corpus) else None,
-        )
+        origin = sentences.origin if isinstance(sentences, Corpus) else None
+        return survey.atlas(total, reader, reading_digest(sentences, aligned), origin, (metrics, intervals, rows))
 
     summed = Sum(
         # What gives traces in its own way is not to be had elsewhere.
         of_chunk=survey.of_chunk if read else ByModels(partial(_of_chunk, sites=tuple(sites)), (reader,)),
-        merge=_merged,
+        merge=merged,
         finish=finish,
         name=lambda: f"atlas 1 {reader.weights_digest} {reader.key}",
     )
@@ -216,7 +210,7 @@ def reading_digest(sentences: Collection[CorpusSentence], aligned: Sequence[Alig
 SKIPPED: Final = "skipped/"
 
 
-class _Survey:
+class Survey:
     """What a model's heads do in some sentences; heads of a site are one list, those of layer 0 first."""
 
     def __init__(self, reader: Reader, sites: Collection[str], read: Read) -> None:
@@ -291,6 +285,34 @@ class _Survey:
         sums[f"divergences/{site}"] += divergence_sums(weights, chosen)
         sums[f"compared/{site}"] += int(chosen.sum())
 
+    def atlas(
+        self,
+        total: Partial,
+        reader: Reader,
+        corpus: str,
+        origin: Origin | None,
+        tables: tuple[Mapping[str, Table], Mapping[str, Table], Mapping[str, tuple[int, ...]]] | None = None,
+    ) -> Atlas:
+        """What is known after the last text: means, intervals and rows are `tables`, with what else was measured."""
+        metrics, intervals, rows = tables or self.tables(total)
+        skipped = {name.removeprefix(SKIPPED): int(n) for name, n in total.sums.items() if name.startswith(SKIPPED)}
+        return Atlas(
+            model=reader.weights_digest,
+            corpus=corpus,
+            sentences=int(total.sums["read"]),
+            texts=tuple(unpacked("texts", total.rows)),
+            translations=tuple(unpacked("translations", total.rows)),
+            skipped=MappingProxyType(skipped),
+            metrics=MappingProxyType({name: _frozen(table) for name, table in metrics.items()}),
+            intervals=MappingProxyType({name: _frozen(ends) for name, ends in intervals.items()}),
+            rows=MappingProxyType(dict(rows)),
+            strongest=MappingProxyType({name: _frozen(table) for name, table in self.strongest(total).items()}),
+            divergences=_frozen(self.divergences(total)),
+            mean_outputs=_frozen(self.mean_outputs(total)),
+            heads=MappingProxyType({site: tuple(of_layers) for site, of_layers in self.heads.items()}),
+            origin=origin,
+        )
+
     def tables(self, total: Partial) -> tuple[dict[str, Table], dict[str, Table], dict[str, tuple[int, ...]]]:
         """Means over all rows, their intervals, and how many rows there were."""
         means, ends, rows = {}, {}, {}
@@ -351,10 +373,10 @@ class _Survey:
 def _of_chunk(
     reader: Reader, sentences: Sequence[CorpusSentence], progress: Progress, *, sites: Collection[str]
 ) -> Partial:
-    return _Survey(reader, sites, reader.trace_batch).of_chunk(sentences, progress)
+    return Survey(reader, sites, reader.trace_batch).of_chunk(sentences, progress)
 
 
-def _merged(first: Partial, second: Partial) -> Partial:
+def merged(first: Partial, second: Partial) -> Partial:
     """Two parts of a corpus; of the strongest sentences of both, the strongest, and of many texts those of these."""
     both, offset = first + second, int(first.sums["given"])
     rows = {**both.rows, "listed": np.concatenate([first.rows["listed"], second.rows["listed"] + offset])}
@@ -375,7 +397,7 @@ def _merged(first: Partial, second: Partial) -> Partial:
 
 
 def _antecedents(
-    reader: Reader, survey: _Survey, cases: PronounCases, progress: Progress, unfinished: Path | None
+    reader: Reader, survey: Survey, cases: PronounCases, progress: Progress, unfinished: Path | None
 ) -> tuple[Table, Table, tuple[int, ...]]:
     """Shares of cases in which a head looks more at the antecedent, intervals, and how many; NaN without scores."""
 

@@ -105,7 +105,7 @@ def _command(atlas: "Atlas", model: str) -> str:
 
 
 def _of_site(atlas: "Atlas", site: str) -> SiteReport:
-    jobs = data.jobs(atlas, site)
+    jobs = data.jobs_in(atlas, site)
     of_layers = atlas.heads[site]
     working = {head: of for head, of in jobs.items() if not data.is_rest(of[0].metric)}
     counted = Counter(shown(JOBS[of[0].metric].name) for of in working.values())
@@ -146,7 +146,7 @@ def _rests(atlas: "Atlas", site: str) -> str:
     shares = [
         f"{shown(JOBS[key].name)} {percent(float(np.nanmean(maps[key].values)))}" for key in data.RESTS if key in maps
     ]
-    resting = sum(data.is_rest(of[0].metric) for of in data.jobs(atlas, site).values())
+    resting = sum(data.is_rest(of[0].metric) for of in data.jobs_in(atlas, site).values())
     message = "Where heads rest that have nothing to do (sinks), mean share of the weight: {shares}; these may overlap."
     return in_a_row(
         (
@@ -160,7 +160,7 @@ def _jobs_table(atlas: "Atlas", site: str, jobs: "Mapping[tuple[int, int], tuple
     columns = (
         html.Column(_("Head")),
         html.Column(_("Job")),
-        html.Column(_("Value (95 % interval)"), is_number=True),
+        html.Column(_("Value (95% interval)"), is_number=True),
         html.Column(_("Strongest sentence")),
     )
     # Heads that rest come last.
@@ -189,7 +189,7 @@ def _metrics_table(atlas: "Atlas", site: str) -> str:
         html.Column(_("Rows"), is_number=True),
         html.Column(_("Mean of heads"), is_number=True),
     ]
-    columns += [html.Column(_("Best heads (95 % interval)"))]
+    columns += [html.Column(_("Best heads (95% interval)"))]
     rows = []
     for each in maps_of(atlas, site, "weights"):
         best = "; ".join(_best(atlas, site, each))

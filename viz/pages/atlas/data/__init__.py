@@ -18,10 +18,11 @@ from model import Reader, later
 from model.analysis import report
 from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
+from model.analysis.atlas.measure import jobs_in as jobs_in
 from model.analysis.coreference.case_files import cases_for
 from model.analysis.corpus import OWN_CORPUS, CorpusSentence, Origin, read_text
 from model.analysis.metrics.alignment import AlignedPair
-from model.analysis.metrics.head_jobs import RULES, HeadJob, Metrics, jobs_of_heads
+from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads
 from model.analysis.metrics.head_metrics import ROW_METRICS
 from model.errors import DataError, HeadlightError
 from viz.access import attention, models, texts, traces
@@ -146,16 +147,6 @@ def distances(atlas: Atlas, site: str) -> Float[np.ndarray, "layer_head layer_he
     roots = np.full((math.prod(shape_of(atlas, site)),) * 2, np.nan)
     roots[np.ix_(places, places)] = np.sqrt(atlas.divergences[SITES.index(site)][np.ix_(own, own)])
     return roots
-
-
-def jobs(atlas: Atlas, site: str) -> dict[tuple[int, int], tuple[HeadJob, ...]]:
-    """Layer and head → its jobs over the corpus, the surest first."""
-    layers, heads = shape_of(atlas, site)
-    metrics, intervals = (
-        {name: of_sites[SITES.index(site), :layers, :heads] for name, of_sites in of.items()}
-        for of in (atlas.metrics, atlas.intervals)
-    )
-    return jobs_of_heads(site, metrics, intervals)
 
 
 #: The metrics of keys on which heads rest that have nothing to do.
