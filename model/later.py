@@ -56,6 +56,10 @@ if TYPE_CHECKING:
     from model.analysis.attribution import choice as attribution_choice
     from model.analysis.attribution import methods as attribution_methods
     from model.analysis.coreference import case_files, pronoun_choice, pronoun_rows
+    from model.analysis.head_description import corpora as head_corpora
+    from model.analysis.head_description import describe as head_describing
+    from model.analysis.head_description import file as head_files
+    from model.analysis.head_description import measure as head_measuring
     from model.analysis.interventions import (
         edit_comparison,
         head_effects,

@@ -190,13 +190,14 @@ def _known(site: str) -> _Known:
     return _Known(findings.of_model(choice, site), models.taught_head(choice, site))
 
 
-def show(trace: "Trace", site: str, layer: int, head: int) -> None:
-    """What was measured of a head, in a line; of a model without an atlas in this sentence, if that is not long.
-
-    Of a head that was taught what it shows, that comes first.
+def show(trace: "Trace", site: str, layer: int, head: int, *, with_job: bool) -> None:
+    """That a head was taught what it shows; its job, in a line: of a model without an atlas in this sentence, if that
+    is not long.
     """
     if models.taught_head(state.current().model, site) == (layer, head):
         show_taught(site)
+    if not with_job:
+        return
     measured = findings.of_model(state.current().model, site)
     if measured is None and not attention.is_long(trace, site):
         measured = findings.in_sentence(trace, site)

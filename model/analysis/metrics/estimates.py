@@ -118,7 +118,8 @@ def bootstrap_ratio(
         return torch.where(below > 0, above / below.clamp(min=torch.finfo(torch.float64).tiny), 0.0)
 
     drawn = torch.cat([ratios(counts) for counts in _drawn_counts(len(of), samples)])
-    return _estimate(ratios(torch.ones(1, len(of), dtype=torch.float64)).view(of.shape[1:]), drawn)
+    value = ratios(torch.ones(1, len(of), dtype=torch.float64))
+    return _estimate(value.view(of.shape[1:]), drawn.view(-1, *of.shape[1:]))
 
 
 def bootstrap_median(values: Float[Tensor, "row *metric"], groups: Sequence[str] = ()) -> Estimate:

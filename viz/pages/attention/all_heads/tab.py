@@ -24,7 +24,7 @@ from viz.text import written
 from viz.text.messages import _, shown
 from viz.text.metrics import METRICS
 from viz.text.written import DECODER, file_name
-from viz.ui import controls, finding, frame, head_metrics, long_work, present, trace_tables, words
+from viz.ui import controls, finding, frame, head_metrics, long_work, present, trace_tables, what_it_does, words
 from viz.ui.head_metrics import MEASURES
 from viz.ui.words import Chosen
 
@@ -266,6 +266,8 @@ def _show_pictures(
                 captions.show_sign(trace)
         with st.container():
             panel.show(trace, site, addresses, linked_heads.row_said(trace, site))
+    if MEASURES[measure].is_per_head:
+        what_it_does.details(trace, site, state.current().common.layer, state.current().common.head)
 
 
 def _show_presented(trace: "Trace") -> None:

@@ -28,7 +28,7 @@ from viz.selection.choices import DrawnAs
 from viz.text import written
 from viz.text.messages import _, said, shown
 from viz.text.written import file_name, head_name
-from viz.ui import controls, finding, frame, head_metrics, present, token_labels
+from viz.ui import controls, finding, frame, head_metrics, present, token_labels, what_it_does
 from viz.ui.head_metrics import MEASURES, Measure
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str], row: str) -> N
     _settings(trace, site)
     common = state.current().common
     measure, layer = MEASURES[common.measure], common.layer
+    is_said = measure.is_per_head and what_it_does.answer(trace, site, layer, common.head)
     _show_source(trace, site)
     drawn_as = state.current().attention.drawn_as
     if _draw(trace, site, drawn_as, addresses if common.measure == "weights" else {}):
@@ -102,7 +103,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str], row: str) -> N
         if named := token_labels.rows_said(trace, site):
             st.caption(named)
     if measure.is_per_head:
-        head_metrics.show(trace, site, layer, common.head)
+        head_metrics.show(trace, site, layer, common.head, with_job=not is_said)
     if drawn_as != "bertviz":
         st.caption(captions.of_measure(trace, measure, site, common))
     if measure.is_per_head and "scores" not in models.abilities(state.current().model).lacks:

@@ -1,0 +1,223 @@
+"""What each head of a model does, said from a corpus of ours: measured once, kept by what model and corpus contain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from model import later
+from model.errors import InputTextError
+from viz.server import limits
+from viz.server.background_jobs import Progress, Task
+from viz.server.caches import BoundedCache
+from viz.text.messages import said
+from viz.text.written import CROSS, DECODER, ENCODER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from model import Reader
+    from model.analysis.head_description.describe import HeadDescription
+    from model.analysis.head_description.measure import Measured
+    from model.analysis.metrics.head_metrics import HeadName
+
+#: Models of which descriptions stay in memory.
+MAX_MODELS: Final = 8
+#: The folder of the cache in which what was measured is kept.
+FOLDER: Final = "heads"
+#: Metrics that each text has, beside the shares of cells.
+BY_TEXT: Final = ("rests", "distance", "fill")
+#: Shares that are shown: of kinds of tokens, and of places; those that a site has.
+KINDS: Final = (
+    "content words", "names", "punctuation", "articles", "prepositions", "pronouns", "auxiliaries", "conjunctions",
+    "particles", "numbers",
+)  # fmt: skip
+PLACES: Final = (
+    "self", "back1", "back2", "ahead1", "ahead2", "far", "same", "after same", "word", "together", "together before",
+    "together next", "diagonal", "second half", "copied", "copied before",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """What each head does, from the texts that are read so far."""
+
+    heads: "Mapping[HeadName, HeadDescription]"
+    measured: "Measured"
+    language: str  #: the code of the corpus
+    is_whole: bool  #: whether all its texts are read
+
+    def of(self, site: str, layer: int, head: int) -> "HeadDescription | None":
+        """What is known of a head; None where the model has no such head at this site."""
+        return self.heads.get(later.head_metrics.HeadName(site, layer, head))
+
+
+@dataclass
+class Known:
+    """What is known of the heads of a model by now."""
+
+    described: Described | None = None  #: from the texts that are read so far; None before the first
+    why_none: str = ""  #: why none of our corpora suits the model, as a sentence
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is nothing left to measure."""
+        return bool(self.why_none) or (self.described is not None and self.described.is_whole)
+
+
+def known(reader: "Reader") -> Known:
+    """What is known of the heads of a model; `describing` writes into it."""
+    return _all_known().get_or_make(reader.key, Known, size_of=lambda known: 0)
+
+
+def describing(reader: "Reader") -> Task[None]:
+    """Reads the corpus that suits a model, a part of it first; `known` has what was found so far.
+
+    Nobody need ask for it, but on a shared server. It reads nothing where an earlier run has kept the result.
+    """
+    found, folder = known(reader), limits.cache_folder(FOLDER)
+
+    def compute(progress: Progress) -> None:
+        corpus = later.head_corpora.corpus_for(reader)
+        if not corpus.language:
+            found.why_none = corpus.why
+            return
+        texts = later.head_corpora.default_corpus(corpus.language)
+        progress.reached(0, len(texts))
+        stages = (
+            later.head_measuring.measure_in_stages(reader, texts, progress)
+            if folder is None
+            else later.head_files.cached_in_stages(reader, texts, folder, progress)
+        )
+        for measured in stages:
+            heads = later.head_describing.describe_heads(measured)
+            found.described = Described(heads, measured, corpus.language, measured.given == measured.total)
+
+    text = said("Reading to say what each head does: {done:,} of {total:,} {unit}")
+    unasked = limits.rules().measures_unasked
+    return Task(("head descriptions", reader.key), 0, said("texts"), compute, text, is_unasked=unasked)
+
+
+@st.cache_resource(show_spinner=False)
+def _all_known() -> BoundedCache[str, Known]:
+    return BoundedCache(MAX_MODELS)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of its free weight a head gives to a cell."""
+
+    cell: str
+    value: float
+    layer: float  #: the mean of its layer
+    even: float  #: that of an even look
+
+
+def shares(described: Described, head: "HeadName", cells: Sequence[str]) -> list[Share]:
+    """The free weight that a head gives to those of some cells that its site has; kinds of tokens may overlap."""
+    measured, sums = described.measured, described.measured.sites[head.site]
+    of_site = later.head_measuring.cells_of(head.site)
+    free, at = sums.free.sum(0), measured.index(head)
+    layer = slice(at - head.head, at - head.head + measured.heads[head.site][head.layer])
+    found = []
+    for cell in cells:
+        if cell in of_site:
+            number = of_site.index(cell)
+            part, even = (table[..., number].sum(0) / np.maximum(free, 1e-6) for table in (sums.weight, sums.even))
+            found.append(Share(cell, float(part[at]), float(part[layer].mean()), float(even[at])))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Strength:
+    """How much a head does in each text of what is said of it."""
+
+    metric: str  #: of `Measured.values`; "rests" where it is rather how little is at rest
+    values: Float[np.ndarray, "text"]  #: NaN where a text has no such row
+    order: tuple[int, ...]  #: the texts that have one, from the weakest to the strongest
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether it is the weight that is not at rest."""
+        return self.metric == "rests"
+
+
+def strength(described: Described, head: "HeadName") -> Strength:
+    """By what is said of the head; where nothing is, or no text has it alone, by how much is not at rest."""
+    measured, description = described.measured, described.heads[head]
+    own = None if description.main is None else description.main.metric
+    metric = own if own in (*BY_TEXT, *later.head_measuring.cells_of(head.site)) else "rests"
+    values = measured.values(head.site, metric)[:, measured.index(head)]
+    values = 1 - values if metric == "rests" else values
+    known = np.flatnonzero(~np.isnan(values))
+    return Strength(metric, values, tuple(known[np.argsort(values[known], kind="stable")].tolist()))
+
+
+def containing(described: Described, site: str, wanted: str) -> list[int]:
+    """The texts that contain something, in capitals or not, or with * and ? a word of that pattern."""
+    measured, wanted = described.measured, wanted.strip().casefold()
+    texts = measured.translations if site == DECODER and any(measured.translations) else measured.texts
+    return [number for number, text in enumerate(texts) if wanted and _is_in(text.casefold(), wanted)]
+
+
+def _is_in(text: str, wanted: str) -> bool:
+    if not {"*", "?"} & set(wanted):
+        return wanted in text
+    return any(fnmatchcase(word.strip(".,;:!?\"'()“”„«»。，！？"), wanted) for word in text.split())
+
+
+@dataclass(frozen=True, eq=False)
+class ExampleRow:
+    """The row of a text that shows best what a head does there."""
+
+    text: str
+    row: int
+    row_name: str  #: what the row is called
+    is_key: bool  #: whether its token is one of those that it looks at
+    tokens: tuple[str, ...]  #: what it looks at
+    weights: Float[np.ndarray, "key"]
+    resting: tuple[int, ...]  #: the tokens on which weight counts as at rest
+
+
+def example_rows(
+    reader: "Reader", described: Described, head: "HeadName", strength: Strength, numbers: Sequence[int]
+) -> Task[tuple[ExampleRow | None, ...]]:
+    """Reads some texts of the corpus again. Of each the row nearest to its mean; or the one that is most awake; None
+    where a translation cannot be read again, or has no such row.
+    """
+
+    def compute(progress: Progress) -> tuple[ExampleRow | None, ...]:
+        found = []
+        for number in numbers:
+            found.append(_example(reader, described, head, strength, number))
+            progress(1)
+        return tuple(found)
+
+    key = ("head examples", reader.key, described.language, described.is_whole, head, strength.metric, tuple(numbers))
+    return Task(key, len(numbers), said("texts"), compute)
+
+
+def _example(
+    reader: "Reader", described: Described, head: "HeadName", strength: Strength, number: int
+) -> ExampleRow | None:
+    text, translation = described.measured.texts[number], described.measured.translations[number]
+    # An encoder reads what it reads whatever the decoder is given; what a decoder wrote may be no text.
+    target = text if head.site == ENCODER else translation
+    try:
+        trace = reader.trace(text, target) if CROSS in reader.abilities.heads else reader.trace(text)
+    except InputTextError:
+        return None
+    values = later.head_measuring.row_values(trace, head.site, head.layer, head.head, strength.metric)
+    if np.isnan(values).all():
+        return None
+    row = int(np.nanargmin(values if strength.is_awake else np.abs(values - strength.values[number])))
+    weights = trace.weights(head.site, head.layer, [head.head], [row])[0, 0].numpy()
+    resting = np.flatnonzero(later.head_measuring.resting_keys(trace, head.site).numpy())
+    return ExampleRow(
+        text, row, trace.row_tokens(head.site)[row], head.site != CROSS, trace.axis_tokens(head.site)[1], weights,
+        tuple(resting.tolist()),
+    )  # fmt: skip

@@ -1,0 +1,95 @@
+// The numbers of a head: lines with all heads, on which it is marked, and bars of what it looks at.
+// Data: the payload of component.py, `HeadNumbers`.
+import { _ } from "../shared/messages.js";
+import { mount, View } from "../shared/mount.js";
+import { element, tokenElement } from "../shared/picture.js";
+
+/** @typedef {{ name: string, value: number, low: number, high: number, number: string, rank: string, label: string, all: number[], middle: number }} Strip */
+/** @typedef {{ name: string, value: number, layer: number | null, even: number | null }} Bar */
+/** @typedef {{ strips: Strip[], shares: { title: string, bars: Bar[] }[], rest: number, favourites: string[], times: string[] }} Numbers */
+
+const percent = (/** @type {number} */ part) => `${100 * Math.max(0, Math.min(1, part))}%`;
+
+/** A mark at a part of the width. @param {string} className @param {number} part @param {number} [end] */
+function mark(className, part, end) {
+  const found = element("i", className);
+  found.style.left = percent(part);
+  if (end !== undefined) found.style.width = percent(end - part);
+  return found;
+}
+
+/** @param {Strip} strip */
+function stripElement({ name, value, low, high, number, rank, label, all, middle }) {
+  const [least, most] = [Math.min(low, ...all), Math.max(high, ...all)];
+  const at = (/** @type {number} */ of) => (of - least) / (most - least || 1);
+  const line = element(
+    "span",
+    { className: "line", role: "img", ariaLabel: label },
+    ...all.map((other) => mark("other", at(other))),
+    mark("middle", at(middle)),
+    mark("interval", at(low), at(high)),
+    mark("own", at(value)),
+  );
+  const read = element("span", "number", element("b", "", number), " ", element("span", "muted", rank));
+  return element("div", "strip", element("span", "", name), line, read);
+}
+
+/** @param {Bar} bar @param {number} most */
+function barElement({ name, value, layer, even }, most) {
+  const filled = element("b");
+  filled.style.width = percent(value / most);
+  const line = element("span", { className: "bar", ariaHidden: "true" }, filled);
+  if (even !== null) line.append(mark("even", even / most));
+  if (layer !== null) line.append(mark("layer", layer / most));
+  return element("div", "share", element("span", "", name), line, element("span", "number", value.toFixed(2)));
+}
+
+class HeadNumbersView extends View {
+  /** @param {{ header: Numbers }} payload */
+  receive({ header: { strips, shares, rest, favourites, times } }) {
+    const parts = [];
+    if (strips.length)
+      parts.push(
+        element("h4", "", _("Unusual in this model")),
+        element(
+          "p",
+          "muted",
+          _("Each line is a head; a long line is the middle one, the bar is this one with its 95% interval."),
+        ),
+        ...strips.map(stripElement),
+      );
+    const whole = element("div", { className: "whole", ariaHidden: "true" });
+    for (const [className, part] of /** @type {[string, number][]} */ ([
+      ["rest", rest],
+      ["free", 1 - rest],
+    ])) {
+      const piece = element("span", className, part > 0.12 ? part.toFixed(2) : "");
+      piece.style.width = percent(part);
+      whole.append(piece);
+    }
+    const most = (/** @type {Bar[]} */ bars) =>
+      Math.max(0.05, ...bars.flatMap(({ value, layer, even }) => [value, layer ?? 0, even ?? 0]));
+    const columns = shares.map(({ title, bars }) =>
+      element("div", "", element("h5", "", title), ...bars.map((bar) => barElement(bar, most(bars)))),
+    );
+    const chips = favourites.map((token, at) => element("span", "chip", tokenElement(token), ` ${times[at]}`));
+    parts.push(
+      element("h4", "", _("What it attends to")),
+      element(
+        "p",
+        "muted",
+        _(
+          "Grey is at rest, on special tokens or the first one. Below: shares of the rest. A stroke is the mean of its layer, a ring uniform attention.",
+        ),
+      ),
+      whole,
+      element("div", "columns", ...columns),
+    );
+    if (chips.length)
+      parts.push(element("h5", "", _("Tokens most above uniform attention")), element("div", "chips", ...chips));
+    this.root.replaceChildren(...parts);
+    this.root.dataset.ready = "1";
+  }
+}
+
+export default mount(".head-numbers", HeadNumbersView);

@@ -1,0 +1,124 @@
+"""What an open head does, in a sentence with its numbers: measured unasked over a corpus, while nobody waits."""
+
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.access import head_descriptions, models
+from viz.access.head_descriptions import Described, Known
+from viz.selection import state
+from viz.server import limits
+from viz.server.background_jobs import Job, Task
+from viz.text import head_description
+from viz.text.messages import _, plural, shown
+from viz.ui import head_details, long_work
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model import Reader, Trace
+    from model.analysis.head_description.describe import HeadDescription
+
+#: Seconds between two looks at what is read meanwhile.
+INTERVAL: Final = 1.0
+_KEY: Final = "what-heads-do"
+
+
+def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
+    """What a head does, as far as that is measured, and how far it is; returns whether anything was said of the head.
+
+    The first page that asks for it has the model measured. Nothing is said of a model that reads no text.
+    """
+    if not _can_be_said(trace):
+        return False
+    reader = models.reader(state.current().model)
+    known = head_descriptions.known(reader)
+    described = known.described
+    found = None if described is None else described.of(site, layer, head)
+    if described is not None and found is not None:
+        _say(described, found, reader)
+    if known.why_none:
+        st.caption(plain(shown(known.why_none)))
+    if not known.is_whole:
+        _show_measuring(head_descriptions.describing(reader), known)
+    return found is not None
+
+
+def details(trace: "Trace", site: str, layer: int, head: int) -> None:
+    """All that was measured of a head; nothing before it was."""
+    if not _can_be_said(trace):
+        return
+    reader = models.reader(state.current().model)
+    described = head_descriptions.known(reader).described
+    found = None if described is None else described.of(site, layer, head)
+    if described is not None and found is not None:
+        head_details.show(reader, described, found)
+
+
+def _can_be_said(trace: "Trace") -> bool:
+    """Whether the chosen model reads text, and a text was read."""
+    return models.abilities(state.current().model).reads == "text" and trace.source.has_words
+
+
+def _say(described: Described, found: "HeadDescription", reader: "Reader") -> None:
+    """The answer, and at most one more sentence, each with its numbers; from which texts."""
+    first, *more = head_description.lines(found)
+    with st.container(key="what-it-does", gap=None):
+        st.markdown(f"**{plain(first.sentence)}**")
+        if first.numbers:
+            st.caption(plain(first.numbers))
+        for line in more:
+            st.markdown(plain(line.sentence))
+            if line.numbers:
+                st.caption(plain(line.numbers))
+        read = head_description.corpus_words(
+            described.language, described.measured.given, len(described.measured.texts)
+        )
+        rows = plural("{count:,} row", "{count:,} rows", found.rows)
+        if described.is_whole:
+            st.caption(plain(_("Measured: {texts}, {rows}", texts=read, rows=rows)))
+        else:
+            st.caption(plain(_("A first answer, which may still change: {texts}, {rows}", texts=read, rows=rows)))
+
+
+def _show_measuring(task: Task[None], known: Known) -> None:
+    """One line: how far the model is measured, with what stops that, or begins it."""
+    name = _("What each head does")
+    job = long_work.job_of(task, _KEY)
+    if job is None and limits.rules().measures_unasked:
+        job = long_work.begin(task, _KEY, name)
+    if job is not None and not job.finished:
+        _watch(job, known, known.described)
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.caption(plain(_("Nothing is measured unasked here.") if job is None else _ended(job)), width="content")
+        label = _("Measure what each head does") if job is None else _("Continue")
+        icon = ":material/play_arrow:"
+        st.button(label, key=f"{_KEY}-start", type="tertiary", icon=icon, on_click=_begin, args=(task, name))
+
+
+def _begin(task: Task[None], name: str) -> None:
+    long_work.stop(_KEY)
+    long_work.begin(task, _KEY, name)
+
+
+def _ended(job: Job[None]) -> str:
+    """Why a job has come to no result, as a sentence."""
+    try:
+        job.result()
+    except HeadlightError as error:
+        return error.message
+    return ""
+
+
+@st.fragment(run_every=INTERVAL)
+def _watch(job: Job[None], known: Known, drawn: Described | None) -> None:
+    """How far the model is measured; once more is known than was drawn, the whole page says it."""
+    if job.finished or known.described is not drawn:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.caption(plain(job.text), width="content")
+        st.button(
+            _("Stop"), key=f"{_KEY}-stop", type="tertiary", icon=":material/stop:", disabled=job.stopping,
+            on_click=job.stop,
+        )  # fmt: skip
