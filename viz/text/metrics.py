@@ -126,7 +126,7 @@ def _of_word_times(name: str, meaning: str, *, chance: float | None = None) -> M
         chance=chance,
         is_share=False,
         is_error=chance is None,
-        elsewhere=said("“{name}” is a median over the words of all recordings, so none is strongest in it."),
+        elsewhere=said("“{name}” is a median over the words of all recordings, so no single one is the strongest."),
         formula=r"t_w = \min\,\{\,f : (i_w, f) \in \mathrm{DTW}(\hat\alpha)\,\}",
         source=said(
             "α̂: weights of the frames with sound, renormalised, z-scores over rows, median of 7 frames; t_w: the first "

@@ -155,8 +155,8 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
         _say_gain(found)
     if not timing.found:
         frame.small_print(
-            "Sets are searched for among at least four recordings with word times: on one half, and reported on the "
-            "other."
+            "Sets are searched for once there are four recordings with word times: a set is chosen on one half of them "
+            "and measured on the other."
         )
 
 

@@ -259,9 +259,9 @@ def unlike(here: "Trace", there: "Trace") -> "Mapping[Stack, tuple[int, ...]]":
     return later.reasons_score.unlike(here, there)
 
 
-def code_of_words(stack: "Stack", positions: range) -> str:
-    """The code by which a trail names positions."""
-    return later.reasons_trail.code_of_words(stack, positions)
+def code_of_words(stack: "Stack", words: range) -> str:
+    """The code by which a trail names the positions of words."""
+    return later.reasons_trail.code_of_words(stack, words)
 
 
 def code_of(part: "Part") -> str:

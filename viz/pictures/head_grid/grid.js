@@ -131,8 +131,8 @@ export class HeadGrid extends View {
       this.board.roles.key,
       this.heat.note,
       ...pooled,
-      this.heat.toggle,
       element("span", { className: "hint", dataset: { notInPicture: "" } }, hint),
+      this.heat.toggle,
       pictureButton(this.root, () => this.header.name),
       this.status,
     );
@@ -162,6 +162,7 @@ export class HeadGrid extends View {
     const signature = `${sides.width} ${sides.height} ${ratio} ${this.tiles.missing.size}`;
     if (signature === this.painted) return;
     this.painted = signature;
+    this.heat.drawn = "";
     this.tile = sides;
     this.pitch = this.board.setSizes(sides, ratio);
     this.paint(sides, this.pitch, ratio);
@@ -199,8 +200,10 @@ export class HeadGrid extends View {
     const { heat, tile, board } = this;
     const { axes, queryTokens, keyTokens } = this.tiles.header;
     heat.choose(this.tiles, tile, this.header.kept, focus?.query ?? null, this.pointedCell !== null);
-    if (heat.rows.length) this.drawHeats();
-    else heat.canvas.remove();
+    const drawn = heat.rows.length ? `${heat.rows} ${this.header.stops}` : "";
+    if (!drawn) heat.canvas.remove();
+    else if (drawn !== heat.drawn) this.drawHeats();
+    heat.drawn = drawn;
     const rows = this.stretchOf(axes?.[0], queryTokens.length, focus?.query, tile.height);
     const columns = this.stretchOf(axes?.[1], keyTokens.length, focus?.key, tile.width);
     const [[y, height], [x, width]] = [rows ?? [0, tile.height], columns ?? [0, tile.width]];

@@ -2,7 +2,7 @@
 import { indicesOf } from "../shared/focus.js";
 import { _, sentenceParts } from "../shared/messages.js";
 import { button, element, rowElement } from "../shared/picture.js";
-import { drawHeat, hasPlace, patchAtPoint, patchBox, patchesOf, pictureWithin } from "../shared/source_picture.js";
+import { drawHeat, hasPlace, patchAtPoint, patchBox, pictureWithin } from "../shared/source_picture.js";
 
 /** @import { Place } from "../shared/focus.js" */
 /** @import { Head, Tiles } from "../shared/head_tiles.js" */
@@ -15,6 +15,7 @@ export class HeatTiles {
   /** What tiles show. */
   note = element("span", "axes");
   /** The rows that are drawn. @type {number[]} */ rows = [];
+  /** What the canvas holds: that of other rows is drawn again, that of another key is not. */ drawn = "";
   /** Whether tiles stay matrices although a row is kept that could be drawn over the picture. */ showsMatrices = false;
   /** @type {Tiles} */ tiles;
   /** @type {Size} */ tile;
@@ -84,7 +85,7 @@ export class HeatTiles {
 
   /** The key at a point of a tile, and what the rows of a head give to it; null beside the picture. @param {Head} head @param {[x: number, y: number]} point */
   at(head, point) {
-    const key = patchAtPoint(this.picture, patchesOf(this.picture), this.box, point);
+    const key = patchAtPoint(this.picture, this.picture.places, this.box, point);
     return key === undefined ? null : { key, weight: this.tiles.meanRow(head, this.rows)[key] };
   }
 }

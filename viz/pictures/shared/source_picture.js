@@ -2,8 +2,8 @@
 import { clamp, contextOf, mixStops } from "./picture.js";
 
 /**
- * Of each position left, top, right and bottom in the picture; all 0 of one that has no place there.
- * @typedef {{ image: OffscreenCanvas, rectangles: Uint16Array }} SourcePicture
+ * Of each position left, top, right and bottom in the picture; all 0 of one that has no place there. `places` have one.
+ * @typedef {{ image: OffscreenCanvas, rectangles: Uint16Array, places: number[] }} SourcePicture
  * @typedef {[x: number, y: number, width: number, height: number]} Box
  */
 
@@ -17,15 +17,12 @@ export function sourcePicture(pixels, rectangles, [width, height]) {
   for (let at = 0; at < width * height; at++) data.set(pixels.subarray(at * 3, at * 3 + 3), at * 4);
   const image = new OffscreenCanvas(width, height);
   image.getContext("2d")?.putImageData(new ImageData(data, width, height), 0, 0);
-  return { image, rectangles };
+  const positions = Array.from({ length: rectangles.length / 4 }, (_each, at) => at);
+  return { image, rectangles, places: positions.filter((at) => hasPlace({ rectangles }, at)) };
 }
 
-/** Whether a position has a place in the picture. @param {SourcePicture} picture @param {number} position */
+/** Whether a position has a place in the picture. @param {{ rectangles: Uint16Array }} picture @param {number} position */
 export const hasPlace = ({ rectangles }, position) => rectangles[position * 4 + 2] > rectangles[position * 4];
-
-/** The positions that have a place. @param {SourcePicture} picture */
-export const patchesOf = (picture) =>
-  Array.from({ length: picture.rectangles.length / 4 }, (_each, at) => at).filter((at) => hasPlace(picture, at));
 
 /** Where a position lies in the picture, drawn into a box. @param {SourcePicture} picture @param {number} position @param {Box} box @returns {Box} */
 export function patchBox({ image, rectangles }, position, [x, y, width, height]) {
@@ -74,7 +71,7 @@ export function drawHeat(context, picture, box, stops, shareOf) {
   // Small pictures are drawn so that the edges of their pixels stay sharp.
   context.imageSmoothingEnabled = image.width >= 100;
   context.drawImage(image, ...box);
-  for (const place of patchesOf(picture)) {
+  for (const place of picture.places) {
     context.fillStyle = colours[Math.round(SHADES * Math.sqrt(clamp(0, shareOf(place), 1)))];
     const [x, y, width, height] = patchBox(picture, place, box);
     // Whole pixels: between two patches there is no seam.

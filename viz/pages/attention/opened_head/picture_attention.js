@@ -26,7 +26,6 @@ import {
   patchAtPoint,
   patchBox,
   patchesIn,
-  patchesOf,
   sourcePicture,
 } from "../../../pictures/shared/source_picture.js";
 
@@ -96,7 +95,7 @@ class PictureAttention extends View {
     this.data = header;
     this.values = values;
     this.picture = sourcePicture(pixels, rectangles, header.pictureSize);
-    this.places = patchesOf(this.picture);
+    this.places = this.picture.places;
     const isPatch = header.isSelf && hasPlace(this.picture, header.query);
     this.near = isPatch ? header.query : this.places.includes(this.near) ? this.near : this.places[0];
     this.row = this.corner = null;

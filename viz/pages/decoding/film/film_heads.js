@@ -222,12 +222,16 @@ export class FilmHeads {
     this.cell = sizes.cell;
     this.stripRow = sizes.row;
     const wanted = counts.map((count, i) => gutters[i] + count * this.cell);
-    const all = wanted[0] + (wanted[1] ?? 0);
-    const given = wanted.map((one) => (isStacked ? width : ((width - BETWEEN_PANELS) * one) / all));
+    const both = width - BETWEEN_PANELS;
+    // The title of few columns is wider than these.
+    const [least, other] = [this.overSource, this.overPrefix].map(({ caption }) => caption.scrollWidth);
+    const share = (both * wanted[0]) / (wanted[0] + (wanted[1] ?? 0));
+    const first = clamp(least, share, Math.max(least, both - other));
+    const given = isStacked ? counts.map(() => width) : [first, both - first];
     this.isWide = wanted.some((one, i) => one > given[i]);
     this.room = given[given.length - 1] - gutters[gutters.length - 1];
     this.element.classList.toggle("wide", this.isWide);
-    this.element.style.setProperty("--panels", wanted.map((one) => `minmax(0, ${one}fr)`).join(" "));
+    this.element.style.setProperty("--panels", given.map((one) => `minmax(0, ${one}fr)`).join(" "));
     for (const [i, panel] of this.panels.entries()) panel.style.setProperty("--gutter", `${gutters[i]}px`);
     this.fan.body.style.setProperty("--label-height", `${Math.max(62, widestName + 12)}px`);
     const pixels = Object.entries(sizes).map(([name, size]) => [name, `${size}px`]);

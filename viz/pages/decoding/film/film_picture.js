@@ -1,7 +1,7 @@
 // The picture that the translation is written about, beside the film: what the step that writes gives to each patch.
 import { _ } from "../../../pictures/shared/messages.js";
 import { button, colourBar, element } from "../../../pictures/shared/picture.js";
-import { hasPlace, paintHeat, patchAtPoint, patchBox, patchesOf } from "../../../pictures/shared/source_picture.js";
+import { hasPlace, paintHeat, patchAtPoint, patchBox } from "../../../pictures/shared/source_picture.js";
 
 /** @import { Head, Tiles } from "../../../pictures/shared/head_tiles.js" */
 /** @import { SourcePicture } from "../../../pictures/shared/source_picture.js" */
@@ -22,7 +22,7 @@ export class FilmPicture {
     this.picture = picture;
     this.tiles = tiles;
     this.stops = stops;
-    this.places = patchesOf(picture);
+    this.places = picture.places;
     this.toggle = button({ className: "button small", dataset: { inPicture: "" } }, () => {
       this.isOfAll = !this.isOfAll;
       this.draw(...this.shown);

@@ -59,8 +59,8 @@ export class FilmStrip {
     this.labels = columnLabels(tiles.header.keyTokens, "above");
     this.labels.prepend(element("span", "corner muted", _("head")));
     this.blocks = Array.from({ length: tiles.header.layers }, (_layer, layer) => this.buildLayer(layer));
-    const caption = element("figcaption", "strip-title", title);
-    this.element = element("figure", "strip", caption, this.labels, ...this.blocks.map(({ block }) => block));
+    this.caption = element("figcaption", "strip-title", title);
+    this.element = element("figure", "strip", this.caption, this.labels, ...this.blocks.map(({ block }) => block));
     this.element.addEventListener("pointermove", (event) => this.point(event));
     this.element.addEventListener("pointerleave", () => this.leave());
     this.element.addEventListener("click", (event) => this.click(event, (layer, head) => owner.choose(layer, head)));
