@@ -13,6 +13,7 @@ from viz.selection.fields import (
     Proposed,
     ResetBy,
     SessionOnly,
+    Shape,
     ShownOn,
 )
 from viz.text.metrics import OF_A_CORPUS, OF_FILMS, OF_SENTENCES
@@ -97,6 +98,7 @@ Device = Literal["auto", "cpu", "cuda"]
 #: Characters of a language's code ("zho_Hans"), or of what a model is told to write ("transcribe-timestamps").
 LONGEST_CODE: Final = 24
 DEVICES: Final[tuple[Device, ...]] = get_args(Device)
+_OF_EXAMPLES: Final = r"line|receipt|(line|receipt)?(/\d{1,5}){4}/(grey|mean)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,8 @@ class ModelChoice:
     #: what an encoder alone reads after every text, as the second of a pair; "" for none.
     second_text: Annotated[str, Param("second"), MaxLength(MAX_TEXT_IN_URL)] = ""
     #: the file that a person gave, or a part of it (`viz.access.given_files.Given`), where the model reads none but
-    #: files; "" for the example.
-    given_file: Annotated[str, SessionOnly()] = ""
+    #: files; "" for the example. An address holds other examples, and a part of an example that is hidden.
+    given_file: Annotated[str, Param("example"), Shape(_OF_EXAMPLES)] = ""
 
 
 LearnTab = Literal["Lessons", "The Transformer"]
@@ -232,7 +234,7 @@ class AttentionChoices:
         int | None, Param("window"), ResetBy("text", "site", "checkpoint", "second_text", "chat")
     ] = None
     #: a rectangle of the picture that is read: left, top, right and bottom in pixels as the model sees it.
-    area: Annotated[tuple[int, ...], ResetBy("given_file", "checkpoint")] = ()
+    area: Annotated[tuple[int, ...], Shape(r"\d+([.]\d+){3}"), ResetBy("given_file", "checkpoint")] = ()
     distance: int = 1  #: how many tokens before its query each key stands, where QK of rotary positions is shown
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"  #: which of bertviz's views
     #: the steps back that were asked for in the tab Why, as codes of `model.analysis.reasons.trail`.

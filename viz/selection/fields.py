@@ -33,6 +33,13 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """What a text, or numbers as an address writes them, look like there; all else stays in the session."""
+
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionOnly:
     """The field is in no address and stays in the session."""
 
@@ -94,6 +101,7 @@ class Field:
     #: the field, and its value, with which alone addresses carry this one; None for always.
     only_with: tuple[str, object] | None = None
     options: tuple[str, ...] = ()  #: the values that it can have, where they can be listed
+    shape: str = ""  #: a pattern of what an address may hold; "" for anything
     shown_on: tuple[str, ...] = ()  #: of a choice that pages share, the sections of those that show it; none for all
 
     def can_be(self, value: object) -> bool:
@@ -141,6 +149,7 @@ def _field(section: str, name: str, hint: object, default: object) -> Field:
         reset_by=frozenset().union(*(note.fields for note in notes if isinstance(note, ResetBy))),
         only_with=next(((note.field, note.value) for note in notes if isinstance(note, OnlyWith)), None),
         options=next((note.options for note in notes if isinstance(note, OneOf)), options),
+        shape=next((note.pattern for note in notes if isinstance(note, Shape)), ""),
         shown_on=next((note.pages for note in notes if isinstance(note, ShownOn)), ()),
         chosen_in=next((note.chosen for note in notes if isinstance(note, Proposed)), ""),
     )

@@ -205,7 +205,7 @@ def parse(params: Mapping[str, str], base: Selection, page: Section | None = Non
     unsaid: dict[str, object] = {}
     for name, field in FIELDS.items():
         pages = PAGES if page is None else (page,)
-        if any(is_seen(asked, name, each) for each in pages) and len(_written(base.value(name))) <= MAX_TEXT_IN_URL:
+        if any(is_seen(asked, name, each) for each in pages) and _fits(field, base.value(name)):
             unsaid[name] = field.default
             if field.chosen_in:
                 unsaid[field.chosen_in] = False
@@ -234,9 +234,15 @@ def to_params(selection: Selection, page: Section) -> dict[str, str]:
     for name, field in FIELDS.items():
         value = selection.value(name)
         is_chosen = selection.value(field.chosen_in) if field.chosen_in else value != field.default
-        if is_chosen and is_seen(selection, name, page) and len(_written(value)) <= MAX_TEXT_IN_URL:
+        if is_chosen and is_seen(selection, name, page) and _fits(field, value):
             params[field.param] = _written(value)
     return with_head(params)
+
+
+def _fits(field: Field, value: object) -> bool:
+    """Whether an address can hold a value; the default is held by leaving it out."""
+    is_shaped = not field.shape or value == field.default or re.fullmatch(field.shape, _written(value)) is not None
+    return is_shaped and len(_written(value)) <= MAX_TEXT_IN_URL
 
 
 def _written(value: object) -> str:
@@ -252,11 +258,12 @@ def _reader(field: Field) -> Callable[[str], object]:
     if field.kind in (int, int | None):
         return _number
     if field.kind == tuple[int, ...]:
-        return _numbers
+        return partial(_shaped, field.shape, _all_numbers) if field.shape else _numbers
     if field.kind == tuple[str, ...]:
         return _codes
     if field.kind is str:
-        return partial(_text, field.max_length)
+        read = partial(_text, field.max_length)
+        return partial(_shaped, field.shape, read) if field.shape else read
     raise TypeError(f"{field.name}: no way to read {field.kind} from an address")
 
 
@@ -277,7 +284,17 @@ def _number(value: str) -> int:
 
 
 def _numbers(value: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(_number(part) for part in value.split(".") if part))
+    return tuple(dict.fromkeys(_all_numbers(value)))
+
+
+def _all_numbers(value: str) -> tuple[int, ...]:
+    return tuple(_number(part) for part in value.split(".") if part)
+
+
+def _shaped(pattern: str, read: Callable[[str], object], value: str) -> object:
+    if not re.fullmatch(pattern, value):
+        raise ValueError(value)
+    return read(value)
 
 
 def _codes(value: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import DataError, HeadlightError
 from viz.access import models
-from viz.access.given_files import FILES
+from viz.access.given_files import FILES, Given
 from viz.selection import state, url
 from viz.selection.choices import PICTURE_FORMATS
 from viz.selection.fields import MAX_TEXT_IN_URL
@@ -82,7 +82,7 @@ def link_needs(selection: Selection) -> tuple[dict[str, str], str]:
     """The parameters that a link has even with their usual values, for others may be usual elsewhere; what it lacks."""
     always = {"checkpoint": models.name_of(selection.model)}
     kind = FILES.get(models.reads(selection.model))
-    if selection.model.given_file and kind is not None:
+    if kind is not None and Given.read(selection.model.given_file).digest not in ("", *kind.examples):
         return always, kind.not_in_link
     if len(selection.common.text) > MAX_TEXT_IN_URL:
         return always, _TOO_LONG

@@ -78,8 +78,15 @@ def _example(kind: FileKind) -> Given:
     if not others:
         return Given()
     labels = {name: _(label) for name, label in kind.examples.items()}
-    chosen = st.selectbox(_("Example"), [first, *others], format_func=labels.__getitem__, key=_EXAMPLE)
-    return Given("" if chosen == first else chosen)
+    chosen = Given.read(state.current().model.given_file).digest
+    st.session_state[_EXAMPLE] = chosen if chosen in others else first
+
+    def take() -> None:
+        if (name := sent(_EXAMPLE)) in kind.examples:
+            state.choose(given_file="" if name == first else name)
+
+    st.selectbox(_("Example"), [first, *others], format_func=labels.__getitem__, key=_EXAMPLE, on_change=take)
+    return Given(chosen if chosen in others else "")
 
 
 def _take(kind: FileKind, file: "UploadedFile | None", sizes: tuple[int, int], taken: Given) -> None:

@@ -7,6 +7,7 @@ import zlib
 import pytest
 
 from model.errors import SessionError
+from viz.access.given_files import FILES
 from viz.selection import url
 from viz.selection.branch_codes import (
     MAX_BRANCHES,
@@ -31,6 +32,7 @@ from viz.selection.url import (
     MAX_DIGITS,
     MAX_PINS,
     Pin,
+    choices,
     decode,
     encode,
     fits,
@@ -51,12 +53,23 @@ def other_than_default(name: str) -> object:
         return field.options[-1] if field.options[-1] != field.default else field.options[0]
     if isinstance(field.default, bool):
         return not field.default
+    if field.shape:
+        return (8, 8, 16, 16) if field.default == () else "line/8/8/16/16/grey"
     kinds: dict[object, object] = {int: 3, int | None: 3, tuple[int, ...]: (4, 2), tuple[str, ...]: ("0-2-t40",)}
     return kinds.get(field.kind, "Grüße & <b>?=#</b> 😀"[: field.max_length])
 
 
 #: Whatever can be chosen, chosen: on every page something else than the default.
 CHANGED = Selection().changed(**{name: other_than_default(name) for name in FIELDS})
+
+
+def test_an_address_holds_the_example_of_a_picture_but_never_a_file_of_a_person() -> None:
+    for name in [*FILES["picture"].examples][1:]:
+        params = to_params(Selection().changed(given_file=name), "attention")
+        assert parse(params, Selection()).model.given_file == name
+    for given in ("0f3a5b", "0f3a5b/0/100", "0f3a5b/8/8/16/16/grey", "/8/8/16/16/red", "line/8/8/16/grey"):
+        assert to_params(Selection().changed(given_file=given), "attention") == {}
+        assert choices({"example": given}) == {}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -223,10 +223,12 @@ export class FilmHeads {
     this.stripRow = sizes.row;
     const wanted = counts.map((count, i) => gutters[i] + count * this.cell);
     const both = width - BETWEEN_PANELS;
-    // The title of few columns is wider than these.
-    const [least, other] = [this.overSource, this.overPrefix].map(({ caption }) => caption.scrollWidth);
-    const share = (both * wanted[0]) / (wanted[0] + (wanted[1] ?? 0));
-    const first = clamp(least, share, Math.max(least, both - other));
+    // A panel has what it wants, up to half of the room, and at least that of its title: few columns are narrower.
+    const strips = [this.overSource, this.overPrefix];
+    const [least, other] = strips.map(({ caption }, i) =>
+      Math.max(caption.scrollWidth, Math.min(wanted[i] ?? 0, both / 2)),
+    );
+    const first = clamp(least, (both * wanted[0]) / (wanted[0] + (wanted[1] ?? 0)), both - other);
     const given = isStacked ? counts.map(() => width) : [first, both - first];
     this.isWide = wanted.some((one, i) => one > given[i]);
     this.room = given[given.length - 1] - gutters[gutters.length - 1];
