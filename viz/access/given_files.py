@@ -63,7 +63,9 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         gone=said("This picture is no longer available. Choose its file again on the left."),
         not_in_link=said("Your picture is not part of the URL: send it separately."),
         no_pairs=said(
-            "This page compares sentences, but the chosen model reads pictures. The Attention page shows its heads."
+            "This page compares sentences, but the chosen model reads pictures. The Attention page shows its heads and "
+            "hides parts of a picture; a head is switched off, or pointed elsewhere, on the page Learn in The "
+            "Transformer."
         ),
         no_atlas=said(
             "The atlas reads sentences, but the chosen model reads pictures. The Attention page shows the metrics of "
@@ -99,7 +101,9 @@ FILES: Final[Mapping[SourceKind | None, FileKind]] = {
         gone=said("This sound is no longer available. Choose its file again on the left."),
         not_in_link=said("Your sound is not part of the URL: send it separately."),
         no_pairs=said(
-            "This page compares sentences, but the chosen model reads sound. The Attention page shows its heads."
+            "This page compares sentences, but the chosen model reads sound. The Attention page shows its heads; a "
+            "head is switched off, or pointed elsewhere, on the page Learn in The Transformer; spans of the sound are "
+            "hidden on the page Decode, in Attribution."
         ),
         no_atlas=said(
             "The atlas reads sentences, or recordings that a model writes about, but the chosen model only hears. The "

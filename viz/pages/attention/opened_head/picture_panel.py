@@ -32,8 +32,8 @@ _PIXELS: Final = range(1 << 16)
 _HOW: Final = {
     True: said(
         "What the framed patch attends to: the lighter a patch, the more weight. Click another patch to choose it as "
-        "query; drag to draw a rectangle, and heads are ranked by the weight on it. Below is the same head as a matrix: "
-        "each row is a patch (row·column)."
+        "query; drag to draw a rectangle, and heads are ranked by the weight on it. Below is the same head as a "
+        "matrix: each row is a patch (row·column)."
     ),
     False: said(
         "What the model attends to while it writes the framed word: the lighter a patch, the more weight. Point at "
