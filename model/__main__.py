@@ -149,6 +149,8 @@ def build_parser() -> argparse.ArgumentParser:
 
     atlas = add("atlas", corpus_commands.run_atlas, "measure every head over a corpus")
     corpus_commands.add_atlas(atlas)
+    compare = add("compare", corpus_commands.run_compare, "say which heads differ most between two models on a corpus")
+    corpus_commands.add_compare(compare)
 
     ablations = add("ablations", run_ablations, "print what each part is worth: the table of all trained ablations")
     text = "folder that holds " + ", ".join(DEV_SETS)
@@ -189,13 +191,13 @@ def build_parser() -> argparse.ArgumentParser:
 
     over_corpus = (evaluation, align, coreference, reasons, atlas)
     of_one_model = (translate, *over_corpus, pronouns, copying)
-    for reporting in (*of_one_model, verify, ablations, claims):
+    for reporting in (*of_one_model, compare, verify, ablations, claims):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
     for added in (*of_one_model, of_model, growing):
         added.add_argument("--checkpoint", type=path, default=DEFAULT_CHECKPOINT, metavar="DIR")
-    for added in (*of_one_model, trace, growing):
+    for added in (*of_one_model, compare, trace, growing):
         added.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
-    for added in (*of_one_model, trace):
+    for added in (*of_one_model, compare, trace):
         added.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
     for added in over_corpus:
         cluster.add_arguments(added)

@@ -77,7 +77,12 @@ def here_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def prepared(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
     """A folder with all that commands name."""
     root = tmp_path_factory.mktemp("prepared")
-    for name in ("CHECKPOINT", "checkpoints/experiments/full", "runs/ninth/checkpoint"):
+    for name in (
+        "CHECKPOINT",
+        "checkpoints/experiments/full",
+        "checkpoints/experiments/no-smoothing",
+        "runs/ninth/checkpoint",
+    ):
         shutil.copytree(tiny_checkpoints / "en-de", root / name)
     save_model(root / "checkpoints" / "induction", "gpt2", "bytes")
     save_model(root / "MODEL", "gpt2", "bytes")

@@ -13,10 +13,13 @@ from model.analysis.coreference.case_files import cases_for
 from model.analysis.corpus import OWN_CORPUS, Corpus, read_text
 from model.analysis.data_files import Columns
 from model.analysis.metrics.alignment import read_alignments
+from model.analysis.moved_heads import moved_heads
+from model.analysis.moved_report import moved_csv, moved_json, moved_report
 from model.analysis.report import atlas_csv, atlas_json, atlas_report
 from model.arguments import COUNT, MOST, WholeNumber, path
 from model.file_writing import STANDARD_OUTPUT, check_writable, json_text, write_text
 from model.opening import open_reader
+from model.temporary_folders import cached_folder
 
 
 def add_atlas(parser: argparse.ArgumentParser) -> None:
@@ -76,3 +79,28 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     report = json_text(atlas_json(atlas)) if arguments.json else atlas_report(atlas)
     print(report, file=sys.stderr if arguments.out == STANDARD_OUTPUT else sys.stdout)
     print(arguments.out, file=sys.stderr)
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """The options; those that commands share are added where all are."""
+    parser.add_argument("first", type=path, metavar="FIRST", help="a folder with a model")
+    text = "a folder with a model that has the same heads, such as the first one fine-tuned or quantised"
+    parser.add_argument("second", type=path, metavar="SECOND", help=text)
+    add_corpus(parser)
+    text = "also write how far each head moved, and its metrics in both models"
+    parser.add_argument("--csv", type=path, metavar="FILE.csv", help=text)
+
+
+def run_compare(arguments: argparse.Namespace) -> None:
+    """Print which heads differ most between two models over a corpus."""
+    if arguments.csv:
+        check_writable(arguments.csv)
+    texts = given_corpus(arguments)
+    first, second = (
+        open_reader(folder, arguments.device, arguments.dtype) for folder in (arguments.first, arguments.second)
+    )
+    with tqdm(total=len(texts), unit="sentence") as bar:
+        found = moved_heads(first, second, texts, bar.update, cached_folder("unfinished"))
+    if arguments.csv:
+        write_text(arguments.csv, moved_csv(found))
+    print(json_text(moved_json(found)) if arguments.json else moved_report(found))

@@ -29,13 +29,14 @@ COMMANDS = {
     "pronouns": ["--part", "dev", "--pairs", "1"],
     "copying": ["--sentences", "3"],
     "atlas": ["--text", "pairs.tsv", "--out", "atlas.npz"],
+    "compare": ["MODEL", "MODEL", "--text", "pairs.tsv"],
     "claims": ["--size", "64", "--width", "8"],
     "train": ["--data", "pairs.tsv", "--dev", "pairs.tsv", "--run", "run", "--out", "out", "--steps", "1", *TINY],
 }
 #: Commands whose output is compared with the page where they are tested.
 ELSEWHERE = {"ablations", "timing"}
 #: Commands that choose no checkpoint by an option.
-ALONE = {"verify", "claims", "train"}
+ALONE = {"verify", "compare", "claims", "train"}
 
 
 def listed() -> dict[str, set[str]]:
