@@ -143,11 +143,15 @@ def _answer(description: "HeadDescription") -> Line:
     match description.kind:
         case "nothing":
             return Line(_("Nothing simple sets it apart from the other heads."), _at_rest(description))
+        case "sinks":
+            message = "Rests on {tokens}, as many heads of this model do."
+            share = _("{share} of its free weight", share=f"{description.on_sinks:.2f}")
+            return Line(_(message, tokens=_sinks(description)), with_commas([share, _at_rest(description)]))
         case "too little":
             return Line(_("Too little is left to say what it attends to."))
     assert main is not None
     if description.kind == "spreads":
-        share = _("as if over {share} of them", share=written.percent(main.value))
+        share = _("as if over {share} of them", share=f"{main.value:.0%}")
         return Line(_("Spreads over nearly all tokens."), with_commas([share, _rank(main), _at_rest(description)]))
     if description.kind == "unusual":
         value = metric_value(main.metric, main.value)
@@ -156,8 +160,9 @@ def _answer(description: "HeadDescription") -> Line:
     share = _("{share} of its weight", share=f"{main.value:.2f}")
     if description.rest.value >= _SOME_REST:
         share = _("{share} of the weight not at rest", share=f"{main.value:.2f}")
-    texts = "" if main.texts is None else _("above uniform in {share} of the texts", share=written.percent(main.texts))
-    numbers = [share, _between(main.low, main.high), _evenly(main), _rival(main), texts, _at_rest(description)]
+    texts = "" if main.texts is None else _("above uniform in {share} of the texts", share=f"{main.texts:.0%}")
+    parts = [f"{metric_name(part.metric)} {part.value:.2f}" for part in description.parts]
+    numbers = [share, *parts, _between(main.low, main.high), _evenly(main), _rival(main), texts, _at_rest(description)]
     return Line(_rule(description, main), with_commas(numbers))
 
 
@@ -186,6 +191,12 @@ def _second(description: "HeadDescription") -> list[Line]:
         return []
     share, usual = f"{second.share:.2f}", f"{second.usual:.2f}"
     match second.kind:
+        case "sinks":
+            message = "It also rests on {tokens}, as many heads of this model do."
+            sentence = _(message, tokens=_sinks(description))
+            return [
+                Line(sentence, _("{share} of its free weight, uniform attention {usual}", share=share, usual=usual))
+            ]
         case "awake":
             sentence = _("Least at rest when the query is {query}.", query=QUERIES[second.query])
             return [Line(sentence, _("{share} of its weight is free, {usual} for any query", share=share, usual=usual))]
@@ -195,11 +206,18 @@ def _second(description: "HeadDescription") -> list[Line]:
             return [Line(sentence, _("{share} of its free weight, {usual} for any query", share=share, usual=usual))]
         case "columns":
             return [Line(_("Attends to the same tokens whatever the query."), _("{share} of its picture", share=share))]
-    tokens = [
-        _("“{token}” {times}×", token=written.display_token(token), times=f"{times:.1f}")
-        for token, times in description.favourites
+    liked = [
+        _("{token} {times}×", token=_quoted(token), times=f"{times:.1f}") for token, times in description.favourites
     ]
-    return [Line(_("Some tokens get far more than uniform attention would give them."), with_commas(tokens))]
+    return [Line(_("Some tokens get far more than uniform attention would give them."), with_commas(liked))]
+
+
+def _quoted(token: str) -> str:
+    return _("“{token}”", token=written.display_token(token))
+
+
+def _sinks(description: "HeadDescription") -> str:
+    return with_and(map(_quoted, description.sinks))
 
 
 def _place(description: "HeadDescription") -> str:
@@ -215,7 +233,7 @@ def _at_rest(description: "HeadDescription") -> str:
 
 
 def _between(low: float, high: float) -> str:
-    return _("interval {low} to {high}", low=f"{low:.2f}", high=f"{high:.2f}")
+    return _("between {low} and {high}", low=f"{low:.2f}", high=f"{high:.2f}")
 
 
 def _evenly(number: "Number") -> str:

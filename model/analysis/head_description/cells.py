@@ -30,15 +30,15 @@ FUNCTION_KINDS: Final = ("articles", "prepositions", "pronouns", "auxiliaries", 
 KINDS: Final = (*FUNCTION_KINDS, "content words", "punctuation", "numbers")
 SPECIAL: Final = ""
 
-_OF_KINDS: Final = ("punctuation", *FUNCTION_KINDS, "function", "content words", "numbers", "names")
+CELLS_OF_KINDS: Final = ("punctuation", *FUNCTION_KINDS, "function", "content words", "numbers", "names")
 #: Cells of a self-attention: by distance, by kind, by what the token is; then of a cross-attention, where keys are of
 #: another text: by place, by where the model's heads look together, by kind.
 SELF_CELLS: Final = (
     "self", "back1", "back2", "ahead1", "ahead2", "back1-3", "ahead1-3", "beside", "near", "far", "back", "ahead",
-    "first", *_OF_KINDS, "same", "after same", "word", "content ahead", "content back",
+    "first", *CELLS_OF_KINDS, "same", "after same", "word", "content ahead", "content back",
 )  # fmt: skip
 CROSS_CELLS: Final = (
-    "together", "together before", "together next", "diagonal", "first", "second half", *_OF_KINDS, "copied",
+    "together", "together before", "together next", "diagonal", "first", "second half", *CELLS_OF_KINDS, "copied",
     "copied before",
 )  # fmt: skip
 

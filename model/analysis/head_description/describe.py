@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 import torch
+from jaxtyping import Bool
 
-from model.analysis.head_description.cells import KINDS
+from model.analysis.head_description.cells import CELLS_OF_KINDS, FUNCTION_KINDS, KINDS, words_of
 from model.analysis.head_description.measure import OTHERS, Measured, Numbers, SiteSums, cells_of, parts_of
 from model.analysis.metrics.estimates import bootstrap_ratio
 from model.analysis.metrics.head_jobs import RULES, HeadJob
@@ -50,6 +52,23 @@ ALIKE: Final = 0.8
 FAVOURITE: Final = 2.0
 FAVOURITE_SHARE: Final = 0.03
 FAVOURITE_STEADY: Final = 0.75
+#: A token is a second sink of a model if this part of its heads give it so many times an even look; a head is said to
+#: rest there from this share of its free weight on, and where no rule holds this is the answer from the other on.
+SINK_HEADS: Final = 0.1
+SINK: Final = 4.0
+SINK_SHARE: Final = 0.2
+SINK_ANSWER: Final = 0.4
+#: Cells that are made of others, of which the largest are said, too.
+PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "near": ("self", "back1", "back2", "ahead1", "ahead2"),
+    "beside": ("back1", "ahead1"),
+    "back1-3": ("back1", "back2"),
+    "ahead1-3": ("ahead1", "ahead2"),
+    "back": ("back1", "back2"),
+    "ahead": ("ahead1", "ahead2"),
+    "function": FUNCTION_KINDS,
+}
+Kind = Literal["rule", "leftover", "too little", "spreads", "sinks", "unusual", "nothing"]
 RestPlace = Literal["first", "last", "none"]
 PLACES: Final[tuple[RestPlace, ...]] = get_args(RestPlace)
 #: Jobs that no cell says better.
@@ -76,7 +95,7 @@ class Number:
 class Second:
     """What more is said of a head."""
 
-    kind: Literal["awake", "asks", "columns", "favourites"]
+    kind: Literal["sinks", "awake", "asks", "columns", "favourites"]
     query: str = ""  #: of "awake" and "asks", the kind of the row's token, of `KINDS`
     cell: str = ""  #: of "asks"
     share: float = 0.0  #: free weight · share of the cell · part of the picture
@@ -89,16 +108,19 @@ class HeadDescription:
 
     head: HeadName
     #: what `main` is: a rule · a rule for the little that a resting head leaves · too little is left · nearly even ·
-    #: unusual in its model · nothing simple
-    kind: Literal["rule", "leftover", "too little", "spreads", "unusual", "nothing"]
-    main: Number | None  #: None of "too little" and "nothing"
+    #: at rest on `sinks` · unusual in its model · nothing simple
+    kind: Kind
+    main: Number | None  #: None of "too little", "sinks" and "nothing"
     is_most: bool  #: of a rule, whether it is most of the free weight
     everywhere: bool  #: whether nearly all free weight is of rows that have such a key
     job: HeadJob | None  #: what it was measured to do, which is said first
     rest: Number
     rest_on: tuple[RestPlace, ...]  #: where any head of the site rests
     second: Second | None
+    parts: tuple[Number, ...]  #: of a rule that is made of others, the two of them with the largest shares
     favourites: tuple[tuple[str, float], ...]  #: tokens, and how many times an even look they get
+    sinks: tuple[str, ...]  #: tokens on which many heads of the site rest
+    on_sinks: float  #: the share of free weight that they get
     unusual: tuple[Number, ...]  #: up to four, the most unusual first, none that says the same as another
     texts: int
     rows: int
@@ -166,7 +188,10 @@ class _Table:
         above = ((sums.weight > sums.even) & has[:, None]).sum(0)
         self.above = (above / np.maximum(has.sum(0), 1)).T
         of_cells = slice(0, len(self.cells))
-        holds = counted[:, None] & (self.low[of_cells] > ABOVE * self.even) & (self.above > STEADY)
+        self._find_sinks(sums)
+        self.only_sinks = self._only_sinks()
+        clear = (self.low[of_cells] > ABOVE * self.even) & (self.above > STEADY)
+        holds = counted[:, None] & clear & ~self.only_sinks
         self.nats = gain(self.value[of_cells], self.even) * holds
         self.gains = self.nats * self.part
         self.counted = counted
@@ -185,6 +210,26 @@ class _Table:
             for table in (self.value, self.low, self.high):
                 row = table[self.metrics.index(name)]
                 row[:] = np.maximum(0, 1 - (1 - row) * weights / max(1, weights - means))
+
+    def _find_sinks(self, sums: SiteSums) -> None:
+        """Tokens on which many heads rest as on the first one, and what each head gives them."""
+        got, even = sums.of_tokens[:, 0], sums.of_tokens[:, 1]
+        is_sink = (got >= SINK * np.maximum(even, 1e-9)).mean(1) >= SINK_HEADS
+        self.sinks = tuple(token for token, is_one in zip(sums.tokens, is_sink.tolist(), strict=True) if is_one)
+        #: [sink, look, head], shares of free weight
+        self.on_sinks = sums.of_tokens[is_sink] / np.maximum(sums.free.sum(0), 1e-9)
+
+    def _only_sinks(self) -> Bool[npt.NDArray[np.bool_], "cell head"]:
+        """Where a kind of word is above an even look for the sake of sinks alone."""
+        found = np.zeros(self.even.shape, bool)
+        for token, (got, even) in zip(self.sinks, self.on_sinks, strict=True):
+            # A lone blank is of what follows it, in most texts a number.
+            kind = words_of((token, "0"), frozenset()).kinds[0]
+            of_kind = {kind, "function"} if kind in FUNCTION_KINDS else {kind}
+            for cell in (self.cells.index(name) for name in of_kind & set(CELLS_OF_KINDS)):
+                left = self.value[cell] * self.part[cell] - got
+                found[cell] |= left <= ABOVE * (self.even[cell] * self.part[cell] - even)
+        return found
 
     def number(self, metric: int, head: int) -> Number:
         values = self.value[metric]
@@ -208,7 +253,7 @@ class _Table:
         rule, unusual = self.number(cell, head), self._unusual(head)
         divergence, nats = float(self.divergence[head]), float(self.gains[cell, head])
         among_first = rule.rank <= max(1, FIRST_HEADS * self.heads)
-        kind: Literal["rule", "leftover", "too little", "spreads", "unusual", "nothing"]
+        kind: Kind
         main: Number | None = rule
         if rest.value >= ASLEEP:
             kind = "leftover" if rule.value >= MOST and among_first and self.nats[cell, head] > 0 else "too little"
@@ -219,7 +264,10 @@ class _Table:
         else:
             main = next((number for number in unusual if self._says_something(number)), None)
             kind = "nothing" if main is None else "unusual"
-        second = self._second(head, rest, rule if kind in ("rule", "leftover") else None, kind)
+            if self.on_sinks[:, 0, head].sum() >= SINK_ANSWER:
+                kind, main = "sinks", None
+        second = self._second(head, rest, main, kind)
+        parts = [self.number(self.cells.index(name), head) for name in PARTS.get(rule.metric, ()) if name in self.cells]
         return HeadDescription(
             head=name,
             kind=kind,
@@ -230,7 +278,10 @@ class _Table:
             rest=rest,
             rest_on=self.rest_on,
             second=second,
+            parts=tuple(sorted(parts, key=lambda part: -part.value)[:2]) if main is rule else (),
             favourites=self.favourites(head),
+            sinks=self.sinks,
+            on_sinks=float(self.on_sinks[:, 0, head].sum()),
             unusual=tuple(number for number in unusual if self._from_an_end(number) <= 0.2)[:4],
             texts=self.texts,
             rows=self.rows,
@@ -261,14 +312,18 @@ class _Table:
         is_clear = (self.low[:, head] > self.middle) | (self.high[:, head] < self.middle)
         usable = is_clear & np.append(self.counted, [True] * len(OTHERS))
         usable[self.metrics.index("rests")] = False
+        usable[: len(self.cells)] &= ~self.only_sinks[:, head]
         kept: list[int] = []
         for metric in np.argsort(-weight, kind="stable").tolist():
             if usable[metric] and all(abs(self.alike[metric, other]) < ALIKE for other in kept):
                 kept.append(metric)
         return [self.number(metric, head) for metric in kept]
 
-    def _second(self, head: int, rest: Number, rule: Number | None, kind: str) -> Second | None:
+    def _second(self, head: int, rest: Number, main: Number | None, kind: str) -> Second | None:
         sums = self.sums
+        got, even = self.on_sinks.sum(0)[:, head].tolist()
+        if got >= SINK_SHARE and got >= SINK / 2 * even and kind not in ("too little", "sinks"):
+            return Second("sinks", share=got, usual=even)
         free = sums.free_by[head] / np.maximum(sums.rows_by, 1) * (sums.texts_by >= ROWS)
         query, usual = int(free.argmax()), 1 - rest.value
         least = max(1.5 * usual, usual + 0.2 - 0.1 * (rest.value >= IDLE))
@@ -284,10 +339,10 @@ class _Table:
         cell, query = (int(each) for each in np.unravel_index(nats.argmax(), nats.shape))
         if nats[cell, query] > max(0.1 * self.divergence[head], 0.02):
             return Second("asks", KINDS[query], self.cells[cell], float(share[cell, query]), float(own[cell, 0]))
-        same = float(self.value[self.metrics.index("same keys"), head])
-        if same >= MOST and not (rule is not None and rule.metric in ("first", "second half")):
+        same, said = float(self.value[self.metrics.index("same keys"), head]), main.metric if main is not None else ""
+        if same >= MOST and said not in ("same keys", "first", "second half"):
             return Second("columns", share=same)
-        return Second("favourites") if self.favourites(head) and rule is None else None
+        return Second("favourites") if self.favourites(head) and kind != "rule" else None
 
     def favourites(self, head: int) -> tuple[tuple[str, float], ...]:
         """Tokens that a head gives far more than an even look would, in most texts, whoever asks."""

@@ -20,6 +20,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from model.analysis.atlas.measure import Read
 from model.analysis.corpus import CorpusSentence, SiteRun, corpus_digest
 from model.analysis.head_description.cells import CROSS_CELLS, KINDS, SELF_CELLS, SPECIAL, Place
 from model.analysis.head_description.corpora import FIRST
@@ -155,12 +156,14 @@ def measure_in_stages(
     sentences: Sequence[CorpusSentence],
     progress: Progress = no_progress,
     unfinished: Path | None = None,
+    *,
+    read: Read | None = None,
 ) -> Iterator[Measured]:
     """Read a corpus; what is known after its first texts, and then after all. Raises a DataError if none can be read.
 
-    `progress` and `unfinished` as of `over_corpus`.
+    `progress` and `unfinished` as of `over_corpus`; `read` gives the traces, by default the reader.
     """
-    survey = _Survey(reader)
+    survey = _Survey(reader, read or reader.trace_batch)
     summed = Sum(of_chunk=survey.of_chunk, finish=lambda total: total, name=lambda: f"heads 1 {reader.key}")
     total: Partial | None = None
     for part, draws in ((sentences[:FIRST], FIRST_DRAWS), (sentences[FIRST:], repeated_tokens.DRAWS)):
@@ -176,9 +179,11 @@ def measure_heads(
     sentences: Sequence[CorpusSentence],
     progress: Progress = no_progress,
     unfinished: Path | None = None,
+    *,
+    read: Read | None = None,
 ) -> Measured:
     """The last of `measure_in_stages`."""
-    *_, whole = measure_in_stages(reader, sentences, progress, unfinished)
+    *_, whole = measure_in_stages(reader, sentences, progress, unfinished, read=read)
     return whole
 
 
@@ -327,17 +332,17 @@ def _entropy(share: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
 class _Survey:
     """Reads texts with a model and adds up what its heads do."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, read: Read) -> None:
         if reader.abilities.reads != "text":
             raise DataError("This model ({name}) reads no text.", name=reader.abilities.family)
-        self._reader, self._heads = reader, reader.abilities.heads
+        self._reader, self._read, self._heads = reader, read, reader.abilities.heads
 
     @torch.inference_mode()
     def of_chunk(self, sentences: Sequence[CorpusSentence], progress: Progress) -> Partial:
         """Read some texts."""
         traces: dict[int, tuple[str, str, dict[str, Array]]] = {}
         sums: dict[str, Any] = {"given": len(sentences)}
-        for number, trace in self._reader.trace_batch(sentences):
+        for number, trace in self._read(sentences):
             if not isinstance(trace, InputTextError):
                 rows: dict[str, Array] = {}
                 for site in self._heads:

@@ -1,0 +1,255 @@
+"""What is said of heads: planted ones are described right, and the numbers depend on nothing but the texts."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from model import Translator
+from model.analysis.corpus import CorpusSentence
+from model.analysis.head_description import file, measure
+from model.analysis.head_description.cells import KINDS, words_of
+from model.analysis.head_description.corpora import FIRST, LANGUAGES, corpus_for, default_corpus
+from model.analysis.head_description.describe import HeadDescription, describe_heads
+from model.analysis.head_description.measure import Measured, SiteSums, measure_heads, measure_in_stages, row_values
+from model.analysis.metrics.head_metrics import CROSS, DECODER, ENCODER
+from model.errors import DataError
+from model.nn.attention import WeightsOnly
+from model.nn.masks import AttentionMask
+from model.opening import open_reader
+from model.sources.source import TextSource
+from model.trace.trace import Trace
+from model.words import word_spans
+from tests.shipped import FOLDER
+
+Look = Callable[[Sequence[str], int], torch.Tensor]
+"""Where a head looks, by the keys and how many rows there are: [row, key], of any sums."""
+
+
+def at(step: int) -> Look:
+    return lambda keys, rows: torch.tensor(
+        [[float(key == row + step) for key in range(len(keys))] for row in range(rows)]
+    )
+
+
+def at_marks(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return torch.tensor([float(key in ",.?:;") for key in keys]).expand(rows, -1)
+
+
+def evenly(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return torch.ones(rows, len(keys))
+
+
+def nearly_evenly(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return 1 + torch.rand(rows, len(keys), generator=torch.Generator().manual_seed(rows))
+
+
+def at_the_end(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return torch.eye(len(keys))[-1].expand(rows, -1) + 1e-4
+
+
+def at_the_first(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return torch.eye(len(keys))[0].expand(rows, -1) + 1e-4
+
+
+def at_copies(keys: Sequence[str], rows: int) -> torch.Tensor:
+    same = torch.tensor([[float(key == other) for key in keys] for other in keys])
+    return same - torch.eye(len(keys)) + 1e-3
+
+
+def after_copies(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return at_copies(keys, rows).roll(1, 1)
+
+
+def backwards(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return torch.eye(rows, len(keys)).flip(1) + 1e-3
+
+
+def along(keys: Sequence[str], rows: int) -> torch.Tensor:
+    places = torch.arange(rows)[:, None] * (len(keys) - 1) / (rows - 1)
+    return ((torch.arange(len(keys)) - places).abs() <= 1) + 1e-3
+
+
+PLANTED: dict[str, list[Look]] = {
+    ENCODER: [at(-1), at(0), at_marks, evenly, at_the_end, at(1), at_copies, nearly_evenly],
+    DECODER: [at(-1), at(0), at(-2), evenly, at_the_first, after_copies, at_marks, nearly_evenly],
+    CROSS: [along, *[backwards] * 6, at_marks],
+}
+
+
+def planted(sentences: Sequence[CorpusSentence]) -> Iterator[tuple[int, Trace]]:
+    """Traces of a model with two layers of four heads each at every site, which look so."""
+    for number, (text, _target) in enumerate(sentences):
+        words = [piece for start, end in word_spans(text) for piece in split(text[start:end])]
+        source, target = (*words, "</s>"), ("<s>", *words[: 2 * len(words) // 3 + 1])
+        axes = {ENCODER: (source, source), DECODER: (target, target), CROSS: (target, source)}
+        inputs = {}
+        for site, (rows, keys) in axes.items():
+            mask = AttentionMask(num_queries=len(rows), num_keys=len(keys), causal=site == DECODER)
+            shown = torch.stack([look(keys, len(rows)) for look in PLANTED[site]]) * mask.rows()
+            # A row that can look nowhere looks at the first key.
+            shown[..., 0] += shown.sum(-1) == 0
+            weights = shown / shown.sum(-1, keepdim=True)
+            inputs[site] = tuple(
+                WeightsOnly(held=held, mask=mask, why="They are planted.") for held in weights.split(4)
+            )
+        yield (
+            number,
+            Trace(
+                reader_key="planted",
+                source=TextSource(text=text, ids=tuple(range(len(source))), tokens=source),
+                target_ids=tuple(range(len(target))),
+                target_tokens=target,
+                inputs=inputs,
+                recorded={},
+            ),
+        )
+
+
+def split(word: str) -> list[str]:
+    """A word and the marks after it."""
+    stem = word.rstrip(",.?:;")
+    return [*([f"▁{stem}"] if stem else []), *word[len(stem) :]]
+
+
+@pytest.fixture(scope="module")
+def measured(translator: Translator) -> Measured:
+    return measure_heads(translator, default_corpus("en"), read=planted)
+
+
+@pytest.fixture(scope="module")
+def described(measured: Measured) -> dict[str, list[HeadDescription]]:
+    found = describe_heads(measured)
+    return {site: [found[head] for head in measured.names(site)] for site in measured.heads}
+
+
+@pytest.mark.parametrize(
+    ("site", "head", "cell"),
+    [
+        (ENCODER, 0, "back1"), (ENCODER, 1, "self"), (ENCODER, 2, "punctuation"), (ENCODER, 5, "ahead1"),
+        (ENCODER, 6, "same"), (DECODER, 0, "back1"), (DECODER, 1, "self"), (DECODER, 2, "back2"),
+        (DECODER, 5, "after same"), (DECODER, 6, "punctuation"), (CROSS, 0, "diagonal"), (CROSS, 1, "together"),
+        (CROSS, 7, "punctuation"),
+    ],
+)  # fmt: skip
+def test_a_planted_head_has_its_rule(
+    described: dict[str, list[HeadDescription]], site: str, head: int, cell: str
+) -> None:
+    found = described[site][head]
+    assert found.kind == "rule"
+    assert found.main is not None
+    assert (found.main.metric, found.is_most) == (cell, True)
+    assert found.main.even is not None
+    assert found.main.low <= found.main.value <= found.main.high
+    assert found.main.low > found.main.even
+
+
+@pytest.mark.parametrize("site", [ENCODER, DECODER])
+def test_an_even_look_is_no_rule(described: dict[str, list[HeadDescription]], site: str) -> None:
+    assert {described[site][head].kind for head in (3, 7)} == {"spreads"}
+
+
+@pytest.mark.parametrize(("site", "place"), [(ENCODER, "last"), (DECODER, "first")])
+def test_a_head_that_rests_is_said_to(described: dict[str, list[HeadDescription]], site: str, place: str) -> None:
+    found = described[site][4]
+    assert found.is_idle
+    assert found.rest.value > 0.95
+    assert place in found.rest_on
+    assert (found.kind, found.main) == ("too little", None)
+
+
+def test_rules_hold_after_the_first_texts(translator: Translator, described: dict[str, list[HeadDescription]]) -> None:
+    stages = list(measure_in_stages(translator, default_corpus("en"), read=planted))
+    assert [stage.given for stage in stages] == [FIRST, 200]
+    early = describe_heads(stages[0])
+    rules = [(early[of.head].main, of.main) for of_site in described.values() for of in of_site if of.kind == "rule"]
+    assert all(first is not None and last is not None and first.metric == last.metric for first, last in rules)
+
+
+def test_a_metric_of_a_text_is_that_of_its_rows(measured: Measured) -> None:
+    texts = [sentence.text for sentence in default_corpus("en")]
+    for number, trace in planted(default_corpus("en")[:5]):
+        row = measured.texts.index(texts[number])
+        for head, metric in ((4, "rests"), (7, "rests"), (2, "punctuation")):
+            of_rows = row_values(trace, ENCODER, *divmod(head, 4), metric)
+            if np.isfinite(of_rows).any():
+                expected = measured.values(ENCODER, metric)[row, head]
+                assert np.nanmean(of_rows) == pytest.approx(expected, abs=1e-5)
+
+
+def arrays_of(measured: Measured) -> Iterator[tuple[str, np.ndarray]]:
+    for site, sums in measured.sites.items():
+        yield from ((f"{site} {of.name}", getattr(sums, of.name)) for of in fields(SiteSums) if of.name != "tokens")
+
+
+def test_numbers_depend_on_no_chunk(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = [CorpusSentence(text, text) for text, _target in default_corpus("de") if len(text) < 40]
+    whole = measure_heads(translator, sentences)
+    monkeypatch.setattr(measure, "TEXTS_AT_ONCE", 3)
+    parted = measure_heads(translator, sentences)
+    assert whole.texts == parted.texts
+    assert whole.sites[CROSS].tokens == parted.sites[CROSS].tokens
+    for (name, one), (_name, other) in zip(arrays_of(whole), arrays_of(parted), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.long
+def test_an_induction_head_is_found_on_repeated_tokens() -> None:
+    reader = open_reader(FOLDER.parent / "induction")
+    measured = measure_heads(reader, [sentence for sentence in default_corpus("en") if len(sentence.text) < 30])
+    surest = measured.names(DECODER)[int(measured.repeated["prefix_matching"].argmax())]
+    job = describe_heads(measured)[surest].job
+    assert job is not None
+    assert job.metric == "prefix_matching"
+
+
+def test_what_is_kept_is_what_was_measured(measured: Measured, translator: Translator, tmp_path: Path) -> None:
+    path = file.cache_path(tmp_path, measured.model, measured.corpus)
+    file.save_measured(measured, path)
+    found = file.kept(tmp_path, measured.model, measured.corpus)
+    assert found is not None
+    assert describe_heads(found) == describe_heads(measured)
+    assert [one.given for one in file.cached_in_stages(translator, default_corpus("en"), tmp_path)] == [200]
+    assert file.kept(tmp_path, "another", measured.corpus) is None
+    path.write_bytes(path.read_bytes()[:-100])
+    assert file.kept(tmp_path, measured.model, measured.corpus) is None
+    with pytest.raises(DataError, match="damaged"):
+        file.load_measured(path)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_our_texts_are_many_mixed_and_all_different(language: str) -> None:
+    texts = [text for text, _target in default_corpus(language)]
+    assert len(texts) >= 200
+    assert len({text.casefold() for text in texts}) == len(texts)
+    words = [len(word_spans(text)) for text in texts]
+    for some in (words[:FIRST], words):
+        assert min(some) <= 5
+        assert max(some) >= 40
+        assert np.quantile(some, 0.25) < 15 < np.quantile(some, 0.75)
+    for sign in ("?？", '"“»', "0123456789", ":：", ";；"):
+        assert any(set(sign) & set(text) for text in texts[:FIRST])
+
+
+def test_a_model_is_read_in_its_language(translator: Translator) -> None:
+    assert corpus_for(translator).language == "en"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kinds"),
+    [
+        (("[CLS]", "▁The", "▁cat", "s", "▁didn", "'", "t", "▁eat", "▁3", ".", "5", "▁of", "▁them", "."),
+         ("", "articles", *["content words"] * 2, *["auxiliaries"] * 3, "content words", *["numbers"] * 3,
+          "prepositions", "pronouns", "punctuation")),
+        (("▁我们在", "公园", "里", "走", "了", "。"),
+         ("pronouns", *["content words"] * 3, "particles", "punctuation")),
+        (("▁Die", "▁Kat", "ze", "▁und", "▁", "12", "▁Hunde", "⏎"),
+         ("articles", *["content words"] * 2, "conjunctions", *["numbers"] * 2, "content words", "")),
+    ],
+)  # fmt: skip
+def test_a_token_is_of_the_kind_of_its_word(tokens: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+    assert words_of(tokens, frozenset({"[CLS]"})).kinds == kinds
+    assert {*kinds} <= {*KINDS, ""}
