@@ -1,7 +1,8 @@
 """The texts over which heads are described until somebody gives others: ours, in three languages, mixed in kind.
 
-Everyday sentences, news, instructions, dialogue, lists, questions, numbers, quotations and stories, of 3 to 90 words:
-over texts of one kind many heads do something else than over all kinds.
+A line of one language is the translation of the same line of the others, so that a translator between them need not
+write. Everyday sentences, news, instructions, dialogue, lists, questions, numbers, quotations and stories, of 3 to 90
+words: over texts of one kind many heads do something else than over all kinds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,21 +34,36 @@ class CorpusChoice:
 
     language: str = ""  #: "" for none
     why: str = ""  #: why none, as a sentence
+    written: str = ""  #: in which of them its decoder reads the translations; "" for its own
+
+    @property
+    def sentences(self) -> tuple[CorpusSentence, ...]:
+        """The texts, with their translations where the model writes one of the languages."""
+        return default_corpus(self.language, self.written)
 
 
 @cache
-def default_corpus(language: str) -> tuple[CorpusSentence, ...]:
-    """The texts of one of `LANGUAGES`; the first `FIRST` are mixed already."""
-    return tuple(read_text(Path(__file__).with_name("corpora") / f"{language}.txt"))
+def default_corpus(language: str, written: str = "") -> tuple[CorpusSentence, ...]:
+    """The texts of one of `LANGUAGES`, with those of another as translations; the first `FIRST` are mixed already."""
+    texts = read_text(Path(__file__).with_name("corpora") / f"{language}.txt")
+    if not written:
+        return tuple(texts)
+    targets = default_corpus(written)
+    return tuple(CorpusSentence(text, target) for (text, _none), (target, _) in zip(texts, targets, strict=True))
 
 
 def corpus_for(reader: Reader) -> CorpusChoice:
     """The texts to begin with: in the model's language, where that is said or its tokens tell."""
     if reader.abilities.reads != "text":
         return CorpusChoice(why=said("This model reads no text, so there is no corpus of ours for it."))
-    named = html_language(reader.offered.chosen[0]) or reader.languages[0]
+    named, written = (
+        html_language(chosen) or known for chosen, known in zip(reader.offered.chosen, reader.languages, strict=True)
+    )
+    written = written.partition("-")[0]
     if language := named.partition("-")[0]:
-        return CorpusChoice(language) if language in LANGUAGES else CorpusChoice(why=_needs_corpus(named))
+        if language not in LANGUAGES:
+            return CorpusChoice(why=_needs_corpus(named))
+        return CorpusChoice(language, written=written if written in LANGUAGES and written != language else "")
     pieces = _pieces_a_word(reader)
     best = min(pieces.values(), default=MOST_PIECES + 1)
     known = [language for language, count in pieces.items() if count <= min(MOST_PIECES, WORSE * best)]

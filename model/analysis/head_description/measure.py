@@ -169,8 +169,8 @@ def measure_in_stages(
     for part, draws in ((sentences[:FIRST], FIRST_DRAWS), (sentences[FIRST:], repeated_tokens.DRAWS)):
         if total is not None and not part:
             return
-        read = over_corpus(part, summed, progress, unfinished, texts_at_once=TEXTS_AT_ONCE)
-        total = read if total is None else total + read
+        more = over_corpus(part, summed, progress, unfinished, texts_at_once=TEXTS_AT_ONCE)
+        total = more if total is None else total + more
         yield survey.finish(total, sentences, _on_random_tokens(reader, draws, progress))
 
 

@@ -235,7 +235,10 @@ def test_our_texts_are_many_mixed_and_all_different(language: str) -> None:
 
 
 def test_a_model_is_read_in_its_language(translator: Translator) -> None:
-    assert corpus_for(translator).language == "en"
+    found = corpus_for(translator)
+    assert (found.language, found.written) == ("en", "de")
+    pairs = zip(default_corpus("en"), default_corpus("de"), strict=True)
+    assert found.sentences == tuple(CorpusSentence(text, target) for (text, _own), (target, _none) in pairs)
 
 
 @pytest.mark.parametrize(
