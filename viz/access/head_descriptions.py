@@ -86,7 +86,7 @@ def describing(reader: "Reader") -> Task[None]:
         if not corpus.language:
             found.why_none = corpus.why
             return
-        texts = later.head_corpora.default_corpus(corpus.language)
+        texts = corpus.sentences
         progress.reached(0, len(texts))
         stages = (
             later.head_measuring.measure_in_stages(reader, texts, progress)

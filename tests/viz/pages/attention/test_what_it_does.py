@@ -36,7 +36,7 @@ OWN = tuple(
 @pytest.fixture
 def few_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A corpus that a test has the time to read, and a cache in which nothing is kept."""
-    monkeypatch.setattr(corpora, "default_corpus", lambda language: OWN)
+    monkeypatch.setattr(corpora, "default_corpus", lambda language, written="": OWN)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
