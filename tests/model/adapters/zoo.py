@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -229,12 +229,13 @@ def save_tokenizer(folder: Path, kind: str) -> None:
     {"wordpiece": wordpiece, "bytes": byte_level, "metaspace": metaspace}[kind]().save_pretrained(folder)
 
 
-def wordpiece() -> transformers.PreTrainedTokenizerFast:
+def wordpiece(sentences: Sequence[str] = SENTENCES, most: int = 300) -> transformers.PreTrainedTokenizerFast:
+    """As BERT's: learned from sentences, with at most so many tokens."""
     special = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=300, special_tokens=special))
+    tokenizer.train_from_iterator(sentences, trainers.WordPieceTrainer(vocab_size=most, special_tokens=special))
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
     )
