@@ -131,8 +131,12 @@ class GivenReader(BaseReader, ABC):
 
     def reading(self, name: str, content: Any) -> Self:
         """See `model.reader.Reader`."""
+        return self.holding(self.perceived(name, content))
+
+    def holding(self, given: Given) -> Self:
+        """The same, which reads this whatever the text."""
         made = copy.copy(self)
-        made.content = self.perceived(name, content)
+        made.content = given
         return made
 
     def trying(self) -> Self:

@@ -40,6 +40,8 @@ LARGEST: Final[Mapping[str, int]] = {
     **dict.fromkeys((TOKENIZER_SETTINGS, "special_tokens_map.json", "added_tokens.json", CHAT_TEMPLATE), 8 << 20),
     **dict.fromkeys(_PROCESSORS, 1 << 20),
 }
+#: The setting of what makes numbers of sounds that says at which rate it wants them.
+_RATE: Final = "sampling_rate"
 #: What a tokenizer may learn from config.json.
 _OF_CONFIG: Final = ("model_type", "tokenizer_class", "transformers_version", "vocab_size")
 
@@ -158,7 +160,7 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
     if allowed is not None and folder.adapter is not None:
         _check_below(folder.path.resolve(), allowed)
     kind = _kind_of(folder.config)
-    if kind != "image" and not (kind == "encoder" and _hears(path)):
+    if kind != "image" and not (kind == "encoder" and _RATE in extractor_settings(path)):
         folder_check.check_tokenizer_files(folder.tokenizer, folder.config.get("model_type"))
     return path
 
@@ -214,21 +216,14 @@ def _is_made_of_two(config: Mapping[str, Any]) -> bool:
 
 
 def reads_in(path: Path) -> SourceKind | None:
-    """What the model in a folder seems to read; as `kind_in`."""
+    """What the model in a folder seems to read, by what it has to make numbers of sounds or pictures; as `kind_in`."""
     kind = kind_in(path)
-    if kind is None:
-        return None
-    return "picture" if kind == "image" or _sees(path) else "sound" if _hears(path) else "text"
-
-
-def _sees(path: Path) -> bool:
-    """Whether a folder says that it brings pictures to some size, and holds what writes about them."""
-    return kind_in(path) == "encoder-decoder" and "image_processor_type" in extractor_settings(path)
-
-
-def _hears(path: Path) -> bool:
-    """Whether a folder says at which rate it wants sound."""
-    return "sampling_rate" in extractor_settings(path)
+    if kind is None or kind == "image":
+        return None if kind is None else "picture"
+    settings = extractor_settings(path)
+    if kind == "encoder-decoder" and "image_processor_type" in settings:
+        return "picture"
+    return "sound" if _RATE in settings else "text"
 
 
 def extractor_settings(path: Path) -> dict[str, Any]:

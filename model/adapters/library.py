@@ -22,6 +22,7 @@ from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.pytorch_utils import Conv1D
 from transformers.utils import logging as _transformers_logging
 
@@ -122,16 +123,12 @@ IS_MULTILINGUAL: Final = "is_multilingual"
 #: The heads by which Whisper's times of words are made, [layer, head] each.
 ALIGNMENT_HEADS: Final = "alignment_heads"
 
-#: Our attention, once it is registered.
-_OURS: Final[list[Callable[..., Any]]] = []
-
 # The library sets global number types while it loads.
 _LOADING: Final = Lock()
 
 
 def register(attention: Callable[..., Any], mask: Callable[..., Any]) -> None:
     """Make our attention, and the function that makes masks for it, known to the library."""
-    _OURS.append(attention)
     transformers.AttentionInterface.register(OURS, attention)
     transformers.AttentionMaskInterface.register(OURS, mask)
 
@@ -475,7 +472,7 @@ def attend_by(model: Any, implementation: str) -> None:
     if knows_interface(type(model)):
         with quiet():
             model.set_attn_implementation(implementation)
-    explicit.attend_by(model, _OURS[-1] if implementation == OURS else None)
+    explicit.attend_by(model, ALL_ATTENTION_FUNCTIONS[OURS] if implementation == OURS else None)
 
 
 @contextmanager

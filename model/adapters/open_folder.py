@@ -28,7 +28,6 @@ from model.adapters.peft_adapter import merge
 from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle
 from model.adapters.probe import MOST_TOKENS, Probe
 from model.adapters.proof import EAGER, Explored, explore_model, found_again, keep_verdict, load_verdict, without_layout
-from model.adapters.sight import Sight, probe_picture
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.adapters.whole import Stored, check_run, check_whole
@@ -110,7 +109,7 @@ def _proven_sides(
         layout, abilities = explore(pictures, sight.probe(), f"{digest}/picture")
     abilities = replace(abilities, whole=whole)
     looking = PictureSide(pictures, layout, abilities, sight=sight, name=folder.name, digest=f"{digest}/picture")
-    check_reads(looking.reading("", probe_picture()))
+    check_reads(looking.reading("", looking.probing))
     with _kept(cache, _key(texts, f"{digest}/text")):
         layout, abilities = explore(texts, words, f"{digest}/text")
         abilities = replace(abilities, whole=whole)
@@ -119,8 +118,10 @@ def _proven_sides(
     return join(looking, reading)
 
 
-def _sight(folder: Folder, model: Any, config: Any) -> Sight:
+def _sight(folder: Folder, model: Any, config: Any) -> Any:
     """What a model sees by, proven."""
+    from model.adapters.sight import Sight
+
     with private_copy(folder) as copy:
         processor = library.load_image_processor(copy.path, config, folder.name)
     check_picture_sizes(library.picture_sizes(processor))

@@ -47,9 +47,7 @@ class Hearing(GivenReader):
 
     def trying(self) -> Self:
         """See `GivenReader`."""
-        made = super().trying()
-        made.content = Heard(self.ear, "", self.probing, self.ear.most_tried)
-        return made
+        return self.holding(Heard(self.ear, "", self.probing, self.ear.most_tried))
 
     def trace_sound(
         self, sound: Sound, *, name: str = "sound", extras: Collection[str] = (), edits: Edits | None = None
@@ -132,9 +130,9 @@ class SpeechReader(Hearing, GivenWriter):
         reads, writes = self._told
         return html_language(reads), "en" if writes.startswith(TRANSLATE) else html_language(reads)
 
-    def reading(self, name: str, content: Any) -> Self:
-        """See `model.reader.Reader`: a `Sound`."""
-        made = super().reading(name, content)
+    def holding(self, given: Given) -> Self:
+        """See `GivenReader`."""
+        made = super().holding(given)
         for found in ("_begin", "_likeliest"):
             made.__dict__.pop(found, None)
         return made

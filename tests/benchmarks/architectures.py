@@ -6,7 +6,7 @@ Each is saved as a folder and opened as a person's would be, in a process of its
 JSON says what was found, with how many tensors were used, and which were not or were made. Each folder is then spoiled:
 without a tensor of a layer, and with one of a layer more, it has to be refused. Without `--only`,
 .github/docs/architectures.md and the tables of both READMEs are written anew, in three to six minutes; with `--write`,
-the rows of these kinds in them.
+the rows of these kinds in them. Every row says on which day it was proven.
 """
 
 from model import stopping
@@ -40,7 +40,7 @@ from transformers.models.auto import modeling_auto
 
 from model.adapters import inspect_folder, library, model_class, open_folder
 from model.errors import HeadlightError
-from tests.model.adapters import zoo
+from tests.model.adapters import picture_zoo, zoo
 
 ROOT: Final = Path(__file__).parents[2]
 OUT: Final = ROOT / ".github" / "docs" / "architectures.md"
@@ -191,13 +191,17 @@ class Row:
     used: int = 0  #: tensors of the folder
     unused: tuple[str, ...] = ()  #: those that the model has no place for
     made: tuple[str, ...] = ()  #: parameters that the folder lacks: computed by the library, or not read
+    day: str = ""  #: on which it was proven
 
 
 def kinds() -> list[str]:
-    """Every `model_type` whose class in the library reads text, pictures or sound alone, or has a side for each."""
+    """Every `model_type` whose class in the library reads text, pictures or sound alone, or has a side for each; and
+    what writes about pictures, much of which is two models joined.
+    """
     named = {name for mapping in _MAPS for name in getattr(modeling_auto, mapping)}
     named |= {name for name, made in modeling_auto.MODEL_MAPPING_NAMES.items() if _looks(made)}
-    return [model_type for model_type in sorted(named) if model_type not in NO_KIND and not _is_mixed(model_type)]
+    alone = {model_type for model_type in named if model_type not in NO_KIND and not _is_mixed(model_type)}
+    return sorted(alone | picture_zoo.SAVED.keys())
 
 
 def _looks(name: str | Sequence[str]) -> bool:
@@ -245,6 +249,9 @@ def _small(default: Any) -> dict[str, Any]:
 
 def save(model_type: str, folder: Path) -> None:
     """Write a folder with a small random model of this kind, its attention far from even."""
+    if model_type in picture_zoo.SAVED:
+        picture_zoo.SAVED[model_type](folder)
+        return
     config = small_config(model_type)
     torch.manual_seed(0)
     made = model_class.class_of(config)
@@ -375,7 +382,7 @@ def prove_apart(model_type: str) -> Row:
     _, status = os.waitpid(child, 0)
     if not text:
         return Row(model_type, verdict="ENDED", reason=f"status {status}, after {SECONDS} s at most")
-    row = json.loads(text)
+    row = {**json.loads(text), "day": datetime.now(UTC).date().isoformat()}
     return Row(**{**row, "unused": tuple(row["unused"]), "made": tuple(row["made"])})
 
 
@@ -384,30 +391,35 @@ def rows_of(table: str) -> list[Row]:
     rows = []
     for line in table.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 9 and cells[0] != "kind" and not cells[0].startswith("---"):
-            kind, verdict, difference, heads, tensors, stacks, positions, writes, why = cells
+        if len(cells) == 10 and cells[0] != "kind" and not cells[0].startswith("---"):
+            kind, verdict, difference, heads, tensors, stacks, positions, writes, day, why = cells
             used, unused, made = map(int, tensors.split(" + ")) if tensors else (0, 0, 0)
             rows.append(
                 Row(
                     kind, stacks, verdict, float(difference or 0), int(heads or 0), positions, bool(writes), why,
-                    used=used, unused=("",) * unused, made=("",) * made,
+                    used=used, unused=("",) * unused, made=("",) * made, day=day,
                 )
             )  # fmt: skip
     return rows
 
 
+#: Of what all rows of a table are.
+VERSIONS: Final = (
+    f"transformers {transformers.__version__}, torch {torch.__version__.partition('+')[0]} and Python "
+    f"{sys.version.partition(' ')[0]}"
+)
+
+
 def table(rows: Sequence[Row]) -> str:
-    """The table of all kinds, with date, versions and counts."""
-    today = datetime.now(UTC).date().isoformat()
+    """The table of all kinds, with versions and counts."""
     lines = [
         "# Models of transformers, proven",
         "",
-        f"Written by `python -m tests.benchmarks.architectures` on {today}, with transformers "
-        f"{transformers.__version__}, torch {torch.__version__.partition('+')[0]} and Python "
-        f"{sys.version.partition(' ')[0]}, on a CPU.",
+        f"Written by `python -m tests.benchmarks.architectures` with {VERSIONS}, on a CPU; each row says when.",
         "",
         "Of every kind of text, picture and speech model that this version of the library has, a small random model "
-        "was saved and opened as any folder is. *Exact*: the weights that Headlight records are those that the "
+        "was saved and opened as any folder is; of models that read a picture and write about it, a few pairs of the "
+        "encoders and decoders that the library joins. *Exact*: the weights that Headlight records are those that the "
         "library's own eager attention returns, heads write weights × values, and six tokens written step by step are "
         "those of `generate`; the number is the largest difference. *Weights only*: the library's own weights are "
         "shown, and nothing that takes queries and keys. *Not built*: its settings make no small model. A real model "
@@ -419,15 +431,15 @@ def table(rows: Sequence[Row]) -> str:
         "",
         *_counts(rows, ENGLISH),
         "",
-        "| kind | verdict | largest difference | heads | tensors | stacks | positions | writes | why |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| kind | verdict | largest difference | heads | tensors | stacks | positions | writes | proven | why |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         difference = f"{row.difference:.0e}" if row.verdict == "exact" else ""
         writes, heads = "yes" if row.writes else "", str(row.heads or "")
         why = row.reason.replace("|", "/")[:160]
         tensors = f"{row.used} + {len(row.unused)} + {len(row.made)}" if row.used else ""
-        cells = (row.model_type, row.verdict, difference, heads, tensors, row.kind, row.positions, writes, why)
+        cells = (row.model_type, row.verdict, difference, heads, tensors, row.kind, row.positions, writes, row.day, why)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -489,13 +501,16 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
+    known = OUT.read_text(encoding="utf-8")
+    if arguments.only and arguments.write and VERSIONS not in known:
+        parser.error(f"The rows of the table are not of {VERSIONS}. Write all of them anew, without --only.")
     rows = []
     for model_type in tqdm(arguments.only or kinds()):
         rows.append(prove_apart(model_type))
         print(json.dumps(asdict(rows[-1])), flush=True)
     print(Counter(row.verdict for row in rows), file=sys.stderr)
     if arguments.only:
-        proven = {row.model_type: row for row in (*rows_of(OUT.read_text(encoding="utf-8")), *rows)}
+        proven = {row.model_type: row for row in (*rows_of(known), *rows)}
         rows = [proven[model_type] for model_type in sorted(proven)]
     if not arguments.only or arguments.write:
         OUT.write_text(table(rows), encoding="utf-8")

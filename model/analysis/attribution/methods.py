@@ -326,16 +326,29 @@ class Attribution:
 
 
 def choice_run(reader: Chooser, choice: TokenChoice) -> ChoiceRun:
-    """A model and a choice as the methods need them. Raises a DataError if a side has more than `MOST_TOKENS` tokens,
-    or a sound so many spans.
+    """A model and a choice as the methods need them. Raises a DataError if a side has more than `MOST_TOKENS` tokens
+    or patches, or a sound so many spans.
 
     `reader`: that does not lack "word choice".
     """
+    reads = reader.abilities.reads
+    if reads == "picture" and len(choice.source) > MOST_TOKENS:
+        message = (
+            "Attribution hides up to {most_tokens} patches, one at a time, and this model reads {count} of this "
+            "picture. Draw a rectangle on the picture instead: the Attention page says what hiding it changes."
+        )
+        raise DataError(message, most_tokens=MOST_TOKENS, count=len(choice.source))
+    # How many spans a sound has, its trace knows.
+    _check_few(max(len(choice.prefix), 0 if reads == "sound" else len(choice.source)))
     trace = reader.trace_place(choice.place, choice.token)
-    if (longest := max(len(trace.source.spans()), len(choice.prefix))) > MOST_TOKENS:
-        message = "Attribution reads up to {most_tokens} tokens on each side, got {longest}. Choose a shorter text."
-        raise DataError(message, most_tokens=MOST_TOKENS, longest=longest)
+    _check_few(len(trace.source.spans()))
     return ChoiceRun(reader, choice, trace)
+
+
+def _check_few(count: int) -> None:
+    if count > MOST_TOKENS:
+        message = "Attribution reads up to {most_tokens} tokens on each side, got {longest}. Choose a shorter text."
+        raise DataError(message, most_tokens=MOST_TOKENS, longest=count)
 
 
 def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) -> Attribution:

@@ -8,7 +8,6 @@ from model.analysis.timing.report import timing_json, timing_report
 from model.analysis.timing.scores import score_timing
 from model.analysis.timing.word_times import READERS, SOUNDS, read_word_times, sounds_in
 from model.arguments import path
-from model.errors import DataError
 from model.file_writing import json_text
 from model.opening import open_reader
 
@@ -27,17 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print how well each head keeps time, and which set does."""
     # It brings transformers along, which no other command needs to start.
-    from model.adapters.speech_reader import SpeechReader
-    from model.analysis.timing.recordings import Transcripts, heads_of
+    from model.analysis.timing.recordings import Transcripts, as_speech_writer, heads_of
 
     files = sounds_in(arguments.data)
-    reader = open_reader(arguments.model, arguments.device, arguments.dtype)
-    if not isinstance(reader, SpeechReader):
-        message = "{name} writes nothing about sounds; give the folder of a speech model such as Whisper."
-        raise DataError(message, name=arguments.model.name)
+    reader = as_speech_writer(open_reader(arguments.model, arguments.device, arguments.dtype), arguments.model.name)
     transcripts = Transcripts()
     for sound, times in tqdm(files, unit="sound"):
-        transcripts.add(reader.of_file(str(sound)).trace(""), read_word_times(times))
+        transcripts.add(reader.trace(str(sound)), read_word_times(times))
     scores = score_timing(transcripts.all, *heads_of(reader))
     name = arguments.data.name
     print(json_text({"set": name, **timing_json(scores)}) if arguments.json else timing_report(name, scores))

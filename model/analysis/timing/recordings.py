@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from model.analysis.timing.word_times import WordTime, read_word_times, sounds_i
 from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
+from model.reader import Reader
 from model.sources.sound_file import EXAMPLE_WORDS, Sound, example_sound, open_sound
 from model.trace.trace import Trace
 
@@ -69,6 +70,14 @@ class Transcripts:
         if sum(transcript.matrices.numel() for transcript in self.all) > MOST_NUMBERS:
             message = "The heads of these sounds take more than {most} GiB; give fewer or shorter sounds."
             raise DataError(message, most=4 * MOST_NUMBERS >> 30)
+
+
+def as_speech_writer(reader: Reader, name: str) -> SpeechReader:
+    """The same as one that writes about sounds. Raises a DataError, which calls its folder `name`, if it does not."""
+    if reader.abilities.reads != "sound" or not reader.abilities.generates:
+        message = "{name} writes nothing about sounds; give the folder of a speech model such as Whisper."
+        raise DataError(message, name=name)
+    return cast(SpeechReader, reader)
 
 
 def heads_of(reader: SpeechReader) -> tuple[list[LayerHead], list[LayerHead]]:

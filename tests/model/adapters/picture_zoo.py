@@ -23,9 +23,9 @@ _EYE: Final[dict[str, Any]] = {
     "intermediate_size": 40,
 }  # fmt: skip
 #: Of another width than what writes.
-_NARROW: Final[dict[str, Any]] = _EYE | {"hidden_size": 24}
+NARROW: Final[dict[str, Any]] = _EYE | {"hidden_size": 24}
 _ENDS: Final[dict[str, Any]] = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-_HAND: Final[dict[str, Any]] = {
+HAND: Final[dict[str, Any]] = {
     "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
     "intermediate_size": 48, "max_position_embeddings": 40, "is_decoder": True, "add_cross_attention": True, **_ENDS,
 }  # fmt: skip
@@ -94,8 +94,8 @@ def save_pix2struct(folder: Path) -> Path:
 
 def save_blip(folder: Path) -> Path:
     """A BLIP, whose decoder begins with a token that its tokenizer does not have, and ends with [SEP]."""
-    hand = _HAND | {"encoder_hidden_size": 24, "bos_token_id": 260, "sep_token_id": 3}
-    config = transformers.BlipConfig(vision_config=_NARROW, text_config=hand)
+    hand = HAND | {"encoder_hidden_size": 24, "bos_token_id": 260, "sep_token_id": 3}
+    config = transformers.BlipConfig(vision_config=NARROW, text_config=hand)
     processor = transformers.BlipImageProcessorPil(size={"height": 24, "width": 24}, **_MEAN)
     return save(folder, transformers.BlipForConditionalGeneration, config, processor, "wordpiece", more=2)
 
@@ -116,19 +116,19 @@ def save_windowed(folder: Path, processor: Any) -> Path:
 
 #: Kind → what saves a folder of it.
 SAVED: Final[dict[str, Callable[[Path], Path]]] = {
-    "vit-bert": partial(save_joined, eye=transformers.ViTConfig(**_NARROW), hand=transformers.BertConfig(**_HAND)),
+    "vit-bert": partial(save_joined, eye=transformers.ViTConfig(**NARROW), hand=transformers.BertConfig(**HAND)),
     "vit-gpt2": partial(
         save_joined, eye=transformers.ViTConfig(**_EYE), hand=transformers.GPT2Config(**_GPT2), pieces="bytes"
     ),
     "deit-roberta": partial(
         save_joined,
         eye=transformers.DeiTConfig(**_EYE),
-        hand=transformers.RobertaConfig(**_HAND | {"pad_token_id": 0, "max_position_embeddings": 42}),
+        hand=transformers.RobertaConfig(**HAND | {"pad_token_id": 0, "max_position_embeddings": 42}),
         pieces="bytes",
     ),
     "beit-trocr": partial(
         save_joined,
-        eye=transformers.BeitConfig(**_NARROW, use_relative_position_bias=True),
+        eye=transformers.BeitConfig(**NARROW, use_relative_position_bias=True),
         hand=transformers.TrOCRConfig(**_TROCR),
         pieces="bytes",
     ),

@@ -7,6 +7,7 @@ import torch
 import transformers
 
 from tests.model.adapters import zoo
+from tests.model.adapters.speech_zoo import stir
 
 TEXTS = zoo.SMALL | {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 PICTURES = zoo.PATCHES | {"hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 2}
@@ -27,23 +28,14 @@ SIDED: dict[str, tuple[dict[str, Any], Any, tuple[int, int]]] = {
 }
 
 
-def stirred(model: Any) -> Any:
-    """The same model, whose attention is far from even and whose special tokens are not zeros."""
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if parameter.dim() > 1 and "norm" not in name:
-                parameter.normal_(std=0.25)
-    return model.eval()
-
-
 def save_sided(folder: Path, model_type: str) -> Any:
     """The library's own model, saved with its processor and a tokenizer."""
     pictures, processor, _ = SIDED[model_type]
     config = transformers.AutoConfig.for_model(
         model_type, text_config=TEXTS | {"projection_size": 48}, vision_config=pictures, projection_dim=20
     )
-    model = stirred(transformers.AutoModel.from_config(config, attn_implementation="eager"))
+    torch.manual_seed(1)
+    model = stir(transformers.AutoModel.from_config(config, attn_implementation="eager")).eval()
     model.save_pretrained(folder)
     zoo.save_tokenizer(folder, "metaspace")
     processor().save_pretrained(folder)

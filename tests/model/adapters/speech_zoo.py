@@ -70,14 +70,15 @@ def save_whisper(folder: Path, *, seconds: int = 1, hears_many: bool = True) -> 
     return folder
 
 
-def stir(model: torch.nn.Module) -> None:
-    """Weights by which attention is far from even, and no parameter is an identity."""
+def stir(model: Any) -> Any:
+    """The same model with weights by which attention is far from even, and no parameter that is an identity."""
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 parameter.normal_(std=0.25)
             else:
                 parameter.add_(torch.randn_like(parameter) * 0.2)
+    return model
 
 
 def save_moonshine(folder: Path) -> Path:

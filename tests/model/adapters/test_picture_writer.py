@@ -16,8 +16,10 @@ from model import SwitchOff
 from model.adapters.image_reader import PictureWriter
 from model.adapters.inspect_folder import folder_with_model, reads_in
 from model.adapters.model_class import class_of
+from model.analysis.attribution.choice import choice_at
+from model.analysis.attribution.methods import choice_run
 from model.analysis.reasons.score import Question, explain
-from model.errors import CheckpointError, InputTextError, TraceError
+from model.errors import CheckpointError, DataError, InputTextError, TraceError
 from model.opening import open_reader
 from model.sources.picture_file import PartlyHidden
 from model.sources.source import PictureSource
@@ -187,7 +189,8 @@ def test_a_task_is_chosen_by_its_token_where_a_model_has_some(pictures: Folder, 
     assert donut.offered.writes == ("receipt-v2", "letter")
     assert not looking("beit-trocr").offered.writes
     model, given = eager(pictures("donut"))
-    names, written = transformers.AutoTokenizer.from_pretrained(pictures("donut")), {}
+    names: Any = transformers.AutoTokenizer.from_pretrained(pictures("donut"))
+    written: dict[str, Any] = {}
     for task in donut.offered.writes:
         told = donut.speaking(writes=task)
         begin = names.convert_tokens_to_ids([f"<s_{task}>"])
@@ -201,6 +204,21 @@ def test_a_task_is_chosen_by_its_token_where_a_model_has_some(pictures: Folder, 
     assert len({donut.key, *written}) == 3
     with pytest.raises(InputTextError, match="menu"):
         donut.speaking(writes="menu")
+
+
+def test_a_picture_of_too_many_patches_is_refused_by_attribution_before_anything_runs(tmp_path: Path) -> None:
+    eye = transformers.ViTConfig(**picture_zoo.NARROW | {"image_size": 68, "patch_size": 4})
+    size = {"height": 68, "width": 68}
+    hand = transformers.BertConfig(**picture_zoo.HAND)
+    picture_zoo.save_joined(tmp_path, eye, hand, transformers.ViTImageProcessorPil(size=size))
+    reader = open_reader(tmp_path, "cpu")
+    assert isinstance(reader, PictureWriter)
+    reader = reader.reading("noise.png", picture_zoo.picture())
+    choice, ran = choice_at(reader.trace("", "it"), 1), []
+    reader.model.register_forward_pre_hook(lambda *_: ran.append(1))
+    with pytest.raises(DataError, match="up to 256 patches, one at a time, and this model reads 290 of this"):
+        choice_run(reader, choice)
+    assert not ran
 
 
 def test_a_margin_that_is_cut_off_is_not_shown_and_a_hidden_rectangle_lies_in_what_is_left(looking: Looking) -> None:

@@ -17,7 +17,8 @@ from model.nn.edits import SwitchOff
 from model.opening import open_reader
 from model.reader import Reader
 from tests.model.adapters import zoo
-from tests.model.adapters.sided_zoo import SIDED, save_sided, stirred
+from tests.model.adapters.sided_zoo import SIDED, save_sided
+from tests.model.adapters.speech_zoo import stir
 
 
 @pytest.fixture(scope="module", params=SIDED)
@@ -110,7 +111,8 @@ def test_special_tokens_are_named_by_what_they_are_learned_in(tmp_path: Path, mo
     more: dict[str, Any] = {"num_register_tokens": 3, "num_detection_tokens": 5, "use_relative_position_bias": True}
     size = 24 if model_type == "dinov3_vit" else [16, 24]
     config = transformers.AutoConfig.for_model(model_type, **(zoo.PATCHES | more | {"image_size": size}))
-    stirred(transformers.AutoModel.from_config(config)).save_pretrained(tmp_path)
+    torch.manual_seed(1)
+    stir(transformers.AutoModel.from_config(config)).save_pretrained(tmp_path)
     transformers.ViTImageProcessorPil(size={"height": 16, "width": 24}).save_pretrained(tmp_path)
     reader = open_reader(tmp_path, "cpu")
     names = look(reader, drawn()).source_tokens
@@ -125,7 +127,8 @@ def test_special_tokens_are_named_by_what_they_are_learned_in(tmp_path: Path, mo
 
 def test_a_picture_that_keeps_its_shape_has_as_many_patches_as_fit_and_its_edge_is_in_none(tmp_path: Path) -> None:
     config = transformers.AutoConfig.for_model("dinov3_vit", **(zoo.PATCHES | {"num_register_tokens": 3}))
-    stirred(transformers.AutoModel.from_config(config)).save_pretrained(tmp_path)
+    torch.manual_seed(1)
+    stir(transformers.AutoModel.from_config(config)).save_pretrained(tmp_path)
     transformers.BitImageProcessorPil(size={"shortest_edge": 26}, do_center_crop=False).save_pretrained(tmp_path)
     reader = open_reader(tmp_path, "cpu")
     assert reader.abilities.max_length is None
