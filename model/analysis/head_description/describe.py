@@ -45,6 +45,8 @@ ABOVE: Final = 1.3
 STEADY: Final = 0.65
 #: From this share on a head "looks", below it "leans".
 MOST: Final = 0.5
+#: A cell is an answer as an unusual metric only from this part of the free weight on.
+NOTICED: Final = 0.1
 #: Metrics that correlate more than this over heads say the same.
 ALIKE: Final = 0.8
 #: A token is a favourite from so many times an even look on, with this part of the free weight, above it in this part
@@ -262,7 +264,7 @@ class _Table:
         elif nats >= WEAK * divergence or nats >= CLEAR or (among_first and nats >= FAINT):
             kind = "rule"
         else:
-            main = next((number for number in unusual if self._says_something(number)), None)
+            main = next((number for number in unusual if self._says_something(number, head)), None)
             kind = "nothing" if main is None else "unusual"
             if self.on_sinks[:, 0, head].sum() >= SINK_ANSWER:
                 kind, main = "sinks", None
@@ -291,13 +293,14 @@ class _Table:
         """How far a number is from the highest or lowest of all heads, as a part of them."""
         return min(number.rank, number.heads + 1 - number.rank) / number.heads
 
-    def _says_something(self, number: Number) -> bool:
+    def _says_something(self, number: Number, head: int) -> bool:
         """Whether a head can be described by a number that is unusual: never by what it looks at less than others."""
         if self._from_an_end(number) > 2 * FIRST_HEADS:
             return False
         is_high = number.value > number.middle
         if number.even is not None:
-            return is_high and number.low > ABOVE * number.even
+            part = float(self.part[self.cells.index(number.metric), head])
+            return is_high and number.low > ABOVE * number.even and number.value * part >= NOTICED
         return number.metric in ("fill", "distance") or (number.metric in ("by distance", "same keys") and is_high)
 
     def _unusual(self, head: int) -> list[Number]:
