@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from model.trace.file import load_trace, save_trace
     from model.trace.steps import Candidate, DecodingStep
     from model.trace.trace import Trace
+    from model.training.watch import watch
     from model.translator import Translator
 else:
     __getattr__ = imported_later(__name__)

@@ -86,7 +86,7 @@ def computing(arguments: Namespace, reader: Reader) -> Iterator[None]:
 def local_workers(count: int) -> Iterator[Any]:
     """A client of a cluster of so many processes of this machine, which end with the block."""
     distributed = _library()
-    threads = str(max(1, (os.cpu_count() or 1) // count))
+    threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // count))
     with temporary_folder("cluster") as folder, ExitStack() as until_end:
         with _connecting(f"{count} workers"):
             until_end.enter_context(_no_pages())

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         attention_weights,
         load_trace,
         save_trace,
+        watch,
     )
 
 #: The checkpoints that come with the package.
@@ -53,6 +54,7 @@ __all__ = [
     "load_trace",
     "open",
     "save_trace",
+    "watch",
 ]
 
 

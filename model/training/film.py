@@ -39,11 +39,11 @@ class FilmSentence:
     #: source, target: the sentence and the translation that the decoder reads.
     source: str
     target: str
-    #: source_tokens, target_tokens: what encoder and decoder read, </s> last and <s> first.
+    #: source_tokens, target_tokens: what encoder and decoder read, </s> last and <s> first; empty without such a stack.
     source_tokens: tuple[str, ...]
     target_tokens: tuple[str, ...]
     links: Links  #: which keys of the cross-attention belong to which row, by hand
-    translations: tuple[str, ...]  #: what the model itself wrote at each frame, greedily
+    translations: tuple[str, ...]  #: what the model itself wrote at each frame, greedily; "" where it was not asked
     weights: Mapping[str, Array]  #: site → [frame, layer, head, query, key], of 255
 
     def frame(self, number: int, site: str) -> Array:
@@ -201,7 +201,8 @@ def _texts(values: object, least: int, most: int, what: str) -> tuple[str, ...]:
 
 
 def _read_sentence(arrays: Mapping[str, Array], number: int, values: Mapping[str, Any], frames: int) -> FilmSentence:
-    tokens = {side: _texts(values[f"{side}_tokens"], 1, MOST_TOKENS, f"{side} tokens") for side in ("source", "target")}
+    # A model of one stack reads nothing in the other one.
+    tokens = {side: _texts(values[f"{side}_tokens"], 0, MOST_TOKENS, f"{side} tokens") for side in ("source", "target")}
     weights = {}
     for site in SITES:
         if f"{number}/{site}" not in arrays:

@@ -234,6 +234,8 @@ def view(opened: OpenFilm, number: int, site: str, metric: str) -> FilmView:
     rows: tuple[str, ...] = sentence.source_tokens
     if site != ENCODER:
         read_by = sentence.target_tokens
-        rows = tuple(map(row_name, read_by, (*read_by[1:], sentence.source_tokens[-1])))
+        # What a decoder alone would write last is not recorded.
+        last = (row_name(read_by[-1], sentence.source_tokens[-1]) if sentence.source_tokens else read_by[-1],)
+        rows = (*map(row_name, read_by, read_by[1:]), *last)
     keys = sentence.target_tokens if site not in (ENCODER, SITES[-1]) else sentence.source_tokens
     return pack_view(film, sentence, site, (rows, keys), jobs(opened, site), metric, metrics(opened, site).get(metric))

@@ -44,6 +44,9 @@ _TOLD: Final[Mapping[str, Message]] = {
 SLOT: Final = "training-film/own"
 _FIELD: Final = "training-film-file"
 COMMAND: Final = "python -m model train --preset full --data DIR --film FILE.npz"
+CALLBACK: Final = """watching = headlight.watch(model, tokenizer, every=500, file="film.npz")
+Trainer(model, arguments, train_dataset=data, callbacks=[watching])  # in a loop of your own: watching.step(loss)
+"""
 
 
 @dataclass(frozen=True)
@@ -235,6 +238,22 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     total, sent = len(film.steps), len(view.frames)
     message = " Of {total} frames {sent} are shown, evenly spaced: all would be too many for a browser."
     left_out = _(message, total=total, sent=sent) if sent < total else ""
+    numbers = {
+        "told": _(" ({settings})", settings=messages.with_commas(told)) if told else "",
+        "total": total,
+        "steps": film.steps[-1],
+        "num_sentences": len(film.sentences),
+        "left_out": left_out,
+        "rows_note": rows_note(site),
+    }
+    if not any(film.sentences[0].translations):
+        message = (
+            "A film of a training run{told}. Frames: {total}, up to step {steps:,}. Sentences: {num_sentences}; the "
+            "model reads them at each frame. Weights are stored in steps of 1/255, so numbers are exact to "
+            "0.002.{left_out} The loss is the training's own, on average since the previous frame. {rows_note}"
+        )
+        st.caption(plain(_(message, **numbers)))
+        return
     st.caption(
         plain(
             _(
@@ -243,12 +262,7 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
                 "and writes its own. Weights are stored in steps of 1/255, so numbers are exact to 0.002.{left_out} "
                 "The loss is the mean since the previous frame, in nats per token; BLEU is that of the first 100 "
                 "pairs of each dev set. {rows_note}",
-                told=_(" ({settings})", settings=messages.with_commas(told)) if told else "",
-                total=total,
-                steps=film.steps[-1],
-                num_sentences=len(film.sentences),
-                left_out=left_out,
-                rows_note=rows_note(site),
+                **numbers,
             )
         )
     )
@@ -282,6 +296,10 @@ def _show_own_film() -> None:
             "run that was stopped continues its film."
         )
         st.code(COMMAND, language="sh", wrap_lines=True)
+        frame.small_print(
+            "The training of a model of transformers is recorded by a callback, on sentences that you choose."
+        )
+        st.code(CALLBACK, language="python", wrap_lines=True)
 
 
 def _take() -> None:

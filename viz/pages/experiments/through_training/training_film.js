@@ -159,11 +159,10 @@ class TrainingFilm extends HeadFilm {
       this.drawGrid();
       this.drawMatrix();
     }
-    this.announcement.textContent = _("Step {number}, {head}: {translation}", {
-      number: steps[step],
-      head: headLabel(layer, head),
-      translation: translations[step],
-    });
+    const said = { number: steps[step], head: headLabel(layer, head) };
+    this.announcement.textContent = translations[step]
+      ? _("Step {number}, {head}: {translation}", { ...said, translation: translations[step] })
+      : _("Step {number}, {head}", said);
     Object.assign(this.root.dataset, { step, trained: steps[step], layer, head });
   }
 

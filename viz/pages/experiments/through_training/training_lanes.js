@@ -149,9 +149,10 @@ export class TrainingTexts {
       "dl",
       "texts",
       line(_("Source"), text(source)),
-      line(_("Given"), text(target)),
-      line(_("Model writes"), this.written),
     );
+    if (target) this.element.append(line(_("Given"), text(target)));
+    // A model that was watched in somebody's own training was not asked to write.
+    if (translations.some(Boolean)) this.element.append(line(_("Model writes"), this.written));
   }
 
   /** @param {number} step */

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.model.adapters.zoo import save_model
+from tests.model.training.small_trainer import trained
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.experiments.opening import at, said
@@ -149,3 +151,17 @@ def test_a_training_that_was_stopped_at_its_first_frame_is_a_film_too(filmed: Ap
     shown = header(healthy(upload(filmed, saved(tmp_path / "own.npz", one))))
     assert shown["steps"] == [0]
     assert np.isfinite(shown["command"]["step"])  # type: ignore[index]
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("kind", "spelling"), [("gpt2", "bytes"), ("bart", "metaspace")])
+def test_the_film_of_a_trainers_callback_opens(filmed: AppTest, tmp_path: Path, kind: str, spelling: str) -> None:
+    file = tmp_path / "watched.npz"
+    trained(save_model(tmp_path / kind, kind, spelling), None, tmp_path, file)
+    app = healthy(upload(at(filmed, TAB), file.read_bytes()))
+    shown = header(app)
+    assert shown["steps"] == [0, 2, 4, 6, 7]
+    assert shown["source"] in app.selectbox(key="film_sentence").options
+    assert "reads them at each frame" in said(app)
+    assert "BLEU" not in said(app)
+    assert shown["losses"][0] is None
