@@ -86,9 +86,9 @@ def begin_writing(model: Any, read: Mapping[str, Any], most: int, options: Mappi
     return taken[0]
 
 
-def write_greedily(model: Any, read: Mapping[str, Any], most: int, options: Mapping[str, Any]) -> list[int]:
-    """What `generate` writes; arguments and errors are those of `begin_writing`."""
-    written: list[int] = _generate(model, read, most, options)[0].tolist()
+def write_greedily(model: Any, read: Mapping[str, Any], most: int, options: Mapping[str, Any]) -> list[list[int]]:
+    """What `generate` writes of each text, padded; arguments (of one text or several) and errors as `begin_writing`."""
+    written: list[list[int]] = _generate(model, read, most, options).tolist()
     return written
 
 

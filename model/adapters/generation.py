@@ -176,7 +176,7 @@ def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
     """
     source = reader.read_first(source_ids)
     try:
-        expected = write_greedily(reader.model, source, PROVEN_STEPS, reader.start_options)
+        expected = write_greedily(reader.model, source, PROVEN_STEPS, reader.start_options)[0]
         begun = begin_writing(reader.model, source, PROVEN_STEPS, reader.start_options)
     except SessionError as error:
         return "" if reader.caches else error.message

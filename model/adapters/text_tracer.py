@@ -131,13 +131,23 @@ class TextTracer(BaseReader):
                 return self.trace_rows(text, source.ids, more.ids, keep_outputs=keep, edits=edits)
             case _:
                 if target is None:
-                    written = self.write(source.ids, edits)
-                    count = len(self.begin_before(written))
-                    begin, emitted = tuple(written[:count]), written[count:]
-                else:
-                    emitted = list(self.target_ids(target))
-                    begin = self.begin_before(emitted)
+                    return self.trace_written(text, source.ids, self.write(source.ids, edits), keep, edits)
+                emitted = list(self.target_ids(target))
+                begin = self.begin_before(emitted)
                 return self.trace_rows(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
+
+    def trace_written(
+        self,
+        text: str,
+        source_ids: Sequence[int],
+        written: Sequence[int],
+        keep_outputs: bool = False,
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Read what an encoder–decoder wrote of a text, with the tokens that begin it (`write`). Raises as `trace`."""
+        count = len(self.begin_before(written))
+        begin, emitted = written[:count], written[count:]
+        return self.trace_rows(text, source_ids, emitted, begin=begin, keep_outputs=keep_outputs, edits=edits)
 
     def source(self, text: str) -> Encoded:
         """The tokens of a text, checked. Raises an InputTextError if the text is blank or too long."""
@@ -221,7 +231,7 @@ class TextTracer(BaseReader):
         functions = head_edits(edits, self.abilities, num_source=len(source_ids), num_target=most)
         with listen(edits=functions):
             # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
-            return write_greedily(self.model, self.read_first(source_ids), most, self.start_options)
+            return write_greedily(self.model, self.read_first(source_ids), most, self.start_options)[0]
 
     def most_steps(self, source_ids: Sequence[int]) -> int:
         """Tokens that it may write about what it read, or after it."""

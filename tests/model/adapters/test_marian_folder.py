@@ -98,6 +98,21 @@ def test_characters_of_a_translation_are_known_and_an_unknown_language_is_refuse
         reader.translate(">>xyz<< The dog.")
 
 
+@pytest.mark.parametrize("variant", ["swish", "separate"])
+def test_of_many_texts_each_is_written_and_read_as_alone(folders: dict[str, Opened], variant: str) -> None:
+    reader = folders[variant].reader
+    sentences = [*((text, None) for text in TEXTS), (" ", None), ("The dog.", TARGET), ("A dog.", None)]
+    found = dict(reader.trace_batch(sentences))
+    assert isinstance(found.pop(len(TEXTS)), InputTextError)
+    assert len(found) == len(sentences) - 1
+    for number, trace in found.items():
+        alone = reader.trace(*sentences[number])
+        assert not isinstance(trace, InputTextError)
+        assert (trace.text, trace.translation, trace.target_ids) == (alone.text, alone.translation, alone.target_ids)
+        for site in reader.abilities.heads:
+            torch.testing.assert_close(trace.weights(site, 0), alone.weights(site, 0))
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_nothing_that_may_not_be_written_is_written(opened: Opened, text: str) -> None:
     reader, source = opened.reader, list(opened.reader.source_ids(text))
