@@ -104,7 +104,7 @@ class Watch(TrainerCallback):
         """See `TrainerCallback`."""
         if args.deepspeed or args.fsdp:
             raise ConfigError(
-                "A model whose weights lie on several machines cannot be watched: leave the callback out."
+                "A model whose weights are spread over several machines cannot be watched. Remove the callback."
             )
         if state.is_world_process_zero:
             self.begin(state.global_step)
@@ -132,7 +132,9 @@ class Watch(TrainerCallback):
         frame = Film(run=self._run, steps=(step,), losses=(loss,), scores={}, sentences=sentences)
         size = sum(weights.size for sentence in sentences for weights in sentence.weights.values())
         if size > MOST_WEIGHTS // 4:
-            message = "A frame would hold {size:,} weights, expected at most {most:,}: give fewer or shorter sentences."
+            message = (
+                "A frame would contain {size:,} weights, expected at most {most:,}: give fewer or shorter sentences."
+            )
             raise ConfigError(message, size=size, most=MOST_WEIGHTS // 4)
         film = frame if self._film is None else joined([self._film, frame])
         if len(film.steps) > min(MOST_FRAMES, MOST_WEIGHTS // size):
