@@ -411,7 +411,9 @@ VERSIONS: Final = (
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The table of all kinds, with versions and counts."""
+    """The table of all kinds, with versions and counts, and the kinds that were never tried."""
+    tried = {row.model_type for row in rows}
+    untried = ", ".join(model_type for model_type in kinds() if model_type not in tried)
     lines = [
         "# Models of transformers, proven",
         "",
@@ -429,6 +431,7 @@ def table(rows: Sequence[Row]) -> str:
         "that it makes because the folder lacks them: tables that the library computes. Each folder was opened twice "
         "more, without one tensor of a layer and with one of another layer, and was refused both times.",
         "",
+        *([f"Not tried yet: {untried}.", ""] if untried else []),
         *_counts(rows, ENGLISH),
         "",
         "| kind | verdict | largest difference | heads | tensors | stacks | positions | writes | proven | why |",
