@@ -33,6 +33,11 @@ _UNEQUAL: Final = said(
     "are not split over what earlier layers wrote."
 )
 
+_WHOLE_ONLY: Final = said(
+    "The {stack} of this model ({family}) cannot be run over a few of its positions alone, as where masks or relative "
+    "positions of patches are made for a whole picture, so its scores are not split over what earlier layers wrote."
+)
+
 
 class _EnoughError(Exception):
     """Ends a search that would go on."""
@@ -78,7 +83,10 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
             if len(widths := {row.size(1) for row in first.values()}) > 1:
                 raise TraceError(_UNEQUAL, widths=", ".join(map(str, sorted(widths))))
             for stack, row in first.items():
-                parts.additions_at(trace, stack, [0], row)
+                try:
+                    parts.additions_at(trace, stack, [0], row)
+                except RuntimeError as error:
+                    raise TraceError(_WHOLE_ONLY, stack=stack, family=reader.abilities.family) from error
             for site in trace.sites:
                 parts.layer_inputs(site, 0, first["encoder" if site == "encoder.self" else "decoder"])
         except TraceError as error:
