@@ -72,6 +72,7 @@ class LibraryTokenizer:
         self.special_ids = frozenset(special)
         self.special_tokens = frozenset(str(tokenizer.convert_ids_to_tokens(number)) for number in special)
         self._verbatim = {number: str(token.content) for number, token in added.items()}
+        self._known: dict[int, str] = {}
         vocabulary: dict[str, int] = tokenizer.get_vocab()
         self._of_source = _names_of_source(tokenizer, vocabulary)
         self._spelling = _spelling_of(tokenizer, vocabulary)
@@ -121,7 +122,7 @@ class LibraryTokenizer:
     def naming(self, names: Mapping[int, str]) -> Self:
         """The same, which calls these special tokens so: Whisper's timestamps are in no file of a tokenizer."""
         made = copy.copy(self)
-        made._verbatim = {**names, **self._verbatim}
+        made._verbatim, made._known = {**names, **self._verbatim}, {}
         made.special_ids = self.special_ids | names.keys()
         made.special_tokens = self.special_tokens | set(names.values())
         return made
@@ -274,9 +275,16 @@ class LibraryTokenizer:
         return bool(self.tokenizer.is_fast)
 
     def _spell(self, number: int, names: Mapping[int, str] = NO_NAMES) -> str:
+        if names:
+            return self._spelled_as(number, names.get(number))
+        # A trace names two dozen candidates a step, mostly the same ones.
+        if (known := self._known.get(number)) is None:
+            known = self._known[number] = self._spelled_as(number, _piece(self.tokenizer, number))
+        return known
+
+    def _spelled_as(self, number: int, piece: str | None) -> str:
         if number in self._verbatim:
             return self._verbatim[number]
-        piece = names.get(number) if names else _piece(self.tokenizer, number)
         if piece is None:
             # Some models have more rows of embeddings than their tokenizer has pieces.
             return f"<id {number}>"
