@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models, traces
-from viz.pages.coreference import data, figures, pair_controls, tables
+from viz.pages.coreference import data, figures, moved, pair_controls, tables
 from viz.pictures.figures.charts import row_labels, token_labels
 from viz.pictures.figures.heads import WEIGHT_SCALE, matrix
 from viz.selection import catalogue, state
@@ -72,6 +72,7 @@ def show() -> None:
         found = long_work.outcome(task, label, key="two-models", start=len(texts) == 1)
     if found is not None:
         _heads(found, data.read_by_both(first, second, text), both, names, (picture, words))
+    moved.show(first, second, names)
 
 
 def offered_models() -> dict[str, str]:

@@ -38,6 +38,7 @@ from viz.text.messages import said
 from viz.text.written import CROSS
 
 if TYPE_CHECKING:
+    from model.analysis.moved_heads import MovedHeads
     from model.analysis.two_models import HeadDistances
 #: What the selection calls a measure → what the model's analysis does.
 MEASURES: Final[Mapping[Measure, ModelMeasure]] = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
@@ -354,6 +355,31 @@ def distances(first: Reader, second: Reader, texts: Sequence[str], sites: tuple[
 
     key = ("two models", first.key, second.key, tuple(texts), sites)
     return Task(key, len(texts), said("sentences"), compute)
+
+
+def have_same_heads(first: Reader, second: Reader) -> bool:
+    """Whether each head of an attention of the one model can be compared with itself in the other."""
+    try:
+        later.moved_heads.same_sites(first, second)
+    except HeadlightError:
+        return False
+    return True
+
+
+def moving(first: Reader, second: Reader) -> Task["MovedHeads"]:
+    """How far each head moved between two models over the sentences that ship."""
+    unfinished = limits.cache_folder("unfinished")
+    sentences = tuple(read_text(OWN_CORPUS))
+
+    def compute(progress: Progress) -> "MovedHeads":
+        return later.moved_heads.moved_heads(first, second, sentences, progress, unfinished)
+
+    return Task(("moved heads", first.key, second.key), len(sentences), said("sentences"), compute)
+
+
+def moved_table(found: "MovedHeads") -> bytes:
+    """How far each head moved, and its metrics in both models, as a file."""
+    return later.moved_report.moved_csv(found).encode()
 
 
 def head_picture(trace: Trace, site: str, layer: int, head: int) -> HeadPicture:

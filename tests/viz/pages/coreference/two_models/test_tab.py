@@ -111,3 +111,19 @@ def test_the_file_has_every_distance(folders: Path) -> None:
     assert len(lines) == 9
     assert lines[0].split(",")[:3] == ["head of layer", "L1 H1", "L1 H2"]
     assert float(lines[6].split(",")[3]) == pytest.approx(float(found.distances[5, 2]), abs=1e-6)
+
+
+def test_over_a_corpus_the_head_that_moved_most_is_named_with_sentences_from_its_deciles(
+    app: AppTest, folders: Path
+) -> None:
+    # Both have two layers of four heads, and other tokenizers.
+    compared(app, "bert", "mpnet")
+    healthy(app.button(key="moved-heads-start").click().run())
+    assert app.session_state["long-work/moved-heads"].wait(PATIENCE)
+    healthy(app.run())
+    first, second = (open_reader(folders / one) for one in ("bert", "mpnet"))
+    found = in_this_thread(data.moving(first, second))
+    _site, layer, head = found.heads[found.ranked()[0]]
+    assert any(f"L{layer + 1} H{head + 1}" in one.value and "moved most" in one.value for one in app.markdown)
+    tables_shown = "".join(one.proto.body for one in app.get("html"))
+    assert all(found.texts[text].partition("'")[0] in tables_shown for text in found.deciles(found.ranked()[0]))
