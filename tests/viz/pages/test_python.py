@@ -318,7 +318,7 @@ def own_atlas() -> Atlas:
     loaded = st.session_state.get(of_corpus.SENTENCES)
     reading = atlas_data.reading(None if loaded is None else loaded.rows, ())
     found = atlas_data.find(reading, state.current().model).atlas
-    return found or in_this_thread(atlas_data.measuring(reading, reader())).atlas  # type: ignore[return-value]
+    return found or in_this_thread(atlas_data.measuring(reading, state.current().model)).atlas  # type: ignore[return-value]
 
 
 def atlas_map(names: dict[str, Any], shown: Atlas) -> Pairs:

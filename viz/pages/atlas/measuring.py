@@ -254,7 +254,7 @@ def _upload(label: str, slot_key: str, read: Callable[[bytes, str], Loaded[Row]]
 
 def _measured(reading: Reading) -> StoredAtlas | None:
     """The atlas, once it is measured; until then the button that begins that, or its progress."""
-    task = data.measuring(reading, models.reader(state.current().model))
+    task = data.measuring(reading, state.current().model)
     about = st.empty()
     stored = long_work.outcome(task, _("Measure {count:,} sentences", count=reading.work), key=_JOB, button="primary")
     job = long_work.job_of(task, _JOB)

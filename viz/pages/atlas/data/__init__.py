@@ -26,6 +26,7 @@ from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads
 from model.analysis.metrics.head_metrics import ROW_METRICS
 from model.errors import DataError, HeadlightError
 from viz.access import attention, models, texts, traces
+from viz.access.elsewhere import computed_elsewhere
 from viz.access.given_files import FILES, LONGEST_PART, Given, given, keep, whole
 from viz.access.models import MAX_MODELS
 from viz.selection.choices import ModelChoice
@@ -103,20 +104,23 @@ def find(reading: Reading, choice: ModelChoice) -> StoredAtlas:
     return StoredAtlas(None, refused=refused)
 
 
-def measuring(reading: Reading, reader: Reader) -> Task[StoredAtlas]:
-    """Reads everything and keeps the atlas, here and in the cache; `find` finds it then.
+def measuring(reading: Reading, choice: ModelChoice) -> Task[StoredAtlas]:
+    """Reads everything, on the server's cluster if it has one, and keeps the atlas, here and in the cache: for `find`.
 
     Raises a HeadlightError if the checkpoint or the device will not do. The task raises one if nothing could be read.
     """
-    folder, known = cache_folder(), atlases()
+    reader, of_model, folder, known = models.reader(choice), models.folder(choice), cache_folder(), atlases()
 
     def compute(progress: Progress) -> StoredAtlas:
         cases = cases_for(reader)
+        with computed_elsewhere(reader, of_model):
+            if folder is None:
+                made = build_atlas(reader, reading.sentences, reading.aligned, progress, cases)
+            else:
+                made = cached_atlas(reader, reading.sentences, folder, reading.aligned, progress, cases)
         if folder is None:
-            made = build_atlas(reader, reading.sentences, reading.aligned, progress, cases)
             atlas = replace(made, origin=reading.origin)
             return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas))
-        made = cached_atlas(reader, reading.sentences, folder, reading.aligned, progress, cases)
         atlas = replace(made, origin=reading.origin)
         path = cache_path(folder, atlas.model, atlas.corpus)
         # A folder that cannot be written to costs time the next time, not the result now.
