@@ -191,6 +191,12 @@ def with_minus(text: str) -> str:
     return text.replace("-", "−")
 
 
+def written_number(value: float, form: str) -> str:
+    """A number in a format of Python's, as people write it: −1.53, 3·10⁻⁷."""
+    text = format(value, form)
+    return scientific(value) if "e" in text else with_minus(text)
+
+
 def amount(count: float) -> str:
     """A count with three digits: 940, 10.2 k, 5.77 M, 1.2 G."""
     for step, sign in _MAGNITUDES:

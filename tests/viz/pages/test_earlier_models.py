@@ -123,7 +123,7 @@ def test_no_switch_is_offered_for_a_division_that_the_model_does_not_do(name: st
     assert "scaled" not in {toggle.key for toggle in app.toggle}
     ((header, _),) = sent_to(app, "walk")
     assert header["row"]["steps"][2]["title"] == "This model does not divide by √dₖ"
-    assert "Wᴼ" not in header["row"]["steps"][-1]["text"]
+    assert "W_O" not in header["row"]["steps"][-1]["text"]
 
 
 def test_no_tab_is_named_instead_of_another_that_such_a_model_does_not_have() -> None:

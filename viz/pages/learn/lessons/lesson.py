@@ -16,7 +16,7 @@ from typing import Any, Final, Self, TypeVar
 
 from viz.pages.learn.explore import TOPICS
 from viz.text.messages import _, shown
-from viz.text.written import NamedHead, scientific, with_minus
+from viz.text.written import NamedHead, written_number
 from viz.ui.controls import markdown
 
 #: What a view has found: numbers and words, by their names.
@@ -24,6 +24,8 @@ Found = Mapping[str, float | str]
 Made = TypeVar("Made")
 FOLDER: Final = Path(__file__).parent / "files"
 _COMPARISONS: Final = {">": gt, "<": lt, ">=": ge, "<=": le, "==": eq, "!=": ne}
+#: A matrix of an attention (§3.2.2), as texts name it.
+_MATRIX: Final = re.compile(r"(?<![A-Za-z0-9])W_([QKVO])(?![A-Za-z0-9])")
 _CLAIM: Final = re.compile(r"(\w+) (>|<|>=|<=|==|!=) (?:(-?\d+(?:\.\d+)?)|(\w+)|'(.*)')")
 
 
@@ -50,7 +52,9 @@ class Question:
 
     ask: str  #: the question
     options: tuple[str, ...]  #: what can be chosen; `{name}` as in a text
-    wrong: tuple[str, ...]  #: for each option, what would have to be true for it; empty for the one that is right
+    wrong: tuple[
+        str, ...
+    ]  #: for each option, what is the case instead, and the misconception; empty for the one that is right
     answer: str  #: the name of what the view has found that is the answer, one of the options
     because: str  #: said with the verdict
 
@@ -167,10 +171,12 @@ def unnamed(step: Step, found: Found) -> list[str]:
 
 
 def filled(text: str, found: Found) -> str:
-    """A text of a lesson as Markdown: `{name}` and `{name:.2f}` become what the view has found, taken literally."""
-    return filled_plainly(
-        text, {name: markdown(value) if isinstance(value, str) else value for name, value in found.items()}
-    )
+    """A text of a lesson as Markdown: `{name}` and `{name:.2f}` become what the view has found, taken literally.
+
+    The matrices W_Q, W_K, W_V and W_O are typeset.
+    """
+    literally = {name: markdown(value) if isinstance(value, str) else value for name, value in found.items()}
+    return _MATRIX.sub(r"$W_\1$", filled_plainly(text, literally))
 
 
 def filled_plainly(text: str, found: Found) -> str:
@@ -198,8 +204,7 @@ class _Written(float):
     """A number that a text writes as people do: −1.5, 3·10⁻⁷."""
 
     def __format__(self, form: str) -> str:
-        text = super().__format__(form)
-        return scientific(float(self)) if "e" in text else with_minus(text)
+        return written_number(float(self), form)
 
 
 def _in_words(value: float | str) -> float | str:

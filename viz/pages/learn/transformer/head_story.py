@@ -78,7 +78,7 @@ class Origin:
     added: str = ""  #: what else the model does to a score, in words
     score: str = "dot"  #: the model's score function, by the name that it has in files
     rows_write: bool = False  #: whether the row stands for what it writes
-    has_projection: bool = True  #: whether Wᴼ follows; else the head's output is read as it is, and is its part
+    has_projection: bool = True  #: whether W_O follows; else the head's output is read as it is, and is its part
 
     @property
     def shown(self) -> "DerivedRow":
@@ -350,7 +350,7 @@ def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> 
     Args:
         d_v: numbers that the head puts out.
         heads, d_model: heads whose parts are added, and numbers of each part.
-        has_projection: whether Wᴼ follows.
+        has_projection: whether W_O follows.
     """
     if not has_projection:
         text = _(
@@ -361,14 +361,14 @@ def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> 
     title = _("This head's contribution to the output")
     if heads == 1:
         message = (
-            "Wᴼ maps the {d_v} numbers to {d_model}. There is no other head; the norm of its contribution is shown "
+            "W_O maps the {d_v} numbers to {d_model}. There is no other head; the norm of its contribution is shown "
             "below."
         )
         text = _(message, d_v=d_v, d_model=d_model)
-        return title, "z · Wᴼ", text
+        return title, "z · W_O", text
     message = (
-        "Wᴼ maps the {d_v} numbers to {d_model}. The contributions of all {heads} heads are added; their norms are "
+        "W_O maps the {d_v} numbers to {d_model}. The contributions of all {heads} heads are added; their norms are "
         "shown below. They point in different directions, so norms do not add up."
     )
     text = _(message, d_v=d_v, d_model=d_model, heads=heads)
-    return title, _("z · Wᴼ (this head's rows)"), text
+    return title, _("z · W_O (this head's rows)"), text

@@ -91,7 +91,7 @@ export class KeptWalk {
     return Array.from(this.exact.subarray(start, start + width));
   }
 
-  /** What a head adds: its output times its rows of Wᴼ. @param {Layer} layer @param {number} head @param {number[]} output */
+  /** What a head adds: its output times its rows of W_O. @param {Layer} layer @param {number} head @param {number[]} output */
   projected({ projection, bounds, projected }, head, output) {
     const [, rows, width] = /** @type {Shape} */ (projection);
     const start = projected + head * rows * width;

@@ -61,7 +61,7 @@ class Numbers:
     #: site by site, layer by layer, queries [head, query, d_k], keys and values [kv_head, key, d], as the four bytes of
     #: each float32, first bytes first.
     exact: UInt8[np.ndarray, "byte"]
-    #: rows of Wᴼ [site: layer, head, d_v, d_model], as signed bytes; empty where left out.
+    #: rows of W_O [site: layer, head, d_v, d_model], as signed bytes; empty where left out.
     projections: UInt8[np.ndarray, "byte"]
 
 

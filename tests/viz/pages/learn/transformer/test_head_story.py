@@ -159,7 +159,7 @@ def test_what_an_encoders_mask_hides_is_outside_a_window_on_both_sides_and_never
 def test_without_an_output_projection_the_last_step_speaks_of_none() -> None:
     *_, last = steps(replace(origin_of(), has_projection=False))
     assert "No matrix follows" in last["text"]
-    assert "Wᴼ" not in last["text"] + last["formula"]
+    assert "W_O" not in last["text"] + last["formula"]
     *_, last = steps(origin_of())
     assert "The contributions of all 2 heads are added" in last["text"]
     origin = origin_of()

@@ -17,7 +17,7 @@ from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached
 from viz.text.html import Column
 from viz.text.messages import said
-from viz.text.written import CROSS, ENCODER, NAMES, SITES, NamedHead, display_token, head_label, spoken
+from viz.text.written import CROSS, ENCODER, NAMES, SITES, NamedHead, display_token, head_label, spoken, written_number
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -52,7 +52,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
         "weight": float(np.mean(weights)), "translation": trace.translation, "head": NamedHead(CROSS, layer, head),
         "loss": spoken(trace.steps[most].token), "before": float(own[most]), "after": float(probabilities[most]),
     }  # fmt: skip
-    found["verdict"] = said("More than half") if is_most((~stays).sum(), len(rows)) else said("Fewer than half")
+    found["verdict"] = said("More than half") if is_most((~stays).sum(), len(rows)) else said("At most half")
     columns = (
         Column(said("writes"), language="de"), Column(said("head")), Column(said("attends to"), language="en"),
         Column(said("weight"), is_number=True), Column("p", is_number=True), Column(said(
@@ -144,7 +144,13 @@ def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) ->
             "source": float(np.abs(_keys(changed, layer)[:reach] - own[:reach]).max()),
         }
         worst = {name: max(worst[name], miss) for name, miss in misses.items()}
-        rows.append((f"L{layer + 1}", f"{misses['key']:.1g}", f"{misses['target']:.1g}", f"{misses['source']:.2f}"))
+        rows.append(
+            (
+                f"L{layer + 1}",
+                *(written_number(misses[of], ".1g") for of in ("key", "target")),
+                f"{misses['source']:.2f}",
+            )
+        )
     found: dict[str, float | str] = {
         "layers": len(rows), "recomputed": worst["key"], "other_target": worst["target"],
         "other_source": worst["source"], "largest": float(np.abs(_keys(trace, 0)).max()), "target": target,
@@ -176,7 +182,7 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
         *(said("decoder’s last row, after layer {layer}", layer=n) for n in range(1, len(swapped.differences) + 1)),
     ]
     values = (reversed_words.difference, *swapped.differences)
-    rows = tuple((name, f"{value:.1g}") for name, value in zip(names, values, strict=True))
+    rows = tuple((name, written_number(value, ".1g")) for name, value in zip(names, values, strict=True))
     first, *_ = swapped.differences
     *_, last = swapped.differences
     _start, one, other, *_ = trace.target_tokens

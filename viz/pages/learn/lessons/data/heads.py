@@ -95,7 +95,8 @@ def jobs(shipped: "Shipped") -> View:
         "jobs": len(rows),
         "share": named / heads,
     }
-    found["verdict"] = said("More than half") if is_most(named, heads) else said("Fewer than half")
+    verdicts = {0.1: said("A tenth"), 0.5: said("Half"), 1.0: said("Nearly all")}
+    found["verdict"] = verdicts[min(verdicts, key=lambda share: abs(share - named / heads))]
     columns = Column(said("job")), Column(said("clearest head")), Column(said("metric"), is_number=True)
     picture = Rows(columns, tuple(rows))
     caption = said(
@@ -113,15 +114,16 @@ def parts(shipped: "Shipped", *, text: str, site: str, layer: int, word: str) ->
     total = float(np.linalg.norm(added.sum(0)))
     found: dict[str, float | str] = {
         "word": word, "attention": NAMES[site].phrase, "layer": layer + 1, "heads": len(lengths),
-        "d_model": added.shape[1], "longest": NamedHead(site, layer, int(lengths.argmax())),
+        "d_model": added.shape[1], "d_k": added.shape[1] // len(lengths),
+        "longest": NamedHead(site, layer, int(lengths.argmax())),
         "length": float(lengths.max()), "shortest_length": float(lengths.min()),
         "sum_of_lengths": float(lengths.sum()), "length_of_sum": total,
-        "verdict": said("Shorter") if total < lengths.sum() else said("As long"),
+        "verdict": said("Smaller") if total < lengths.sum() else said("Equal"),
     }  # fmt: skip
     picture = Bars(
         labels=[head_label(layer, head) for head in range(len(lengths))],
         series={said("norm"): lengths},
-        number=said("norm of the head's output × its rows of W^O"),
+        number=said("norm of the head's output × its rows of W_O"),
         marked=int(lengths.argmax()),
     )
     caption = said("One bar per head: the norm of the vector that it adds to the output of the layer for this word.")

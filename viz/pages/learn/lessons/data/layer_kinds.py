@@ -184,16 +184,19 @@ def influence(shipped: "Shipped", *, kind: Kind, layers: int) -> View:
 
 
 def looks_far(shipped: "Shipped", *, text: str) -> View:
-    """How far away the key lies that each head of the first layer gives most weight, at the farthest."""
+    """How far away the key with the largest weight is in each head of the first layer, at the farthest.
+
+    Told is the surest of the rows that a restricted attention would cut off.
+    """
     trace = shipped.trace(text)
     weights = trace.weights(ENCODER, 0).numpy()
     names = [token.removeprefix("▁") for token in trace.source_tokens]
     distances = np.abs(weights.argmax(-1) - np.arange(len(names)))
     farthest = distances.max(-1)
-    head = int(farthest.argmax())
-    row = int(distances[head].argmax())
+    beyond = np.where(distances > WINDOW // 2, weights.max(-1), 0.0)
+    head, row = map(int, np.unravel_index(beyond.argmax(), beyond.shape))
     found: dict[str, float | str] = {
-        "length": len(names), "farthest": float(farthest.max()), "head": NamedHead(ENCODER, 0, head),
+        "length": len(names), "farthest": float(distances[head, row]), "head": NamedHead(ENCODER, 0, head),
         "from": names[row], "to": names[int(weights[head, row].argmax())], "weight": float(weights[head, row].max()),
         "far": int((farthest > WINDOW // 2).sum()), "heads": len(farthest), "reach": WINDOW // 2, "window": WINDOW,
         "mean": float(distances.mean()),

@@ -14,7 +14,7 @@ from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
 from viz.text.messages import said
-from viz.text.written import NAMES, display_token, file_name, signed
+from viz.text.written import NAMES, display_token, file_name, signed, written_number
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -37,7 +37,7 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
             "backwards": "".join(map(display_token, result.tokens[:-1])).replace("▁", " ").strip(),
             "verdict": said("It stays the same") if result.translation == trace.translation else said("It changes"),
         }  # fmt: skip
-        rows.append((PRESETS[preset], trace.translation, result.translation, f"{result.difference:.1e}"))
+        rows.append((PRESETS[preset], trace.translation, result.translation, written_number(result.difference, ".2g")))
     columns = (
         Column(said("small model")), Column(said("in order"), language="de"),
         Column(said("backwards"), language="de"),

@@ -1,6 +1,6 @@
 """Views of one query's weights: over the keys, in two sentences, and how they come about."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -9,10 +9,20 @@ from jaxtyping import Float
 
 from viz.access import attention
 from viz.pages.learn.lessons.data.shipped import of_weights
+from viz.pages.learn.lessons.lesson import OfHead
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.text.html import Column
 from viz.text.messages import Message, said
-from viz.text.written import NAMES, NamedHead, display_token, display_tokens, head_label, row_parts, spoken
+from viz.text.written import (
+    NAMES,
+    NamedHead,
+    display_token,
+    display_tokens,
+    head_label,
+    row_parts,
+    spoken,
+    written_number,
+)
 
 if TYPE_CHECKING:
     from model import Trace
@@ -23,14 +33,15 @@ MAX_KEYS = 8
 _WEIGHT: Final = said("weight")
 
 
-def row(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
-    """The weights of one word over all that it can look at."""
+def row(shipped: "Shipped", *, text: str, head: str, word: str, told: Sequence[str] = ()) -> View:
+    """The weights of one word over all that it can look at; those on the words `told` are found as `of_WORD`."""
     trace, (site, layer, number), at = shipped.looking(text, head, word)
     weights = trace.weights(site, layer, [number], [at])[0, 0].numpy()
     found: dict[str, float | str] = (
         of_weights(weights, trace, site, NamedHead(site, layer, number))
         | _head(site, layer, number)
         | {"row": trace.row_names(site)[at], "word": word}
+        | _of_words(weights, shipped, trace, NamedHead(site, layer, number), told)
     )
     picture = _over_keys(trace, site, {_WEIGHT: weights}, int(weights.argmax()))
     return View(picture, found, _reads(found), _opened(text, site, layer, number, at))
@@ -73,8 +84,8 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     rows = tuple(
         (
             display_token(keys[key]),
-            f"{float(way.dots[key]):.2f}",
-            f"{float(way.scaled[key]):.2f}",
+            written_number(float(way.dots[key]), ".2f"),
+            written_number(float(way.scaled[key]), ".2f"),
             f"{weights[key]:.4f}",
         )
         for key in order
@@ -121,8 +132,8 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     return View(picture, found, _reads(found), replace(full, page="learn", topic="scores"))
 
 
-def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
-    """How long each weighted value is: what each key adds to what the head hands on."""
+def head_output(shipped: "Shipped", *, text: str, head: str, word: str, told: Sequence[str] = ()) -> View:
+    """How long each weighted value is: what each key adds to what the head hands on; `told` as of `row`."""
     trace, (site, layer, number), at = shipped.looking(text, head, word)
     way = attention.derived_row(trace, site, layer, number, at, scaled=True, masked=True)
     lengths = way.weighted_values.norm(dim=-1).numpy()
@@ -135,6 +146,7 @@ def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         "distance": to_value,
         "d_v": way.values.shape[1],
         "most": spoken(trace.axis_tokens(site)[1][int(lengths.argmax())]),
+        **_of_words(way.weights.numpy(), shipped, trace, NamedHead(site, layer, number), told),
     }  # fmt: skip
     picture = Bars(
         labels=display_tokens(trace.axis_tokens(site)[1]),
@@ -252,6 +264,14 @@ def _of_row(
 ) -> dict[str, float | str]:
     """What a row of a head says, with the head."""
     return of_weights(weights, trace, site, NamedHead(site, layer, head)) | _head(site, layer, head)
+
+
+def _of_words(
+    weights: Float[np.ndarray, "key"], shipped: "Shipped", trace: "Trace", head: NamedHead, words: Sequence[str]
+) -> dict[str, float | str]:
+    """What single words get of a row of a head, each as `of_WORD`."""
+    keys = {word: list(shipped.keys(trace, head.site, word)) for word in words}
+    return {f"of_{word}": OfHead(weights[at].sum(), head) for word, at in keys.items()}
 
 
 def _reads(found: dict[str, float | str]) -> Message:

@@ -16,7 +16,7 @@ from viz.server.background_jobs import Progress
 from viz.server.caches import cached
 from viz.text.html import Column, Marked
 from viz.text.messages import said
-from viz.text.written import DECODER, NamedHead, display_token, signed, spoken
+from viz.text.written import DECODER, NamedHead, display_token, signed, spoken, written_number
 from viz.ui.attribution import sentence, tried
 from viz.ui.token_labels import marked
 
@@ -211,7 +211,7 @@ def living(shipped: "Shipped", *, text: str) -> View:
         differing_steps = (both for both in zip(other, own, strict=False) if both[0].token_id != both[1].token_id)
         if step < len(own) - 1 and (apart := next(differing_steps, None)) is not None:
             leads, parted = step + 2, apart
-        texts = [f"{_text(tree, node)} ({node.total:.1f})" for node in kept]
+        texts = [f"{_text(tree, node)} ({written_number(node.total, '.1f')})" for node in kept]
         rows.append((str(step + 1), *texts, *[""] * (WIDTH - len(texts))))
     first, winner = parted
     found: dict[str, float | str] = {
@@ -309,7 +309,7 @@ def _text(tree: BeamTree, node: BeamNode, shipped: "Shipped | None" = None) -> s
 
 
 def _numbers(node: BeamNode) -> tuple[str, str]:
-    return f"{node.total:.2f}", f"{node.score or 0.0:.2f}"
+    return written_number(node.total, ".2f"), written_number(node.score or 0.0, ".2f")
 
 
 def _full(text: str, width: int, alpha: float) -> FullPage:

@@ -19,7 +19,7 @@ from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caches import cached
 from viz.text.html import Column
 from viz.text.messages import Message, said
-from viz.text.written import ENCODER, display_token, file_name, spoken
+from viz.text.written import ENCODER, display_token, file_name, spoken, written_number
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -37,9 +37,10 @@ def fired(shipped: "Shipped", *, text: str, word: str) -> View:
     units = shipped.translator.config.d_ff
     found: dict[str, float | str] = {
         "word": word, "units": units, "d_model": shipped.translator.config.d_model,
+        "ratio": units / shipped.translator.config.d_model,
         "most": float(counts.max()), "fewest": float(counts.min()), "share": float(counts.mean() / units),
     }  # fmt: skip
-    found["verdict"] = said("More than half") if is_most(counts.max(), units) else said("Fewer than half")
+    found["verdict"] = said("More than half") if is_most(counts.max(), units) else said("At most half")
     labels = [said("layer {number}", number=number) for number, _ in enumerate(counts, 1)]
     number = said("active hidden units, of {units:,}", units=units)
     picture = Bars(labels=labels, series={said("units"): counts}, number=number, digits=0)
@@ -101,7 +102,7 @@ def additions(shipped: "Shipped", *, text: str, word: str) -> View:
         "attention": by_kind["self"], "feed_forward": by_kind["feed_forward"],
         "share": float(np.mean(np.array(added) / np.array(before))),
     }  # fmt: skip
-    found["verdict"] = said("Mostly shorter") if is_most(smaller, len(labels)) else said("Mostly longer")
+    found["verdict"] = said("Mostly smaller") if is_most(smaller, len(labels)) else said("Mostly larger")
     most = int(np.argmax(np.array(added) / np.array(before)))
     found |= {"most": labels[most], "most_added": added[most], "most_before": before[most]}
     found["larger"] = _NAMES["feed_forward" if by_kind["feed_forward"] > by_kind["self"] else "self"]
@@ -277,7 +278,12 @@ def logits(shipped: "Shipped", *, text: str, word: str) -> View:
         product = float(row @ state)
         misses.append(abs(product - logit))
         rows.append(
-            (display_token(candidate.token), f"{product:.2f}", f"{logit:.2f}", f"{np.exp(candidate.log_prob):.4f}")
+            (
+                display_token(candidate.token),
+                written_number(product, ".2f"),
+                written_number(logit, ".2f"),
+                f"{np.exp(candidate.log_prob):.4f}",
+            )
         )
     (best, logit), *_ = shown
     found: dict[str, float | str] = {

@@ -233,7 +233,7 @@ def smoothed(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
 
 
 def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
-    """The loss of a token over the probability that it is given, the others alike: one-hot and smoothed."""
+    """The loss of a token over the probability that it is given, the others alike: one-hot, and smoothed above 0 %."""
     epsilon, vocabulary = percent / 100, shipped.translator.config.vocab_size
     x = np.concatenate([np.linspace(0.02, 0.98, 97), 1 - np.geomspace(0.0199, 1e-6, 60)])
     right = 1 - epsilon + epsilon / vocabulary
@@ -245,16 +245,16 @@ def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
         "half": f"{np.log(2):.2f}",
     }  # fmt: skip
     found["verdict"] = f"{found['least_at']:.2f}"
-    lines: dict[str, np.ndarray] = {
-        said("one-hot target"): plain,
-        said("smoothed, ε = {epsilon}", epsilon=epsilon): both,
-    }
+    lines: dict[str, np.ndarray] = {said("one-hot target"): plain}
+    caption = said("The loss of one token. It falls to 0 as the correct token gets all the probability.")
+    if epsilon:
+        lines[said("smoothed, ε = {epsilon}", epsilon=epsilon)] = both
+        message = "The rest of the probability is spread over {others:,} other tokens. Dotted line: the smallest loss."
+        caption = said(message, others=vocabulary - 1)
     picture = Curves(
         x=x, lines=lines, x_name=said("probability of the right token"), y_name=said("loss, nats"),
-        upright=float(x[both.argmin()]),
+        upright=float(x[both.argmin()]) if epsilon else None,
     )  # fmt: skip
-    message = "The rest of the probability is spread over {others:,} other tokens. Dotted line: the smallest loss."
-    caption = said(message, others=vocabulary - 1)
     return View(picture, found, caption, FullPage("learn", topic="smoothing"))
 
 

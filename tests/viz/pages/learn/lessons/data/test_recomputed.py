@@ -298,11 +298,17 @@ def test_how_far_heads_look_is_counted_in_tokens(shipped: Shipped) -> None:
     own, names = weights_of(shipped, "encoder.self")[0], names_of(shipped)
     far = [[abs(int(row.argmax()) - at) for at, row in enumerate(head)] for head in own]
     most = [max(head) for head in far]
-    head = most.index(max(most))
-    row = far[head].index(max(most))
+    surest = max(
+        (float(own[head, row].max()), head, row)
+        for head in range(HEADS)
+        for row in range(len(names))
+        if far[head][row] > 4
+    )
+    _weight, head, row = surest
     view = layer_kinds.looks_far(shipped, text=TEXT)
     agree(view.found, {
-        "farthest": max(most), "head": f"L1 H{head + 1}", "from": names[row], "to": names[int(own[head, row].argmax())],
+        "farthest": far[head][row], "head": f"L1 H{head + 1}", "from": names[row],
+        "to": names[int(own[head, row].argmax())],
         "weight": float(own[head, row].max()), "far": sum(one > 4 for one in most), "reach": 4, "heads": HEADS,
         "mean": float(np.mean(far)), "window": 9, "length": len(names),
     })  # fmt: skip
