@@ -4,7 +4,19 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
-from viz.pages.learn.lessons.data import claims, heads, layer_kinds, positions, reasons, rows, search, stream, training
+from viz.pages.learn.lessons.data import (
+    by_hand,
+    claims,
+    heads,
+    layer_kinds,
+    parameters,
+    positions,
+    reasons,
+    rows,
+    search,
+    stream,
+    training,
+)
 from viz.pages.learn.lessons.lesson import Lesson, LessonFileError
 from viz.pages.learn.lessons.pictures import View
 from viz.server.background_jobs import Progress, Task
@@ -16,7 +28,7 @@ if TYPE_CHECKING:
 #: The name that files use → what computes the view; the parameters beside the model are the keys of `given`.
 VIEWS: Final[Mapping[str, Callable[..., View]]] = {
     name: view
-    for module in (claims, heads, layer_kinds, positions, reasons, rows, search, stream, training)
+    for module in (by_hand, claims, heads, layer_kinds, parameters, positions, reasons, rows, search, stream, training)
     for name, view in vars(module).items()
     if getattr(view, "__annotations__", {}).get("return") is View
 }

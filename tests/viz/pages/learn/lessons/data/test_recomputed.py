@@ -9,7 +9,17 @@ import pytest
 
 from model.analysis.layer_kinds import Kind
 from model.analysis.residual_stream.token_path import follow
-from viz.pages.learn.lessons.data import claims, heads, layer_kinds, positions, rows, search, stream
+from viz.pages.learn.lessons.data import (
+    by_hand,
+    claims,
+    heads,
+    layer_kinds,
+    parameters,
+    positions,
+    rows,
+    search,
+    stream,
+)
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
 from viz.pictures.matrix_picture.component import MatrixData
@@ -419,4 +429,52 @@ def test_additions_are_measured_against_what_came_in(shipped: Shipped) -> None:
         "parts": 2 * LAYERS, "smaller": sum(ratio < 1 for ratio in ratios), "begin": before[0],
         "share": float(np.mean(ratios)), "most_added": added[most], "most_before": before[most],
         "attention": sum(added[0::2]), "feed_forward": sum(added[1::2]),
+    })  # fmt: skip
+
+
+# ---- by hand, and parameters ----
+
+
+def test_what_is_done_by_hand_is_what_a_pencil_gives(shipped: Shipped) -> None:
+    example = {
+        "tokens": ["a", "b"], "vectors": [[1, 0], [2, -1]], "query": [[1, 2], [3, -1]], "key": [[2, 0], [1, 1]],
+        "value": [[5, 1], [0, 3]],
+    }  # fmt: skip
+    # q of b: (2 − 3, 4 + 1) = (−1, 5); keys (2, 0) and (3, −1); scores −2 and −8, divided by √2.
+    first = 1 / (1 + math.exp(-6 / math.sqrt(2)))
+    found = {"query": "(−1, 5)", "key": "(2, 0)", "dot": -2.0, "scaled": -math.sqrt(2), "weight": first, "top": "a"}
+    output = [first * 5 + (1 - first) * 10, first * 1 + (1 - first) * -1]
+    tables = {}
+    for shown in ("projections", "weights", "output"):
+        view = by_hand.by_hand(shipped, shown=shown, **example)  # type: ignore[arg-type]
+        agree(view.found, found)
+        assert isinstance(view.picture, Rows)
+        tables[shown] = view.picture.rows
+    assert tables["projections"][2][2] == "(2·1 + −1·3, 2·2 + −1·(−1)) = (−1, 5)"
+    assert tables["weights"][0][2] == "−1·2 + 5·0 = −2"
+    assert tables["output"][-1][-1] == f"({output[0]:.2f}, {output[1]:.2f})"
+
+
+def test_the_products_of_a_head_are_those_of_its_query_and_its_best_key(shipped: Shipped) -> None:
+    inputs, at = shipped.trace(TEXT).attention("encoder.self", 3), token_at(shipped, "it")
+    best = int(weights_of(shipped, "encoder.self")[3, 1, at].argmax())
+    terms = (inputs.query[1, at] * inputs.key[1, best]).float().numpy()
+    view = by_hand.products(shipped, text=TEXT, head=HEAD, word="it")
+    agree(view.found, {"dot": terms.sum(), "scaled": terms.sum() / math.sqrt(32), "largest": terms.max(), "d_k": 32})
+    assert isinstance(view.picture, Bars)
+    np.testing.assert_allclose(view.picture.series["product"], terms, rtol=1e-4, atol=1e-5)
+
+
+def test_parameters_are_those_of_the_checkpoints_matrices(shipped: Shipped) -> None:
+    sizes = {name: each.numel() for name, each in shipped.translator.model.named_parameters()}
+
+    def of(*parts: str) -> int:
+        return sum(size for name, size in sizes.items() if any(part in name for part in parts))
+
+    agree(parameters.matrices(shipped).found, {"counted": of("encoder.layers.0.self_attention."), "one_head": 32_768})
+    found = parameters.counted(shipped).found
+    agree(found, {
+        "counted": sum(sizes.values()), "total": sum(sizes.values()), "attentions": of("_attention."),
+        "encoder_layer": of("encoder.layers.1."), "decoder_layer": of("decoder.layers.2."),
+        "networks": of("feed_forward."),
     })  # fmt: skip

@@ -1,0 +1,100 @@
+"""Views of how many parameters a head, an attention, a layer and the model have, in the paper and in the checkpoint."""
+
+from typing import TYPE_CHECKING, Final
+
+from model.config import TransformerConfig
+from model.decoding.cost import ParameterCounts, count_parameters
+from model.description import hyperparameters
+from viz.pages.learn.lessons.pictures import FullPage, Rows, View
+from viz.text.html import Column
+from viz.text.messages import Message, said
+
+if TYPE_CHECKING:
+    from viz.pages.learn.lessons.data.shipped import Shipped
+
+#: The paper's base model (Table 3), with the shared vocabulary of §5.1.
+BASE: Final = TransformerConfig(vocab_size=37_000)
+_FULL: Final = FullPage("model_card", {"model_section": "Overview"})
+
+
+def matrices(shipped: "Shipped") -> View:
+    """The matrices of a head and of a whole attention by their sizes, in the base model and in the one shown."""
+    config, counted = shipped.translator.config, hyperparameters(shipped.translator).counts
+    d, d_k, heads = config.d_model, config.d_k, config.num_heads
+    shapes = {
+        said("W_Q, W_K, W_V of one head"): ("3 · d_model · dₖ", lambda of: 3 * of.d_model * of.d_k),
+        said("its rows of W_O"): ("dₖ · d_model", lambda of: of.d_k * of.d_model),
+        said("one head"): ("4 · d_model · dₖ", lambda of: 4 * of.d_model * of.d_k),
+        said("all h heads"): ("h · 4 · d_model · dₖ", lambda of: 4 * of.num_heads * of.d_model * of.d_k),
+        said("with biases"): ("4 · (d_model² + d_model)", lambda of: 4 * (of.d_model**2 + of.d_model)),
+    }
+    rows = tuple((name, formula, f"{count(BASE):,}", f"{count(config):,}") for name, (formula, count) in shapes.items())
+    found: dict[str, float | str] = {
+        "d_model": d, "d_k": d_k, "heads": heads, "one_head": 4 * d * d_k, "all_heads": 4 * heads * d * d_k,
+        "single": 4 * d * d, "biased": 4 * (d * d + d), "in_base": 4 * BASE.d_model**2,
+        "counted": counted.encoder_self_attention // config.num_layers,
+    }  # fmt: skip
+    found["verdict"] = said("As many") if found["all_heads"] == found["single"] else said("Fewer")
+    caption = said(
+        "Base model of the paper: d_model = {d_model}, h = {heads}. The checkpoint holds {counted:,} numbers for one "
+        "attention.",
+        d_model=BASE.d_model, heads=BASE.num_heads, counted=found["counted"],
+    )  # fmt: skip
+    return View(Rows(_columns(said("part")), rows), found, caption, _FULL)
+
+
+def counted(shipped: "Shipped") -> View:
+    """The parameters of each kind of sub-layer, of a layer and of the model; the last as the checkpoint has them."""
+    config = shipped.translator.config
+    computed, real = count_parameters(config), hyperparameters(shipped.translator).counts
+    base = count_parameters(BASE)
+    names = {
+        said("attention"): "4 · (d_model² + d_model)",
+        said("feed-forward network"): "2 · d_model · d_ff + d_ff + d_model",
+        said("LayerNorm"): "2 · d_model",
+        said("layer of the encoder"): said("attention + network + 2 norms"),
+        said("layer of the decoder"): said("2 attentions + network + 3 norms"),
+        said("embedding matrix"): "|V| · d_model",
+        said("model"): said("all layers, matrix and final norms"),
+    }
+    of_both = zip(_sizes(BASE, base), _sizes(config, real), strict=True)
+    rows: tuple[tuple[str | Message, ...], ...] = tuple(
+        (name, formula, f"{one:,}", f"{other:,}")
+        for (name, formula), (one, other) in zip(names.items(), of_both, strict=True)
+    )
+    attentions = real.encoder_self_attention + real.decoder_self_attention + real.cross_attention
+    networks = real.encoder_feed_forward + real.decoder_feed_forward
+    found: dict[str, float | str] = {
+        "total": computed.total, "counted": sum(each.numel() for each in shipped.translator.model.parameters()),
+        "base_total": base.total, "attentions": attentions, "networks": networks, "embedding": real.embedding,
+        "d_model": config.d_model, "d_ff": config.d_ff, "layers": config.num_layers, "vocabulary": config.vocab_size,
+        "encoder_layer": _sizes(config, real)[3], "decoder_layer": _sizes(config, real)[4],
+        "base_vocabulary": BASE.vocab_size,
+    }  # fmt: skip
+    largest = max(attentions, networks, real.embedding)
+    of_largest = {
+        attentions: said("In the attentions"), networks: said("In the feed-forward networks"),
+        real.embedding: said("In the embedding matrix"),
+    }  # fmt: skip
+    found["verdict"] = of_largest[largest]
+    caption = said(
+        "The right column is counted in the checkpoint; the formulas give the same. |V| is {base:,} in the paper "
+        "(§5.1), {own:,} here.",
+        base=BASE.vocab_size, own=config.vocab_size,
+    )  # fmt: skip
+    return View(Rows(_columns(said("one")), rows), found, caption, _FULL)
+
+
+def _sizes(config: TransformerConfig, counts: ParameterCounts) -> tuple[int, ...]:
+    """Parameters of an attention, a network, a norm, a layer of either stack, the matrix, and the model."""
+    attention, network = counts.encoder_self_attention // config.num_layers, counts.encoder_feed_forward
+    network, norm = network // config.num_layers, 2 * config.d_model
+    layers = attention + network + 2 * norm, 2 * attention + network + 3 * norm
+    return attention, network, norm, *layers, counts.embedding, counts.total
+
+
+def _columns(first: Message) -> tuple[Column, ...]:
+    return (
+        Column(first), Column(said("parameters")), Column(said("base model"), is_number=True),
+        Column(said("this model"), is_number=True),
+    )  # fmt: skip
