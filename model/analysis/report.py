@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
@@ -142,6 +143,7 @@ def _site_lines(site: SiteScores) -> list[str]:
         *_layer_lines(site.accuracy.value.tolist(), site.head_averaged.tolist()),
         f"Best head: {head_label(site.best.layer, site.best.head)}: {accuracy:.4f} ({low:.4f} to {high:.4f}), "
         "chosen on these same rows, so too high",
+        *(f"  {name}: {value:.4f} in {rows} rows" for name, rows, value in _groups(site)),
     ]
     for held_out in site.held_out:
         accuracy, low, high = held_out.accuracy.at()
@@ -277,8 +279,15 @@ def _site(site: SiteScores, skipped: Mapping[str, int]) -> dict[str, Any]:
         "best_head": {**_named(site, site.best), "accuracy": round(site.accuracy.at(*site.best)[0], DIGITS)},
         "held_out": [_held_out(site, held_out) for held_out in site.held_out],
         "cross_selected": None if site.cross_selected is None else round(site.cross_selected, DIGITS),
+        "groups": {name: {"rows": rows, "accuracy": round(value, DIGITS)} for name, rows, value in _groups(site)},
         "controls": 0 if site.controls is None else site.controls.rows,
     }
+
+
+def _groups(site: SiteScores) -> list[tuple[str, int, float]]:
+    """Each kind of sentence that the file names: its rows, and the best head's accuracy in them."""
+    rows = Counter(case.group for case in site.cases)
+    return [(name, rows[name], float(of[*site.best])) for name, of in site.of_groups().items() if name]
 
 
 def _named(site: SiteScores, head: LayerHead) -> dict[str, int | None]:

@@ -41,6 +41,13 @@ IN_CHINESE: Final = (
 )
 READMES: Final = {ROOT / CARD: IN_ENGLISH, ROOT / ".github" / "README.zh-CN.md": IN_CHINESE}
 HELD_OUT: Final = dict(zip(("frames", "drawn frames", "combinations", "nouns"), IN_ENGLISH[1], strict=True))
+KINDS: Final = {
+    "it": "“it”, a subject and another noun",
+    "people": "“he”, “she”, “they”, people",
+    "possessive": "“its”, “his”, “her”",
+    "reflexive": "“himself”, “herself”, “itself”",
+    "equal": "“it”, two nouns side by side",
+}
 READINGS: Final = {"word_in": "token just read", "word_out": "token being predicted"}
 
 
@@ -149,6 +156,12 @@ def _coreference(results: Results) -> list[str]:
     return _table("set | rows | best single head | accuracy | fair | nearest candidate", rows)
 
 
+def _kinds(results: Results) -> list[str]:
+    found = results["coreference --data curated --json"]
+    rows = [[KINDS[name], str(of["rows"]), f"{of['accuracy']:.3f}"] for name, of in found["groups"].items()]
+    return _table(f"curated, by kind | rows | accuracy of {_head(found['best_head'])}", rows)
+
+
 def _reasons(results: Results) -> list[str]:
     """How the head turns that moves farthest: of the best known pair, and over the pairs in which head and word do."""
     found = results["reasons --data curated --json"]
@@ -196,6 +209,7 @@ TABLES: Final[Mapping[str, Callable[[Results], list[str]]]] = {
     "copying": _copying,
     "alignment": _alignment,
     "coreference": _coreference,
+    "kinds": _kinds,
     "reasons": _reasons,
 }
 

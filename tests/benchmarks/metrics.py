@@ -81,6 +81,7 @@ def condensed(result: dict[str, Any]) -> dict[str, Any]:
     kept |= {"chance": site["baselines"]["chance"]}
     kept |= {"baselines": {name: site["baselines"][name] for name in ("nearest", "first")}}
     kept |= {"heads": heads, "best_head": site["best_head"]}
+    kept |= {"groups": site["groups"]} if site["groups"] else {}
     kept |= {"head_averaged": {str(layer): value for layer, value in enumerate(site["head_averaged"])}}
     if site["held_out"]:
         first, second = ({"layer": one["layer"], "head": one["head"]} for one in site["held_out"])

@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from viz.access import attention, findings
+from model.errors import CheckpointError
+from model.training_record import read_metrics
+from viz.access import attention, findings, models
 from viz.pages.learn.lessons.data.shipped import is_most
 from viz.pages.learn.lessons.lesson import OfHead
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
@@ -12,7 +14,17 @@ from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
 from viz.text.messages import said
 from viz.text.metrics import JOBS
-from viz.text.written import NAMES, SITES, NamedHead, file_name, head_label, head_name, head_numbers, layer_labels
+from viz.text.written import (
+    ENCODER,
+    NAMES,
+    SITES,
+    NamedHead,
+    file_name,
+    head_label,
+    head_name,
+    head_numbers,
+    layer_labels,
+)
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -193,3 +205,41 @@ def followed(shipped: "Shipped") -> View:
         "weight than the other noun."
     )
     return View(picture, found, caption, FullPage("atlas"))
+
+
+#: Kind of a curated sentence, as metrics.json names it → what it is about.
+_KINDS: Final = {
+    "it": said("“it”: a subject and another noun"),
+    "equal": said("“it”: two nouns side by side"),
+    "people": said("people: he, she"),
+    "possessive": said("possessives: its, his, her"),
+    "reflexive": said("reflexives: himself, herself"),
+}
+
+
+def kinds(shipped: "Shipped") -> View:
+    """Of the head with the best accuracy on the curated sentences: that accuracy, and the one in each of their kinds.
+
+    As `python -m model coreference` measured them. Raises a CheckpointError where the folder does not hold this.
+    """
+    metrics = read_metrics(models.folder(shipped.choice))
+    rows = {} if metrics is None else {of.command: dict(of.rows) for of in metrics.measurements}
+    measured = rows.get("python -m model coreference --data curated --json", {})
+    if "groups · it · accuracy" not in measured:
+        message = "{name} ships without what was measured of kinds of pronouns."
+        raise CheckpointError(message, name=models.name_of(shipped.choice))
+    numbers = {name: float(value) for name, value in measured.items() if isinstance(value, int | float)}
+    name = NamedHead(ENCODER, int(numbers["best_head · layer"]), int(numbers["best_head · head"]))
+    values = np.array([numbers[f"groups · {kind} · accuracy"] for kind in _KINDS])
+    counts = [int(numbers[f"groups · {kind} · rows"]) for kind in _KINDS]
+    is_taught = models.taught_head(shipped.choice, ENCODER) == (name.layer, name.head)
+    found: dict[str, float | str] = {
+        "head": name, "over": CURATED, "rows": int(numbers["rows"]), "taught": "yes" if is_taught else "no",
+        "overall": OfHead(numbers["best_head · accuracy"], name, CURATED), "sum": sum(counts),
+        **{kind: OfHead(value, name, CURATED) for kind, value in zip(_KINDS, values, strict=True)},
+    }  # fmt: skip
+    of_kind = said("antecedent before the other noun")
+    labels = [said("{kind} ({count})", kind=kind, count=n) for kind, n in zip(_KINDS.values(), counts, strict=True)]
+    picture = Bars(labels=labels, series={of_kind: values}, number=of_kind, top=1.0)
+    caption = said("The share of sentences in which {head} gives the antecedent more weight. Chance is 0.5.", head=name)
+    return View(picture, found, caption, FullPage("coreference", {"coreference_tab": "All heads"}))

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
 from model import later
@@ -18,7 +19,7 @@ from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pages.learn.transformer.data import additions
 from viz.text.html import Column, Marked
 from viz.text.messages import Message, said
-from viz.text.written import DECODER, ENCODER, display_token, signed
+from viz.text.written import DECODER, ENCODER, display_token, signed, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -278,6 +279,51 @@ def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) 
     )
     choices = {"text": text, "experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("experiments", choices))
+
+
+def gradient(shipped: "Shipped", *, text: str, word: str) -> View:
+    """The gradient of a step's loss by its logits, p − target, for the token that is right and its strongest rivals."""
+    trace, translator = shipped.trace(text), shipped.translator
+    at = shipped.row(trace, DECODER, word)
+    log_probs = step_log_probs(translator, text, trace.target_ids[: at + 1])
+    right = trace.steps[at].token_id
+    slopes = (log_probs.exp() - smoothed_target(len(log_probs), right, 0.0)).numpy()
+    shown = np.argsort(-np.abs(slopes))[:CANDIDATES]
+    names = [display_token(translator.all_tokens()[one]) for one in shown]
+    rival = next(at for at, one in enumerate(shown) if one != right)
+    found: dict[str, float | str] = {
+        "word": word, "of_word": float(slopes[right]), "rival": spoken(names[rival]), "right": float(1 + slopes[right]),
+        "of_rival": float(slopes[shown[rival]]), "sum": abs(float(slopes.sum())),
+    }  # fmt: skip
+    picture = Bars(labels=names, series={said("gradient"): slopes[shown]}, number=said("∂ loss / ∂ logit"))
+    caption = said("A step of training moves each logit against its bar: to the left of 0 means that it is raised.")
+    choices = {"text": text, "step": at, "step_chosen": True}
+    return View(picture, found, caption, FullPage("decoding", choices))
+
+
+def adam(shipped: "Shipped", *, gradients: list[float], steps: int, rate: float) -> View:
+    """How far weights with constant gradients have moved after each step: by plain descent, and by Adam (§5.3)."""
+    weights = torch.zeros(len(gradients), requires_grad=True)
+    optimizer, moved = torch.optim.Adam([weights], lr=rate, betas=(0.9, 0.98), eps=1e-9), []
+    for _step in range(steps):
+        weights.grad = torch.tensor(gradients)
+        optimizer.step()
+        moved.append(-weights.detach().numpy().copy())
+    x, of_adam = np.arange(1.0, steps + 1), np.array(moved).T
+    lines: dict[str, np.ndarray] = {
+        said("plain step, gradient {gradient:g}", gradient=gradient): rate * gradient * x for gradient in gradients
+    }
+    lines |= {
+        said("Adam, gradient {gradient:g}", gradient=gradient): of
+        for gradient, of in zip(gradients, of_adam, strict=True)
+    }
+    found: dict[str, float | str] = {
+        "ratio": max(gradients) / min(gradients), "rate": rate, "steps": steps,
+        "apart": float(of_adam[:, -1].max() / of_adam[:, -1].min()), "moved": float(of_adam[0, -1]),
+    }  # fmt: skip
+    picture = Curves(x=x, lines=lines, x_name=said("step"), y_name=said("distance moved"), log_y=True)
+    caption = said("Two weights whose gradients never change, at a learning rate of {rate:g}.", rate=rate)
+    return View(picture, found, caption, _CURVES)
 
 
 def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
