@@ -113,7 +113,7 @@ def test_a_lesson_is_walked_by_keyboard(page: Page, app_as_shipped: str) -> None
 def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_lesson(
     page: Page, app_as_shipped: str
 ) -> None:
-    opened(page, app_as_shipped, "scaled-dot-product", 1)
+    opened(page, app_as_shipped, "scaled-dot-product", 5)
     # What comes later moves the term away from the pointer.
     expect(page.locator(".head-tools[data-ready='1']")).to_be_visible()
     settled(page)

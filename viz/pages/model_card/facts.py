@@ -23,6 +23,7 @@ _KNOWN: Final[frozenset[str]] = frozenset((
     said("links"), said("names"), said("nearest"), said("nouns"), said("numbers"), said("pairs"), said("part"),
     said("predicted"), said("right"), said("rows"), said("sentences"), said("set"), said("skipped"),
     said("skipped because"), said("sure"), said("token read"), said("token predicted"), said("words"),
+    said("groups"), said("people"), said("possessive"), said("reflexive"), said("equal"),
 ))  # fmt: skip
 
 

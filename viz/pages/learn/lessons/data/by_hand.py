@@ -19,26 +19,29 @@ if TYPE_CHECKING:
 
 #: What a step of the example shows.
 Shown = Literal["projections", "weights", "output"]
+Matrix = Sequence[Sequence[int]]
+#: Three tokens, their vectors, and W_Q, W_K and W_V, so small that a pencil suffices.
+TOKENS: Final = ("animal", "was", "it")
+VECTORS: Final = ((1, 0), (0, 1), (1, 2))
+MATRICES: Final = (((0, 1), (1, 0)), ((1, 0), (-1, 1)), ((4, 0), (0, 2)))
 _FULL: Final = FullPage("learn", {"learn_tab": "The Transformer", "depth": "head"})
 
 
 def by_hand(
     shipped: "Shipped",
     *,
-    tokens: Sequence[str],
-    vectors: Sequence[Sequence[int]],
-    query: Sequence[Sequence[int]],
-    key: Sequence[Sequence[int]],
-    value: Sequence[Sequence[int]],
     shown: Shown,
+    tokens: Sequence[str] = TOKENS,
+    vectors: Matrix = VECTORS,
+    matrices: Sequence[Matrix] = MATRICES,
 ) -> View:
     """One head (§3.2.1) over few tokens, for the query of the last: q, k and v, its weights, or its output.
 
-    `vectors`: a row for each token; `query`, `key`, `value`: W_Q, W_K and W_V.
+    `vectors`: a row for each token; `matrices`: W_Q, W_K and W_V.
     """
     x = np.array(vectors)
-    matrices = [np.array(each) for each in (query, key, value)]
-    q, k, v = (x @ each for each in matrices)
+    arrays = [np.array(each) for each in matrices]
+    q, k, v = (x @ each for each in arrays)
     own, root = q[-1], len(q[-1]) ** 0.5
     of_last = attention_weights(torch.tensor(q[-1:]).float(), torch.tensor(k).float(), scale=1 / root)
     scores, weights = of_last.scores[0].numpy(), of_last.weights[0].numpy()
@@ -52,23 +55,26 @@ def by_hand(
         "distance": float(np.linalg.norm(output - v[top])), "farthest": float(np.linalg.norm(output - v, axis=1).max()),
     }  # fmt: skip
     found["answer"] = f"{found['scaled']:.2f}"
+    names: tuple[str, ...]
+    rows: list[tuple[str, ...]]
     match shown:
         case "projections":
             names = ("x", "q = x W_Q", "k = x W_K", "v = x W_V")
-            rows = [(said("matrix"), "", *(", ".join(map(_vector, each)) for each in matrices))]
+            rows = [(said("matrix"), "", *(", ".join(map(_vector, each)) for each in arrays))]
             rows += [
-                (token, _vector(own), *(f"({_products(own, each)}) = {_vector(own @ each)}" for each in matrices))
+                (token, _vector(own), *(f"({_products(own, each)}) = {_vector(own @ each)}" for each in arrays))
                 for token, own in zip(tokens, x, strict=True)
             ]
             caption = said("Each number is a row times a column: the token's x times one column of the matrix.")
         case "weights":
             names = (said("key"), "q · k", "÷ √dₖ", said("e to the power of it"), said("weight"))
             rows = [
-                (_vector(k[at]), f"{_product(own, k[at])} = {_number(own @ k[at])}", written_number(scores[at], ".2f"),
-                 f"{powers[at]:.2f}", f"{powers[at]:.2f} ÷ {powers.sum():.2f} = {weights[at]:.2f}")
-                for at in range(len(tokens))
+                (
+                    token, _vector(of), f"{_product(own, of)} = {_number(own @ of)}", written_number(score, ".2f"),
+                    f"{power:.2f}", f"{power:.2f} ÷ {powers.sum():.2f} = {weight:.2f}",
+                )
+                for token, of, score, power, weight in zip(tokens, k, scores, powers, weights, strict=True)
             ]  # fmt: skip
-            rows = [(token, *row) for token, row in zip(tokens, rows, strict=True)]
             rows.append((said("sum"), "", "", "", f"{powers.sum():.2f}", f"{weights.sum():.2f}"))
             caption = said(
                 "The query of “{word}” is {query}. The weights sum to 1.", word=tokens[-1], query=_vector(own)

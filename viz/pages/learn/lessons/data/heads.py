@@ -226,7 +226,7 @@ def kinds(shipped: "Shipped") -> View:
     rows = {} if metrics is None else {of.command: dict(of.rows) for of in metrics.measurements}
     measured = rows.get("python -m model coreference --data curated --json", {})
     if "groups · it · accuracy" not in measured:
-        message = "{name} ships without what was measured of kinds of pronouns."
+        message = "{name} ships without measurements for each kind of pronoun."
         raise CheckpointError(message, name=models.name_of(shipped.choice))
     numbers = {name: float(value) for name, value in measured.items() if isinstance(value, int | float)}
     name = NamedHead(ENCODER, int(numbers["best_head · layer"]), int(numbers["best_head · head"]))
@@ -242,4 +242,4 @@ def kinds(shipped: "Shipped") -> View:
     labels = [said("{kind} ({count})", kind=kind, count=n) for kind, n in zip(_KINDS.values(), counts, strict=True)]
     picture = Bars(labels=labels, series={of_kind: values}, number=of_kind, top=1.0)
     caption = said("The share of sentences in which {head} gives the antecedent more weight. Chance is 0.5.", head=name)
-    return View(picture, found, caption, FullPage("coreference", {"coreference_tab": "All heads"}))
+    return View(picture, found, caption, FullPage("coreference", {"coreference_tab": "Measured"}))

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
+from model.analysis.embedding_space import is_shared
 from model.config import TransformerConfig
 from model.decoding.cost import ParameterCounts, count_parameters
 from model.description import hyperparameters
@@ -36,7 +37,7 @@ def matrices(shipped: "Shipped") -> View:
     }  # fmt: skip
     found["verdict"] = said("As many") if found["all_heads"] == found["single"] else said("Fewer")
     caption = said(
-        "Base model of the paper: d_model = {d_model}, h = {heads}. The checkpoint holds {counted:,} numbers for one "
+        "Base model of the paper: d_model = {d_model}, h = {heads}. The checkpoint has {counted:,} numbers for one "
         "attention.",
         d_model=BASE.d_model, heads=BASE.num_heads, counted=found["counted"],
     )  # fmt: skip
@@ -69,7 +70,8 @@ def counted(shipped: "Shipped") -> View:
         "base_total": base.total, "attentions": attentions, "networks": networks, "embedding": real.embedding,
         "d_model": config.d_model, "d_ff": config.d_ff, "layers": config.num_layers, "vocabulary": config.vocab_size,
         "encoder_layer": _sizes(config, real)[3], "decoder_layer": _sizes(config, real)[4],
-        "base_vocabulary": BASE.vocab_size,
+        "share": real.embedding / real.total, "unshared": computed.total + 2 * real.embedding,
+        "shared": "one" if is_shared(shipped.translator) else "several",
     }  # fmt: skip
     largest = max(attentions, networks, real.embedding)
     of_largest = {

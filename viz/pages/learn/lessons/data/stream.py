@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model import Reader
-from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared
+from model.analysis.embedding_space import EmbeddingSpace, embedding_space
 from model.analysis.residual_stream.token_path import TokenPath
-from model.decoding.cost import count_parameters
 from model.errors import TokenError
 from model.parts.weights import layer_norm
 from viz.access import texts
@@ -299,34 +298,6 @@ def logits(shipped: "Shipped", *, text: str, word: str) -> View:
     )
     choices = {"text": text, "step": step, "step_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
-
-
-def shared(shipped: "Shipped") -> View:
-    """How many parameters each part of the model has, and the matrix if it stood there three times."""
-    config = shipped.translator.config
-    counts = count_parameters(config)
-    once, all_of_it = config.vocab_size * config.d_model, counts.total
-    parts = {
-        said("embedding matrix, once"): once,
-        said("three separate matrices"): 3 * once,
-        said("encoder self-attention"): counts.encoder_self_attention,
-        said("encoder feed-forward"): counts.encoder_feed_forward,
-        said("decoder self-attention"): counts.decoder_self_attention,
-        said("cross-attention"): counts.cross_attention,
-        said("decoder feed-forward"): counts.decoder_feed_forward,
-    }
-    found: dict[str, float | str] = {
-        "vocabulary": config.vocab_size, "d_model": config.d_model, "once": once, "all": all_of_it,
-        "share": once / all_of_it, "shared": "one" if is_shared(shipped.translator) else "several",
-    }  # fmt: skip
-    picture = Bars(
-        labels=list(parts), series={said("parameters"): np.array(list(parts.values()), float)},
-        number=said("parameters"), digits=0, marked=0,
-    )  # fmt: skip
-    caption = said(
-        "Parameters of each part. The second bar is not part of this model: it shows the cost without sharing."
-    )
-    return View(picture, found, caption, FullPage("model_card", {"model_section": "Overview"}))
 
 
 @cached(max_entries=4)

@@ -304,7 +304,8 @@ def gradient(shipped: "Shipped", *, text: str, word: str) -> View:
 def adam(shipped: "Shipped", *, gradients: list[float], steps: int, rate: float) -> View:
     """How far weights with constant gradients have moved after each step: by plain descent, and by Adam (§5.3)."""
     weights = torch.zeros(len(gradients), requires_grad=True)
-    optimizer, moved = torch.optim.Adam([weights], lr=rate, betas=(0.9, 0.98), eps=1e-9), []
+    optimizer = torch.optim.Adam([weights], lr=rate, betas=(0.9, 0.98), eps=1e-9)
+    moved = list[np.ndarray]()
     for _step in range(steps):
         weights.grad = torch.tensor(gradients)
         optimizer.step()

@@ -15,7 +15,7 @@ from model.nn.edits import SwitchOff
 from model.nn.hooks import listen
 from tests.paths import ROOT
 from viz.access import models
-from viz.pages.learn.lessons.data import claims, positions, reasons, search, stream, training
+from viz.pages.learn.lessons.data import claims, parameters, positions, reasons, search, stream, training
 from viz.pages.learn.lessons.data.shipped import Shipped, is_most
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
 from viz.pictures.matrix_picture.component import MatrixData
@@ -265,9 +265,8 @@ def test_a_neighbour_has_the_cosine_of_the_two_rows(shipped: Shipped) -> None:
 
 
 def test_the_matrix_is_counted_once_among_all_parameters(shipped: Shipped) -> None:
-    found = stream.shared(shipped).found
-    assert found["all"] == sum(parameter.numel() for parameter in shipped.translator.model.parameters())
-    assert found["once"] == shipped.translator.model.projection.weight.numel()
+    found = parameters.counted(shipped).found
+    assert found["embedding"] == shipped.translator.model.projection.weight.numel()
 
 
 def test_a_word_without_a_piece_of_its_own_is_an_error_that_says_so(shipped: Shipped) -> None:

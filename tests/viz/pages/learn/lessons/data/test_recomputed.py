@@ -269,7 +269,7 @@ def test_the_rows_of_the_beam_are_what_it_keeps_after_each_step(shipped: Shipped
         own = sorted(
             (node for node in tree.nodes if node.step == number and node.row is not None), key=lambda n: n.row or 0
         )
-        totals = [float(str(text).rpartition("(")[2].rstrip(")")) for text in kept if text]
+        totals = [float(str(text).replace("−", "-").rpartition("(")[2].rstrip(")")) for text in kept if text]
         assert totals == pytest.approx([node.total for node in own[:4]], abs=0.051)
         assert totals == sorted(totals, reverse=True)
         if not leads and winner.startswith(str(kept[0]).split()[0]):
@@ -437,8 +437,8 @@ def test_additions_are_measured_against_what_came_in(shipped: Shipped) -> None:
 
 def test_what_is_done_by_hand_is_what_a_pencil_gives(shipped: Shipped) -> None:
     example = {
-        "tokens": ["a", "b"], "vectors": [[1, 0], [2, -1]], "query": [[1, 2], [3, -1]], "key": [[2, 0], [1, 1]],
-        "value": [[5, 1], [0, 3]],
+        "tokens": ["a", "b"], "vectors": [[1, 0], [2, -1]],
+        "matrices": [[[1, 2], [3, -1]], [[2, 0], [1, 1]], [[5, 1], [0, 3]]],
     }  # fmt: skip
     # q of b: (2 − 3, 4 + 1) = (−1, 5); keys (2, 0) and (3, −1); scores −2 and −8, divided by √2.
     first = 1 / (1 + math.exp(-6 / math.sqrt(2)))
