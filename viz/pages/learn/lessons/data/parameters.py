@@ -22,14 +22,18 @@ def matrices(shipped: "Shipped") -> View:
     """The matrices of a head and of a whole attention by their sizes, in the base model and in the one shown."""
     config, counted = shipped.translator.config, hyperparameters(shipped.translator).counts
     d, d_k, heads = config.d_model, config.d_k, config.num_heads
-    shapes = {
-        said("W_Q, W_K, W_V of one head"): ("3 · d_model · dₖ", lambda of: 3 * of.d_model * of.d_k),
-        said("its rows of W_O"): ("dₖ · d_model", lambda of: of.d_k * of.d_model),
-        said("one head"): ("4 · d_model · dₖ", lambda of: 4 * of.d_model * of.d_k),
-        said("all h heads"): ("h · 4 · d_model · dₖ", lambda of: 4 * of.num_heads * of.d_model * of.d_k),
-        said("with biases"): ("4 · (d_model² + d_model)", lambda of: 4 * (of.d_model**2 + of.d_model)),
+    names = {
+        said("W_Q, W_K, W_V of one head"): "3 · d_model · dₖ",
+        said("its rows of W_O"): "dₖ · d_model",
+        said("one head"): "4 · d_model · dₖ",
+        said("all h heads"): "h · 4 · d_model · dₖ",
+        said("with biases"): "4 · (d_model² + d_model)",
     }
-    rows = tuple((name, formula, f"{count(BASE):,}", f"{count(config):,}") for name, (formula, count) in shapes.items())
+    of_both = zip(_of_attention(BASE), _of_attention(config), strict=True)
+    rows = tuple(
+        (name, formula, f"{one:,}", f"{other:,}")
+        for (name, formula), (one, other) in zip(names.items(), of_both, strict=True)
+    )
     found: dict[str, float | str] = {
         "d_model": d, "d_k": d_k, "heads": heads, "one_head": 4 * d * d_k, "all_heads": 4 * heads * d * d_k,
         "single": 4 * d * d, "biased": 4 * (d * d + d), "in_base": 4 * BASE.d_model**2,
@@ -85,6 +89,12 @@ def counted(shipped: "Shipped") -> View:
         base=BASE.vocab_size, own=config.vocab_size,
     )  # fmt: skip
     return View(Rows(_columns(said("one")), rows), found, caption, _FULL)
+
+
+def _of_attention(config: TransformerConfig) -> tuple[int, ...]:
+    """Parameters of a head's W_Q, W_K and W_V, of its rows of W_O, of a head, of all, and of all with biases."""
+    matrix, of_all = config.d_model * config.d_k, 4 * config.num_heads * config.d_model * config.d_k
+    return 3 * matrix, matrix, 4 * matrix, of_all, of_all + 4 * config.d_model
 
 
 def _sizes(config: TransformerConfig, counts: ParameterCounts) -> tuple[int, ...]:
