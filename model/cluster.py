@@ -237,8 +237,9 @@ class _Run:
 
     def _finished(self, progress: Progress) -> list[Any]:
         """The chunks that are done, once one is."""
-        from distributed import wait
+        import distributed
 
+        wait: Any = distributed.wait  # has no types
         while True:
             progress(0)
             pause()

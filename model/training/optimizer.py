@@ -5,13 +5,19 @@ the matrix learns at the same speed. Scaled as in Liu et al. 2025 (arXiv 2502.16
 Adam's, so that both take the same learning rate.
 """
 
-from collections.abc import Mapping
-from typing import Literal, get_args
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, get_args
 
+import numpy as np
+import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.optim import Adam, Muon
 
 OptimizerName = Literal["adam", "muon"]
+#: Of Adam: how much is kept of the means of gradients and of their squares, and what keeps a divisor from 0 (§5.3).
+BETAS: Final = (0.9, 0.98)
+EPSILON: Final = 1e-9
 OPTIMIZERS: tuple[OptimizerName, ...] = get_args(OptimizerName)
 
 
@@ -29,7 +35,7 @@ class TrainingOptimizer:
             if name == "muon" and ".layers." in path and parameter.ndim == 2
         }
         others = [parameter for parameter in self._parameters if id(parameter) not in matrices]
-        self._optimizers: list[Adam | Muon] = [Adam(others, lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)]
+        self._optimizers: list[Adam | Muon] = [Adam(others, lr=0.0, betas=BETAS, eps=EPSILON, fused=True)]
         if matrices:
             of_layers = [parameter for parameter in self._parameters if id(parameter) in matrices]
             self._optimizers.append(Muon(of_layers, lr=0.0, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"))
@@ -66,6 +72,18 @@ class TrainingOptimizer:
 
 
 Decay = Literal["paper", "linear"]
+
+
+def moved_by_adam(gradients: Sequence[float], steps: int, rate: float) -> Float[np.ndarray, "weight step"]:
+    """How far weights whose gradients never change have moved against these after each step of Adam (§5.3)."""
+    weights = nn.Parameter(torch.zeros(len(gradients)))
+    optimizer = Adam([weights], lr=rate, betas=BETAS, eps=EPSILON)
+    moved = []
+    for _step in range(steps):
+        weights.grad = torch.tensor(gradients)
+        optimizer.step()
+        moved.append(-weights.detach().numpy().copy())
+    return np.stack(moved, axis=1)
 
 
 def learning_rate(step: int, *, decay: Decay, warmup: int, d_model: int, peak: float, total: int) -> float:

@@ -1,6 +1,7 @@
 """An atlas that the page measures where HEADLIGHT_CLUSTER says."""
 
 import sys
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,7 +14,7 @@ from viz.server.background_jobs import Job
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'headlight[cluster]'")
 
 
-def measured(app: AppTest) -> dict[str, object]:
+def measured(app: AppTest) -> dict[str, Any]:
     opened(app, site="encoder.self", corpus_figure="distance").button(key="atlas-start").click().run()
     job = app.session_state["long-work/atlas"]
     assert isinstance(job, Job)
@@ -35,4 +36,4 @@ def test_the_atlas_that_a_worker_measured_is_shown(app: AppTest, monkeypatch: py
         monkeypatch.setenv("HEADLIGHT_CLUSTER", cluster.scheduler_address)
         found = measured(app)
         assert list(client.run(has_measured).values()) == [True]
-    assert [float(text) for text in found["texts"]]  # type: ignore[union-attr]
+    assert [float(text) for text in found["texts"]]

@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def filmed(app: AppTest, root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
     return app
 
 
-def header(app: AppTest) -> dict[str, object]:
+def header(app: AppTest) -> dict[str, Any]:
     ((found, _),) = sent_to(app, "training_film")
     return found
 
@@ -68,10 +69,10 @@ def test_another_attention_shows_its_own_head_metric_and_job(filmed: AppTest) ->
     at(filmed, TAB)
     shown = header(healthy(filmed.selectbox(key="film_site").set_value("encoder.self").run()))
     assert "L2 H2 becomes “previous token” between steps 10 and 100" in str(shown["finding"])
-    assert (shown["command"]["layer"], shown["command"]["head"]) == (1, 1)  # type: ignore[index]
+    assert (shown["command"]["layer"], shown["command"]["head"]) == (1, 1)
     assert shown["threshold"] == 0.4
     assert filmed.selectbox(key="film_metric").value == "previous"
-    assert shown["jobs"][3] == [[3, "←", HEAD_COLOURS[0], "previous token 0.90"]]  # type: ignore[index]
+    assert shown["jobs"][3] == [[3, "←", HEAD_COLOURS[0], "previous token 0.90"]]
     assert filmed.query_params["film_site"] == "encoder.self"
     assert "For alignment" not in said(filmed)
 
@@ -80,7 +81,7 @@ def test_a_link_opens_at_its_step_head_and_metric_and_what_is_not_there_becomes_
     link = {"film_step": 900, "film_layer": 1, "film_head": 1, "film_metric": "entropy", "film_sentence": 0}
     shown = header(at(filmed, TAB, **link))
     assert shown["command"] == {"number": 1, "step": 4, "layer": 1, "head": 1}
-    assert (shown["metric"]["name"], shown["source"]) == ("Entropy", "A dog runs .")  # type: ignore[index]
+    assert (shown["metric"]["name"], shown["source"]) == ("Entropy", "A dog runs .")
     far = {"film_layer": 99, "film_head": 99, "film_sentence": 99, "film_metric": "same", "film_step": 0}
     shown = header(at(AppTest.from_file(filmed._script_path, default_timeout=PATIENCE), TAB, **far))
     assert shown["command"] == {"number": 1, "step": 0, "layer": 1, "head": 1}
@@ -150,7 +151,7 @@ def test_a_training_that_was_stopped_at_its_first_frame_is_a_film_too(filmed: Ap
     one = replace(film().cut(slice(1)), losses=(float("nan"),))
     shown = header(healthy(upload(filmed, saved(tmp_path / "own.npz", one))))
     assert shown["steps"] == [0]
-    assert np.isfinite(shown["command"]["step"])  # type: ignore[index]
+    assert np.isfinite(shown["command"]["step"])
 
 
 @pytest.mark.filterwarnings("default")

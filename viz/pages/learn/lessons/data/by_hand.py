@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
-import torch
 
-from model.nn.attention import attention_weights
 from viz.access import attention
 from viz.pages.learn.lessons.lesson import OfHead
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
@@ -43,9 +41,10 @@ def by_hand(
     arrays = [np.array(each) for each in matrices]
     q, k, v = (x @ each for each in arrays)
     own, root = q[-1], len(q[-1]) ** 0.5
-    of_last = attention_weights(torch.tensor(q[-1:]).float(), torch.tensor(k).float(), scale=1 / root)
-    scores, weights = of_last.scores[0].numpy(), of_last.weights[0].numpy()
-    powers, output = np.exp(scores), weights @ v
+    scores = k @ own / root
+    powers = np.exp(scores)
+    weights = powers / powers.sum()
+    output = weights @ v
     top = int(weights.argmax())
     found: dict[str, float | str] = {
         "word": tokens[-1], "top": tokens[top], "weight": float(weights[top]), "tokens": len(tokens), "d_k": len(own),

@@ -3,14 +3,13 @@
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
 from model import later
 from model.analysis.ablations.results import AblationResults, dev_sets, score_of
 from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
 from model.errors import CheckpointError, DataError
-from model.training.optimizer import learning_rate
+from model.training.optimizer import learning_rate, moved_by_adam
 from model.training_record import TrainingLog, read_log
 from viz.access import models, traces
 from viz.pages.learn.lessons.data.search import differing, shortened
@@ -303,14 +302,7 @@ def gradient(shipped: "Shipped", *, text: str, word: str) -> View:
 
 def adam(shipped: "Shipped", *, gradients: list[float], steps: int, rate: float) -> View:
     """How far weights with constant gradients have moved after each step: by plain descent, and by Adam (§5.3)."""
-    weights = torch.zeros(len(gradients), requires_grad=True)
-    optimizer = torch.optim.Adam([weights], lr=rate, betas=(0.9, 0.98), eps=1e-9)
-    moved = list[np.ndarray]()
-    for _step in range(steps):
-        weights.grad = torch.tensor(gradients)
-        optimizer.step()
-        moved.append(-weights.detach().numpy().copy())
-    x, of_adam = np.arange(1.0, steps + 1), np.array(moved).T
+    x, of_adam = np.arange(1.0, steps + 1), moved_by_adam(gradients, steps, rate)
     lines: dict[str, np.ndarray] = {
         said("plain step, gradient {gradient:g}", gradient=gradient): rate * gradient * x for gradient in gradients
     }

@@ -442,7 +442,14 @@ def test_what_is_done_by_hand_is_what_a_pencil_gives(shipped: Shipped) -> None:
     }  # fmt: skip
     # q of b: (2 − 3, 4 + 1) = (−1, 5); keys (2, 0) and (3, −1); scores −2 and −8, divided by √2.
     first = 1 / (1 + math.exp(-6 / math.sqrt(2)))
-    found = {"query": "(−1, 5)", "key": "(2, 0)", "dot": -2.0, "scaled": -math.sqrt(2), "weight": first, "top": "a"}
+    found: dict[str, float | str] = {
+        "query": "(−1, 5)",
+        "key": "(2, 0)",
+        "dot": -2.0,
+        "scaled": -math.sqrt(2),
+        "weight": first,
+        "top": "a",
+    }
     output = [first * 5 + (1 - first) * 10, first * 1 + (1 - first) * -1]
     tables = {}
     for shown in ("projections", "weights", "output"):
