@@ -4,16 +4,18 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from model import Reader
-from model.cluster import ModelPlace, computed_on, joined
+from model import later
+
+if TYPE_CHECKING:
+    from model import Reader
 
 CLUSTER_VARIABLE: Final = "HEADLIGHT_CLUSTER"
 
 
 @contextmanager
-def computed_elsewhere(reader: Reader, folder: Path) -> Iterator[None]:
+def computed_elsewhere(reader: "Reader", folder: Path) -> Iterator[None]:
     """In the block and thread, measurements over a corpus by this model run on the server's cluster, if it has one.
 
     The web process only reads texts and adds results up. Raises as `model.cluster.joined`.
@@ -26,6 +28,6 @@ def computed_elsewhere(reader: Reader, folder: Path) -> Iterator[None]:
     if not where or reader.offered.writes:
         yield
         return
-    place = ModelPlace(str(folder.resolve()), reader.weights_digest, None, "float32")
-    with joined(where) as client, computed_on(client, {reader.key: place}):
+    place = later.cluster.ModelPlace(str(folder.resolve()), reader.weights_digest, None, "float32")
+    with later.cluster.joined(where) as client, later.cluster.computed_on(client, {reader.key: place}):
         yield
