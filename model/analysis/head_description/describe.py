@@ -222,8 +222,12 @@ class _Table:
         self.on_sinks = sums.of_tokens[is_sink] / np.maximum(sums.free.sum(0), 1e-9)
 
     def _only_sinks(self) -> Bool[npt.NDArray[np.bool_], "cell head"]:
-        """Where a kind of word is above an even look for the sake of sinks alone."""
+        """Where a kind of word, or the row's own token elsewhere, is above an even look for the sake of sinks alone."""
         found = np.zeros(self.even.shape, bool)
+        if "same" in self.cells:
+            # Sinks are frequent: many a row whose token comes again is one of them.
+            same = self.cells.index("same")
+            found[same] = (self.on_sinks[:, 0].sum(0) >= SINK_ANSWER) & (self.value[same] < MOST)
         for token, (got, even) in zip(self.sinks, self.on_sinks, strict=True):
             # A lone blank is of what follows it, in most texts a number.
             kind = words_of((token, "0"), frozenset()).kinds[0]
