@@ -145,11 +145,7 @@ export class TrainingTexts {
     const text = (/** @type {string} */ shown) => element("bdi", { dir: "auto" }, shown);
     const line = (/** @type {string} */ name, /** @type {HTMLElement} */ shown) =>
       element("div", "text-line", element("dt", "muted", name), element("dd", "", shown));
-    this.element = element(
-      "dl",
-      "texts",
-      line(_("Source"), text(source)),
-    );
+    this.element = element("dl", "texts", line(_("Source"), text(source)));
     if (target) this.element.append(line(_("Given"), text(target)));
     // A model that was watched in somebody's own training was not asked to write.
     if (translations.some(Boolean)) this.element.append(line(_("Model writes"), this.written));
