@@ -156,7 +156,7 @@ def test_pictures_need_not_be_square_and_other_tokens_may_come_first(
     reader = read_folder(written(tmp_path, {"height": 8 * rows, "width": 8 * columns}, model_type, **settings))
     trace = reader.trace_picture(PIXELS)
     assert reader.abilities.max_length == len(special) + rows * columns
-    patches = (f"▁{row}·{column}" for row in range(1, rows + 1) for column in range(1, columns + 1))
+    patches = (f"{row}·{column}" for row in range(1, rows + 1) for column in range(1, columns + 1))
     assert trace.source_tokens == (*special, *patches)
     assert trace.special_tokens == set(special)
     grid = grid_of(trace)
