@@ -1,7 +1,7 @@
 """What each head of a model does, said from a corpus of ours: measured once, kept by what model and corpus contain."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from model import later
 from model.errors import InputTextError
+from viz.access.findings import HeadJobs
 from viz.server import limits
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache
@@ -67,6 +68,14 @@ class Known:
     def is_whole(self) -> bool:
         """Whether there is nothing left to measure."""
         return bool(self.why_none) or (self.described is not None and self.described.is_whole)
+
+
+def with_job(found: "HeadDescription", measured: HeadJobs | None) -> "HeadDescription":
+    """A description that begins with what an atlas has measured the head to do, where no rule here says that."""
+    _site, layer, head = found.head
+    jobs = () if measured is None else measured.of_heads.get((layer, head), ())
+    own = next((job for job in jobs if job.metric in later.head_describing.OWN_JOBS), None)
+    return found if own is None else replace(found, job=own)
 
 
 def known(reader: "Reader") -> Known:

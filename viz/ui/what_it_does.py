@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import head_descriptions, models
+from viz.access import findings, head_descriptions, models
 from viz.access.head_descriptions import Described, Known
 from viz.selection import state
 from viz.server import limits
@@ -36,7 +36,8 @@ def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
     described = known.described
     found = None if described is None else described.of(site, layer, head)
     if described is not None and found is not None:
-        _say(described, found, reader)
+        jobs = findings.of_model(state.current().model, site)
+        _say(described, head_descriptions.with_job(found, jobs), reader)
     if known.why_none:
         st.caption(plain(shown(known.why_none)))
     if not known.is_whole:

@@ -74,7 +74,7 @@ Kind = Literal["rule", "leftover", "too little", "spreads", "sinks", "unusual", 
 RestPlace = Literal["first", "last", "none"]
 PLACES: Final[tuple[RestPlace, ...]] = get_args(RestPlace)
 #: Jobs that no cell says better.
-_OWN_JOBS: Final = ("antecedent", "aer_word_out", "aer_word_in", "prefix_matching", "duplicate")
+OWN_JOBS: Final = ("antecedent", "aer_word_out", "aer_word_in", "prefix_matching", "duplicate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def describe_heads(
         known = _jobs_on_random_tokens(measured, site) | dict(jobs or {})
         for number, head in enumerate(measured.names(site)):
             job = known.get(head)
-            found[head] = table.describe(number, head, job if job is not None and job.metric in _OWN_JOBS else None)
+            found[head] = table.describe(number, head, job if job is not None and job.metric in OWN_JOBS else None)
     return found
 
 

@@ -9,11 +9,13 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.corpus import CorpusSentence
 from model.analysis.head_description import corpora
+from model.analysis.metrics.head_jobs import HeadJob
 from model.analysis.metrics.head_metrics import HeadName
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.sent import sent_to
 from viz.access import head_descriptions, models
+from viz.access.findings import HeadJobs
 from viz.selection.selection import Selection
 from viz.server import limits
 from viz.server.background_jobs import Job
@@ -101,6 +103,13 @@ def test_an_open_head_is_described_without_a_click_and_the_next_one_at_once(
     job.result()
     assert known.described is not None
     assert job.progress.done == 0
+    # What an atlas has measured of it comes first, if no rule says that.
+    found = known.described.heads[HeadName("encoder.self", 1, 2)]
+    for metric, is_first in (("antecedent", True), ("previous", False)):
+        jobs = HeadJobs({(1, 2): (HeadJob(metric, 0.7),)}, sentences=9)
+        first, *_rest = head_description.lines(head_descriptions.with_job(found, jobs))
+        assert (first != head_description.lines(found)[0]) == is_first
+        assert ("0.70" in first.numbers) == is_first
 
 
 @pytest.mark.usefixtures("unasked")
