@@ -71,10 +71,19 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 #: What an unusual metric says, above the middle head and below it.
 _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
-    "distance": (said("Attends unusually far."), said("Attends unusually near.")),
-    "fill": (said("Spreads unusually evenly."), said("Attends to unusually few tokens.")),
-    "by distance": (said("Follows distance more than most heads."), ""),
-    "same keys": (said("Attends to the same tokens whatever the query, more than most heads."), ""),
+    "distance": (
+        said("Attends unusually far: {value} away on average, {rank}."),
+        said("Attends unusually near: {value} away on average, {rank}."),
+    ),
+    "fill": (
+        said("Spreads unusually evenly: as if over {value} of the tokens, {rank}."),
+        said("Attends to unusually few tokens: as if to {value} of them, {rank}."),
+    ),
+    "by distance": (said("Follows distance more than most heads: in {value} of its picture, {rank}."), ""),
+    "same keys": (
+        said("Attends to the same tokens whatever the query, more than most heads: {value} of its picture, {rank}."),
+        "",
+    ),
 }
 _JOBS: Final[Mapping[str, str]] = {
     "prefix_matching": said("Induction: on repeated random tokens, it attends to what followed the same token before."),
@@ -154,8 +163,7 @@ def _answer(description: "HeadDescription") -> Line:
         share = _("as if over {share} of them", share=f"{main.value:.0%}")
         return Line(_("Spreads over nearly all tokens."), with_commas([share, _rank(main), _at_rest(description)]))
     if description.kind == "unusual":
-        value = metric_value(main.metric, main.value)
-        numbers = [value, _between(main.low, main.high), _evenly(main), _rank(main), _middle(main)]
+        numbers = [_between(main.low, main.high), _evenly(main), _middle(main)]
         return Line(_unusual(main), with_commas([*numbers, _at_rest(description)]))
     share = _("{share} of its weight", share=f"{main.value:.2f}")
     if description.rest.value >= _SOME_REST:
@@ -180,9 +188,11 @@ def _rule(description: "HeadDescription", main: "Number") -> str:
 
 
 def _unusual(main: "Number") -> str:
+    value, rank = metric_value(main.metric, main.value), _rank(main)
     if main.metric in _UNUSUAL:
-        return shown(_UNUSUAL[main.metric][main.value < main.middle])
-    return _("Attends {where} more than most heads.", where=WHERE[main.metric])
+        return _(_UNUSUAL[main.metric][main.value < main.middle], value=value, rank=rank)
+    message = "Attends {where} more than most heads: {value} of its free weight, {rank}."
+    return _(message, where=WHERE[main.metric], value=value, rank=rank)
 
 
 def _second(description: "HeadDescription") -> list[Line]:
@@ -206,10 +216,10 @@ def _second(description: "HeadDescription") -> list[Line]:
             return [Line(sentence, _("{share} of its free weight, {usual} for any query", share=share, usual=usual))]
         case "columns":
             return [Line(_("Attends to the same tokens whatever the query."), _("{share} of its picture", share=share))]
-    liked = [
-        _("{token} {times}×", token=_quoted(token), times=f"{times:.1f}") for token, times in description.favourites
-    ]
-    return [Line(_("Some tokens get far more than uniform attention would give them."), with_commas(liked))]
+    (token, most), *others = ((_quoted(token), f"{times:.1f}") for token, times in description.favourites)
+    message = "{token} gets {times} times as much as uniform attention would give it."
+    more = with_commas([_("{token} {times}×", token=other, times=times) for other, times in others])
+    return [Line(_(message, token=token, times=most), more)]
 
 
 def _quoted(token: str) -> str:
