@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
+from tests.browser.pointing import box_of
 from tests.browser.test_app import opened, turned_to
 
 
@@ -13,6 +14,9 @@ from tests.browser.test_app import opened, turned_to
 def test_ctrl_z_undoes_choices_one_after_the_other_but_in_a_field_what_was_typed(page: Page, url: str) -> None:
     opened(page, url, "?layer=0&head=0")
     head = page.get_by_role("gridcell", selected=True)
+    undo, redo = (page.get_by_role("button", name=name) for name in ("Undo", "Redo"))
+    place = box_of(undo)["x"]
+    expect(redo).to_be_hidden()
     cells = page.get_by_role("gridcell")
     cells.nth(2).click()
     expect(page).to_have_url(re.compile(r"head=L\dH3"))
@@ -31,7 +35,10 @@ def test_ctrl_z_undoes_choices_one_after_the_other_but_in_a_field_what_was_typed
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+z")
     expect(page).to_have_url(re.compile(r"head=L\dH1"))
-    page.get_by_role("button", name="Redo").click()
+    # Its button comes beside the other, which stands still.
+    expect(redo).to_be_visible()
+    assert box_of(undo)["x"] == place
+    redo.click()
     expect(page).to_have_url(re.compile(r"head=L\dH3"))
     # In a field they undo what was typed and no choice.
     field = page.get_by_role("textbox", name="English sentence")

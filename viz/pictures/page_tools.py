@@ -68,6 +68,7 @@ class AskedPlace(HeadPlace):
 class _Tools:
     is_presented: bool
     has_story: bool
+    can_redo: bool
     heard: tuple[str, int] | None
 
 
@@ -75,6 +76,7 @@ def head_tools(
     *,
     is_presented: bool,
     has_story: bool,
+    can_redo: bool,
     on_undo: Callable[[int], None],
     on_present: Callable[[bool], None],
     on_story: Callable[[], None],
@@ -82,6 +84,7 @@ def head_tools(
     on_why: Callable[[AskedPlace], None],
 ) -> None:
     """Show the buttons; what is given is called before the next run. On a projector only the way back is offered.
+    `can_redo`: whether a choice was undone, which can be made again.
 
     `on_undo` is called with how many choices to undo, below 0 to do again; `on_present` with whether to present the
     page; `on_head` with a head of which a link was pressed, `on_why` where the link asks why it looks where it looks.
@@ -95,7 +98,7 @@ def head_tools(
             on_undo(steps)
 
     _TOOLS.show(
-        _Tools(is_presented, has_story, None if heard is None else (heard.name, heard.total)),
+        _Tools(is_presented, has_story, can_redo, None if heard is None else (heard.name, heard.total)),
         key="head-tools",
         width="content",
         undo=hear(undo, Undone),

@@ -354,6 +354,14 @@ def publish() -> None:
         st.query_params.from_dict(params)
 
 
+def can_redo() -> bool:
+    """Whether a choice was undone, and none made since."""
+    history = _past().history
+    if history is None or history.at + 1 == len(history.choices):
+        return False
+    return not _changed(history.now.selection, current())
+
+
 def _past() -> _Past:
     past: _Past = st.session_state.setdefault(_PAST, _Past())
     return past

@@ -197,6 +197,7 @@ def show() -> None:
         is_presented=is_on(),
         on_undo=_undo,
         has_story=state.current().common.story > 0,
+        can_redo=state.can_redo(),
         on_present=switch,
         on_story=_ask_for_story,
         on_head=_open_head,

@@ -38,6 +38,7 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
     head_tools(
         is_presented=False,
         has_story=True,
+        can_redo=True,
         on_undo=lambda by: None,
         on_present=presented.append,
         on_story=lambda: None,

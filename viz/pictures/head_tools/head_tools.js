@@ -12,7 +12,7 @@ import { explainTerms } from "./terms.js";
 
 /** @import { HeadPlace } from "../shared/head_label.js" */
 
-/** @typedef {{ isPresented: boolean, hasStory: boolean, heard: [string, number] | null }} Header */
+/** @typedef {{ isPresented: boolean, hasStory: boolean, canRedo: boolean, heard: [string, number] | null }} Header */
 
 /** A press that Python has not heard of by then is told again. */
 const AGAIN_MS = 1_500;
@@ -58,16 +58,18 @@ class HeadTools extends View {
     followCharts(this.ended.signal);
     const ask = (/** @type {string} */ name) => (/** @type {HeadPlace} */ head) => this.python.trigger(name, head);
     followHeads(ask("head"), ask("why"), this.ended.signal);
+    this.undo.classList.add("undo");
     this.root.append(this.undo, this.redo, this.present, this.story, this.leave);
     document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
   }
 
   /** @param {{ header: Header }} payload */
   receive({ header }) {
-    const { isPresented, hasStory, heard } = header;
+    const { isPresented, hasStory, canRedo, heard } = header;
     this.header = header;
     // Who follows the story has its bar; the keys of the other tools work.
     for (const each of [this.undo, this.redo, this.story]) each.hidden = isPresented || hasStory;
+    this.redo.hidden ||= !canRedo;
     this.present.hidden = isPresented;
     this.leave.hidden = !isPresented;
     this.root.dataset.ready = "1";
