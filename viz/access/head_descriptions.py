@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from model import Reader
     from model.analysis.head_description.describe import HeadDescription
-    from model.analysis.head_description.measure import Measured
+    from model.analysis.head_description.measure import Measured, SiteSums
     from model.analysis.metrics.head_metrics import HeadName
 
 #: Models of which descriptions stay in memory.
@@ -49,12 +49,12 @@ class Described:
 
     heads: "Mapping[HeadName, HeadDescription]"
     measured: "Measured"
+    #: site → each metric over all texts, as of `Measured.overall`.
+    overall: "Mapping[str, Mapping[str, Float[np.ndarray, 'head']]]"
+    #: site → the share of its free weight that a head gives to each cell; and that of an even look.
+    shares: "Mapping[str, Float[np.ndarray, '2 head cell']]"
     language: str  #: the code of the corpus
     is_whole: bool  #: whether all its texts are read
-
-    def of(self, site: str, layer: int, head: int) -> "HeadDescription | None":
-        """What is known of a head; None where the model has no such head at this site."""
-        return self.heads.get(later.head_metrics.HeadName(site, layer, head))
 
 
 @dataclass
@@ -68,6 +68,11 @@ class Known:
     def is_whole(self) -> bool:
         """Whether there is nothing left to measure."""
         return bool(self.why_none) or (self.described is not None and self.described.is_whole)
+
+    def of(self, site: str, layer: int, head: int) -> "tuple[Described | None, HeadDescription | None]":
+        """What is known of all heads, and of this one; None where nothing is yet, or the model has no such head."""
+        described, name = self.described, later.head_metrics.HeadName(site, layer, head)
+        return described, None if described is None else described.heads.get(name)
 
 
 def with_job(found: "HeadDescription", measured: HeadJobs | None) -> "HeadDescription":
@@ -104,7 +109,10 @@ def describing(reader: "Reader") -> Task[None]:
         )
         for measured in stages:
             heads = later.head_describing.describe_heads(measured)
-            found.described = Described(heads, measured, corpus.language, measured.given == measured.total)
+            overall = {site: measured.overall(site) for site in measured.sites}
+            shares = {site: _shares(sums) for site, sums in measured.sites.items()}
+            is_whole = measured.given == measured.total
+            found.described = Described(heads, measured, overall, shares, corpus.language, is_whole)
 
     text = said("Reading to say what each head does: {done:,} of {total:,} {unit}")
     unasked = limits.rules().measures_unasked
@@ -128,17 +136,16 @@ class Share:
 
 def shares(described: Described, head: "HeadName", cells: Sequence[str]) -> list[Share]:
     """The free weight that a head gives to those of some cells that its site has; kinds of tokens may overlap."""
-    measured, sums = described.measured, described.measured.sites[head.site]
-    of_site = later.head_measuring.cells_of(head.site)
-    free, at = sums.free.sum(0), measured.index(head)
-    layer = slice(at - head.head, at - head.head + measured.heads[head.site][head.layer])
-    found = []
-    for cell in cells:
-        if cell in of_site:
-            number = of_site.index(cell)
-            part, even = (table[..., number].sum(0) / np.maximum(free, 1e-6) for table in (sums.weight, sums.even))
-            found.append(Share(cell, float(part[at]), float(part[layer].mean()), float(even[at])))
-    return found
+    measured, (part, even) = described.measured, described.shares[head.site]
+    of_site, at = later.head_measuring.cells_of(head.site), measured.index(head)
+    layer = part[at - head.head :][: measured.heads[head.site][head.layer]].mean(0)
+    numbers = {cell: of_site.index(cell) for cell in cells if cell in of_site}
+    return [Share(cell, *(float(of[number]) for of in (part[at], layer, even[at]))) for cell, number in numbers.items()]
+
+
+def _shares(sums: "SiteSums") -> Float[np.ndarray, "2 head cell"]:
+    free = np.maximum(sums.free.sum(0), 1e-6)[:, None]
+    return np.stack([sums.weight.sum(0) / free, sums.even.sum(0) / free])
 
 
 @dataclass(frozen=True, eq=False)

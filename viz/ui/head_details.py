@@ -43,17 +43,18 @@ LONGEST: Final = 60
 HOW: Final = {"tenths": said("Tenths"), "random": said("Random"), "search": said("Search")}
 
 
-def show(reader: "Reader", described: Described, found: "HeadDescription") -> None:
+def show(reader: "Reader", described: Described, found: "HeadDescription", *, with_examples: bool) -> None:
     """Numbers and examples of a head that is described, the examples once a person unfolds them."""
     head = found.head
     st.markdown(_("#### What {head} does", head=head_label(head.layer, head.head)))
     head_numbers(_numbers(described, found), key="head-numbers")
-    frame.unfolding(_("Examples, weak to strong"), "head-examples-open", _examples, reader, described, head)
+    if with_examples:
+        frame.unfolding(_("Examples, weak to strong"), "head-examples-open", _examples, reader, described, head)
 
 
 def _numbers(described: Described, found: "HeadDescription") -> HeadNumbers:
     head = found.head
-    overall = described.measured.overall(head.site)
+    overall = described.overall[head.site]
     shown = [] if found.main is None else [found.main]
     shown += [number for number in found.unusual if found.main is None or number.metric != found.main.metric]
     sorts = {_("by kind of token"): head_descriptions.KINDS, _("by place"): head_descriptions.PLACES}

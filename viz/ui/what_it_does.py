@@ -11,7 +11,7 @@ from viz.selection import state
 from viz.server import limits
 from viz.server.background_jobs import Job, Task
 from viz.text import head_description
-from viz.text.messages import _, plural, shown
+from viz.text.messages import _, in_a_row, plural, shown
 from viz.ui import head_details, long_work
 from viz.ui.controls import plain
 
@@ -33,13 +33,13 @@ def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
         return False
     reader = models.reader(state.current().model)
     known = head_descriptions.known(reader)
-    described = known.described
-    found = None if described is None else described.of(site, layer, head)
+    described, found = known.of(site, layer, head)
     if described is not None and found is not None:
         jobs = findings.of_model(state.current().model, site)
         _say(described, head_descriptions.with_job(found, jobs), reader)
     if known.why_none:
-        st.caption(plain(shown(known.why_none)))
+        instead = _("The page Atlas measures its heads with sentences of your own.")
+        st.caption(plain(in_a_row((shown(known.why_none), instead))))
     if not known.is_whole:
         _show_measuring(head_descriptions.describing(reader), known)
     return found is not None
@@ -50,10 +50,12 @@ def details(trace: "Trace", site: str, layer: int, head: int) -> None:
     if not _can_be_said(trace):
         return
     reader = models.reader(state.current().model)
-    described = head_descriptions.known(reader).described
-    found = None if described is None else described.of(site, layer, head)
+    known = head_descriptions.known(reader)
+    described, found = known.of(site, layer, head)
     if described is not None and found is not None:
-        head_details.show(reader, described, found)
+        job = None if known.is_whole else long_work.job_of(head_descriptions.describing(reader), _KEY)
+        # More texts, of which others are weak and strong, are on their way.
+        head_details.show(reader, described, found, with_examples=job is None or job.finished)
 
 
 def _can_be_said(trace: "Trace") -> bool:

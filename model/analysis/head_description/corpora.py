@@ -72,13 +72,11 @@ def corpus_for(reader: Reader) -> CorpusChoice:
 
 def _needs_corpus(language: str) -> Message:
     if language:
-        message = (
-            "This model reads the language “{language}”; our texts are English, German and Chinese. Load a corpus."
-        )
+        message = "This model reads the language “{language}”; our texts are English, German and Chinese."
         return said(message, language=language)
     return said(
         "The tokenizer of this model splits English, German and Chinese words into many tokens, so its language is "
-        "another. Load a corpus in its language."
+        "another."
     )
 
 
