@@ -99,8 +99,7 @@ def _command(atlas: "Atlas", model: str) -> str:
         named |= {"--translation-column": origin.columns.translation}
         if origin.sample is not None:
             named |= {"--sample": origin.sample, "--seed": origin.seed}
-        words += [str(word) for option, value in named.items() if value for word in (option, value)]
-        words += ["--seed", "0"] if named.get("--seed") == 0 else []
+        words += [str(word) for option, value in named.items() if value not in ("", None) for word in (option, value)]
     return shlex.join([*words, "--out", "atlas.npz"])
 
 

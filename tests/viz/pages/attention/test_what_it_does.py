@@ -133,7 +133,7 @@ def test_a_shared_server_measures_only_what_somebody_asks_for(app: AppTest, know
 
 
 @pytest.mark.usefixtures("unasked")
-def test_a_model_of_another_language_is_measured_in_the_atlas_and_one_of_pictures_is_not_measured(any_model: AppTest) -> None:
+def test_a_model_of_another_language_has_the_atlas_and_one_of_pictures_is_not_measured(any_model: AppTest) -> None:
     opened(any_model, checkpoint="gpt2")
     until(any_model, lambda: "The page Atlas measures its heads with sentences of your own." in texts(any_model))
     assert "Job, measured in this sentence" in texts(any_model)

@@ -118,10 +118,9 @@ def measuring(reading: Reading, choice: ModelChoice) -> Task[StoredAtlas]:
                 made = build_atlas(reader, reading.sentences, reading.aligned, progress, cases)
             else:
                 made = cached_atlas(reader, reading.sentences, folder, reading.aligned, progress, cases)
-        if folder is None:
-            atlas = replace(made, origin=reading.origin)
-            return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas))
         atlas = replace(made, origin=reading.origin)
+        if folder is None:
+            return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas))
         path = cache_path(folder, atlas.model, atlas.corpus)
         # A folder that cannot be written to costs time the next time, not the result now.
         return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas, path if path.is_file() else None))
