@@ -63,7 +63,7 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
     with st.expander(_("Corpus"), key="atlas-corpus"):
         reading = _reading()
     if reading is None:
-        above.info(_("Load a text file under “Corpus”: one sentence per line."), icon=":material/upload_file:")
+        above.info(_("Load a file of sentences under “Corpus”."), icon=":material/upload_file:")
         return None
     with frame.loading():
         stored = data.find(reading, state.current().model)
@@ -134,6 +134,12 @@ def _sentences(label: str, help_text: str) -> "Loaded[CorpusSentence] | None":
         elif st.session_state.get(f"{SENTENCES}-file") is not None:
             _take(SENTENCES, read)
 
+    loaded = _upload(label, SENTENCES, read, help_text)
+    if catalogue.folders_to_add_from() is None:
+        help_path = _(
+            "Of any size; also a folder that the library datasets saved. Leave it empty to use the field above."
+        )
+        st.text_input(_("Or a file or folder on this machine"), key=_PATH, help=help_path, on_change=read_again)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         help_column = _("The column of a table that has the sentences, by its name; “text” if nothing is typed.")
         st.text_input(_("Column"), key=_COLUMN, max_chars=200, width=160, help=help_column, on_change=read_again)
@@ -142,12 +148,7 @@ def _sentences(label: str, help_text: str) -> "Loaded[CorpusSentence] | None":
         bounds = (1, files.MAX_SENTENCES, None)
         st.number_input(_("Sample"), *bounds, key=_SAMPLE, width=140, help=help_sample, on_change=read_again)
         st.number_input(_("Seed"), 0, MOST_SEED, key=_SEED, width=140, on_change=read_again)
-    if catalogue.folders_to_add_from() is None:
-        help_path = _(
-            "Of any size; also a folder that the library datasets saved. Leave it empty to use the field above."
-        )
-        st.text_input(_("Or a file or folder on this machine"), key=_PATH, help=help_path, on_change=read_again)
-    return _upload(label, SENTENCES, read, help_text)
+    return loaded
 
 
 def _drawn() -> files.Drawn:

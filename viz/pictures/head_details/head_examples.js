@@ -70,7 +70,7 @@ class HeadExamplesView extends View {
         "muted",
         asked,
         " ",
-        _("The tint is the root of its weight, grey where it rests. A click opens the text in Attention."),
+        _("The tint is the square root of the weight, grey where the head rests. A click opens the text in Attention."),
       ),
     );
     this.root.replaceChildren(...parts);

@@ -79,7 +79,7 @@ def test_a_model_of_another_language_reads_a_persons_own_sentences(
     monkeypatch.setattr(models, "languages", lambda _: ("zh", "en"))
     opened(app, "t5", "atlas")
     assert any("this model reads Chinese" in one.value for one in app.caption)
-    assert any("Load a text file" in one.value for one in app.info)
+    assert any("Load a file" in one.value for one in app.info)
 
 
 def test_pictures_have_no_atlas(app: AppTest) -> None:

@@ -116,7 +116,7 @@ def test_a_cache_that_cannot_be_written_costs_no_result(
 
 def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> None:
     opened(app, corpus="file", corpus_figure="confidence")
-    assert "Load a text file" in app.info[0].value
+    assert "Load a file" in app.info[0].value
     # A file without a sentence is an error in a sentence, and the page lives.
     app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", b"\xff\xff", "text/plain"))
     app.run()
@@ -169,7 +169,7 @@ def test_a_loaded_file_outlives_another_page_and_can_be_forgotten(app: AppTest, 
     assert "t.txt: 1 read" in said(app)
     healthy(app.button(key="atlas/sentences-forget").click().run())
     assert "t.txt" not in said(app)
-    assert "Load a text file" in app.info[0].value
+    assert "Load a file" in app.info[0].value
 
 
 def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -> None:
