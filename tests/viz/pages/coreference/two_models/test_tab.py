@@ -113,6 +113,7 @@ def test_the_file_has_every_distance(folders: Path) -> None:
     assert float(lines[6].split(",")[3]) == pytest.approx(float(found.distances[5, 2]), abs=1e-6)
 
 
+@pytest.mark.long
 def test_over_a_corpus_the_head_that_moved_most_is_named_with_sentences_from_its_deciles(
     app: AppTest, folders: Path
 ) -> None:
