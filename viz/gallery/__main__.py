@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from model.__main__ import Parser, executed
 from model.arguments import path
+from model.errors import ConfigError
 from model.file_writing import check_folder, make_folder, print_in_utf_8, write_text
 
 
@@ -35,7 +36,7 @@ def build_parser() -> Parser:
     parser.add_argument("--text", action="append", default=[], metavar="TEXT", help=text)
     text = "a folder with a model; may be given several times (default for texts: the translator that ships)"
     parser.add_argument("--model", type=path, action="append", default=[], metavar="FOLDER", help=text)
-    text = "write the report of this atlas into the folder, and no site; its model is named by --model"
+    text = "write the report of this atlas, and no site; it is of --model, or of the model in whose folder it is"
     parser.add_argument("--atlas", type=path, metavar="FILE.npz", help=text)
     parser.set_defaults(execute=run)
     return parser
@@ -64,12 +65,17 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _write_report(arguments: argparse.Namespace) -> None:
     from model.analysis.atlas.file import load_atlas
+    from model.checkpoint import CONFIG
     from viz.pages.atlas.report import report
 
+    model = arguments.model[0] if arguments.model else arguments.atlas.parent
+    if not arguments.model and not (model / CONFIG).is_file():
+        message = "{file} is in no model's folder: say of which model it is, with --model FOLDER."
+        raise ConfigError(message, file=arguments.atlas)
     atlas = load_atlas(arguments.atlas)
     page = arguments.out / f"{arguments.atlas.stem}.html"
     make_folder(arguments.out, arguments.out.parent)
-    write_text(page, report(atlas, str(arguments.model[0] if arguments.model else "checkpoints/en-de")), arguments.out)
+    write_text(page, report(atlas, str(model)), arguments.out)
     print(page)
 
 

@@ -357,6 +357,23 @@ def test_one_chooses_texts_and_models(tiny_checkpoints: Path) -> None:
         assert examples[0].label == "en-de"
 
 
+def test_the_report_of_an_atlas_names_its_model_which_is_said_or_has_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shipped = ROOT / "checkpoints" / "en-de"
+    apart = tmp_path / "apart.npz"
+    apart.write_bytes((shipped / "atlas.npz").read_bytes())
+    for file, named in ((shipped / "atlas.npz", ()), (apart, ("--model", "/models/own"))):
+        assert main(["--out", str(tmp_path / "site"), "--atlas", str(file), *named]) == 0
+    pages = [(tmp_path / "site" / name).read_text(encoding="utf-8") for name in ("atlas.html", "apart.html")]
+    assert [f"--checkpoint {model} " in page for page, model in zip(pages, (shipped, "/models/own"), strict=True)] == [
+        True, True,
+    ]  # fmt: skip
+    capsys.readouterr()
+    assert main(["--out", str(tmp_path / "site"), "--atlas", str(apart)]) == 2
+    assert "with --model FOLDER" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("part", ["data", "scripts", "docs", "docs/notebooks"])
 def test_nothing_is_written_through_a_link_in_the_folder_of_a_site(
     part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
