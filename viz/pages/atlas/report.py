@@ -143,7 +143,9 @@ def _rests(atlas: "Atlas", site: str) -> str:
     """Where heads rest that have nothing to do: how much of the weight lies there, and how many heads rest."""
     maps = {each.key: each for each in maps_of(atlas, site, "weights")}
     shares = [
-        f"{shown(JOBS[key].name)} {percent(float(np.nanmean(maps[key].values)))}" for key in data.RESTS if key in maps
+        f"{shown(JOBS[key].name)} {percent(float(np.nanmean(maps[key].values)))}"
+        for key in data.rests_at(site)
+        if key in maps
     ]
     resting = sum(data.is_rest(of[0].metric) for of in data.jobs_in(atlas, site).values())
     message = "Where heads rest that have nothing to do (sinks), mean share of the weight: {shares}; these may overlap."

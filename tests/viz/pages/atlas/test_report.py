@@ -32,3 +32,8 @@ def test_its_numbers_are_those_of_the_atlas_with_their_intervals(atlas: Atlas) -
     low, high = ends[layer, head]
     assert f"L{layer + 1} H{head + 1} {values.flat[best]:.2f} ({low:.2f} – {high:.2f})" in page
     assert f"{atlas.rows['confidence'][0]:,}" in page
+
+
+def test_the_last_token_is_no_sink_of_a_decoder_where_one_row_alone_sees_it(atlas: Atlas) -> None:
+    sinks = re.findall(r"Where heads rest[^;]*: ([^;]*);", report(atlas, "m"))
+    assert ["last token" in of_site for of_site in sinks] == [True, False, True]

@@ -22,7 +22,7 @@ from model.analysis.atlas.measure import jobs_in as jobs_in
 from model.analysis.coreference.case_files import cases_for
 from model.analysis.corpus import OWN_CORPUS, CorpusSentence, Origin, read_text
 from model.analysis.metrics.alignment import AlignedPair
-from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads
+from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads, rules_at
 from model.analysis.metrics.head_metrics import ROW_METRICS
 from model.errors import DataError, HeadlightError
 from viz.access import attention, models, texts, traces
@@ -154,6 +154,11 @@ def distances(atlas: Atlas, site: str) -> Float[np.ndarray, "layer_head layer_he
 
 #: The metrics of keys on which heads rest that have nothing to do.
 RESTS: Final = tuple(rule.metric for rule in RULES if rule.is_rest)
+
+
+def rests_at(site: str) -> tuple[str, ...]:
+    """Those of a site: the last token is none where one row alone sees it."""
+    return tuple(rule.metric for rule in rules_at(site) if rule.is_rest)
 
 
 def is_rest(metric: str) -> bool:
