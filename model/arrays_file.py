@@ -4,13 +4,15 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy
+
+from model.errors import DataError, Message
 
 Array = npt.NDArray[Any]
 
@@ -65,6 +67,33 @@ def open_arrays(file: BinaryIO, largest: int) -> Iterator[Mapping[str, Array]]:
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
         yield arrays
+
+
+@contextmanager
+def said_of_file(name: str, message: Message) -> Iterator[None]:
+    """Any error in the block, which reads the file of this name, is a DataError: a sentence.
+
+    `message`: what is said where it is damaged, or no such file, with `{name}` and `{reason}`.
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except TooLargeError as error:
+        raise DataError("{name} is refused: {error}.", name=name, error=error) from error
+    except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
+        raise DataError(message, name=name, reason=reason(error)) from error
+
+
+def checked_array(array: Array, dtype: type[np.generic], shape: Sequence[int | None]) -> Array:
+    """The array, which cannot be written to, of this type and shape (None: any length but 0), or a ValueError."""
+    fits = len(array.shape) == len(shape) and all(
+        size == asked or (asked is None and size > 0) for size, asked in zip(array.shape, shape, strict=True)
+    )
+    if array.dtype != dtype or not fits:
+        raise ValueError(f"expected {dtype.__name__} {list(shape)}, got {array.dtype} {list(array.shape)}")
+    array.setflags(write=False)
+    return array
 
 
 def read_json(arrays: Mapping[str, Array], name: str) -> Any:

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from model import checked
-from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
-from model.errors import DataError
+from model.arrays_file import Array, open_arrays, read_json, said_of_file
+from model.errors import DataError, said
 from model.file_writing import written_file
 from model.folder_files import open_file, read_as_data
 from model.nn.encoder_decoder import SITES
@@ -144,14 +144,9 @@ def load_film(path: str | Path) -> Film:
 
 def read_film(file: BinaryIO, name: str) -> Film:
     """Read what `save_film` wrote, from the file `name`. Raises a DataError if it is no film, damaged, or too large."""
-    try:
-        with open_arrays(file, LARGEST) as arrays:
-            return _read(arrays)
-    except TooLargeError as error:
-        raise DataError("{name} is refused: {error}.", name=name, error=error) from error
-    except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
-        message = "{name} is not a film of a training written by Headlight, or it is damaged ({reason})."
-        raise DataError(message, name=name, reason=reason(error)) from error
+    message = said("{name} is not a film of a training written by Headlight, or it is damaged ({reason}).")
+    with said_of_file(name, message), open_arrays(file, LARGEST) as arrays:
+        return _read(arrays)
 
 
 def _read(arrays: Mapping[str, Array]) -> Film:

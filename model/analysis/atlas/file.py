@@ -21,8 +21,8 @@ from model.analysis.coreference.case_files import PronounCases
 from model.analysis.corpus import CorpusSentence, Origin
 from model.analysis.data_files import Columns
 from model.analysis.metrics.alignment import AlignedPair
-from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
-from model.errors import DataError
+from model.arrays_file import Array, checked_array, open_arrays, read_json, said_of_file
+from model.errors import DataError, said
 from model.file_writing import make_folder, written_file
 from model.folder_files import open_file, read_as_data
 from model.interruption import Progress, no_progress
@@ -70,20 +70,13 @@ def save_atlas(atlas: Atlas, path: str | Path, inside: Path | None = None) -> No
 def load_atlas(path: str | Path) -> Atlas:
     """Read what `save_atlas` wrote. Raises a DataError if the file is missing, no atlas, damaged, or too large."""
     path = Path(path)
-    try:
-        with (
-            read_as_data(path),
-            open_file(path.parent, path.name, LARGEST) as file,
-            open_arrays(file, LARGEST) as arrays,
-        ):
-            return _read({name: arrays[name] for name in arrays})
-    except DataError:
-        raise
-    except TooLargeError as error:
-        raise DataError("{name} is refused: {error}.", name=path.name, error=error) from error
-    except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
-        message = "{name} is not an atlas written by Headlight, or it is damaged ({reason})."
-        raise DataError(message, name=path.name, reason=reason(error)) from error
+    with (
+        said_of_file(path.name, said("{name} is not an atlas written by Headlight, or it is damaged ({reason}).")),
+        read_as_data(path),
+        open_file(path.parent, path.name, LARGEST) as file,
+        open_arrays(file, LARGEST) as arrays,
+    ):
+        return _read({name: arrays[name] for name in arrays})
 
 
 def cache_path(folder: Path, model: str, corpus: str) -> Path:
@@ -135,18 +128,18 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
     if header["format"] not in _READABLE or tuple(header["sites"]) != SITES:
         raise ValueError(f"format {header['format']!r} with {header['sites']}, expected {FORMAT!r} with {list(SITES)}")
     texts, translations = (_texts(header[name]) for name in ("texts", "translations"))
-    mean_outputs = _checked(arrays["mean_outputs"], np.float32, (len(SITES), None, None, None))
+    mean_outputs = checked_array(arrays["mean_outputs"], np.float32, (len(SITES), None, None, None))
     shape = mean_outputs.shape[:3]
     heads = shape[1] * shape[2]
     rows = {str(name): tuple(int(count) for count in counts) for name, counts in header["rows"].items()}
-    metrics = {name: _checked(arrays[f"figures/{name}"], np.float32, shape) for name in rows}
+    metrics = {name: checked_array(arrays[f"figures/{name}"], np.float32, shape) for name in rows}
     intervals = {
-        name: _checked(arrays[f"intervals/{name}"], np.float32, (*shape, 2))
+        name: checked_array(arrays[f"intervals/{name}"], np.float32, (*shape, 2))
         for name in rows
         if f"intervals/{name}" in arrays
     }
     strongest = {
-        name: _checked(arrays[f"strongest/{name}"], np.int32, (*shape, None))
+        name: checked_array(arrays[f"strongest/{name}"], np.int32, (*shape, None))
         for name in rows
         if f"strongest/{name}" in arrays
     }
@@ -165,7 +158,7 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
         intervals=MappingProxyType(intervals),
         rows=MappingProxyType(rows),
         strongest=MappingProxyType(strongest),
-        divergences=_checked(arrays["divergences"], np.float32, (len(SITES), heads, heads)),
+        divergences=checked_array(arrays["divergences"], np.float32, (len(SITES), heads, heads)),
         mean_outputs=mean_outputs,
         heads=MappingProxyType(_heads(header.get("heads"), shape)),
         origin=_origin(header.get("origin")),
@@ -206,14 +199,3 @@ def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValueError("its texts are no texts")
     return tuple(value)
-
-
-def _checked(array: Array, dtype: type[np.generic], shape: Sequence[int | None]) -> Array:
-    """The array, which cannot be written to, of this type and shape (None: any length but 0)."""
-    fits = len(array.shape) == len(shape) and all(
-        size == asked or (asked is None and size > 0) for size, asked in zip(array.shape, shape, strict=True)
-    )
-    if array.dtype != dtype or not fits:
-        raise ValueError(f"expected {dtype.__name__} {list(shape)}, got {array.dtype} {list(array.shape)}")
-    array.setflags(write=False)
-    return array

@@ -19,8 +19,8 @@ from model.analysis.atlas.file import UNFINISHED, drop_oldest
 from model.analysis.corpus import CorpusSentence, corpus_digest
 from model.analysis.head_description.cells import KINDS
 from model.analysis.head_description.measure import Measured, SiteSums, cells_of, measure_in_stages
-from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
-from model.errors import DataError
+from model.arrays_file import Array, checked_array, open_arrays, read_json, said_of_file
+from model.errors import DataError, said
 from model.file_writing import make_folder, written_file
 from model.folder_files import open_file, read_as_data
 from model.interruption import Progress, no_progress
@@ -58,20 +58,13 @@ def save_measured(measured: Measured, path: str | Path, inside: Path | None = No
 def load_measured(path: str | Path) -> Measured:
     """Read what `save_measured` wrote. Raises a DataError if the file is missing, none of these, or damaged."""
     path = Path(path)
-    try:
-        with (
-            read_as_data(path),
-            open_file(path.parent, path.name, LARGEST) as file,
-            open_arrays(file, LARGEST) as arrays,
-        ):
-            return _read({name: arrays[name] for name in arrays})
-    except DataError:
-        raise
-    except TooLargeError as error:
-        raise DataError("{name} is refused: {error}.", name=path.name, error=error) from error
-    except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
-        message = "{name} was not written by Headlight, or it is damaged ({reason})."
-        raise DataError(message, name=path.name, reason=reason(error)) from error
+    with (
+        said_of_file(path.name, said("{name} was not written by Headlight, or it is damaged ({reason}).")),
+        read_as_data(path),
+        open_file(path.parent, path.name, LARGEST) as file,
+        open_arrays(file, LARGEST) as arrays,
+    ):
+        return _read({name: arrays[name] for name in arrays})
 
 
 def cache_path(folder: Path, model: str, corpus: str) -> Path:
@@ -120,7 +113,9 @@ def _read(arrays: Mapping[str, Array]) -> Measured:
         for site in heads
     }
     repeated = {
-        name.partition("/")[2]: _checked(arrays[name], (None,)) for name in arrays if name.startswith("repeated/")
+        name.partition("/")[2]: checked_array(arrays[name], np.float32, (None,))
+        for name in arrays
+        if name.startswith("repeated/")
     }
     return Measured(
         model=str(header["model"]),
@@ -145,16 +140,7 @@ def _site(arrays: Mapping[str, Array], site: str, tokens: tuple[str, ...], texts
     for field in fields(SiteSums):
         if field.name != "tokens":
             axes = field.type.dim_str.split()  # type: ignore[union-attr]
-            found[field.name] = _checked(arrays[f"{site}/{field.name}"], [lengths.get(axis) for axis in axes])
+            found[field.name] = checked_array(
+                arrays[f"{site}/{field.name}"], np.float32, [lengths[axis] for axis in axes]
+            )
     return SiteSums(tokens=tokens, **found)
-
-
-def _checked(array: Array, shape: Sequence[int | None]) -> Array:
-    """The array, which cannot be written to, of float32 and this shape (None: any length)."""
-    fits = len(array.shape) == len(shape) and all(
-        want in (None, size) for size, want in zip(array.shape, shape, strict=True)
-    )
-    if array.dtype != np.float32 or not fits:
-        raise ValueError(f"expected float32 {list(shape)}, got {array.dtype} {list(array.shape)}")
-    array.setflags(write=False)
-    return array
