@@ -5,8 +5,9 @@
 2. A rule is a cell (`cells`): its gain is the Kullback–Leibler divergence in nats between the share of the free weight
    that the head gives it and the share that an even look would, times the part of the weight whose rows have such a
    key. The largest gain is the rule: an even look is no rule.
-3. It must hold: in `ROWS` rows and half as many texts, clearly above an even look, in most texts; and it must tell a
-   part of what sets the head apart from an even look (`WEAK`, `CLEAR`), or be among the strongest of its model.
+3. It must hold: in `ROWS` rows and half as many texts, clearly above an even look, in most texts, and be no less than
+   the middle head's share unless it is `MOST` of this head's weight; and it must tell a part of what sets the head
+   apart from an even look (`WEAK`, `CLEAR`), or be among the strongest of its model.
 4. Otherwise the most unusual metric within this model, if its interval lies off the middle head's value; otherwise
    nothing.
 5. What more is said: which tokens wake it, or see another rule; else the tokens that it likes, whoever asks.
@@ -193,12 +194,14 @@ class _Table:
         self._find_sinks(sums)
         self.only_sinks = self._only_sinks()
         clear = (self.low[of_cells] > ABOVE * self.even) & (self.above > STEADY)
-        holds = counted[:, None] & clear & ~self.only_sinks
+        self.middle = np.median(self.value, axis=1)
+        # A head that merely leans where most heads of its model lean more is not told apart by it.
+        leans_less = (self.value < self.middle[:, None])[of_cells] & (self.value[of_cells] < MOST)
+        holds = counted[:, None] & clear & ~leans_less & ~self.only_sinks
         self.nats = gain(self.value[of_cells], self.even) * holds
         self.gains = self.nats * self.part
         self.counted = counted
         self.heads = self.value.shape[1]
-        self.middle = np.median(self.value, axis=1)
         # Where all heads have the same, nothing is alike.
         self.alike = np.nan_to_num(np.corrcoef(self.value + 1e-9 * np.arange(self.heads)))
         held = (sums.resting.sum((0, 1)) > 1e-3 * sums.rows.sum() * self.heads).tolist()
@@ -299,9 +302,11 @@ class _Table:
 
     def _says_something(self, number: Number, head: int) -> bool:
         """Whether a head can be described by a number that is unusual: never by what it looks at less than others."""
+        is_high = number.value > number.middle
+        if number.metric == "same keys" and is_high and number.value >= MOST:
+            return True
         if self._from_an_end(number) > 2 * FIRST_HEADS:
             return False
-        is_high = number.value > number.middle
         if number.even is not None:
             part = float(self.part[self.cells.index(number.metric), head])
             return is_high and number.low > ABOVE * number.even and number.value * part >= NOTICED

@@ -68,6 +68,14 @@ def backwards(keys: Sequence[str], rows: int) -> torch.Tensor:
     return torch.eye(rows, len(keys)).flip(1) + 1e-3
 
 
+def less_backwards(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return 0.3 * torch.eye(rows, len(keys)).flip(1) + 0.7 / len(keys)
+
+
+def at_some(keys: Sequence[str], rows: int) -> torch.Tensor:
+    return torch.rand(len(keys), generator=torch.Generator().manual_seed(len(keys))).pow(8).expand(rows, -1)
+
+
 def along(keys: Sequence[str], rows: int) -> torch.Tensor:
     places = torch.arange(rows)[:, None] * (len(keys) - 1) / (rows - 1)
     return ((torch.arange(len(keys)) - places).abs() <= 1) + 1e-3
@@ -76,7 +84,7 @@ def along(keys: Sequence[str], rows: int) -> torch.Tensor:
 PLANTED: dict[str, list[Look]] = {
     ENCODER: [at(-1), at(0), at_marks, evenly, at_the_end, at(1), at_copies, nearly_evenly],
     DECODER: [at(-1), at(0), at(-2), evenly, at_the_first, after_copies, at_marks, nearly_evenly],
-    CROSS: [along, *[backwards] * 6, at_marks],
+    CROSS: [along, *[backwards] * 4, at_some, less_backwards, at_marks],
 }
 
 
@@ -150,6 +158,17 @@ def test_a_planted_head_has_its_rule(
 @pytest.mark.parametrize("site", [ENCODER, DECODER])
 def test_an_even_look_is_no_rule(described: dict[str, list[HeadDescription]], site: str) -> None:
     assert {described[site][head].kind for head in (3, 7)} == {"spreads"}
+
+
+def test_a_rule_that_most_heads_follow_more_is_not_told(described: dict[str, list[HeadDescription]]) -> None:
+    assert described[CROSS][6].kind == "nothing"
+
+
+def test_the_same_tokens_in_every_row_are_an_answer_and_said_once(described: dict[str, list[HeadDescription]]) -> None:
+    found = described[CROSS][5]
+    assert found.main is not None
+    assert (found.kind, found.main.metric) == ("unusual", "same keys")
+    assert found.second is None or found.second.kind != "columns"
 
 
 @pytest.mark.parametrize(("site", "place"), [(ENCODER, "last"), (DECODER, "first")])
