@@ -45,7 +45,7 @@ KINDS: Final = {
     "it": "“it”, a subject and another noun",
     "people": "“he”, “she”, “they”, people",
     "possessive": "“its”, “his”, “her”",
-    "reflexive": "“himself”, “herself”, “itself”",
+    "reflexive": "“himself”, “herself”",
     "equal": "“it”, two nouns side by side",
 }
 READINGS: Final = {"word_in": "token just read", "word_out": "token being predicted"}
