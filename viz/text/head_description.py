@@ -72,8 +72,8 @@ _NAMES: Final[Mapping[str, str]] = {
 #: What an unusual metric says, above the middle head and below it.
 _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
     "distance": (
-        said("Attends unusually far: {value} away on average, {rank}."),
-        said("Attends unusually near: {value} away on average, {rank}."),
+        said("Attends to unusually distant tokens: {value} away on average, {rank}."),
+        said("Attends to unusually close tokens: {value} away on average, {rank}."),
     ),
     "fill": (
         said("Spreads unusually evenly: as if over {value} of the tokens, {rank}."),

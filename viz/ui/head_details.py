@@ -57,7 +57,7 @@ def _numbers(described: Described, found: "HeadDescription") -> HeadNumbers:
     overall = described.overall[head.site]
     shown = [] if found.main is None else [found.main]
     shown += [number for number in found.unusual if found.main is None or number.metric != found.main.metric]
-    sorts = {_("by kind of token"): head_descriptions.KINDS, _("by place"): head_descriptions.PLACES}
+    sorts = {_("by kind of token"): head_descriptions.KINDS, _("by position"): head_descriptions.PLACES}
     return HeadNumbers(
         strips=[_strip(number, overall[number.metric]) for number in shown if number.metric in overall],
         shares=[Bars(title, _bars(described, head, cells)) for title, cells in sorts.items()],
@@ -100,7 +100,7 @@ def _examples(reader: "Reader", described: Described, head: "HeadName") -> None:
     """Texts of the whole range, or at random, or those that contain something."""
     strength = head_descriptions.strength(described, head)
     if not strength.order:
-        frame.small_print("No text of the corpus has a row of which this can be said.")
+        frame.small_print("No text of the corpus has a row to which this applies.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         labels = {_(label): name for name, label in HOW.items()}

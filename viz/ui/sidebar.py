@@ -244,7 +244,7 @@ def _offered_languages(choice: ModelChoice) -> None:
     shown = {"reads": choice.reads or offered.chosen[0], "writes": choice.writes or offered.chosen[1]}
     of_reads, of_writes, unsaid = {
         "sound": (said("Spoken language"), said("The model writes"), said("Found out by the model")),
-        "picture": (said("From"), said("Task"), said("As its settings begin")),
+        "picture": (said("From"), said("Task"), said("Model default")),
     }.get(models.reads(choice) or "", (said("From"), said("Into"), said("What the text says: >>{code}<<")))
     if models.sides(choice):
         of_reads = said("The model reads")

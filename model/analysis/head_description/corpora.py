@@ -72,7 +72,7 @@ def corpus_for(reader: Reader) -> CorpusChoice:
 
 def _needs_corpus(language: str) -> Message:
     if language:
-        message = "This model reads the language “{language}”; our texts are English, German and Chinese."
+        message = "This model reads “{language}”; our texts are English, German and Chinese."
         return said(message, language=language)
     return said(
         "The tokenizer of this model splits English, German and Chinese words into many tokens, so its language is "

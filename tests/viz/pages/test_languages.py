@@ -132,7 +132,7 @@ def test_a_task_of_a_model_of_pictures_is_chosen_and_stands_in_the_address(
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     picture_zoo.SAVED["donut"](tmp_path / "donut")
     app = opened_page(app_of())
-    assert app.selectbox(key="writes").options == ["As its settings begin", "letter", "receipt-v2"]
+    assert app.selectbox(key="writes").options == ["Model default", "letter", "receipt-v2"]
     app.selectbox(key="writes").select("letter")
     healthy(run_page(app, "attention"))
     assert app.query_params["writes"] == "letter"

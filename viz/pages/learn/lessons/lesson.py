@@ -52,9 +52,8 @@ class Question:
 
     ask: str  #: the question
     options: tuple[str, ...]  #: what can be chosen; `{name}` as in a text
-    wrong: tuple[
-        str, ...
-    ]  #: for each option, what is the case instead, and the misconception; empty for the one that is right
+    #: for each option, what is the case instead, and the misconception; empty for the one that is right
+    wrong: tuple[str, ...]
     answer: str  #: the name of what the view has found that is the answer, one of the options
     because: str  #: said with the verdict
 

@@ -211,7 +211,7 @@ def followed(shipped: "Shipped") -> View:
 _KINDS: Final = {
     "it": said("“it”: a subject and another noun"),
     "equal": said("“it”: two nouns side by side"),
-    "people": said("people: he, she"),
+    "people": said("people: he, she, they"),
     "possessive": said("possessives: its, his, her"),
     "reflexive": said("reflexives: himself, herself"),
 }

@@ -186,7 +186,7 @@ def influence(shipped: "Shipped", *, kind: Kind, layers: int) -> View:
 def looks_far(shipped: "Shipped", *, text: str) -> View:
     """How far away the key with the largest weight is in each head of the first layer, at the farthest.
 
-    Told is the surest of the rows that a restricted attention would cut off.
+    The row named is the surest of those that a restricted attention would cut off.
     """
     trace = shipped.trace(text)
     weights = trace.weights(ENCODER, 0).numpy()

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 #: The paper's base model (Table 3), with the shared vocabulary of §5.1.
 BASE: Final = TransformerConfig(vocab_size=37_000)
 _FULL: Final = FullPage("model_card", {"model_section": "Overview"})
+_COLUMNS: Final = (
+    Column(said("part")), Column(said("parameters")), Column(said("base model"), is_number=True),
+    Column(said("this model"), is_number=True),
+)  # fmt: skip
 
 
 def matrices(shipped: "Shipped") -> View:
@@ -45,7 +49,7 @@ def matrices(shipped: "Shipped") -> View:
         "attention.",
         d_model=BASE.d_model, heads=BASE.num_heads, counted=found["counted"],
     )  # fmt: skip
-    return View(Rows(_columns(said("part")), rows), found, caption, _FULL)
+    return View(Rows(_COLUMNS, rows), found, caption, _FULL)
 
 
 def counted(shipped: "Shipped") -> View:
@@ -88,7 +92,7 @@ def counted(shipped: "Shipped") -> View:
         "(§5.1), {own:,} here.",
         base=BASE.vocab_size, own=config.vocab_size,
     )  # fmt: skip
-    return View(Rows(_columns(said("one")), rows), found, caption, _FULL)
+    return View(Rows(_COLUMNS, rows), found, caption, _FULL)
 
 
 def _of_attention(config: TransformerConfig) -> tuple[int, ...]:
@@ -103,10 +107,3 @@ def _sizes(config: TransformerConfig, counts: ParameterCounts) -> tuple[int, ...
     network, norm = network // config.num_layers, 2 * config.d_model
     layers = attention + network + 2 * norm, 2 * attention + network + 3 * norm
     return attention, network, norm, *layers, counts.embedding, counts.total
-
-
-def _columns(first: Message) -> tuple[Column, ...]:
-    return (
-        Column(first), Column(said("parameters")), Column(said("base model"), is_number=True),
-        Column(said("this model"), is_number=True),
-    )  # fmt: skip
