@@ -81,7 +81,10 @@ def _needs_corpus(language: str) -> Message:
 
 
 def _pieces_a_word(reader: Reader) -> Mapping[str, float]:
-    """Language → how many tokens a word has; none of one that has characters that the tokenizer does not know."""
+    """Language → how many tokens a word has; none of one that has characters that the tokenizer does not know.
+
+    Languages after one that has hardly more than a token a word are not looked at: none of them could be much better.
+    """
     unknown = {token for token in reader.all_tokens() if token.strip("<>[]").casefold() in ("unk", "unknown")}
     found = {}
     for language in LANGUAGES:
@@ -91,6 +94,8 @@ def _pieces_a_word(reader: Reader) -> Mapping[str, float]:
         tokens = [token for trace in traces for token in _read_tokens(trace)]
         if tokens and unknown.isdisjoint(tokens):
             found[language] = len(tokens) / sum(len(word_spans(text)) for text, _target in texts)
+            if found[language] <= WORSE:
+                break
     return found
 
 

@@ -8,8 +8,8 @@
 3. It must hold: in `ROWS` rows and half as many texts, clearly above an even look, in most texts, and be no less than
    the middle head's share unless it is `MOST` of this head's weight; and it must tell a part of what sets the head
    apart from an even look (`WEAK`, `CLEAR`), or be among the strongest of its model.
-4. Otherwise the most unusual metric within this model, if its interval lies off the middle head's value; otherwise
-   nothing.
+4. Otherwise the most unusual metric within this model, if its interval lies off the middle head's value, or that it
+   looks at the same keys in every row, if that is `MOST` of its picture; otherwise nothing.
 5. What more is said: which tokens wake it, or see another rule; else the tokens that it likes, whoever asks.
 """
 
@@ -301,7 +301,7 @@ class _Table:
         return min(number.rank, number.heads + 1 - number.rank) / number.heads
 
     def _says_something(self, number: Number, head: int) -> bool:
-        """Whether a head can be described by a number that is unusual: never by what it looks at less than others."""
+        """Whether a head can be described by a number off the middle: never by what it looks at less than others."""
         is_high = number.value > number.middle
         if number.metric == "same keys" and is_high and number.value >= MOST:
             return True
