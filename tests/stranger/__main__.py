@@ -51,6 +51,7 @@ EXAMPLES: Final = {
     r"headlight": Example(f"app {_PORT}", is_server=True),
     r"headlight \w+.*": Example(),
     r"pip install (\.|'\.\[\w+\]'|-r viz/notebook/requirements\.txt)": Example(left_out="done below"),
+    r"pip install -r \.packaging/cluster-requirements\.txt": Example(in_clone=True),
     r"python -m http\.server .*": Example("--bind 127.0.0.1 PORT", is_server=True),
     r"python -m viz\.locale.*": Example(in_clone=True),
     r"python -m (model|viz\.\w+)( .*)?": Example(),
