@@ -20,7 +20,7 @@ DIGITS: Final = 6
 
 def moved_report(found: MovedHeads) -> str:
     """What `python -m model compare` prints."""
-    lines = [f"{_compared(found)} texts compared, {found.skipped} skipped, {found.by_words} of them by words"]
+    lines = [f"{_compared(found)} texts compared, {found.by_words} of them by words; {found.skipped} skipped"]
     if found.gain is not None:
         value, low, high = found.gain
         lines.append(f"log-likelihood of a token, second less first: {value:+.4f} nats ({low:+.4f} to {high:+.4f})")
