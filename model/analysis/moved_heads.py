@@ -153,7 +153,7 @@ def same_sites(first: Reader, second: Reader) -> tuple[str, ...]:
     """The attentions of which both models have the same heads. Raises a DataError if there are none."""
     ours, theirs = first.abilities.heads, second.abilities.heads
     sites = tuple(site for site in ours if tuple(theirs.get(site, ())) == tuple(ours[site]))
-    if not sites or "text" not in (first.abilities.reads, second.abilities.reads):
+    if not sites or {first.abilities.reads, second.abilities.reads} != {"text"}:
         message = (
             "Expected two models that read text and have the same heads, such as one before and after fine-tuning; got "
             "{first} and {second}."
