@@ -31,7 +31,7 @@ NAME_CONTEXT: Final = "name of the language"
 
 #: Function → the places of its texts, counted from 1; the errors' classes are added by their names.
 PLURALS: Final = frozenset({"plural", "said_plural"})
-SINGULARS: Final = frozenset({"_", "said", "line_error", "note", "caption", "small_print"})
+SINGULARS: Final = frozenset({"_", "said", "line_error", "note", "caption"})
 #: Where the choices of a person are described.
 _SELECTION: Final = ROOT / "viz" / "selection"
 _ERRORS_FILE: Final = ROOT / "model" / "errors.py"

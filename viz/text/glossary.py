@@ -1,16 +1,17 @@
 """Terms of the field that texts use, each in two sentences, in every language of the app.
 
 A text gets a link to `#term-LESSON` at the first place of each term, whose title is the sentences: plain Markdown, so
-nothing of a text becomes HTML. `viz/pictures/head_tools/terms.js` shows the title on hover, focus and tap.
-`python -m viz.text.glossary` prints the terms for `.github/GLOSSARY.md`.
+nothing of a text becomes HTML. Pages explain a term once (`viz/ui/terms.py`); `viz/pictures/head_tools/terms.js` shows
+the title on hover, focus and tap. `python -m viz.text.glossary` prints the terms for `.github/GLOSSARY.md`.
 """
 
 import re
 import tomllib
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from viz.text import messages
 
@@ -19,8 +20,8 @@ FILE: Final = Path(__file__).with_name("glossary.toml")
 HREF: Final = "#term-"
 #: Of a text, so many terms at most are explained: the first ones.
 MOST: Final = 4
-#: Code, formulas and links, in which nothing is linked.
-_CLOSED: Final = re.compile(r"`[^`]*`|\$[^$]*\$|!?\[[^\]]*\]\([^)]*\)")
+#: Code, formulas, links and quoted words, in which nothing is linked.
+_CLOSED: Final = re.compile(r"`[^`]*`|\$[^$]*\$|!?\[[^\]]*\]\([^)]*\)|“[^”]*”")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +36,38 @@ class Term:
 @cache
 def terms(language: str) -> tuple[Term, ...]:
     """Every term in a language; in English where that language does not have it."""
-    entries = tomllib.loads(FILE.read_text(encoding="utf-8"))["terms"]
-    found = ((entry.get(language) or entry[messages.ENGLISH], entry["lesson"]) for entry in entries)
+    found = ((entry.get(language) or entry[messages.ENGLISH], entry["lesson"]) for entry in _content()["terms"])
     return tuple(Term((of["name"], *of.get("also", ())), of["text"], lesson) for of, lesson in found)
 
 
-def explained(text: str) -> str:
-    """Markdown in which each term of the glossary is a link at its first place, at most `MOST` of them."""
+def explained(text: str, known: Container[str] = ()) -> tuple[str, list[str]]:
+    """Markdown in which each term is a link at its first place, at most `MOST` of them; the first names of these.
+
+    Terms whose first names are `known` are left as they are.
+    """
     by_name, pattern = _search(messages.language())
-    known: set[Term] = set()
+    found: list[str] = []
 
     def link(match: re.Match[str]) -> str:
         term = by_name.get(match[0])
-        if term is None or term in known or len(known) == MOST:
+        if term is None or term.names[0] in known or term.names[0] in found or len(found) == MOST:
             return match[0]
-        known.add(term)
+        found.append(term.names[0])
         return f'[{match[0]}]({HREF}{term.lesson} "{term.text}")'
 
-    return pattern.sub(link, text)
+    return pattern.sub(link, text), found
+
+
+@cache
+def _content() -> dict[str, Any]:
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 @cache
 def _search(language: str) -> tuple[dict[str, Term], re.Pattern[str]]:
     """The terms of a language by their names, and what finds them or what is left alone; the longest name wins."""
     by_name = {name: term for term in terms(language) for name in term.names}
-    names = sorted(by_name, key=len, reverse=True)
+    names = sorted((*by_name, *_content()["other_words"].get(language, ())), key=len, reverse=True)
     # A word of Latin letters ends where letters do; Chinese has no such ends.
     whole = (rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])" for name in names)
     return by_name, re.compile("|".join((_CLOSED.pattern, *whole)))

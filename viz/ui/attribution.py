@@ -18,7 +18,7 @@ from viz.server.background_jobs import Task
 from viz.text import html
 from viz.text.messages import Message, _, in_a_row, plural, said, shown, with_commas
 from viz.text.written import NamedHead, decimal, signed, spoken
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, terms
 from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, digits, table
 
@@ -107,15 +107,15 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
         message = "What hiding each span costs {choice}, and what {num_methods} methods give each span"
     alt = _(message, num_methods=len(explained.scores), choice=choice)
     frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
-    st.markdown(answer(explained, names, choice))
+    terms.markdown(answer(explained, names, choice))
     if explained.of_sound:
-        frame.small_print(
+        frame.caption(
             "A span is hidden so that nothing attends to its frames, neither in the encoder nor in cross-attention; a "
             "frame next to it may still contain a little of its sound. “Hidden alone” is measured. Warm: the span "
             "supports this choice; cold: it opposes it. Each row has its own scale."
         )
     else:
-        frame.small_print(
+        frame.caption(
             "Warm: the word supports this choice; cold: it opposes it. Each row has its own scale, up to its largest "
             "number. “Hidden alone” is measured. Gradients take into account what the token is compared with; the "
             "other methods show what the row that writes it consists of, whatever is written there."
@@ -123,11 +123,11 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     if not explained.untested:
         _show_test(explained, names, choice, key=key, name=name)
     if certainty := integration_sentence(explained):
-        st.caption(certainty)
+        terms.caption(certainty)
     for method, why in explained.lacking.items():
         st.info(plain(_("{method}: {reason}", method=names[method], reason=why)), icon=":material/info:")
     with st.expander(_("The methods"), key=f"{key}-methods"):
-        st.markdown(_(METHODS_IN_WORDS))
+        terms.markdown(_(METHODS_IN_WORDS))
     controls.table_button(_("Table (CSV)"), partial(numbers, explained), name)
 
 
@@ -135,7 +135,7 @@ def _show_test(explained: "Explained", names: "Mapping[Method, str]", choice: st
     """The deletion test, and a table of what each method ranks first."""
     alt = _("{choice} while words are hidden, in the order of each method and in random orders", choice=choice)
     frame.chart(figures.deletion_lines(explained, names, _("nats")), f"{key}-deletion", f"{name}-deletion", alt)
-    frame.small_print(
+    frame.caption(
         "The deletion test of {choice}: its log-probability (for two tokens, the difference) while words are "
         "hidden one after another, so that nothing attends to them. It measures the order given by a method, "
         "with several words hidden at once; it does not measure the effect of each word alone. Grey: the range "
@@ -148,7 +148,7 @@ def _show_test(explained: "Explained", names: "Mapping[Method, str]", choice: st
     columns = (*_COLUMNS, html.Column(most_needed, is_number=True), html.Column(title, is_number=True))
     rows = [_row(explained, method, names) for method in explained.scores]
     st.html(html.table(columns, rows, label=_("What each method ranks first")))
-    frame.small_print(
+    frame.caption(
         "Drop: mean over 1, 2 … all words hidden. Rank: the rank that a method gives to the word that costs most "
         "when it is hidden alone. {what}",
         what=what,

@@ -9,6 +9,7 @@ import streamlit as st
 
 from viz.text.messages import _, shown, with_commas
 from viz.text.metrics import METRICS
+from viz.ui import terms
 
 #: What the name of such a file ends with.
 NAME: Final = "formulas.md"
@@ -61,4 +62,4 @@ def _show(title: str, tex: str, text: str) -> None:
     if title:
         st.markdown(f"**{title}**")
     st.latex(tex)
-    st.caption(_(text))
+    terms.caption(_(text))

@@ -17,10 +17,9 @@ from viz.selection import state
 from viz.server import limits
 from viz.server.widgets import sent
 from viz.text import messages
-from viz.text.glossary import explained
 from viz.text.messages import Message, _, said, shown
 from viz.text.written import NAMES, byte_count
-from viz.ui import downloads, present, sidebar
+from viz.ui import downloads, present, sidebar, terms
 from viz.ui.collection import pins
 from viz.ui.controls import plain
 
@@ -144,17 +143,12 @@ def _head_of(point: object) -> Head | None:
 
 def note(text: str, /, **values: object) -> None:
     """Show a sentence beside the information sign; arguments as of `messages._`."""
-    st.info(_(text, **values), icon=":material/info:")
+    st.info(terms.explained(_(text, **values)), icon=":material/info:")
 
 
 def caption(text: str, /, **values: object) -> None:
-    """Show what a picture shows, its terms explained by the glossary; arguments as of `messages._`."""
-    st.caption(explained(_(text, **values)))
-
-
-def small_print(text: str, /, **values: object) -> None:
-    """Show a remark whose terms are not explained; arguments as of `messages._`."""
-    st.caption(_(text, **values))
+    """Show a remark, or how a picture is read, in small print; arguments as of `messages._`."""
+    terms.caption(_(text, **values))
 
 
 def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
@@ -205,6 +199,7 @@ def check_settings() -> None:
 @contextmanager
 def page_run() -> Iterator[None]:
     """Around the run of a page: its slot among those that compute, and on a shared server its time."""
+    terms.begin_page()
     with limits.page_run(), errors_shown(), limits.limited():
         yield
 
@@ -216,11 +211,13 @@ def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
     page runs.
     """
 
-    @st.fragment(key=_part_key(show))
+    key = _part_key(show)
+
+    @st.fragment(key=key)
     def part(model: object, draw: Callable[[], None]) -> None:
         if model != state.current().model:
             st.rerun()
-        with limits.at_work(), errors_shown(), limits.limited():
+        with terms.part(key), limits.at_work(), errors_shown(), limits.limited():
             draw()
         state.publish()
         present.draw()

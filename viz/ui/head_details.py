@@ -25,7 +25,7 @@ from viz.selection.choices import ALL_HEADS
 from viz.text import head_description
 from viz.text.messages import _, plural, said
 from viz.text.written import head_label
-from viz.ui import frame, long_work, present
+from viz.ui import frame, long_work, present, terms
 
 if TYPE_CHECKING:
     from model import Reader
@@ -100,7 +100,7 @@ def _examples(reader: "Reader", described: Described, head: "HeadName") -> None:
     """Texts of the whole range, or at random, or those that contain something."""
     strength = head_descriptions.strength(described, head)
     if not strength.order:
-        frame.small_print("No text of the corpus has a row to which this applies.")
+        frame.caption("No text of the corpus has a row to which this applies.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         labels = {_(label): name for name, label in HOW.items()}
@@ -113,7 +113,7 @@ def _examples(reader: "Reader", described: Described, head: "HeadName") -> None:
         elif how == "search":
             help_text = _("Letters within a text, or a pattern for a word: * is any letters, ? is one.")
             wanted = st.text_input(_("Word or pattern"), key=_WANTED, max_chars=LONGEST, help=help_text)
-    st.caption(_of_what(strength))
+    terms.caption(_of_what(strength))
     found = _searched(described, head, strength, wanted) if how == "search" else []
     texts = found if how == "search" else _tenths(strength) if how == "tenths" else _random(strength)
     numbers = [text.number for text in texts]
@@ -173,16 +173,16 @@ def _placed(strength: Strength, place: int) -> _Text:
 def _searched(described: Described, head: "HeadName", strength: Strength, wanted: str) -> list[_Text]:
     """Texts that contain what a person typed, over the whole range; above them how many there are, and their mean."""
     if not wanted.strip():
-        frame.small_print("Type a word that a text is to contain.")
+        frame.caption("Type a word that a text is to contain.")
         return []
     hits = set(head_descriptions.containing(described, head.site, wanted))
     places = [place for place, number in enumerate(strength.order) if number in hits]
     if not places:
-        frame.small_print("No text of the corpus contains this.")
+        frame.caption("No text of the corpus contains this.")
         return []
     own = strength.values[[strength.order[place] for place in places]].mean()
     all_texts = strength.values[list(strength.order)].mean()
-    frame.small_print(
+    frame.caption(
         "{found:,} of {count:,} texts, {share:.0%} of the corpus: {mean} on average; all texts {all_texts}.",
         found=len(places),
         count=len(strength.values),

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Float
 from numpy import ndindex
 
@@ -17,6 +16,7 @@ from viz.text import written
 from viz.text.messages import _, plural, said, shown
 from viz.text.metrics import JOBS, METRICS, OF_SENTENCES
 from viz.text.written import CROSS, NamedHead
+from viz.ui import terms
 
 if TYPE_CHECKING:
     from model import Abilities, Trace
@@ -202,7 +202,7 @@ def show(trace: "Trace", site: str, layer: int, head: int, *, with_job: bool) ->
     if measured is None and not attention.is_long(trace, site):
         measured = findings.in_sentence(trace, site)
     if measured is not None:
-        st.caption(sentence(measured, layer, head))
+        terms.caption(sentence(measured, layer, head))
 
 
 def show_taught(site: str) -> None:
@@ -214,7 +214,7 @@ def show_taught(site: str) -> None:
             "Whether the translation uses the head is another question: switch it off under *Compare*, *Cause*."
         )
         taught_so = _(message, head=NamedHead(site, *taught).link)
-        st.caption(taught_so)
+        terms.caption(taught_so)
 
 
 def sentence(measured: HeadJobs, layer: int, head: int) -> str:

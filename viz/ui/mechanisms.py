@@ -13,7 +13,7 @@ from viz.text import written
 from viz.text.html import swatches
 from viz.text.messages import _, plural, said, shown
 from viz.text.written import file_name, with_minus
-from viz.ui import frame
+from viz.ui import frame, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def masks(trace: "Trace") -> None:
     with st.grid(3, min_column_width=290, gap="small"):
         for site in trace.sites:
             _site(trace, site)
-    frame.small_print(
+    frame.caption(
         "Rows are queries, columns are keys. A single text needs no padding, so keys are masked only because of "
         "their positions: a decoder must not see what comes later, and a window hides distant keys from a row."
     )
@@ -92,7 +92,7 @@ def _site(trace: "Trace", site: str) -> None:
     if attention.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
         with st.container(gap="xsmall"):
             st.markdown(f"**{written.label(site)}**")
-            frame.small_print(
+            frame.caption(
                 "{num_queries:,} × {num_keys:,} tokens are too many for legible cells (at most {max_tokens}); the "
                 "rule, in the first of {layers} layers: {rule}.",
                 num_queries=len(queries),
@@ -106,7 +106,7 @@ def _site(trace: "Trace", site: str) -> None:
         with st.container(gap="xsmall"):
             st.markdown(f"**{written.label(site)}**")
             message = "{layers}: a row may see {rule}."
-            st.caption(plain(_(message, layers=layers_in_words(mask.layers, count), rule=mask.rule)))
+            terms.caption(plain(_(message, layers=layers_in_words(mask.layers, count), rule=mask.rule)))
             codes, name = reasons(mask.by_position, mask.by_padding), f"{site}-{mask.layers[0]}"
             frame.chart(
                 mask_heatmap(codes, queries, keys, rows_write=trace.rows_write(site)),
@@ -140,7 +140,7 @@ def positions(trace: "Trace") -> None:
         if scheme_of_site.site:
             st.markdown(f"**{written.label(scheme_of_site.site)}**")
         _draw_scheme(scheme_of_site, trace)
-        frame.small_print(_HOW_TO_READ[scheme_of_site.what])
+        frame.caption(_HOW_TO_READ[scheme_of_site.what])
     if not schemes and scheme not in ("none", "unknown"):
         frame.note("This model does not expose these numbers, so there is no picture of them.")
 

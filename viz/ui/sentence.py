@@ -16,7 +16,7 @@ from viz.text.language import NAMES, other_language
 from viz.text.messages import _, plural, said, shown
 from viz.text.written import CROSS
 from viz.theme import ROLE_COLOURS
-from viz.ui import frame, long_work
+from viz.ui import frame, long_work, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ def show(trace: "Trace", head: "DeltaGenerator") -> None:
 def show_cautions(trace: "Trace", head: "DeltaGenerator") -> None:
     """What makes the translation doubtful, below the sentence."""
     for caution in cautions(lines_of(trace)[0]):
-        head.caption(caution)
+        head.caption(terms.explained(caution))
     choice = state.current().model
     if why := texts.why_no_roles(trace, choice):
-        head.caption(plain(why))
+        head.caption(terms.explained(plain(why)))
     offered = models.offered(choice)
     is_named = choice.writes or offered.chosen[1] or trace.text.startswith(">>")
     if models.reads(choice) == "text" and len(offered.writes) > 1 and not is_named:
@@ -76,7 +76,7 @@ def show_cautions(trace: "Trace", head: "DeltaGenerator") -> None:
             ":material/warning: This model writes {count:,} languages, and the text names none: choose one on the "
             "left, or begin the text with >>{code}<<."
         )
-        head.caption(_(message, count=len(offered.writes), code=offered.writes[0]))
+        head.caption(terms.explained(_(message, count=len(offered.writes), code=offered.writes[0])))
 
 
 def in_another_language(text: str, known: str) -> str:

@@ -12,7 +12,7 @@ from viz.server import limits
 from viz.server.background_jobs import Job, Task
 from viz.text import head_description
 from viz.text.messages import _, in_a_row, plural, shown
-from viz.ui import head_details, long_work
+from viz.ui import head_details, long_work, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
         _say(described, head_descriptions.with_job(found, jobs), reader)
     if known.why_none:
         instead = _("The page Atlas measures its heads with sentences of your own.")
-        st.caption(plain(in_a_row((shown(known.why_none), instead))))
+        terms.caption(plain(in_a_row((shown(known.why_none), instead))))
     if not known.is_whole:
         _show_measuring(head_descriptions.describing(reader), known)
     return found is not None
@@ -67,21 +67,21 @@ def _say(described: Described, found: "HeadDescription", reader: "Reader") -> No
     """The answer, and at most one more sentence, each with its numbers; from which texts."""
     first, *more = head_description.lines(found)
     with st.container(key="what-it-does", gap=None):
-        st.markdown(f"**{plain(first.sentence)}**")
+        terms.markdown(f"**{plain(first.sentence)}**")
         if first.numbers:
-            st.caption(plain(first.numbers))
+            terms.caption(plain(first.numbers))
         for line in more:
-            st.markdown(plain(line.sentence))
+            terms.markdown(plain(line.sentence))
             if line.numbers:
-                st.caption(plain(line.numbers))
+                terms.caption(plain(line.numbers))
         read = head_description.corpus_words(
             described.language, described.measured.given, len(described.measured.texts)
         )
         rows = plural("{count:,} row", "{count:,} rows", found.rows)
         if described.is_whole:
-            st.caption(plain(_("Measured: {texts}, {rows}", texts=read, rows=rows)))
+            terms.caption(plain(_("Measured: {texts}, {rows}", texts=read, rows=rows)))
         else:
-            st.caption(plain(_("A first answer, which may still change: {texts}, {rows}", texts=read, rows=rows)))
+            terms.caption(plain(_("A first answer, which may still change: {texts}, {rows}", texts=read, rows=rows)))
 
 
 def _show_measuring(task: Task[None], known: Known) -> None:
@@ -94,7 +94,7 @@ def _show_measuring(task: Task[None], known: Known) -> None:
         _watch(job, known, known.described)
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.caption(plain(_("Nothing is measured unasked here.") if job is None else _ended(job)), width="content")
+        terms.caption(plain(_("Nothing is measured unasked here.") if job is None else _ended(job)), width="content")
         label = _("Measure what each head does") if job is None else _("Continue")
         icon = ":material/play_arrow:"
         st.button(label, key=f"{_KEY}-start", type="tertiary", icon=icon, on_click=_begin, args=(task, name))
@@ -120,7 +120,7 @@ def _watch(job: Job[None], known: Known, drawn: Described | None) -> None:
     if job.finished or known.described is not drawn:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.caption(plain(job.text), width="content")
+        terms.caption(plain(job.text), width="content")
         st.button(
             _("Stop"), key=f"{_KEY}-stop", type="tertiary", icon=":material/stop:", disabled=job.stopping,
             on_click=job.stop,

@@ -87,7 +87,7 @@ SHOW_FIRST = frozenset(
 #: What shows its second: the first names a field.
 SHOW_SECOND = frozenset({"segmented", "dropdown", "switch", "optional_switch", "multiple"})
 #: Ours that translate what they show.
-TRANSLATES = frozenset({"frame.note", "frame.caption", "frame.small_print"})
+TRANSLATES = frozenset({"frame.note", "frame.caption"})
 SHOWN_BY_NAME = frozenset({"label", "help", "help_text", "placeholder", "alt", "title", "caption", "note"})
 #: Icons and colours of Markdown, and what stands in both languages as it is.
 _NO_WORDS = re.compile(

@@ -17,7 +17,7 @@ from viz.selection.choices import ALL_HEADS
 from viz.text.html import visible
 from viz.text.messages import _, said, shown
 from viz.text.written import NamedHead, Site, display_token, head_label
-from viz.ui import controls, frame, long_work, present
+from viz.ui import controls, frame, long_work, present, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def show(atlas: "Atlas", view: View) -> None:
     layers, heads = view.values.shape
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, head = controls.layer(layers), controls.head(heads)
-    st.markdown(_numbers(view, layer, head))
+    terms.markdown(_numbers(view, layer, head))
     with st.container(horizontal=True, gap="xsmall"):
         for rank, (best_layer, best_head) in enumerate(view.best(BEST)):
             # A key by rank: with another metric the same button says another head.
@@ -52,7 +52,7 @@ def show(atlas: "Atlas", view: View) -> None:
                 kwargs={"layer": best_layer, "head": best_head},
             )  # fmt: skip
     near = _nearest(atlas, view.site, layer * heads + head, heads)
-    frame.small_print(
+    frame.caption(
         "Attends to the same tokens as {near}. In brackets: the distance, from 0 to 1, the square root of the "
         "Jensen–Shannon divergence of their weights.",
         near=near,
@@ -102,15 +102,15 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     ranked = atlas.strongest.get(view.name)
     name = view.metric.name
     if ranked is None:
-        st.caption(_(view.metric.elsewhere, name=name))
+        terms.caption(_(view.metric.elsewhere, name=name))
         if view.key == "antecedent":
             st.button(_("Measured on the Compare page"), icon=":material/arrow_forward:", on_click=_open_measured)
         return
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
     is_heard = recordings.is_heard()
-    st.markdown(_(_RECORDINGS if is_heard else _SENTENCES, name=shown(name).lower()))
+    terms.markdown(_(_RECORDINGS if is_heard else _SENTENCES, name=shown(name).lower()))
     if not numbers:
-        frame.small_print("None: this metric is undefined for every token of the corpus.")
+        frame.caption("None: this metric is undefined for every token of the corpus.")
         return
     looks = None if is_heard else _looks(atlas, numbers, view.site, layer, head)
     with st.container(gap="xsmall"):
@@ -123,11 +123,11 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
                 )  # fmt: skip
                 _offer_why(number, look, atlas.texts[number], (view.site, layer, head))
     if looks:
-        frame.small_print(
+        frame.caption(
             "The largest weight of this head there: :blue-background[from] a word :orange-background[to] another."
         )
     if not is_heard:
-        frame.small_print(
+        frame.caption(
             "A click opens the sentence on the Attention page at this head, with the model's own translation."
         )
 

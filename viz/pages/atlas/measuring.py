@@ -23,7 +23,7 @@ from viz.selection.choices import ModelChoice
 from viz.server.widgets import sent
 from viz.text.language import NAMES
 from viz.text.messages import _, in_a_row, plural, said, shown
-from viz.ui import controls, downloads, frame, long_work
+from viz.ui import controls, downloads, frame, long_work, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
         if stored.atlas is None:
             stored = _measured(reading) or stored
     if stored.atlas is not None:
-        st.caption(_origin(stored.atlas, stored.path, reading))
+        terms.caption(_origin(stored.atlas, stored.path, reading))
         if lacking := metric_texts.lacking(stored.atlas):
-            st.caption(plain(lacking))
+            terms.caption(plain(lacking))
     return stored.atlas
 
 
@@ -87,7 +87,7 @@ def _reading() -> Reading | None:
     if data.reads_english(models.languages(model)):
         is_file = controls.segmented("corpus", _("Corpus contents"), LABELS) == "file"
     else:
-        frame.small_print(
+        frame.caption(
             "The sentences that ship are in English, but this model reads {language}.", language=_language(model)
         )
         is_file = True
@@ -96,9 +96,9 @@ def _reading() -> Reading | None:
         label, help_text = _of_sentences(writes=_writes_from_source(abilities))
         sentences = _sentences(label, help_text)
     elif _writes_from_source(abilities):
-        frame.small_print("200 everyday sentences written by us; the model reads them with its own translations.")
+        frame.caption("200 everyday sentences written by us; the model reads them with its own translations.")
     else:
-        frame.small_print("200 everyday sentences written by us.")
+        frame.caption("200 everyday sentences written by us.")
     return _with_pairs(sentences, is_file=is_file, with_links=abilities.has("alignment links"))
 
 
@@ -244,7 +244,7 @@ def _upload(label: str, slot_key: str, read: Callable[[bytes, str], Loaded[Row]]
         st.error(plain(loaded.error), icon=":material/error:")
         return loaded
     message = "{name}: {num_rows:,} read, {num_bad:,} lines skipped."
-    st.caption(plain(_(message, name=loaded.name, num_rows=len(loaded.rows), num_bad=len(loaded.bad))))
+    terms.caption(plain(_(message, name=loaded.name, num_rows=len(loaded.rows), num_bad=len(loaded.bad))))
     if loaded.bad:
         listed = [_(line.message) for line in loaded.bad[:MAX_LISTED]]
         if more := len(loaded.bad) - len(listed):

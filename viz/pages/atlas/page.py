@@ -12,12 +12,11 @@ from viz.text.messages import _
 from viz.text.metrics import OF_A_CORPUS
 from viz.ui import downloads, formulas, frame
 
-frame.title(_("Atlas")).caption(
-    _(
+with frame.title(_("Atlas")):
+    frame.caption(
         "What every head does over many sentences (the sentence on the left is not used), or over recordings: how "
         "sharply and how far it attends, to which tokens, and where it is strongest."
     )
-)
 with frame.errors_shown():
     choice = state.current().model
     of_file = FILES.get(models.reads(choice))

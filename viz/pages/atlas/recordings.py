@@ -18,7 +18,7 @@ from viz.selection import state
 from viz.text.html import Column, table
 from viz.text.messages import Message, _, plural, said
 from viz.text.written import CROSS, NamedHead
-from viz.ui import downloads, frame, given_file, long_work
+from viz.ui import downloads, frame, given_file, long_work, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -114,9 +114,9 @@ def _field() -> None:
         st.warning(plain("  \n".join(map(_, bad))), icon=":material/rule:")
     timed = sum(bool(recording.words) for recording in given())
     if st.session_state.get(_LOADED):
-        st.caption(_("Recordings: {count}; with word times: {timed}.", count=len(given()), timed=timed))
+        terms.caption(_("Recordings: {count}; with word times: {timed}.", count=len(given()), timed=timed))
     else:
-        frame.small_print(
+        frame.caption(
             "Without files of yours, the sound chosen on the left is read; of the example, word times are known."
         )
 
@@ -133,7 +133,7 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
             "“Recordings”."
         )
         return
-    frame.small_print(
+    frame.caption(
         "Words: {words}; recordings: {sounds}. Seconds, with 95% intervals. Given words left out: {left_out}, the "
         "first of each recording, which this method always puts at its beginning, and those that the model wrote "
         "otherwise. A lag above 0 is late; whoever uses the times can take it off.",
@@ -154,7 +154,7 @@ def _show_sets(timing: "TimingScores | None", refused: str) -> None:
         _setting(_(_FOUND[found.chosen_on - 1]), found.heads)
         _say_gain(found)
     if not timing.found:
-        frame.small_print(
+        frame.caption(
             "Sets are searched for once there are four recordings with word times: a set is chosen on one half of them "
             "and measured on the other."
         )
@@ -167,14 +167,14 @@ _FOUND: Final = (
 
 
 def _setting(label: str, heads: "Sequence[LayerHead]") -> None:
-    st.caption(label)
+    terms.caption(label)
     st.code(f'"alignment_heads": {[[head.layer, head.head] for head in heads]}', language="json")
 
 
 def _say_gain(found: "FoundSet") -> None:
     if found.gain is None or found.gain_without_lag is None:
         return
-    frame.small_print(
+    frame.caption(
         "Its error is below that of the model's own set by {gain} s, less lag by {less_lag} s. If an interval "
         "contains 0, nothing was gained, which is a valid result.",
         gain=_interval(found.gain),

@@ -18,7 +18,7 @@ from viz.text import written
 from viz.text.messages import _, plural, said
 from viz.text.metrics import METRICS, OF_A_CORPUS
 from viz.text.written import NamedHead, file_name
-from viz.ui import controls, frame
+from viz.ui import controls, frame, terms
 from viz.ui.frame import Head
 
 if TYPE_CHECKING:
@@ -126,9 +126,7 @@ def _draw(
                 "axes open on the two metrics by which most heads have a job."
             )
             if less := sum(map(sum, atlas.heads.values())) - len(every):
-                frame.small_print(
-                    "{count} heads have no point: one of the two metrics is undefined for them.", count=less
-                )
+                frame.caption("{count} heads have no point: one of the two metrics is undefined for them.", count=less)
             if marked:
                 _list(marked, points, axes)
         with st.container():
@@ -154,7 +152,7 @@ def _take(every: Sequence[Head], heads: Sequence[Head]) -> None:
 def _list(marked: Sequence[Head], points: Mapping[str, Points], axes: Sequence[Axis]) -> None:
     """The heads in the lasso with their numbers; a row opens its head."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(plural("**{count} head** in the lasso", "**{count} heads** in the lasso", len(marked)))
+        terms.markdown(plural("**{count} head** in the lasso", "**{count} heads** in the lasso", len(marked)))
         st.button(
             _("Clear"), key="atlas-lasso-clear", icon=":material/close:", type="tertiary",
             on_click=st.session_state.pop, args=(_LASSO, None),

@@ -14,7 +14,7 @@ from viz.server.background_jobs import Task
 from viz.text import html, written
 from viz.text.messages import _, said
 from viz.text.written import display_token, file_name, signed
-from viz.ui import controls, finding, frame, long_work, present
+from viz.ui import controls, finding, frame, long_work, present, terms
 from viz.ui.controls import plain
 from viz.ui.token_labels import rows_said
 
@@ -110,9 +110,9 @@ def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...
     _rows, key = finding.kept(trace)
     if key is not None and key < len(ids) and (kept := ids[key]) in names:
         message = "When {label} attends to “{names}”, its top output tokens are **{most}**."
-        st.markdown(_(message, label=label, names=plain(names[kept]), most=plain(most[kept])))
+        terms.markdown(_(message, label=label, names=plain(names[kept]), most=plain(most[kept])))
     how = _OV_OF_ENCODER if site == written.ENCODER else _OV_OF_DECODER
-    frame.small_print(how, num_vocabulary=len(vocabulary))
+    frame.caption(how, num_vocabulary=len(vocabulary))
 
 
 def _copying(copying: np.ndarray, site: str, layer: int, head: int, label: str, name: str) -> None:
@@ -120,7 +120,7 @@ def _copying(copying: np.ndarray, site: str, layer: int, head: int, label: str, 
     figure = head_map(copying, title=_("copying score"), centre=0.0, floor=1.0, marked=(layer, head), site=site)
     frame.chart(figure, "copying-scores", f"{name}-copying", _("Copying score of each head of this attention"))
     own = signed(copying[layer, head])
-    frame.small_print(
+    frame.caption(
         "Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of the OV matrix from token to token "
         "(Elhage et al. 2021). Warm: over the whole vocabulary, the head promotes the tokens it attends to and "
         "similar ones; cold: it suppresses them.",
@@ -147,8 +147,8 @@ def _by_tokens(trace: "Trace", circuits: "HeadCircuits", opened: data.OpenHead, 
             figure, "weights-by-tokens", f"{name}-weights", _("Weights of {label} by tokens alone", label=label)
         )
     if named := rows_said(trace, opened.site):
-        st.caption(named)
-    frame.small_print(_AT_A_DISTANCE if opened.distance else _WITHOUT_POSITIONS, distance=opened.distance)
+        terms.caption(named)
+    frame.caption(_AT_A_DISTANCE if opened.distance else _WITHOUT_POSITIONS, distance=opened.distance)
 
 
 def _pairs(task: Task[list["TokenPair"]], vocabulary: tuple[str, ...]) -> None:

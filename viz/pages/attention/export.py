@@ -168,18 +168,18 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
     show_offers((*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)))
     count = trace_tables.num_weights(trace, site)
     if count > trace_tables.MAX_ROWS:
-        frame.small_print(
+        frame.caption(
             "All heads together would be {count:,} rows, more than a spreadsheet holds. Use the arrays instead, "
             "or one head at a time.",
             count=count,
         )
     if attention.is_long(trace, site):
-        frame.small_print(
+        frame.caption(
             "Norms, rollouts and words are available as a table up to {short} tokens; in Python, "
             "`model.analysis.metrics.measures` gives any part of them.",
             short=attention.SHORT,
         )
-    frame.small_print(
+    frame.caption(
         "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it directly, Python's csv as “utf-8-sig”. "
         "Numbers have all their digits. Layers, heads and positions count from 1, as on pages, and their headings "
         "say so; in arrays they count from 0. If a spreadsheet could take a token for a formula (it begins with "
@@ -313,7 +313,7 @@ def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], nam
 def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
     st.markdown(_("**This view as a page**"))
     if attention.is_long(trace, site):
-        frame.small_print(
+        frame.caption(
             "The page contains every weight of all heads and is available up to {short} tokens; this attention "
             "has {most_len:,}. The link button at the top of this page reopens the view in Headlight.",
             short=attention.SHORT,
@@ -344,13 +344,13 @@ def _offer_arrays(trace: "Trace") -> None:
     make = partial(traces.content, trace)
     show_offer(_("NumPy arrays"), inside, make, name, size)
     if has_weights:
-        frame.small_print(
+        frame.caption(
             "`numpy.load(file)` reads it without Headlight and without pickle. `{site}/weights` is "
             "`[layer, head, query, key]`. `load_trace(file)` turns it back into a trace.",
             site=trace.sites[-1],
         )
     else:
-        frame.small_print(
+        frame.caption(
             "`numpy.load(file)` reads it without Headlight and without pickle. The weights of such a long text "
             "are too many for a file and are omitted: `load_trace(file)` turns it back into a trace, and its "
             "`weights(site, layer, heads, rows)` computes those you want."

@@ -17,7 +17,7 @@ from viz.server.caches import cached
 from viz.text import html
 from viz.text.messages import _, said, shown
 from viz.text.written import DECODER, NamedHead, display_token, file_name
-from viz.ui import controls, finding, frame
+from viz.ui import controls, finding, frame, terms
 from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, digits, table
 
@@ -97,7 +97,7 @@ def _compare(trace: "Trace", whole: "Trace", site: str) -> None:
         diff = texts.word_diff(whole.translation, trace.translation)
         names = _("Whole picture"), _("Part hidden")
         if whole.translation == trace.translation:
-            st.caption(_("The model writes the same as about the whole picture."))
+            terms.caption(_("The model writes the same as about the whole picture."))
         else:
             st.html(html.word_changes(diff, names=names, language=models.target_language(choice)))
     _say_weights(after, whole, site)
@@ -114,7 +114,7 @@ def _compare(trace: "Trace", whole: "Trace", site: str) -> None:
     ]
     with st.expander(_("Each token, with the part hidden"), key="hidden-part-tokens"):
         st.html(html.table(_COLUMNS, rows, label=_("What hiding the part does to each token")))
-        frame.small_print(
+        frame.caption(
             "The tokens that the model wrote about the whole picture are written again while the part is hidden."
         )
         controls.table_button(_("Table (CSV)"), partial(_numbers, whole, after), file_name("hidden part", sentence=""))
@@ -137,7 +137,7 @@ def _say_weights(after: "Trace", whole: "Trace", site: str) -> None:
         "In the row “{row}”, {head} changes most: {moved:.3f} of its weight has moved. To the part that is hidden it "
         "gave {before:.3f}, and gives {after:.3f} now."
     )
-    st.caption(
+    terms.caption(
         _(
             message,
             row=plain(shown(queries.labels[at])),

@@ -21,7 +21,7 @@ from viz.server.background_jobs import Task
 from viz.text import html
 from viz.text.messages import _, in_a_row, said, shown
 from viz.text.written import DECODER, ENCODER, decimal, display_token, display_tokens, file_name, signed, spoken
-from viz.ui import attribution, controls, finding, formulas, frame, long_work, present, sentence
+from viz.ui import attribution, controls, finding, formulas, frame, long_work, present, sentence, terms
 from viz.ui.attribution import Tried
 from viz.ui.controls import plain
 from viz.ui.sentence import Line
@@ -83,7 +83,7 @@ def show() -> None:
     with verdict:
         stated = long_work.outcome(task, _("Put this head to the test"), key="cause-verdict", start=True)
         if stated is not None:
-            st.markdown(f"**{controls.markdown(attribution.sentence(stated))}**")
+            terms.markdown(f"**{controls.markdown(attribution.sentence(stated))}**")
     # What is not there yet has its room: the Stop of what a person begins is further down, and does not move.
     with cards:
         if stated is not None:
@@ -181,7 +181,7 @@ def _interventions(stated: Stated, text: str) -> None:
         "unchanged model wrote before it; a text written freely may differ from it. Nats: log p(“{token}”) − "
         "log p(“{other}”). Of all tokens that the head could point at, the one named costs most."
     )
-    frame.small_print(message, token=plain(spoken(stated.token)), other=plain(spoken(stated.against)))
+    frame.caption(message, token=plain(spoken(stated.token)), other=plain(spoken(stated.against)))
 
 
 def _written_under(stated: Stated, text: str) -> "tuple[EditComparison, ...]":
@@ -223,7 +223,9 @@ def _show_written(written: "EditComparison") -> None:
     """What is written under an edit, with what changed marked."""
     if all(span.is_same for span in written.text_diff):
         is_same = written.first_difference is None
-        st.caption(_("The translation stays the same.") if is_same else _("The text stays the same, in other tokens."))
+        terms.caption(
+            _("The translation stays the same.") if is_same else _("The text stays the same, in other tokens.")
+        )
         return
     names = (_("The model’s own"), _("Under the edit"))
     language = models.target_language(state.current().model)
@@ -278,7 +280,7 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
             alt = _("How much the choice loses when each head is changed, {intervention}", intervention=title)
             name = file_name("cause", key, asked.name, sentence=asked.texts[0])
             frame.chart_of_heads(figure, f"cause-{key}-map", name, alt)
-    frame.small_print(
+    frame.caption(
         "A row is a layer, a column a head. Warm: the word loses against the other one. Cold: it gains. A cross: "
         "the other word wins. One scale, at least as wide as the choice. Click a cell to test its head above."
     )
@@ -349,7 +351,7 @@ def _show_edited(found: "EditComparison") -> None:
     instead = _("It is still what the model writes.")
     if now != was:
         instead = _("The model writes “{token}” instead.", token=plain(display_token(now)))
-    st.markdown(in_a_row((numbers, instead)))
+    terms.markdown(in_a_row((numbers, instead)))
     _show_written(found)
 
 

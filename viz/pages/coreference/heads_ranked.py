@@ -20,7 +20,7 @@ from viz.selection.choices import CauseBy
 from viz.text import html
 from viz.text.messages import _, clauses_with_and, in_a_row, plural, said
 from viz.text.written import NAMES, NamedHead, file_name, signed
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -95,14 +95,14 @@ def _map(values: Float[np.ndarray, "head"], heads: "tuple[HeadName, ...]", title
     figure = every_head_map(values, heads, title=title, bound=bound)
     alt = _("{metric} of each head, layers by heads", metric=title)
     frame.chart(figure, "cause-ranked-map", file_name("heads", by), alt)
-    frame.small_print(_READ[by])  # type: ignore[index]
+    frame.caption(_READ[by])  # type: ignore[index]
 
 
 def _show_effects(
     both: "tuple[HeadEffects, HeadEffects]", heads: "tuple[HeadName, ...]", asked: Sequence[Question], by: str
 ) -> None:
     measured, estimated = both
-    st.markdown(sweep_sentence(measured, heads, causes.words(asked)))
+    terms.markdown(sweep_sentence(measured, heads, causes.words(asked)))
     of = estimated if by == "estimate" else measured
     bound = float(measured.intact.abs().mean())
     _map(-of.mean_changes.double().numpy(), heads, _("log-odds lost"), bound, by)
@@ -123,14 +123,14 @@ def _show_effects(
     numbers = [HeadColumn(title, values[order]) for title, values in zip(titles, columns.values(), strict=False)]
     names = [NamedHead(*head, True) for head in map(heads.__getitem__, order.tolist())]
     head_table(HeadTable(names, numbers, said("What changes without each head")), key="cause-ranked-table")
-    frame.small_print(
+    frame.caption(
         "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a "
         "title to sort. Accuracy change: the change of the share of right choices without the head."
     )
     st.html(html.table(*correlations(columns, heads), label=_("How the rankings agree")))
     to_compare = _("To compare with attention, first measure the curated set in the tab Measured.")
     scale = _("Spearman’s ρ: 1 if two metrics rank the heads in the same order, 0 if their rankings are unrelated.")
-    st.caption(in_a_row((scale, to_compare if attention is None else "")))
+    terms.caption(in_a_row((scale, to_compare if attention is None else "")))
     controls.table_button(_("Effects (CSV)"), partial(tables.heads_and, heads, columns), file_name("effects", by))
 
 
@@ -208,7 +208,7 @@ def _by_flips(effects: "HeadEffects") -> Int[np.ndarray, "head"]:
 
 def _show_patching(patching: "Patching", heads: "tuple[HeadName, ...]", by: str) -> None:
     values = patching.overall.double().numpy()
-    st.markdown(patching_sentence(patching, heads))
+    terms.markdown(patching_sentence(patching, heads))
     if not np.isnan(values).all():
         _map(values, heads, _("0 is A, 1 is B"), 1.0, by)
         make = partial(tables.heads_and, heads, {"share_of_the_way_to_b": values})

@@ -21,7 +21,7 @@ from viz.text import html
 from viz.text.messages import _, clauses_with_and, plural, said, with_commas
 from viz.text.written import NAMES, NamedHead, percent, signed, spoken
 from viz.text.written import label as site_label
-from viz.ui import controls, downloads, frame, long_work
+from viz.ui import controls, downloads, frame, long_work, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ def show(
         chosen = chosen_heads(heads)
         if chosen:
             off = causes.removed_heads(heads, chosen, others_off=choices.others_off, others_of=choices.others_of)
-            st.markdown(_which_are_off(len(off), len(heads), chosen))
+            terms.markdown(_which_are_off(len(off), len(heads), chosen))
             task = causes.removal(reader, asked, of_set, choices.replacement, off)
             label = _("Switch them off in all pairs")
             removal = long_work.outcome(task, label, key="cause-removal", start=len(asked) == 1)
             if removal is not None:
                 _show_removal(removal, asked)
         else:
-            frame.small_print("No head is chosen. Choose one or more below by their numbers, in any attention.")
+            frame.caption("No head is chosen. Choose one or more below by their numbers, in any attention.")
         _grid(heads)
         if models.is_english_german(state.current().model):
             _bleu(reader, chosen, of_set)
@@ -138,11 +138,11 @@ def _which_are_off(count: int, of_model: int, chosen: Sequence["HeadName"]) -> s
 
 def _show_removal(removal: Removal, asked: Sequence[Question]) -> None:
     words = causes.words(asked)
-    st.markdown(removal_sentence(removal, words))
+    terms.markdown(removal_sentence(removal, words))
     for letter, spans in zip(LETTERS, removal.written, strict=False):
         if all(span.is_same for span in spans):
             text = "".join(span.first_text for span in spans).strip()
-            frame.small_print("{letter}: the translation stays “{text}”", letter=letter, text=plain(text))
+            frame.caption("{letter}: the translation stays “{text}”", letter=letter, text=plain(text))
         else:
             names = (_("{letter} with every head", letter=letter), _("without these"))
             st.html(html.word_changes(spans, names=names, language=models.target_language(state.current().model)))
@@ -167,7 +167,7 @@ def _show_removal(removal: Removal, asked: Sequence[Question]) -> None:
         mean = _("Mean of {count}", count=len(words))
         rows.append((mean, signed(before), signed(after), signed(after - before), chosen))
     st.html(html.table(columns, rows, label=_("Log-odds with every head and without those switched off")))
-    frame.small_print("Log-odds: log p of one word − log p of the other, in nats, after the same words.")
+    frame.caption("Log-odds: log p of one word − log p of the other, in nats, after the same words.")
 
 
 def _likeliest(tokens: Sequence[tuple[str, float]]) -> str:
@@ -245,12 +245,12 @@ def _take(key: str, heads: Sequence["HeadName"]) -> None:
 
 def _bleu(reader: "Chooser", chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
     """BLEU of a slice of the person's own sentence pairs."""
-    st.markdown(f"**{_('The effect on translation as a whole: BLEU on your own sentence pairs')}**")
+    terms.markdown(f"**{_('The effect on translation as a whole: BLEU on your own sentence pairs')}**")
     message = (
         "A text file, one pair per line: English, a tab, German. The first {most_pairs} pairs are translated twice "
         "with greedy decoding: with every head on, and with the chosen heads switched off."
     )
-    frame.small_print(message, most_pairs=causes.MOST_PAIRS)
+    frame.caption(message, most_pairs=causes.MOST_PAIRS)
     file = downloads.field(_("Sentence pairs, UTF-8"), key="cause-pairs", megabytes=LARGEST)
     if file is None:
         return
@@ -269,6 +269,6 @@ def _bleu(reader: "Chooser", chosen: "Sequence[HeadName]", of_set: Sequence[Ques
             "BLEU **{intact:.1f}** with every head, **{removed:.1f}** without those: {difference} on {num_pairs} "
             "sentences."
         )
-        st.markdown(
+        terms.markdown(
             _(message, intact=intact, removed=removed, difference=signed(removed - intact, 1), num_pairs=len(pairs))
         )

@@ -10,7 +10,7 @@ from viz.text import html
 from viz.text.messages import _, in_a_row, plural, shown
 from viz.text.metrics import JOBS
 from viz.text.written import NamedHead, decimal, file_name, signed
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def show(first: "Reader", second: "Reader", names: tuple[str, str]) -> None:
     most, (low, high) = found.heads[ranked[0]], found.ends[ranked[0]]
     message = "**{head} moved most: {distance} bits ({low} – {high}).**"
     distance = decimal(found.distances[ranked[0]], 3)
-    st.markdown(_(message, head=_name(found, most), distance=distance, low=decimal(low, 3), high=decimal(high, 3)))
+    terms.markdown(_(message, head=_name(found, most), distance=distance, low=decimal(low, 3), high=decimal(high, 3)))
     if found.gain is not None:
         message = "Log-likelihood of a token in {second} minus {first}: {gain} nats ({low} to {high})."
         ends = {"gain": found.gain.value, "low": found.gain.low, "high": found.gain.high}
         written = {name: signed(value, 3) for name, value in ends.items()}
-        st.markdown(_(message, second=plain(names[1]), first=plain(names[0]), **written))
+        terms.markdown(_(message, second=plain(names[1]), first=plain(names[0]), **written))
     with st.grid(2, min_column_width=430, gap="medium"):
         st.html(_moved_table(found, names))
         st.html(_examples(found, ranked[0]))
@@ -59,7 +59,7 @@ def show(first: "Reader", second: "Reader", names: tuple[str, str]) -> None:
         texts=len(found.texts),
     )
     skipped = plural("{count:,} text could not be compared.", "{count:,} texts could not be compared.", found.skipped)
-    st.caption(in_a_row((about, skipped if found.skipped else "")))
+    terms.caption(in_a_row((about, skipped if found.skipped else "")))
     controls.table_button(
         _("All heads in both models (CSV)"), partial(data.moved_table, found), file_name("moved", *names)
     )

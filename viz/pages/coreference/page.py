@@ -9,12 +9,11 @@ from viz.selection.choices import CoreferenceTab
 from viz.text.messages import _
 from viz.ui import downloads, frame
 
-frame.title(_("Compare")).caption(
-    _(
+with frame.title(_("Compare")):
+    frame.caption(
         "“… because it was too tired”, or “too wide”: one word decides what “it” refers to. See which heads follow, "
         "measure them, and test whether they are the cause."
     )
-)
 with frame.errors_shown():
     if (of_file := FILES.get(models.reads(state.current().model))) is not None:
         st.info(_(of_file.no_pairs), icon=":material/info:")

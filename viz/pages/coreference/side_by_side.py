@@ -21,7 +21,7 @@ from viz.selection import state
 from viz.text.html import row_name
 from viz.text.messages import _, in_a_row, said, with_commas
 from viz.text.written import Site, display_token, file_name, head_label, signed
-from viz.ui import controls, frame, head_metrics, present, sentence, token_labels
+from viz.ui import controls, frame, head_metrics, present, sentence, terms, token_labels
 from viz.ui.controls import plain
 from viz.ui.head_metrics import MEASURES
 
@@ -94,7 +94,7 @@ def show() -> None:
             st.html(legend(is_guess=any(pair.are_guesses)))
         if pair.is_control:
             is_dropped = any(case is not None and case.is_dropped for case in pair.cases)
-            frame.small_print(DROPPED if is_dropped else CONTROL)
+            frame.caption(DROPPED if is_dropped else CONTROL)
     sides = [Side(number, trace, case) for number, (trace, case) in enumerate(zip(traces, pair.cases, strict=True))]
     with asked:
         looking, site, moved = ask(sides, found)
@@ -132,7 +132,7 @@ def _caution(traces: Sequence["Trace"], slots: Sequence[DeltaGenerator]) -> None
     """What makes translations doubtful; the sentences of a set are in the language that the model reads, or English."""
     for trace, slot in () if state.current().coreference.pair else zip(traces, slots, strict=False):
         for caution in sentence.cautions(sentence.lines_of(trace)[0]):
-            slot.caption(caution)
+            slot.caption(terms.explained(caution))
 
 
 def _show_choices(sides: Sequence[Side]) -> None:
@@ -159,7 +159,7 @@ def _show_choice(sides: Sequence[Side], number: int, case: "PronounCase", choice
     trace = sides[number].trace
     if isinstance(choice.pronoun, str):
         message = "It is unknown which German word translates “{pronoun}”: {reason}."
-        frame.small_print(message, pronoun=plain(case.pronoun_text), reason=plain(choice.pronoun))
+        frame.caption(message, pronoun=plain(case.pronoun_text), reason=plain(choice.pronoun))
         return
     # A row writes the token after it.
     written = places(sides, number, (choice.pronoun.row + 1,), is_source=False)
@@ -201,9 +201,9 @@ def _looking(side: Side, query: Query, site: str) -> Side:
         labels = dict(zip(query.options, names, strict=True))
         controls.token(TOKEN_FIELDS[side.number], _(_LOOK_FROM[side.number]), labels, shown=query.at)
         if query.note:
-            st.caption(plain(query.note))
+            terms.caption(plain(query.note))
         if isinstance(own, str):
-            frame.small_print(
+            frame.caption(
                 "It is unknown which row belongs to the pronoun: {reason}. Choose a row yourself.", reason=plain(own)
             )
     return replace(side, rows=query.rows, query=query.options[query.at], is_another=query.is_another)
@@ -231,7 +231,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
         head_metrics.row_name(site, layer, each if measure.is_per_head else None) for each in range(len(ours.values))
     ]
     if named := token_labels.rows_said(first, site):
-        st.caption(named)
+        terms.caption(named)
     with st.grid(2, min_column_width=430, gap="medium"):
         for side, row in zip(sides, rows, strict=True):
             figure = head_rows(row.values, row.labels, number=measure.number, top=top, names=names, marked=marked)
@@ -250,7 +250,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
         sentences.append(_("For a query word of several tokens, their rows are averaged."))
     if has_words and whole:
         sentences.append(_("For a key word of several tokens, their weights are summed."))
-    st.caption(in_a_row(sentences))
+    terms.caption(in_a_row(sentences))
     shown = f"{site} layer{layer} {common.measure}"
     name = file_name(f"rows {shown}", sentence=first.text)
     controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, [side.query for side in sides], rows), name)
@@ -268,7 +268,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
 
 
 def _explain_difference(rows: Sequence[Row], alignment: Alignment) -> None:
-    frame.small_print(
+    frame.caption(
         "Warm: the second sentence gives the key more weight; cold: the first does. Only keys that occur in both "
         "sentences, in the same order, are compared, so a row need not sum to zero. These occur in one sentence "
         "only:"
@@ -303,7 +303,7 @@ def say_farthest(moved: Mapping[str, Movement]) -> None:
         found_text = _FARTHEST[measure.is_per_head, measure.is_share]
         if not value.startswith("+"):
             found_text = _NONE[measure.is_per_head]
-        st.markdown(_(found_text, head=name, count=count, value=value, most=MOST), width="content")
+        terms.markdown(_(found_text, head=name, count=count, value=value, most=MOST), width="content")
         opened = common.site, common.layer, common.head if measure.is_per_head else 0
         if opened != found:
             chosen = {"site": site, "layer": layer, "head": head}
@@ -341,7 +341,7 @@ def _show_movement(sides: Sequence[Side], site: str, most: float) -> bool:
         if not averaged:
             _offer_why(sides, site, *opened)
     is_own = [side.rows for side in sides] == [data.own_rows(side, reader, site).rows for side in sides]
-    st.caption(
+    terms.caption(
         _(
             "How far each head moves towards the right antecedent, in {row}. Warm: it follows the meaning. Cold: it "
             "moves the other way. Click a cell to open its head.",
@@ -372,7 +372,7 @@ def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: b
         second_antecedent=second[0],
         second_distractor=second[1],
     )
-    st.markdown(text, width="content")
+    terms.markdown(text, width="content")
 
 
 def _offer_why(sides: Sequence[Side], site: str, layer: int, head: int) -> None:

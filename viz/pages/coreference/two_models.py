@@ -15,7 +15,7 @@ from viz.selection.choices import ModelChoice
 from viz.text import html, written
 from viz.text.messages import _, in_a_row, plural, said
 from viz.text.written import NamedHead, file_name, signed
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, terms
 from viz.ui.controls import plain
 from viz.ui.sentence import in_another_language
 from viz.ui.token_labels import rows_said
@@ -96,7 +96,7 @@ def _cautions(read: "tuple[Trace, Trace]", names: tuple[str, str], choices: tupl
     """Which of the models does not read the language of the text."""
     for trace, name, choice in zip(read, names, choices, strict=True):
         if caution := in_another_language(trace.text, models.languages(choice)[0]):
-            st.caption(f"**{plain(name)}** {caution}")
+            terms.caption(f"**{plain(name)}** {caution}")
 
 
 def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str) -> None:
@@ -105,7 +105,7 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
     if not (first.translation and second.translation):
         return
     if first.translation == second.translation:
-        st.markdown(_("**Both write the same translation:** {translation}", translation=plain(first.translation)))
+        terms.markdown(_("**Both write the same translation:** {translation}", translation=plain(first.translation)))
     else:
         spans = data.written_differences(first.translation, second.translation)
         st.html(html.word_changes(spans, names=names, language=language))
@@ -164,7 +164,7 @@ def _heads(
             )
         )
         _nearest(found, values, matching)
-        st.caption(_compared(found))
+        terms.caption(_compared(found))
         controls.table_button(_("All distances (CSV)"), partial(tables.distances, found), name)
     _pictures(read, both, (first[1:], second[1:]), labels, names)
 
@@ -216,7 +216,7 @@ def _pictures(
     with st.grid(2, min_column_width=430, gap="medium"):
         for number, (picture, label, name) in enumerate(zip(shown, labels, names, strict=True)):
             with st.container():
-                st.markdown(_("**{head}** of {model}", head=label, model=plain(name)))
+                terms.markdown(_("**{head}** of {model}", head=label, model=plain(name)))
                 figure = matrix(
                     picture.weights,
                     np.sqrt(picture.weights),
@@ -231,7 +231,7 @@ def _pictures(
     same = _("Both decoders read what the first model wrote.") if is_forced else ""
     said_of = dict.fromkeys(rows_said(trace, site) for trace, site in zip(read, both, strict=True))
     about = _("Rows are queries, columns keys; whole words, without special tokens.")
-    st.caption(in_a_row((about, *said_of, same)))
+    terms.caption(in_a_row((about, *said_of, same)))
 
 
 def _writes(read: "tuple[Trace, Trace]") -> bool:

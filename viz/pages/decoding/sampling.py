@@ -21,7 +21,7 @@ from viz.server.widgets import sent
 from viz.text.html import Marked, literal
 from viz.text.messages import _, plural, said
 from viz.text.written import decimal, display_token, file_name
-from viz.ui import controls, frame, long_work, token_labels
+from viz.ui import controls, frame, long_work, terms, token_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +106,7 @@ def show(trace: "Trace") -> None:
             "nothing else can be sampled. A higher temperature or top-p allows other tokens."
         )
     if reason := why_derailing(greedy.steps, len(vocabulary)):
-        st.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
+        terms.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
     name = file_name("samples", f"seed{selection.decoding.sampling_seed}", sentence=trace.text)
     with st.container(horizontal=True):
         controls.table_button(_("Samples (CSV)"), partial(export.samples, drawn), name)

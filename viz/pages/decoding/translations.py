@@ -102,7 +102,7 @@ def label_smoothing_note() -> str:
 def slider(count: int) -> int:
     """The chosen step of so many, from 0; the head of the page marks its word."""
     if count == 1:
-        frame.small_print("This translation has only one step.")
+        frame.caption("This translation has only one step.")
         return 0
     key = state.bind("step")
     return int(

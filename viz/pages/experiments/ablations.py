@@ -20,7 +20,7 @@ from viz.selection.selection import Section
 from viz.text import html, messages, written
 from viz.text.messages import _, plural, said, shown
 from viz.text.written import file_name, head_name, signed
-from viz.ui import controls, frame, long_work, present
+from viz.ui import controls, frame, long_work, present, terms
 from viz.ui.controls import plain
 from viz.ui.token_labels import marked
 from viz.ui.trace_tables import table
@@ -90,7 +90,7 @@ def _show_side_by_side(trace: "Trace") -> None:
         for one in found.shown:
             with st.container(key=f"ablation-{one.output.preset}", gap="xsmall"):
                 _column(one, found, site, layer, head)
-    st.caption(_how_to_read(found, is_proposed=not chosen))
+    terms.caption(_how_to_read(found, is_proposed=not chosen))
 
 
 def _chosen(names: Sequence[str]) -> tuple[str, ...]:
@@ -279,7 +279,7 @@ def _show_worth() -> None:
 def _table(results: "AblationResults") -> None:
     rows = ablations.rows(results)
     sets = tuple(dict.fromkeys(name for row in rows for name in row.sets))
-    st.markdown(f"**{_conclusion(results, rows, sets)}**")
+    terms.markdown(f"**{_conclusion(results, rows, sets)}**")
     columns = [html.Column(_("Model"))]
     for name in sets:
         titles = (f"BLEU {name}", _("from full"), "chrF")
@@ -287,7 +287,7 @@ def _table(results: "AblationResults") -> None:
     columns += [html.Column(title, is_number=True) for title in (_("tokens/s"), _("Table 3"))]
     with st.container(key="ablations-table"):
         st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
-    st.caption(_worth_in_words(results, rows, sets))
+    terms.caption(_worth_in_words(results, rows, sets))
     with st.container(horizontal=True, vertical_alignment="center"):
         controls.table_button(_("Every run (CSV)"), partial(_csv, results), file_name("ablations", "runs"))
         present.why_divided("ablations")

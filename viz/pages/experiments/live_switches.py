@@ -50,7 +50,7 @@ def show(trace: "Trace") -> None:
     task = ablations.score_task(translator, tuple(one.off for one in found.without if not one.lacking))
     scores = long_work.known(task)
     _translations(found, scores or ())
-    frame.small_print(
+    frame.caption(
         "Differences from the full model are **marked**. {where} Removing a part from a trained model is **not "
         "the same as training without it**: everything that remains was trained together with it, so these "
         "losses do not measure what the part is worth. The paper's numbers (BLEU on newstest2013) are for models "
@@ -61,7 +61,7 @@ def show(trace: "Trace") -> None:
         task, _("BLEU over {sentences} sentences", sentences=ablations.SENTENCES), key="parts-off"
     )
     if measured is None:
-        frame.small_print(
+        frame.caption(
             "The {sentences} sentences are those of the atlas; they ship without reference translations. So BLEU "
             "is computed against the full model's own translations: 100 means that nothing changed.",
             sentences=ablations.SENTENCES,
@@ -138,7 +138,7 @@ def _scores(measured: "tuple[PartScore, ...]") -> None:
         _("BLEU against the full model's own translations without each part"),
     )
     same = max(measured, key=lambda score: score.unchanged)
-    frame.small_print(
+    frame.caption(
         "{sentences} sentences of the atlas, with greedy decoding by the full model and without each part; the "
         "full model's translations serve as references, because no human ones ship. Smallest change: “{name}”, "
         "where {unchanged:.0%} of the translations stay the same word for word.",

@@ -27,7 +27,7 @@ from viz.server.background_jobs import Progress, Task
 from viz.text.html import Column, table
 from viz.text.messages import _, plural, said, shown
 from viz.text.written import file_name
-from viz.ui import controls, downloads, frame, long_work
+from viz.ui import controls, downloads, frame, long_work, terms
 from viz.ui.controls import plain
 from viz.ui.snippets import Snippet, alone, folder, of_model
 
@@ -196,7 +196,7 @@ def _measured(metrics: "Metrics") -> None:
         with st.expander(_("Commands for these measurements"), key="card-commands"):
             st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
         signatures = dict.fromkeys(score.signature for score in metrics.scores)
-        st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
+        terms.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
     if metrics.measurements:
         st.markdown(_("**Other measurements**"))
         frame.caption(
@@ -204,7 +204,7 @@ def _measured(metrics: "Metrics") -> None:
             "encoder's self-attention, from the pronoun's row; *Measured* on the page Compare also measures the "
             "cross-attention, whose best head can score differently."
         )
-        st.markdown("\n".join(f"- {plain(facts.headline(measurement))}" for measurement in metrics.measurements))
+        terms.markdown("\n".join(f"- {plain(facts.headline(measurement))}" for measurement in metrics.measurements))
         with st.expander(_("All values of these measurements, with their commands"), key="card-values"):
             for measurement in metrics.measurements:
                 _measurement(measurement)
@@ -351,7 +351,7 @@ def _show_other(selection: Selection) -> None:
             )
     if described.lacks:
         st.markdown(_("**What cannot be shown for it**"))
-        st.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))
+        terms.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))
 
 
 def card_section(card: str, title: str) -> list[str]:

@@ -20,7 +20,7 @@ from viz.text.messages import _, said
 from viz.text.metrics import METRICS, OF_A_CORPUS
 from viz.text.written import NamedHead, file_name
 from viz.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
-from viz.ui import controls, frame
+from viz.ui import controls, frame, terms
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
@@ -73,13 +73,13 @@ def show(atlas: "Atlas") -> None:
                 on_head=lambda head: state.change(layer=head.layer, head=head.head),
                 key="atlas-maps",
             )
-            frame.small_print(
+            frame.caption(
                 "Each cell is a head; the lighter, the higher its mean over the corpus. Each metric has its own "
                 "colour scale, from 0 to its highest head. If the metric has a chance level, colours start "
                 "there: warm above it, cold below. Click a small map to enlarge it, or a cell to open its head."
             )
             says = view.metric.meaning_at(view.site, view.read_off)
-            st.caption(controls.plain(_("{name}: {meaning}.", name=view.metric.name, meaning=says)))
+            terms.caption(controls.plain(_("{name}: {meaning}.", name=view.metric.name, meaning=says)))
         with st.container():
             head_panel.show(atlas, view)
     label = _("All metrics of all heads as a table")
@@ -132,7 +132,7 @@ def _table(view: View) -> None:
         key="atlas-table",
         on_row=lambda row: state.change(layer=row // heads, head=row % heads),
     )
-    frame.small_print("Click a title to sort, a row to open its head above, its name to open it on the Attention page.")
+    frame.caption("Click a title to sort, a row to open its head above, its name to open it on the Attention page.")
 
 
 def head_maps(

@@ -22,7 +22,7 @@ from viz.selection import state
 from viz.text import messages
 from viz.text.messages import _, plural, said
 from viz.text.written import DECODER, NamedHead, display_token, head_label
-from viz.ui import finding, words
+from viz.ui import finding, terms, words
 from viz.ui.controls import plain
 from viz.ui.words import Chosen, chosen_in
 
@@ -103,7 +103,7 @@ def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
         return
     ranked = _ranked(trace, question.link)
     if question.link is None or not ranked:
-        st.caption(_why_none(trace, question))
+        terms.caption(_why_none(trace, question))
         return
     with st.container(horizontal=True, gap="xsmall"):
         for rank, (weight, layer, head) in enumerate(ranked[:MOST]):
@@ -113,9 +113,9 @@ def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
     if attention.can_ask_why(trace, models.reader(state.current().model)):
         link, row, key = question.link, question.link.rows[0], question.link.keys[0]
         why = [NamedHead(link.site, layer, head).link_to_why(row, key) for _weight, layer, head in ranked[:MOST]]
-        st.caption(_("Why? {heads}", heads=messages.with_commas(why)))
+        terms.caption(_("Why? {heads}", heads=messages.with_commas(why)))
     if how_counted := messages.in_a_row([*_how(question, question.link), plain(row_said(trace, site))]):
-        st.caption(how_counted)
+        terms.caption(how_counted)
 
 
 def _button_label(link: Link, weight: float, layer: int, head: int) -> str:

@@ -24,7 +24,7 @@ from viz.text import written
 from viz.text.messages import _, shown
 from viz.text.metrics import METRICS
 from viz.text.written import DECODER, file_name
-from viz.ui import controls, finding, frame, head_metrics, long_work, present, trace_tables, what_it_does, words
+from viz.ui import controls, finding, frame, head_metrics, long_work, present, terms, trace_tables, what_it_does, words
 from viz.ui.head_metrics import MEASURES
 from viz.ui.words import Chosen
 
@@ -258,9 +258,9 @@ def _show_pictures(
                 linked_heads.show(trace, site, partial(frame.rerun, show))
             hidden_part.show(trace, site)
             if not MEASURES[measure].is_per_head:
-                frame.small_print("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
+                frame.caption("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
             elif signs := signs_said(site):
-                st.caption(signs)
+                terms.caption(signs)
             if state.current().common.whole_words:
                 # Else it is explained beside the open head; of the tiles, those who point at one see tokens.
                 captions.show_sign(trace)

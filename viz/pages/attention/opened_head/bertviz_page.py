@@ -29,7 +29,7 @@ from viz.text import messages, written
 from viz.text.messages import _, said
 from viz.text.written import display_tokens, file_name
 from viz.theme import HEAD_COLOURS
-from viz.ui import frame, token_labels
+from viz.ui import frame, terms, token_labels
 
 if TYPE_CHECKING:
     from model import Trace
@@ -139,7 +139,7 @@ def show(trace: "Trace", site: str) -> None:
         _forget_addresses()
         what = () if attention.is_plain(trace, site, MatrixView.of(common)) else (_(_WEIGHTS_ALONE),)
         named = token_labels.rows_said_plainly(trace, site)
-        st.caption(messages.in_a_row((*what, _(_HOW_TO_READ[view]), named, _(_WHY_SO_SHORT))))
+        terms.caption(messages.in_a_row((*what, _(_HOW_TO_READ[view]), named, _(_WHY_SO_SHORT))))
 
 
 def _forget_addresses() -> None:

@@ -28,7 +28,7 @@ from viz.selection.choices import DrawnAs
 from viz.text import written
 from viz.text.messages import _, said, shown
 from viz.text.written import file_name, head_name
-from viz.ui import controls, finding, frame, head_metrics, present, token_labels, what_it_does
+from viz.ui import controls, finding, frame, head_metrics, present, terms, token_labels, what_it_does
 from viz.ui.head_metrics import MEASURES, Measure
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _settings(trace: "Trace", site: str) -> None:
         with more:
             controls.measure(offered)
     if name != "weights" and attention.is_long(trace, site):
-        frame.small_print(
+        frame.caption(
             "{label} are shown only for the open head; for such a long text, the tiles show weights.",
             label=shown(MEASURES[name].label),
         )
@@ -99,13 +99,13 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str], row: str) -> N
     _show_source(trace, site)
     drawn_as = state.current().attention.drawn_as
     if _draw(trace, site, drawn_as, addresses if common.measure == "weights" else {}):
-        frame.small_print(captions.HOW_TO_READ[drawn_as])
+        frame.caption(captions.HOW_TO_READ[drawn_as])
         if named := token_labels.rows_said(trace, site):
-            st.caption(named)
+            terms.caption(named)
     if measure.is_per_head:
         head_metrics.show(trace, site, layer, common.head, with_job=not is_said)
     if drawn_as != "bertviz":
-        st.caption(captions.of_measure(trace, measure, site, common))
+        terms.caption(captions.of_measure(trace, measure, site, common))
     if measure.is_per_head and "scores" not in models.abilities(state.current().model).lacks:
         label = _("Where a weight comes from: this head in the picture of the Transformer")
         st.button(label, key="open-in-walk", icon=":material/zoom_in:", type="tertiary", on_click=_open_in_picture)
@@ -186,7 +186,7 @@ def _draw_long(
         data = _matrix_data(trace, opened.overview, *sides, site, measure, opened.top, opened.block, source)
         _heatmap(trace, data, opened, addresses)
         _serve(opened.source)
-        st.caption(captions.of_overview(opened, measure))
+        terms.caption(captions.of_overview(opened, measure))
     else:
         _lines_of_window(trace, site, layer, measure)
     return True
@@ -209,7 +209,7 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
     # A kept token stands in the middle.
     start = controls.window(max(1, count - length), 0 if around is None else around - length // 2)
     opened = attention.window(trace, reader, site, layer, start, view)
-    st.caption(captions.of_window(opened, site, start, count))
+    terms.caption(captions.of_window(opened, site, start, count))
     top = 1.0 if measure.is_share else float(opened.values.max(initial=0.0)) or 1.0
     _lines(trace, opened, finding.kept(trace), site, measure, top)
 

@@ -105,7 +105,7 @@ def show_picture(trace: "Trace", site: str) -> None:
     picture_attention(
         data, on_query=partial(_choose, trace, site), on_area=partial(_ask, trace, site, data.query), key="picture-head"
     )
-    frame.small_print(_HOW[data.is_self])
+    frame.caption(_HOW[data.is_self])
 
 
 def over_picture(trace: "Trace", site: str) -> PictureData:

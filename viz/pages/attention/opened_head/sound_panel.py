@@ -23,7 +23,7 @@ from viz.server.caches import cached
 from viz.text.html import Column, table
 from viz.text.messages import _, said, shown
 from viz.text.written import CROSS, file_name, head_label, head_name
-from viz.ui import downloads, finding, frame
+from viz.ui import downloads, finding, frame, terms
 from viz.ui.head_metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -107,14 +107,14 @@ def show_sound(trace: "Trace", site: str) -> None:
     words = () if why_none else word_times.timed_words(trace, heads).words
     data = replace(over_time(trace, models.reader(selection.model), common, row), words=words)
     sound_attention(data, on_keep=keep, key="sound-head")
-    frame.small_print(
+    frame.caption(
         "Each row is a token that is written, each column a moment of the sound; the lighter, the more weight. Click a "
         "row to keep it, the waveform to play from there. Keys: arrows move, Enter keeps a row, H plays what it "
         "attends to, Space plays everything. Below is the same head as a matrix."
     )
     with st.expander(_("Words and their times"), key="word-times"):
         if why_none:
-            st.caption(_(why_none))
+            terms.caption(_(why_none))
         else:
             _show_words(reader, words, heads)
 
@@ -127,11 +127,11 @@ def _show_words(reader: "Reader", words: Sequence[TimedWord], heads: word_times.
     label = _("Heads that time the words, together")
     st.multiselect(label, codes, format_func=codes.__getitem__, **state.bound("timed_by", shown_codes))
     if heads == own:
-        frame.small_print("These are the model's own alignment heads.")
+        frame.caption("These are the model's own alignment heads.")
     columns = Column(_("Word")), Column(_("Begins, s"), is_number=True), Column(_("Ends, s"), is_number=True)
     rows = [(word.word, f"{word.begin:.2f}", f"{word.end:.2f}") for word in words]
     st.html(table(columns, rows, label=_("Words and their times")))
-    frame.small_print(
+    frame.caption(
         "The first word always begins at 0 s: this method puts it there whatever the heads attend to, so it is left "
         "out where times are scored. The Atlas scores all heads. Export has these times as SRT, VTT and TextGrid."
     )
@@ -145,7 +145,7 @@ def offer_word_times(trace: "Trace") -> None:
     selection = state.current()
     reader = models.text_reader(selection.model)
     if why_none := word_times.why_none(reader):
-        st.caption(_(why_none))
+        terms.caption(_(why_none))
         return
     heads = word_times.chosen_heads(reader, selection)
     labels = ", ".join(head_label(*head) for head in heads)

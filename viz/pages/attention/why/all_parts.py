@@ -30,7 +30,7 @@ def show(trace: "Trace", asked: data.Asked) -> None:
         reason, pairs = data.reason(reader, trace, asked), data.pairs(reader, trace, asked)
     largest = [((in_its_stack(query), in_its_stack(key)), share) for query, key, share in pairs.largest(PARTS)]
     total, count = float(pairs.shares.sum()), pairs.shares.numel()
-    frame.small_print(
+    frame.caption(
         "Each table lists the largest shares and the sum of the others. A pair is what a part at the query has to do "
         "with a part at the keys."
     )
@@ -39,7 +39,7 @@ def show(trace: "Trace", asked: data.Asked) -> None:
         _side(said("Part of the keys"), reason.keys)
         _table((said("At the query"), said("At the keys")), largest, total, count)
     if data.is_cancelling(pairs.cancelling):
-        frame.small_print(
+        frame.caption(
             "Pairs of parts cancel: their absolute values add up to {factor:.1f} times the number. So no pair is “so "
             "much of it”, and this page begins with sub-layers and words.",
             factor=pairs.cancelling,

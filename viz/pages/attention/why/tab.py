@@ -15,7 +15,7 @@ from viz.pages.attention.why.payload import Codes, Twin
 from viz.pictures.payload import hear
 from viz.selection import state
 from viz.text.messages import _, shown
-from viz.ui import frame
+from viz.ui import frame, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def show(trace: "Trace") -> None:
         try:
             if not frame.lacking(models.abilities(state.current().model), "reasons"):
                 _answer(trace)
-                st.caption(shown(NOT_PROVEN))
+                terms.caption(shown(NOT_PROVEN))
         except TraceError as error:
             st.info(plain(error.message), icon=":material/info:")
     frame.unfolding(_("By tokens alone: QK and OV"), BY_TOKENS, circuits.show, trace)

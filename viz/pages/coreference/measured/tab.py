@@ -22,7 +22,7 @@ from viz.text.language import NAMES
 from viz.text.messages import Message, _, plural, said
 from viz.text.messages import shown as text_shown
 from viz.text.written import file_name, signed
-from viz.ui import controls, downloads, formulas, frame, head_metrics, long_work
+from viz.ui import controls, downloads, formulas, frame, head_metrics, long_work, terms
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import ContrastScores, CoreferenceScores, SiteScores
@@ -114,11 +114,11 @@ def show() -> None:
         label = _("Measure {count:,} sentences, about {seconds:,.0f} s", count=task.total, seconds=seconds)
     scores = long_work.outcome(task, label, key="measured", start=start)
     if scores is None:
-        st.caption(about)
+        terms.caption(about)
     else:
-        found.markdown(f":small[{tables.first_sentence(scores)}]")
+        found.markdown(terms.explained(f":small[{tables.first_sentence(scores)}]"))
         if said_of := _of_pair(scores, pair):
-            st.markdown(said_of)
+            terms.markdown(said_of)
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
 
 
@@ -147,7 +147,7 @@ def _case_set() -> "data.CaseSet | None":
     if state.current().coreference.pair_set == PAIR_SETS[0]:
         return data.curated(data.set_language(models.languages(state.current().model)[0]))
     with st.expander(_("File formats"), key="measured-format"):
-        st.markdown(_(FORMATS))
+        terms.markdown(_(FORMATS))
     label = _("JSONL, TSV or WinoBias text, UTF-8, at most {most} MB", most=downloads.most())
     file = downloads.field(label, key="measured-file")
     if file is None:
@@ -207,9 +207,9 @@ def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> N
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
     """Verdict and maps of one site, then table and groups; margins are drawn up to the widest."""
     averaged = site.measure == "rollout"
-    st.markdown(tables.verdict(site))
+    terms.markdown(tables.verdict(site))
     head_metrics.show_taught(site.site)
-    st.caption(tables.luck(site))
+    terms.caption(tables.luck(site))
     _skipped(unscored, said("{count:,} sentences scored; not scored: {reasons}."), len(site.cases))
     maps = (
         ("accuracy", site.accuracy.value, 0.5, 0.5, ".3f"),
@@ -265,7 +265,7 @@ def _groups(site: "SiteScores", name: str) -> None:
             )
         )
     if told := tables.without_pronoun(site):
-        st.caption(told)
+        terms.caption(told)
     elif site.controls is not None:
         layer, head = site.best
         frame.caption(
@@ -286,7 +286,7 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
         none = _("No sentence of this set has German alternatives (fields right and wrong).")
         asked = said("Which German pronoun the model prefers")
         is_german = models.is_english_german(state.current().model)
-        st.caption(none if is_german or not _translates() else pair_controls.not_german(asked))
+        terms.caption(none if is_german or not _translates() else pair_controls.not_german(asked))
         return
     label = _("The model's own preference: how much more probable the right German pronoun is in each sentence")
     with st.expander(label, on_change="rerun", key="measured-preference") as opened:

@@ -21,7 +21,7 @@ from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
 from viz.text.written import CROSS, decimal, display_token, file_name, head_label
-from viz.ui import controls, frame, long_work, token_labels
+from viz.ui import controls, frame, long_work, terms, token_labels
 
 if TYPE_CHECKING:
     from model import BeamNode, BeamTree, Trace
@@ -194,7 +194,7 @@ def show(trace: "Trace") -> None:
     node = _chosen(trace, tree)
     name = file_name("beam", f"width{tree.width}", f"penalty{selection.decoding.length_penalty}", sentence=trace.text)
     beam_picture(tree, chosen=node, on_choose=partial(_choose, trace, tree), key="beam-tree", name=name)
-    st.caption(
+    terms.caption(
         _(
             "Read from left to right, one column per step. Each box is a hypothesis: its last token, and the "
             "log-probability of the whole. Numbered boxes have ended: rank and score. The arrow keys move along the "
@@ -262,7 +262,7 @@ def _compare(text: str, tree: "BeamTree") -> None:
     st.html(
         html.table(columns, [of_greedy, winner], label=_("Greedy decoding compared with the winner of beam search"))
     )
-    st.caption(_verdict(total, score, tree))
+    terms.caption(_verdict(total, score, tree))
     if others:
         with st.expander(_("The other {count} that the search returned", count=len(others)), key="beam-others"):
             st.html(html.table(columns, others, label=_("Hypotheses with lower scores than the winner")))
@@ -313,7 +313,7 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     node, path = tree.nodes[index], tree.path(index)
     st.subheader(_("Open hypothesis"), anchor=False)
     if not path:
-        st.caption(fate(tree, index))
+        terms.caption(fate(tree, index))
         return
     chips = "".join(
         f'<bdi style="padding:1px 7px;border-radius:4px;border:1px solid color-mix(in srgb,currentColor 25%,'
@@ -336,7 +336,7 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     facts.append(fate(tree, index))
     if not steps.begins_with(traces.written(models.writer(state.current().model), text), tree.token_ids(index)):
         facts.append(steps.not_chosen(node.token))
-    st.caption("  \n".join(facts))
+    terms.caption("  \n".join(facts))
     _attention(text, tree, index)
 
 
@@ -365,7 +365,7 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
         file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text),
         _("Cross-attention of {head} along the hypothesis, as a heatmap", head=head_label(layer, head)),
     )
-    st.caption(token_labels.rows_said(trace, CROSS))
+    terms.caption(token_labels.rows_said(trace, CROSS))
 
 
 def _choose(trace: "Trace", tree: "BeamTree", node: int) -> None:

@@ -22,7 +22,7 @@ from viz.text.html import word_changes
 from viz.text.messages import _, in_a_row, plural, said, said_plural
 from viz.text.written import ENCODER, display_token, file_name, head_name, times_less
 from viz.theme import BLUE, ORANGE
-from viz.ui import frame, token_labels
+from viz.ui import frame, terms, token_labels
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def show_comparison(ours: Translation, theirs: Translation) -> None:
         file_name(f"{ours.file_name} against {theirs.file_name} probabilities", sentence=ours.trace.text),
         _(message, ours=ours.name, theirs=theirs.name),
     )
-    frame.small_print(
+    frame.caption(
         "The probability of each token when it was written, with the edits of its branch. The dashed line marks "
         "the first token that differs; before it the curves differ only where a head was edited."
     )
@@ -114,7 +114,7 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
     is_most_changed = (site, layer, head) == most_changed
     if is_most_changed:
         how_to_read = _("{sentences} No other head changes more.", sentences=how_to_read)
-    st.caption(in_a_row((how_to_read, token_labels.rows_said(ours.trace, site))))
+    terms.caption(in_a_row((how_to_read, token_labels.rows_said(ours.trace, site))))
 
 
 def first_difference(first: "Trace", second: "Trace") -> int | None:
@@ -198,7 +198,7 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
         text_language=models.target_language(selection.model),
     )
     branch_tree(tree, on_act=_act, key="branch-tree")
-    frame.small_print(
+    frame.caption(
         "Each line on the left is a translation over its steps; it starts from another one where it was changed. "
         "The ring is the chosen step. Click a line to show its translation. Words that differ from the "
         "translation it starts from are underlined; log p is the sum over its tokens, in nats. Every branch is "
@@ -293,7 +293,7 @@ def _offer(trace: "Trace") -> None:
     ratio = times_less(rival.log_prob, trace.steps[step].log_prob)
     numbers = {"token": token, "share": percent(exp(rival.log_prob)), "written": chosen}
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
+        terms.markdown(
             _("“{token}” has {share}, {ratio} likely than “{written}”.", ratio=ratio, **numbers)
             if ratio
             else _("“{token}” has {share}, about as likely as “{written}”.", **numbers),

@@ -19,7 +19,7 @@ from viz.selection.choices import NO_FILTER
 from viz.text.html import word_changes
 from viz.text.messages import _, plural
 from viz.text.written import CROSS, DECODER, file_name
-from viz.ui import formulas, frame, head_metrics, present
+from viz.ui import formulas, frame, head_metrics, present, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -42,19 +42,19 @@ def show(trace: "Trace") -> None:
         )
         return
     if CROSS not in trace.sites:
-        frame.small_print(
+        frame.caption(
             "This model has one attention and no separate source. In each row the part on the text comes first, "
             "then the part on the output so far; together they sum to 1."
         )
     if (wave := trace.source.waveform) is not None:
         seconds = len(data.blocks(trace)[0]) * wave.seconds_per_frame
-        frame.small_print(
+        frame.caption(
             "A column is {seconds:g} s of the sound; the weights within it are summed.", seconds=round(seconds, 4)
         )
         if data.has_silence(trace):
-            frame.small_print("The last column is all the silence that was added.")
+            frame.caption("The last column is all the silence that was added.")
     if told := data.told(trace):
-        frame.small_print(
+        frame.caption(
             "{told} was given to the decoder before it wrote: in its self-attention this is one column, the first.",
             told=plain(told),
         )
@@ -86,7 +86,7 @@ def show(trace: "Trace") -> None:
     # Always there, so that what stands below it is not built anew, and keeps the focus.
     with st.container(gap=None):
         if said := steps.not_elsewhere(trace):
-            st.caption(said)
+            terms.caption(said)
     frame.lacking(models.abilities(selection.model), "self-attention")
     if not present.is_on():
         translation_controls.type_word(trace)

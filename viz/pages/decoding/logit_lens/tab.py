@@ -20,7 +20,7 @@ from viz.selection import state
 from viz.text.messages import _
 from viz.text.written import file_name, scientific
 from viz.theme import SEQUENTIAL_INKS, Inks
-from viz.ui import controls, frame
+from viz.ui import controls, frame, terms
 
 if TYPE_CHECKING:
     from model import Trace
@@ -68,7 +68,7 @@ def show(trace: "Trace") -> None:
     """Layers by steps, the proof that the last layer is the model's output, and the table to take along."""
     if frame.lacking(models.abilities(state.current().model), "logit lens"):
         return
-    st.caption(
+    terms.caption(
         _(
             "What would the model write if each decoder layer were its last? The ✓ marks the layer from which on the "
             "answer does not change."
@@ -88,7 +88,7 @@ def show(trace: "Trace") -> None:
     lens_table(table, on_choose=_choose, key="lens")
     _badge(trace, lens, writer.parts.tolerance)
     if note := label_smoothing_note():
-        st.caption(note)
+        terms.caption(note)
     controls.table_button(_("Table (CSV)"), partial(export.lens, lens, read), name)
 
 

@@ -26,7 +26,7 @@ from viz.text.messages import Message, _, said, shown
 from viz.text.metrics import JOBS, METRICS, OF_FILMS
 from viz.text.written import CROSS, NAMES, file_name, head_label
 from viz.text.written import label as site_label
-from viz.ui import controls, downloads, frame
+from viz.ui import controls, downloads, frame, terms
 from viz.ui.controls import plain
 from viz.ui.trace_tables import table
 
@@ -208,7 +208,7 @@ def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
 def _arrivals(opened: data.OpenFilm, site: str) -> None:
     found = data.arrived(opened, site)
     if not found:
-        frame.small_print("At the end, no head of this attention has a job by the rule of the other pages.")
+        frame.caption("At the end, no head of this attention has a job by the rule of the other pages.")
         return
     steps = opened.film.steps
     columns = [html.Column(_("Head")), html.Column(_("Job")), html.Column(_("At the end"), is_number=True)]
@@ -225,7 +225,7 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
     st.html(html.table(columns, rows, label=_("When heads take on their jobs")))
     message = " For alignment, the share of weight on linked words counts, from {least} on; it is not an error rate."
     aligned = _(message, least=ALIGNED)
-    frame.small_print(
+    frame.caption(
         "The jobs of heads are those of the other pages, with the same thresholds; a film has few sentences, so "
         "a head near its threshold may gain and lose its job from frame to frame.{aligned}",
         aligned=aligned if site == CROSS else "",
@@ -252,9 +252,9 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
             "model reads them at each frame. Weights are stored in steps of 1/255, so numbers are exact to "
             "0.002.{left_out} The loss is the training's own, on average since the previous frame. {rows_note}"
         )
-        st.caption(plain(_(message, **numbers)))
+        terms.caption(plain(_(message, **numbers)))
         return
-    st.caption(
+    terms.caption(
         plain(
             _(
                 "A film of a training run{told}. Frames: {total}, up to step {steps:,}, most closely spaced at the "
@@ -289,14 +289,14 @@ def _show_own_film() -> None:
         label = _("A film of a training run, .npz, at most {largest} MB", largest=downloads.most())
         downloads.field(label, key=_FIELD, on_change=_take)
         if loaded is not None and loaded.film is not None:
-            st.caption(plain(_("Showing {name}.", name=loaded.name)))
+            terms.caption(plain(_("Showing {name}.", name=loaded.name)))
             st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
-        frame.small_print(
+        frame.caption(
             "Any training run makes one with `--film`; it records 30 frames of six sentences for any model. A "
             "run that was stopped continues its film."
         )
         st.code(COMMAND, language="sh", wrap_lines=True)
-        frame.small_print(
+        frame.caption(
             "The training of a model of transformers is recorded by a callback, on sentences that you choose."
         )
         st.code(CALLBACK, language="python", wrap_lines=True)

@@ -15,7 +15,7 @@ from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, plural, said
 from viz.text.written import display_token, file_name
-from viz.ui import controls, frame, sentence
+from viz.ui import controls, frame, sentence, terms
 from viz.ui.controls import plain
 from viz.ui.snippets import Snippet, line, of_written
 from viz.ui.trace_tables import table
@@ -123,10 +123,10 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
                     f"{name}-cache-{kind}",
                     _(message, title=title, step=step + 1),
                 )
-                st.caption(title)
+                terms.caption(title)
     last = len(trace.target_tokens) - len(trace.steps) + step
     read, written = (plain(display_token(token)) for token in (trace.target_tokens[last], trace.steps[step].token))
-    st.caption(
+    terms.caption(
         _(
             "Step {step} reads **{read}** and writes **{written}**. In each layer it {work}: {reused:,} numbers read "
             "from the cache ({megabytes:.2f} MB in float32). A block is the key and the value of one position, for "
@@ -168,7 +168,7 @@ def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> 
         _line(_("All {count} steps", count=len(costs)), int(cached.sum()), int(recomputed.sum())),
     ]
     st.html(html.table(_COLUMNS, lines, label=_("Multiply-adds with the cache and recomputed")))
-    st.caption(
+    terms.caption(
         _(
             "A multiply-add is one product added to a sum. The bars show the parts of this step, the curves the "
             "total of every step. The encoder runs once either way and is not counted."
@@ -203,7 +203,7 @@ def _line(name: str, cached: int, recomputed: int) -> tuple[str, ...]:
 def _formula(*, is_papers: bool) -> None:
     """Explain how the parts are counted: with the paper's sizes, or with those of a library model."""
     if not is_papers:
-        frame.small_print(
+        frame.caption(
             "Each matrix of the decoder costs its entries × the rows that it multiplies. Each row costs the "
             "width of a head for each key it attends to, once for QKᵀ and once for weights · V. Headlight's "
             "tests run such models both ways and agree with torch's FlopCounterMode."
@@ -211,7 +211,7 @@ def _formula(*, is_papers: bool) -> None:
         return
     lines = (rf"\text{{{_(name)}}} & {formula}" for name, formula in FORMULAS)
     st.latex("\\begin{array}{ll}\n" + " \\\\\n".join(lines) + "\n\\end{array}")
-    frame.small_print(
+    frame.caption(
         "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ tokens in the "
         "vocabulary. With the cache $r$ = 1 new row, and $m$ = $S$ in the first step, then 0; recomputed $r$ = "
         "$n$ and $m$ = $S$ in every step. The number of heads does not appear: they share $d$ among them. "

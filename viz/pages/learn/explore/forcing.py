@@ -16,7 +16,7 @@ from viz.pictures.payload import fingerprint, read
 from viz.selection import state
 from viz.text.messages import _
 from viz.text.written import display_token, file_name
-from viz.ui import finding, frame
+from viz.ui import finding, frame, terms
 from viz.ui.controls import plain
 from viz.ui.snippets import Snippet, line, of_text
 
@@ -86,7 +86,7 @@ def show(trace: "Trace") -> None:
     )
     if moved is not None and moved.step != step:
         state.change(forced_step=moved.step)
-    st.markdown(_forcing_in_words(runs))
+    terms.markdown(_forcing_in_words(runs))
     frame.caption(
         "The positions run from left to right, one per step; the arrow keys move both films, Space plays them. "
         "In training the decoder reads the reference, whatever it would have written: all positions can be "

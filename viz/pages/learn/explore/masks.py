@@ -17,7 +17,7 @@ from viz.text import written
 from viz.text.html import visible
 from viz.text.messages import _, said
 from viz.text.written import file_name
-from viz.ui import controls, frame, mechanisms
+from viz.ui import controls, frame, mechanisms, terms
 from viz.ui.snippets import Snippet, line, of_text
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _show_batch(trace: "Trace") -> None:
     labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
     row = controls.position("batch_member", _("Masks of sentence"), labels, default=min(1, len(labels) - 1))
     _draw(SiteMask.in_batch(masks, row))
-    frame.small_print(
+    frame.caption(
         "`<pad>` is masked as a key for every query, so it never receives any weight. Rows of `<pad>` as a query "
         "are computed like all others, but their output is not used."
     )
@@ -119,7 +119,7 @@ def _show_padding(masks: "BatchMasks") -> None:
         for name, real, tokens in sides:
             with st.container(gap="xsmall"):
                 message = "**{name}**: {share:.0%} padding, {padding} of {size} cells"
-                st.markdown(_(message, name=name, share=1 - real.mean(), padding=np.sum(~real), size=real.size))
+                terms.markdown(_(message, name=name, share=1 - real.mean(), padding=np.sum(~real), size=real.size))
                 frame.chart(
                     batch_overview(real, tokens),
                     f"overview-{name}",
@@ -127,7 +127,7 @@ def _show_padding(masks: "BatchMasks") -> None:
                     _("{name} of the batch: one row per sentence, tokens and then padding", name=name),
                 )
     padding = np.concatenate([~real.ravel() for _, real, _ in sides])
-    frame.small_print(
+    frame.caption(
         "All sentences of a batch are padded with `<pad>` to the length of the longest. Here **{share:.0%}** of "
         "all cells are padding, that is wasted computation. The more similar the lengths, the less padding, so "
         "training batches sentences of about the same length together (§5.1).",
@@ -158,7 +158,7 @@ def _whole(mask: SiteMask, site: str, key: str) -> None:
 
 def _panel(title: str, codes: UInt8[np.ndarray, "query key"], site: SiteMask, key: str) -> None:
     with st.container(gap="xsmall"):
-        st.caption(title)
+        terms.caption(title)
         figure = mask_heatmap(codes, site.queries, site.keys, rows_write=site.rows_write)
         frame.chart(figure, f"mask-{key}", file_name("mask", key), title)
 

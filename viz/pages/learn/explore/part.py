@@ -43,7 +43,7 @@ def _draw(name: str) -> None:
     trace = sentence.read(state.current().common.text, key="explore")
     finding.open_on_finding(trace)
     text = sentence.lines_of(trace)[0].text
-    frame.small_print(
+    frame.caption(
         "These numbers are about **{model}** and “{text}”. Choose another model or sentence on the left.",
         model=plain(catalogue.label(models.name_of(state.current().model))),
         text=plain(text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]} …"),

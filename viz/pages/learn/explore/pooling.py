@@ -11,7 +11,7 @@ from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
 from viz.text.written import file_name
-from viz.ui import controls, formulas, frame
+from viz.ui import controls, formulas, frame, terms
 from viz.ui.snippets import Snippet, alone, line
 from viz.ui.trace_tables import digits, table
 
@@ -41,7 +41,7 @@ def show() -> None:
         alt = _("The weights of fifty-one queries over forty keys")
         frame.chart(figures.weight_rows(found, query / 100), "pooling-weights", f"{name}-weights", alt)
     st.html(html.swatches(_LEGEND))
-    st.caption(_how_to_read(found, width, query))
+    terms.caption(_how_to_read(found, width, query))
     formulas.in_a_row(*FORMULAS)
     widths, errors = [one / 100 for one in data.TRIED], data.errors()
     frame.chart(
@@ -62,7 +62,7 @@ def show() -> None:
             even_error=errors[-1],
         )
     )
-    frame.small_print(
+    frame.caption(
         "**The paper** (§3.2) describes attention in the same way: a query and key–value pairs are mapped to “a "
         "weighted sum of the values”; it does not measure this. Nadaraya and Watson pooled in this way in 1964, "
         "with a fixed kernel. **Here** the equation of the model computes the picture: the kernel is a dot "

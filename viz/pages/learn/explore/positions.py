@@ -14,7 +14,7 @@ from viz.selection import state
 from viz.selection.selection import FIELDS
 from viz.text.messages import _, said
 from viz.text.written import display_token, file_name, scientific
-from viz.ui import controls, formulas, frame, mechanisms
+from viz.ui import controls, formulas, frame, mechanisms, terms
 from viz.ui.snippets import Snippet, line, of_text
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _sinusoids(trace: "Trace", layout: "PositionLayout") -> None:
         "encoding",
         _("Positional encoding, one row per position, one column per dimension"),
     )
-    frame.small_print(
+    frame.caption(
         "Each row is added to the embedding of the token at that position. {arrangement} Above the green line is "
         "this sentence; below it the formula continues.",
         arrangement=ARRANGEMENT[layout],
@@ -150,26 +150,26 @@ def _show_curves(shown: data.Shown) -> None:
     pair = int(np.nonzero(shown.pairs == dimension)[0][0])
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
-            st.markdown(_("**Position {position}**, {token}", position=position, token=_token_at(shown, position)))
+            terms.markdown(_("**Position {position}**, {token}", position=position, token=_token_at(shown, position)))
             message = "Position {position}: its sines and its cosines over the dimensions, as two curves"
             _chart(
                 figures.position_curve(shown.rows[position], shown.pairs),
                 "position-curve",
                 _(message, position=position),
             )
-            frame.small_print(
+            frame.caption(
                 "Every position has its own pattern: both curves oscillate on the left and flatten towards the right."
             )
         with st.container(gap="xsmall"):
             message = "**Dimension {dimension}**: a wavelength of {length} tokens"
-            st.markdown(_(message, dimension=dimension, length=_length(wavelength)))
+            terms.markdown(_(message, dimension=dimension, length=_length(wavelength)))
             message = "Dimension {dimension} over the positions, wavelength {length} tokens"
             _chart(
                 figures.dimension_curve(where, wave, shown.rows[:, dimension], shown.tokens, wavelength),
                 "dimension-curve",
                 _(message, dimension=dimension, length=_length(wavelength)),
             )
-            st.caption(_wavelength(f"{shown.base:,}^({2 * pair}/{shown.d_model})", wavelength, shown.count))
+            terms.caption(_wavelength(f"{shown.base:,}^({2 * pair}/{shown.d_model})", wavelength, shown.count))
     # A link that names another shift opens on what it does.
     st.session_state.setdefault("positions-rotation", state.current().learn.shift != FIELDS["shift"].default)
     label = _("A shift is a rotation: what turns one position into the one k tokens later, in numbers")
@@ -201,7 +201,7 @@ def _show_rotation(shown: data.Shown, position: int, pair: int, wavelength: floa
             _(message, sine_at=sine_at, cosine_at=cosine_at, position=position, shifted=position + shift),
         )
         with st.container():
-            st.markdown(
+            terms.markdown(
                 _(
                     "Dimensions {sine_at} and {cosine_at} at position {position}, rotated by kω = {angle:.4g} rad "
                     "({degrees:.4g}°), equal those at position {shifted}:",
@@ -214,13 +214,13 @@ def _show_rotation(shown: data.Shown, position: int, pair: int, wavelength: floa
                 )
             )
             st.latex(_equation((sine, cosine), position, shift, (cos, sin)))
-            st.markdown(
+            terms.markdown(
                 _(
                     "The matrix depends on k and the dimension, not on the position: PE(pos + k) is a linear "
                     "function of PE(pos), so a head can learn to attend k tokens back (§3.5)."
                 )
             )
-            st.markdown(
+            terms.markdown(
                 _(
                     "Over all {count} positions and {pairs} pairs, max |Rₖ PE(pos) − PE(pos + k)| is "
                     "**{float64}** in float64 and **{float32}** in the model's float32.",
@@ -270,12 +270,12 @@ def _show_likeness(
                 "likeness-positions",
                 _("Dot product of two positional encodings by their distance: all pairs are on one curve"),
             )
-            frame.small_print(
+            frame.caption(
                 "PE(p) · PE(p + k) depends only on k: every pair of this sentence is on the curve, at any "
                 "position. Close positions are similar, distant ones less so."
             )
         with st.container(gap="xsmall"):
-            st.markdown(_("**Embedding + position**, which the first layer reads"))
+            terms.markdown(_("**Embedding + position**, which the first layer reads"))
             own_curve = data.products_at_distances(max(length, 2), sums.shape[1], data.OWN_BASE)
             _chart(
                 figures.likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
@@ -285,7 +285,7 @@ def _show_likeness(
             explained = _explained(content.explained)
             if not is_own:
                 explained = _("{explained} This picture always shows the model's own encodings.", explained=explained)
-            st.caption(explained)
+            terms.caption(explained)
 
 
 def _explained(share: float | None) -> str:

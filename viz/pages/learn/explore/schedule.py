@@ -16,7 +16,7 @@ from viz.selection import state
 from viz.text.messages import _, said
 from viz.text.written import file_name
 from viz.theme import PlotlySpec
-from viz.ui import controls, frame
+from viz.ui import controls, frame, terms
 from viz.ui.controls import plain
 from viz.ui.snippets import Snippet, alone, line
 
@@ -53,7 +53,7 @@ def show() -> None:
         "{formula}: the learning rate rises for {warmup:,} steps to **{peak:.2e}** = 1 ÷ √(d_model · warm-up), then "
         "falls as 1/√step, to {rate:.2e} at {last:,}."
     )
-    st.markdown(_(message, formula=FORMULA, warmup=warmup, peak=peak, rate=chosen[1][-1], last=SHOWN))
+    terms.markdown(_(message, formula=FORMULA, warmup=warmup, peak=peak, rate=chosen[1][-1], last=SHOWN))
     frame.caption(
         "The first {shown:,} of the {last:,} steps for which the paper trained its base model (§5.2). Dotted "
         "line: the end of the warm-up. A wider model gets a lower learning rate, a longer warm-up a lower peak.",

@@ -14,7 +14,7 @@ from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
 from viz.text.written import display_token, file_name, head_label, head_name, row_parts, scientific
-from viz.ui import controls, frame, token_labels
+from viz.ui import controls, frame, terms, token_labels
 from viz.ui.controls import plain
 from viz.ui.snippets import Snippet, alone, line, of_text, open_head
 from viz.ui.trace_tables import table
@@ -57,7 +57,7 @@ def show(trace: "Trace") -> None:
             message = "Softmax of a random query over 32 keys, {score}, d_k = {width}"
             alt = _(message, score=figures.SCORES[name][0], width=width)
             frame.chart(figures.example_row(sample), f"score-row-{name}", file_name("scores", name, f"dk{width}"), alt)
-    st.caption(_how_to_read(chosen, width))
+    terms.caption(_how_to_read(chosen, width))
     st.html(html.swatches([(figures.SCORE_COLOURS[name], figures.SCORES[name][0]) for name in NAMES]))
     with st.spinner(_("Sampling random vectors of every width …")):
         samples = {name: [data.sample(name, other) for other in WIDTHS] for name in NAMES}
@@ -65,10 +65,10 @@ def show(trace: "Trace") -> None:
         for what, (curve, alt) in CURVES.items():
             frame.chart(curve(samples, width), f"score-{what}", file_name("scores", what), alt)
     flows = _flows(samples)
-    st.markdown(_conclusion(flows))
-    st.caption(_claim(samples, flows))
+    terms.markdown(_conclusion(flows))
+    terms.caption(_claim(samples, flows))
     controls.table_button(_("All widths (CSV)"), partial(_widths_csv, samples), file_name("scores", "widths"))
-    frame.small_print("Time and memory of each function on your machine: `python -m model claims`.")
+    frame.caption("Time and memory of each function on your machine: `python -m model claims`.")
     _show_heads(trace)
 
 
@@ -189,7 +189,7 @@ def _show_heads(trace: "Trace") -> None:
     bold = f"{before}**{stands_for}**{after}"
     message = "On the right, {which}, by default the one that changes most."
     in_bold = _(message, which=_("row “{row}” of {head}", row=bold, head=shown_head))
-    st.caption(messages.in_a_row((_cloud_caption(trace, heads), in_bold, token_labels.rows_said(trace, site))))
+    terms.caption(messages.in_a_row((_cloud_caption(trace, heads), in_bold, token_labels.rows_said(trace, site))))
 
 
 def _named(name: str, heads: "Mapping[str, data.Heads]") -> str:

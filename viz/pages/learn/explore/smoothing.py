@@ -16,7 +16,7 @@ from viz.pictures.figures.traces import dots
 from viz.selection import state
 from viz.text.messages import _, said
 from viz.text.written import display_token, file_name, signed
-from viz.ui import controls, frame, token_labels
+from viz.ui import controls, frame, terms, token_labels
 from viz.ui.controls import plain
 from viz.ui.snippets import Snippet, line, of_text
 
@@ -59,7 +59,7 @@ def show(trace: "Trace") -> None:
         file_name("smoothed target", str(step), sentence=trace.text),
         _("The model's probability of each token, with the one-hot and the smoothed target."),
     )
-    st.markdown(_smoothing_in_words(found, hundredths))
+    terms.markdown(_smoothing_in_words(found, hundredths))
     frame.caption(
         "One row per token, the right one first; the right token is the one that the model wrote, as if its "
         "translation were the reference. The axis is logarithmic, to show the small probability that smoothing "

@@ -12,7 +12,7 @@ from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
 from viz.text.written import amount, file_name
-from viz.ui import controls, frame
+from viz.ui import controls, frame, terms
 from viz.ui.snippets import Snippet, alone, line
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def show() -> None:
             figure = figures.influence_maps(influences[kind], name)
             frame.chart(figure, f"influence-{kind}", file_name("influence", kind), alt)
     st.html(html.swatches(_LEGEND))
-    frame.small_print(
+    frame.caption(
         "How strongly output i (row) changes with input j (column): ‖∂ output / ∂ input‖, computed exactly for "
         "random layers over 32 positions, on a logarithmic scale relative to the largest value of each map. "
         "**Self-attention** connects all positions in one layer. In a **recurrent** layer distant inputs have "
@@ -98,8 +98,8 @@ def _table(kernel: int, window: int) -> None:
         "**By count, self-attention takes {ratio:.2g} × the multiply-adds of a GRU here, and {steps:,} sequential step "
         "instead of {in_turn:,}; how much time that saves depends on the hardware.**"
     )
-    st.markdown(_(message, ratio=ours / theirs, steps=steps, in_turn=in_turn))
-    frame.small_print(
+    terms.markdown(_(message, ratio=ours / theirs, steps=steps, in_turn=in_turn))
+    frame.caption(
         "Multiply-adds of one layer of n = {length:,} positions with d = {width:,}. **The paper** (§4, Table 1) "
         "counts the dominant terms: for self-attention 2 n² d, here plus the 4 n d² of its projections. A GRU "
         "has 6 n d². So by count the two are equal at **n = d**, as §4 says: “self-attention layers are faster "
@@ -107,7 +107,7 @@ def _table(kernel: int, window: int) -> None:
         length=length,
         width=width,
     )
-    frame.small_print("The time of each layer on your machine: `python -m model claims`.")
+    frame.caption("The time of each layer on your machine: `python -m model claims`.")
 
 
 def _sizes() -> tuple[int, int]:

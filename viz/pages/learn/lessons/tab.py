@@ -33,13 +33,12 @@ from viz.selection.examples import EXAMPLES
 from viz.selection.selection import PAGES
 from viz.server import viewers
 from viz.server.viewers import CLASSES
-from viz.text import glossary
 from viz.text.html import table
 from viz.text.language import NAMES
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
 from viz.text.written import file_name
-from viz.ui import controls, frame, long_work, present, sentence, trace_tables
+from viz.ui import controls, frame, long_work, present, sentence, terms, trace_tables
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def show(head: "DeltaGenerator") -> None:
 def _lesson(lesson: Lesson, number: int, head: "DeltaGenerator") -> None:
     choice = ModelChoice(models.lessons_name(), state.current().model.device)
     if (caution := _caution(choice)) and not present.is_on():
-        head.caption(caution)
+        head.caption(terms.explained(caution))
     with frame.loading():
         shipped = Shipped(choice, models.translator(choice))
     # What the model cannot read, the step itself says. A projector has room for the step alone.
@@ -148,7 +147,7 @@ def _way(lesson: Lesson, number: int) -> None:
             on_click=_go(after, asks=is_open and not is_asked),
         )  # fmt: skip
     if is_open and is_asked:
-        frame.small_print("The question has no answer yet: answer it, or press again to skip it.")
+        frame.caption("The question has no answer yet: answer it, or press again to skip it.")
 
 
 def _contents() -> None:
@@ -209,7 +208,9 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         told, shown = st.columns([2, 3], gap="large")
     if not present.is_on():
         told.caption(
-            _("{section} · on **{name}**", section=_(lesson.section), name=plain(models.lessons_name())),
+            terms.explained(
+                _("{section} · on **{name}**", section=_(lesson.section), name=plain(models.lessons_name()))
+            ),
             help=_(
                 "Lessons run on the translator that ships, Headlight's first own Transformer on the server's list, "
                 "whatever is chosen on the left; their claims are tested with it."
@@ -221,7 +222,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
     with words.container():
-        st.markdown(glossary.explained(filled(step.text, view.found)))
+        terms.markdown(filled(step.text, view.found))
         is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
         if is_open:
             _claims(step.claims, view)
@@ -238,7 +239,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         else:
             alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)
             draw(view.picture, shipped.choice, key=key, name=name, alt=alt)
-            st.caption(glossary.explained(controls.markdown(view.caption)))
+            terms.caption(controls.markdown(view.caption))
         if number == len(lesson.steps) and not present.is_on():
             _ending(lesson)
 
@@ -246,8 +247,8 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
 def _ending(lesson: Lesson) -> None:
     """What to remember of a lesson, and one thing to try."""
     with st.container(border=True, key="lesson-ending"):
-        st.markdown("\n".join((f"**{_('Summary')}**\n", *(f"- {_(line)}" for line in lesson.summary))))
-        st.markdown(_("**Try it:** {exercise}", exercise=_(lesson.exercise)))
+        terms.markdown("\n".join((f"**{_('Summary')}**\n", *(f"- {_(line)}" for line in lesson.summary))))
+        terms.markdown(_("**Try it:** {exercise}", exercise=_(lesson.exercise)))
 
 
 def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
@@ -258,7 +259,7 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
     if chosen > len(options):
         state.change(answer=0)
         chosen = 0
-    st.markdown(f"**{filled(question.ask, view.found)}**")
+    terms.markdown(f"**{filled(question.ask, view.found)}**")
     st.pills(
         _("Your prediction"), list(range(1, len(options) + 1)), key=state.bind("answer", chosen or None),
         format_func=labels.__getitem__, on_change=_take, args=(asked,),
@@ -271,7 +272,7 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
     is_right_one = is_right(question.options[chosen - 1], question, view.found)
     _seen().setdefault(place, is_right_one)
     if is_right_one:
-        st.success(_("**Right.** {because}", because=because), icon=":material/check:")
+        st.success(terms.explained(_("**Right.** {because}", because=because)), icon=":material/check:")
     else:
         answer = right_answer(question, view.found)
         if not answer.endswith((".", "?", "!")):
@@ -279,8 +280,8 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
         told = _("**The model says: {answer}** {because}", answer=plain(answer), because=because)
         # A small projector has no room for it.
         with st.container(key="lesson-wrong"):
-            st.markdown(filled(question.wrong[chosen - 1], view.found))
-        st.warning(told, icon=":material/close:")
+            terms.markdown(filled(question.wrong[chosen - 1], view.found))
+        st.warning(terms.explained(told), icon=":material/close:")
     return True
 
 
@@ -408,14 +409,14 @@ def _ask_class(question: str, options: Sequence[str], *, has_answered: bool) -> 
             ),
         )  # fmt: skip
     elif not CLASSES.is_open(code):
-        frame.small_print("The count of this class has ended: answers are no longer counted.")
+        frame.caption("The count of this class has ended: answers are no longer counted.")
     elif CLASSES.is_host(code, viewers.browser()):
         st.fragment(_bars, run_every=INTERVAL)(code, question, options)
         st.button(_("End the count"), key="class-end", icon=":material/stop:", type="tertiary", on_click=_end)
     elif has_answered:
         _bars(code, question, options)
     else:
-        frame.small_print("Your answer is counted without your name.")
+        frame.caption("Your answer is counted without your name.")
 
 
 def _begin() -> None:

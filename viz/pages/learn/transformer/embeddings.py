@@ -14,7 +14,7 @@ from viz.text import html
 from viz.text.html import Column
 from viz.text.messages import _, said
 from viz.text.written import display_token, file_name
-from viz.ui import controls
+from viz.ui import controls, terms
 from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, table
 
@@ -53,7 +53,7 @@ def show(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> Non
     if languages:
         columns.append(Column(_("Found in")))
         rows = [[*row, _SEEN[languages[one.token_id]]] for row, one in zip(rows, found, strict=True)]
-    st.caption(
+    terms.caption(
         _matrix(len(space.tokens), space.directions.shape[1], is_shared=is_shared, has_languages=bool(languages))
     )
     st.html(html.table(columns, rows, label=_("Neighbours of {token}", token=token)))

@@ -23,7 +23,7 @@ from viz.selection.selection import Selection
 from viz.server.widgets import sent
 from viz.text.messages import _
 from viz.text.written import SITES, decimal, file_name, head_name, scientific
-from viz.ui import controls, downloads, finding, frame, present, sentence, trace_tables
+from viz.ui import controls, downloads, finding, frame, present, sentence, terms, trace_tables
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -65,7 +65,7 @@ def _walk(trace: "Trace") -> None:
             controls.table_button(_("Table (CSV)"), partial(trace_tables.row_origin, shown, keys), name)
     if not present.is_on():
         for caution in data.cautions(trace, reader, told.path):
-            st.caption(caution)
+            terms.caption(caution)
         embeddings.offer(trace, reader, place.stack, place.row)
     downloads.files(partial(walk_file.offer, trace, reader, place))
 
@@ -211,7 +211,7 @@ def _switches(trace: "Trace", place: WalkState) -> None:
             "Over {pairs:,} pairs of this sentence, this head's scores have a standard deviation of {before} before "
             "and {after} after dividing by √dₖ."
         )
-        frame.small_print(message, pairs=spread.pairs, before=decimal(spread.before), after=decimal(spread.after))
+        frame.caption(message, pairs=spread.pairs, before=decimal(spread.before), after=decimal(spread.after))
 
 
 def _badge(proof: tuple[float, float, str]) -> None:
