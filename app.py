@@ -7,7 +7,7 @@ from starlette.middleware import Middleware
 
 from model import stopping
 from viz import warm_start
-from viz.server import scripts, widgets
+from viz.server import opening_page, scripts, widgets
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
 MARK = Path(__file__).parent / "viz" / "mark.svg"
@@ -82,5 +82,5 @@ else:
         __file__,
         lifespan=warm_start.while_serving,
         routes=scripts.routes(),
-        middleware=[Middleware(widgets.ForgedWidgets)],
+        middleware=[Middleware(widgets.ForgedWidgets), Middleware(opening_page.OpeningPage)],
     )

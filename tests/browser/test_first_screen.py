@@ -23,6 +23,11 @@ CONTROLS = """() => {
   return found;
 }"""
 
+#: How far what is seen has moved by itself, as browsers count it: share of the screen × share of its height.
+MOVES = """window.moved = 0; new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value;
+}).observe({ type: "layout-shift", buffered: true });"""
+
 
 @pytest.mark.long
 def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_its_menu_has_the_theme(
@@ -48,3 +53,13 @@ def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_i
     page.get_by_test_id("stMainMenu").get_by_role("button").click()
     page.get_by_role("menuitemradio", name="Dark").click()
     expect(app).to_have_css("color-scheme", "dark")
+
+
+def test_it_comes_whole_and_nothing_in_it_moves_once_it_is_seen(own_page: Page, app_as_shipped: str) -> None:
+    own_page.add_init_script(MOVES)
+    own_page.goto(app_as_shipped)
+    expect(own_page.locator("#cover")).to_have_count(0)
+    assert own_page.locator(".st-key-heads canvas").first.is_visible()
+    assert own_page.locator(".st-key-open-head canvas").first.is_visible()
+    settled(own_page)
+    assert own_page.evaluate("window.moved") < 0.1

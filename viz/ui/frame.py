@@ -14,7 +14,7 @@ from viz import theme
 from viz.access import models
 from viz.pictures.page_tools import CopyLink, copy_link
 from viz.selection import state
-from viz.server import limits
+from viz.server import limits, opening_page, scripts
 from viz.server.widgets import sent
 from viz.text import messages
 from viz.text.messages import Message, _, said, shown
@@ -283,15 +283,12 @@ def lacking(abilities: "Abilities", view: str, instead: str = "") -> bool:
     return True
 
 
-_RULES: Final = Path(__file__).with_name("page_style.css").read_text(encoding="utf-8")
-#: Options of a theme that the style sheet needs: the page's ground, and what stands out on it.
-_COLOURS: Final = ("backgroundColor", "primaryColor")
 _PRESENTED: Final = Path(__file__).with_name("present.css").read_text(encoding="utf-8")
 
 
 def page_style() -> None:
-    """Send the style sheet of all pages, with the colours that `config.toml` names."""
-    rules = f"{_RULES}\n{_PRESENTED}" if present.is_on() else _RULES
-    paper, accent = ([st.get_option(f"theme.{scheme}.{name}") for scheme in ("light", "dark")] for name in _COLOURS)
-    colours = f"--paper: light-dark({', '.join(paper)}); --day-accent: {accent[0]}; --night-accent: {accent[1]};"
-    st.html(f"<style>:root {{ {colours} }}\n{rules}</style>")
+    """Send the style sheet of all pages; where a server of ours runs, the document has it already."""
+    rules = [opening_page.colours(), scripts.styles("ui/page_style.css")]
+    if present.is_on():
+        rules.append(_PRESENTED)
+    st.html(f"<style>{chr(10).join(rules)}</style>")

@@ -1,0 +1,51 @@
+"""The document with which a session begins."""
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from viz.server.opening_page import OpeningPage
+
+STREAMLITS = '<!DOCTYPE html><html><head><title>Streamlit</title></head><body><div id="root"></div></body></html>'
+BROWSERS = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8", "if-none-match": '"1"', "accept-encoding": "gzip"}
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    """A server of three documents; the first one's answer depends on what the request says it has or can read."""
+
+    def page(request: Request) -> Response:
+        if {"if-none-match", "accept-encoding"} & set(request.headers):
+            return Response(status_code=304)
+        return HTMLResponse(STREAMLITS, headers={"etag": '"1"', "cache-control": "no-cache"})
+
+    def others(_request: Request) -> Response:
+        return HTMLResponse("<body>of others</body>", headers={"etag": '"2"'})
+
+    def data(_request: Request) -> Response:
+        return JSONResponse({"answer": '<div id="root"></div>'})
+
+    routes = [Route("/decode", page), Route("/others", others), Route("/data", data)]
+    return TestClient(Starlette(routes=routes, middleware=[Middleware(OpeningPage)]))
+
+
+def test_every_page_begins_with_our_style_and_a_cover_and_no_browser_keeps_streamlits_own(client: TestClient) -> None:
+    answer = client.get("/decode", headers=BROWSERS)
+    assert answer.status_code == 200
+    style, cover, root = (answer.text.index(part) for part in ("<style>", 'id="cover"', '<div id="root"></div>'))
+    assert answer.text.index("<body>") < style < cover < root
+    assert "--paper: light-dark(" in answer.text
+    assert "<title>Headlight</title>" in answer.text
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    assert "etag" not in answer.headers
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_what_is_no_page_of_the_app_stays_as_it_is(client: TestClient) -> None:
+    assert client.get("/others", headers=BROWSERS).text == "<body>of others</body>"
+    assert client.get("/data", headers=BROWSERS).json() == {"answer": '<div id="root"></div>'}
+    assert client.get("/decode", headers={"accept": "*/*", "accept-encoding": "identity"}).status_code == 304
