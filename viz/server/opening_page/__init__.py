@@ -37,7 +37,7 @@ class OpeningPage:
         ):
             await self._app(scope, receive, send)
             return
-        asked = scope | {"headers": [(name, value) for name, value in scope["headers"] if name not in _ASKED]}
+        asked = {**scope, "headers": [(name, value) for name, value in scope["headers"] if name not in _ASKED]}
         await self._app(asked, receive, _Covered(send))
 
 
@@ -58,29 +58,30 @@ class _Covered:
         elif message["type"] == "http.response.body":
             self._body += message.get("body", b"")
             if not message.get("more_body", False):
-                body = covered(self._body.decode("utf-8")).encode("utf-8")
+                body = covered(self._body)
                 headers = MutableHeaders(raw=list(self._start["headers"]))
                 for name in _ANSWERED:
                     del headers[name]
                 headers["content-length"] = str(len(body))
-                await self._send(self._start | {"headers": headers.raw})
-                await self._send(message | {"body": body})
+                await self._send({**self._start, "headers": headers.raw})
+                await self._send({**message, "body": body})
 
 
-def covered(document: str) -> str:
+def covered(document: bytes) -> bytes:
     """Streamlit's document with the style sheet of our pages and the cover; any other document as it is."""
-    if '<div id="root"></div>' not in document:
+    if b'<div id="root"></div>' not in document:
         return document
-    document = document.replace("<title>Streamlit</title>", "<title>Headlight</title>")
-    return document.replace("<body>", f"<body>{_cover()}", 1)
+    document = document.replace(b"<title>Streamlit</title>", b"<title>Headlight</title>")
+    return document.replace(b"<body>", b"<body>" + _cover(), 1)
 
 
 @cache
-def _cover() -> str:
+def _cover() -> bytes:
     """What a body begins with; its rules stand there because Streamlit's own, as strong, come late in the head."""
     style = "\n".join((colours(), scripts.styles("ui/page_style.css"), scripts.styles("server/opening_page/cover.css")))
     script = scripts.classic_script("server/opening_page/cover.js")
-    return f"<style>{style}</style>{filled('server/opening_page/cover.html')}<script>{script}</script>"
+    cover = filled("server/opening_page/cover.html")
+    return f"<style>{style}</style>{cover}<script>{script}</script>".encode()
 
 
 def colours() -> str:
