@@ -15,7 +15,7 @@ const PICTURES = '[data-testid="stBidiComponentIsolated"]';
 /** Where it says something that cannot wait. */
 const TELLS = '[role="dialog"], [data-testid="stAlert"], [data-testid="stException"]';
 
-const cover = document.getElementById("cover");
+const cover = /** @type {HTMLElement} */ (document.getElementById("cover"));
 const began = performance.now();
 let before = "";
 let since = began;
@@ -24,7 +24,7 @@ let waitsSince = 0;
 /** The theme that a person has chosen in the menu, as Streamlit keeps it: "light", "dark" or "". */
 const chosenTheme = () => {
   try {
-    const key = Object.keys(localStorage).find((name) => name.startsWith(`stActiveTheme-${location.pathname}-v`));
+    const key = Object.keys(localStorage).find((name) => name.startsWith(`stActiveTheme-${location.pathname}-v`)) ?? "";
     return /light|dark/i.exec(JSON.parse(localStorage.getItem(key) ?? "{}").name ?? "")?.[0].toLowerCase() ?? "";
   } catch {
     return "";
