@@ -132,11 +132,15 @@ def describe_steps(
     steps: list[DecodingStep] = []
     for start in range(0, len(chosen), ROWS_AT_ONCE):
         token_ids = chosen[start : start + ROWS_AT_ONCE]
-        log_probs = logits[start : start + ROWS_AT_ONCE].float().log_softmax(-1)
-        best = log_probs.topk(min(NUM_CANDIDATES, log_probs.size(-1)))
-        own = log_probs.gather(-1, torch.tensor(token_ids, device=logits.device)[:, None])[:, 0]
-        entropies = torch.special.entr(log_probs.exp()).sum(-1).clamp_min(0.0)
-        columns = (column.tolist() for column in (own, entropies, best.indices, best.values))
+        rows = logits[start : start + ROWS_AT_ONCE].float()
+        rows = rows - rows.amax(-1, keepdim=True)
+        probs, best = rows.softmax(-1), rows.topk(min(NUM_CANDIDATES, rows.size(-1)))
+        # By what the likeliest token has: one more pass of exponentials or logarithms takes as long again.
+        likeliest = probs.gather(-1, best.indices[:, :1]).log()
+        own = rows.gather(-1, torch.tensor(token_ids, device=logits.device)[:, None]) + likeliest
+        # −Σ p log p; a token at −∞ counts nothing.
+        entropies = (-likeliest[:, 0] - probs.mul_(rows).nansum(-1)).clamp_min(0.0)
+        columns = (column.tolist() for column in (own[:, 0], entropies, best.indices, best.values + likeliest))
         for token_id, log_prob, entropy, ids, values in zip(token_ids, *columns, strict=True):
             # Best first, so what cannot be written stands last.
             count = sum(value > -inf for value in values)
