@@ -28,17 +28,6 @@ TEXTS: Final = ("The animal was too tired.", "The")
 STEPS: Final = 1
 
 
-_UNEQUAL: Final = said(
-    "The encoder and the decoder of this model have different widths ({widths}), so the scores of its cross-attention "
-    "are not split over what earlier layers wrote."
-)
-
-_WHOLE_ONLY: Final = said(
-    "The {stack} of this model ({family}) cannot be run over a few of its positions alone, as where masks or relative "
-    "positions of patches are made for a whole picture, so its scores are not split over what earlier layers wrote."
-)
-
-
 class _EnoughError(Exception):
     """Ends a search that would go on."""
 
@@ -80,15 +69,11 @@ def lacking(reader: TextReader, tokens: Sequence[int]) -> Mapping[View, str]:
         parts = reader.parts
         try:
             first = {stack: parts.start(trace, stack).read[[0]] for stack in parts.stacks}
-            if len(widths := {row.size(1) for row in first.values()}) > 1:
-                raise TraceError(_UNEQUAL, widths=", ".join(map(str, sorted(widths))))
             for stack, row in first.items():
-                try:
-                    parts.additions_at(trace, stack, [0], row)
-                except RuntimeError as error:
-                    raise TraceError(_WHOLE_ONLY, stack=stack, family=reader.abilities.family) from error
+                parts.additions_at(trace, stack, [0], row)
             for site in trace.sites:
-                parts.layer_inputs(site, 0, first["encoder" if site == "encoder.self" else "decoder"])
+                rows = first["encoder" if site == "encoder.self" else "decoder"]
+                parts.layer_inputs(site, 0, rows, first["encoder"] if site == "decoder.cross" else None)
         except TraceError as error:
             failed["reasons"] = error.message
 

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.adapters.norms import HALF, is_norm, is_same
+from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall
 from model.parts.weights import Kind
 
@@ -35,7 +36,7 @@ class FoundPart:
     #: the norm that the sub-layer reads through (pre-norm), or that reads the sum (post-norm), if any.
     norm: ModuleCall | None
     is_post: bool  #: which of the two
-    factor: float  #: by what the model multiplies the module's output
+    factor: Tensor | None  #: by what the model multiplies the module's output, where it does: by one number or by many
 
 
 def find_parts(
@@ -47,8 +48,13 @@ def find_parts(
     """
     if layer.given is None or layer.put_out is None:
         return None
-    search = _Search(layer.calls, layer.put_out, CLOSE.get(dtype, HALF))
-    first, was_scaled = [part.number for part in like], any(part.factor != 1 for part in like)
+    # What a layer holds itself may be what it multiplies by (Touvron et al. 2021, arXiv 2103.17239).
+    own = [
+        name for name, each in layer.module.named_parameters(recurse=False) if each.shape == layer.put_out.shape[-1:]
+    ]
+    scales = [vector for name in own if (vector := weight_of(layer.module, name)) is not None]
+    search = _Search(layer.calls, layer.put_out, CLOSE.get(dtype, HALF), scales)
+    first, was_scaled = [part.number for part in like], any(part.factor is not None for part in like)
     for is_scaled in (was_scaled, not was_scaled):
         found = search.parts(kinds, layer.given, 0, first, is_scaled=is_scaled)
         if found is not None:
@@ -59,8 +65,14 @@ def find_parts(
 class _Search:
     """Ways to make what a layer puts out by adding up what its modules do."""
 
-    def __init__(self, calls: Sequence[ModuleCall], out: Float[Tensor, "*rows d_model"], close: float) -> None:
-        self._calls, self._out, self._close = calls, out, close
+    def __init__(
+        self,
+        calls: Sequence[ModuleCall],
+        out: Float[Tensor, "*rows d_model"],
+        close: float,
+        scales: Sequence[Float[Tensor, "d_model"]],
+    ) -> None:
+        self._calls, self._out, self._close, self._scales = calls, out, close, scales
         #: What modules read, of the shape of the stream: one comparison with all of them is as fast as with one.
         read = [number for number, call in enumerate(calls) if call.given is not None and call.given.shape == out.shape]
         self._numbers = read
@@ -82,8 +94,8 @@ class _Search:
         calls, is_last, of_stream = self._calls, len(kinds) == 1, self._norms_of(stream)
         every = range(start, len(calls))
         for index in (*(number for number in first[:1] if number in every), *every):
-            factor = self._factor(index, stream) if is_scaled else 1.0
-            addition = calls[index] if factor == 1 else replace(calls[index], put_out=calls[index].put_out * factor)
+            factor = self._factor(index, stream) if is_scaled else None
+            addition = calls[index] if factor is None else replace(calls[index], put_out=calls[index].put_out * factor)
             total = stream + addition.put_out
             # Post-norm: the norm's output goes on. Pre-norm: the sum does, and the next sub-layer's norm reads it. In
             # parallel: both sub-layers read the same, so that no norm reads the first sum.
@@ -124,18 +136,19 @@ class _Search:
             self._are_norms[number] = call.given is not None and is_norm(call.module, _few(call.given))
         return self._are_norms[number]
 
-    def _factor(self, index: int, stream: Float[Tensor, "*rows d_model"]) -> float:
-        """By what a call's output is multiplied so that stream and output are a sum that is read later; 1 without such
-        a number."""
+    def _factor(self, index: int, stream: Float[Tensor, "*rows d_model"]) -> Tensor | None:
+        """By what a call's output is multiplied so that stream and output are a sum that is read later, if by
+        anything."""
         call, later = self._calls[index], self._calls[index + 1 :]
         put_out = call.put_out
         for total in [self._out, *(each.given for each in later if each.given is not None)]:
             if total.shape == stream.shape and float(put_out.abs().max()) > 0:
-                factor = float(((total - stream) * put_out).sum() / put_out.square().sum())
-                is_sum = is_same(stream + put_out * factor, total, self._close)
-                if is_sum and not is_same(stream, total, self._close):
-                    return factor
-        return 1.0
+                if is_same(stream, total, self._close):
+                    continue
+                for factor in (((total - stream) * put_out).sum() / put_out.square().sum(), *self._scales):
+                    if is_same(stream + put_out * factor, total, self._close):
+                        return None if factor.dim() == 0 and factor == 1 else factor
+        return None
 
 
 def _few(vectors: Float[Tensor, "*rows width"]) -> Float[Tensor, "*rows width"]:

@@ -18,11 +18,11 @@ from model.adapters.capture import Call, layers_counted
 from model.adapters.layer_sums import FoundPart
 from model.adapters.library import LINEAR, embeddings
 from model.adapters.library_run import LibraryRun
-from model.adapters.networks import find_network, find_projection
+from model.adapters.networks import find_network, find_projection, projection_of
 from model.adapters.norms import NORM_UNKNOWN, final_norm, is_norm, is_same, norm_behind, outside_layers
 from model.adapters.placement import present, weight_of
 from model.adapters.probe import LayerNorms, NoProducts, NoRows, PositionTables, Rotations
-from model.adapters.stream_taps import Called, LayerCall, ModuleCall, tapped
+from model.adapters.stream_taps import Called, LayerCall, ModuleCall, Rows, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import EditError, TraceError, said
 from model.nn.attention import AttentionInputs
@@ -39,7 +39,6 @@ from model.parts.weights import (
     Embedding,
     FeedForwardWeights,
     InnerNorms,
-    Kind,
     Norm,
     Norms,
     Projection,
@@ -81,6 +80,10 @@ _Begins = tuple[float | None, Norm | None]
 #: Distance, vectors at once → with what the layers are called for them.
 _Probes = dict[tuple[int, int], list[LayerCall]]
 _PROBES: Final[WeakKeyDictionary[nn.Module, _Probes]] = WeakKeyDictionary()
+#: What is between the encoder of a model and what attends to it.
+_BETWEEN: Final[WeakKeyDictionary[nn.Module, Projection | None]] = WeakKeyDictionary()
+#: The stacks of a model that cannot be run over some of their rows.
+_READ_WHOLE: Final[WeakKeyDictionary[nn.Module, set[Stack]]] = WeakKeyDictionary()
 _BEGINS: Final[WeakKeyDictionary[nn.Module, dict[Stack, _Begins]]] = WeakKeyDictionary()
 #: Largest difference, in units of a logit, between what is made of the last level and what the model says.
 TOLERANCE: Final = 1e-2
@@ -263,23 +266,47 @@ class LibraryParts(Parts):
     def attention(self, site: str, layer: int) -> AttentionWeights:
         """See `Parts`. Norms of queries and keys are left out."""
         at = self._checked(site, layer)
+        found, between = self._of_attention(at), self._memory_projection() if at.kind == "cross" else None
+        if between is None:
+            return found
+        return replace(found, key=found.key.after(between), value=found.value.after(between))
+
+    def _of_attention(self, at: Sublayer) -> AttentionWeights:
+        """The same of the vectors with which it is called."""
         return self._in_matrices(at) or self._of_units(at)
+
+    def _memory_projection(self) -> Projection | None:
+        """The matrix by which what the encoder puts out is brought to the width of what attends to it, if any."""
+        model, calls = self.reader.model, list[tuple[nn.Module, Tensor]]()
+        if model not in _BETWEEN:
+            with ExitStack() as hooks:
+                for module in outside_layers(model):
+                    if isinstance(module, LINEAR):
+                        hook = module.register_forward_hook(lambda each, _, output: calls.append((each, output)))
+                        hooks.callback(hook.remove)
+                layers = hooks.enter_context(self._tapped({"decoder": 0}, has_modules=False))
+                self._run([1, 2])
+            (memory,) = (each.memory for each in layers[0].attentions[1:2])
+            found = (each for each, output in calls if memory is not None and torch.equal(output, memory))
+            _BETWEEN[model] = next(map(projection_of, found), None)
+        return _BETWEEN[model]
 
     def _in_matrices(self, at: Sublayer) -> AttentionWeights | None:
         """Of matrices whose output for a few vectors is the attention's; None where it is not, as with an adapter."""
         calls, random = list[ModuleCall](), torch.Generator().manual_seed(1)
-        rows = torch.randn(ROWS_MATCHED, self._width(at.stack), generator=random).to(self._weight.dtype).float()
+        both = [torch.randn(ROWS_MATCHED, width, generator=random) for width in self._widths(at)]
+        rows, memory = (each.to(self._weight.dtype).float() for each in both)
 
         def note(module: nn.Module, args: tuple[Any, ...], output: Tensor) -> None:
             given, put_out = (each[0].float().cpu() for each in (args[0], output))
-            if torch.equal(given, rows):
+            if torch.equal(given, rows) or torch.equal(given, memory):
                 calls.append(ModuleCall(module, given, put_out))
 
         with ExitStack() as hooks:
             for module in self._called(at, ROWS_MATCHED).module.modules():
                 if isinstance(module, LINEAR):
                     hooks.callback(module.register_forward_hook(note).remove)
-            made = self._made(at, rows, ROWS_MATCHED)
+            made = self._made(at, rows, memory, ROWS_MATCHED)
         query, key, value = (find_projection(calls, each) for each in (made.query, made.key, made.value))
         if query is None or key is None or value is None:
             return None
@@ -287,8 +314,9 @@ class LibraryParts(Parts):
 
     def _of_units(self, at: Sublayer) -> AttentionWeights:
         """Of what the attention makes of each unit vector."""
-        width = self._width(at.stack)
-        zero, unit = (self._made(at, rows, ROWS_AT_ONCE) for rows in (torch.zeros(1, width), torch.eye(width)))
+        width, memory = self._widths(at)
+        zero = self._made(at, torch.zeros(1, width), torch.zeros(1, memory), ROWS_AT_ONCE)
+        unit = self._made(at, torch.eye(width), torch.eye(memory), ROWS_AT_ONCE)
         both = zip((zero.query, zero.key, zero.value), (unit.query, unit.key, unit.value), strict=True)
         query, key, value = (
             Projection(weight=rows - bias, bias=bias[:, 0] if bool(bias.any()) else None) for bias, rows in both
@@ -299,36 +327,58 @@ class LibraryParts(Parts):
         """With what an attention is called, for so many vectors at once."""
         return self._calls(at.stack, 0, at_once)[at.layer].attentions[self.kinds(at.stack).index(at.kind)]
 
-    def _made(self, at: Sublayer, rows: Float[Tensor, "row d_model"], at_once: int) -> AttentionInputs:
-        """What an attention makes of vectors, as queries and as keys, without norms of these."""
-        called = self._called(at, at_once)
-        inside = {module for module in called.module.modules() if _is_norm_inside(module)}
+    def _made(
+        self, at: Sublayer, rows: Float[Tensor, "row d_model"], memory: Float[Tensor, "key width"], at_once: int
+    ) -> AttentionInputs:
+        """As `_asked`, without norms of queries and keys."""
+        inside = {module for module in self._called(at, at_once).module.modules() if _is_norm_inside(module)}
         with self._tapped({}, skipped=inside):
-            return self._attended(at.stack, rows, 0, partial(_attending, called, at.kind), at_once)
+            return self._asked(at, rows, memory, at_once)
+
+    def _asked(
+        self,
+        at: Sublayer,
+        rows: Float[Tensor, "row d_model"],
+        memory: Float[Tensor, "key width"],
+        at_once: int = ROWS_AT_ONCE,
+    ) -> AttentionInputs:
+        """What an attention makes of vectors with which it is called, as queries, and as keys in self-attention; of a
+        memory in cross-attention."""
+        called = self._called(at, at_once)
+        queries = self._attended(at.stack, rows, 0, called.again, at_once)
+        if at.kind == "self":
+            return queries
+        seen = self._attended(at.stack, memory, 0, partial(called.again, cast(Tensor, called.hidden)), at_once)
+        mask = AttentionMask(num_queries=len(rows), num_keys=len(memory))
+        return replace(queries, key=seen.key, value=seen.value, mask=mask)
+
+    def _widths(self, at: Sublayer) -> tuple[int, int]:
+        """Of the vectors that an attention makes queries of, and of those that it makes keys of."""
+        width, memory = self._width(at.stack), self._called(at).memory if at.kind == "cross" else None
+        return width, width if memory is None else memory.size(-1)
 
     @torch.inference_mode()
     def inner_norms(self, site: str, layer: int) -> InnerNorms:
         """See `Parts`. Found by what they are given: the projections of some vectors."""
         at = self._checked(site, layer)
-        called = self._called(at)
-        given: dict[nn.Module, Tensor] = {}
+        given, random = list[tuple[nn.Module, Tensor]](), torch.Generator().manual_seed(1)
 
         def note(module: nn.Module, args: tuple[Any, ...]) -> None:
-            given[module] = args[0].float().cpu()
+            given.append((module, args[0].float().cpu()))
 
-        rows = torch.randn(FEWEST, self._width(at.stack), generator=torch.Generator().manual_seed(1))
+        rows, memory = (torch.randn(FEWEST, width, generator=random) for width in self._widths(at))
         with ExitStack() as hooks:
-            for module in called.module.modules():
+            for module in self._called(at).module.modules():
                 if _is_norm_inside(module):
                     hooks.callback(module.register_forward_pre_hook(note).remove)
-            self._attended(at.stack, rows, 0, partial(_attending, called, at.kind))
+            self._asked(at, rows, memory)
         if not given:
             return InnerNorms()
-        weights = self.attention(site, layer)
+        weights = self._of_attention(at)
 
         def norm_of(projected: Float[Tensor, "head row width"]) -> Norm | None:
             by_row = projected.transpose(0, 1)
-            for module, vectors in given.items():
+            for module, vectors in given:
                 for found, wanted in (
                     (vectors[0, :FEWEST], by_row.flatten(1)),
                     (vectors[0, :FEWEST], by_row),
@@ -338,7 +388,7 @@ class LibraryParts(Parts):
                         return norm_behind(module, wanted.size(-1), self.reader.device)
             return None
 
-        return InnerNorms(norm_of(weights.query(rows)), norm_of(weights.key(rows)))
+        return InnerNorms(norm_of(weights.query(rows)), norm_of(weights.key(memory if at.kind == "cross" else rows)))
 
     def output(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """See `Parts`."""
@@ -434,13 +484,9 @@ class LibraryParts(Parts):
         at = self._checked(site, layer)
         if at.kind == "self":
             return self._attended(at.stack, rows, distance, self._calls(at.stack, distance)[layer].again)
-        called = self._called(at)
-        norm = self.norms(at).before
+        norm, between = self.norms(at).before, self._memory_projection()
         read, keys = rows if norm is None else norm(rows), rows if memory is None else memory
-        queries = self._attended(at.stack, read, 0, lambda some: called.again(some, some))
-        seen = self._attended(at.stack, keys, 0, lambda some: called.again(cast(Tensor, called.hidden), some))
-        mask = AttentionMask(num_queries=len(read), num_keys=len(keys))
-        return replace(queries, key=seen.key, value=seen.value, mask=mask)
+        return self._asked(at, read, keys if between is None else between(keys)[0])
 
     @contextmanager
     def without(self, off: PartOff) -> Iterator[None]:
@@ -512,7 +558,7 @@ class LibraryParts(Parts):
             raise EditError(error.message) from error
         return [(call, part) for stack, number, call, of in every if (stack, number) in layers for part in of]
 
-    def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, int] | None = None) -> LibraryRun:
+    def run(self, trace: Trace, edits: Edits | None = None, at: Mapping[Stack, Rows] | None = None) -> LibraryRun:
         """See `Parts`."""
         both: Mapping[Stack, Sequence[int]] = {"encoder": trace.source_ids, "decoder": trace.target_ids}
         rows = {stack: None for stack, ids in both.items() if ids} if at is None else at
@@ -563,8 +609,13 @@ class LibraryParts(Parts):
             with heads_as_in(trace, stack, rows):
                 self.reader.model.base_model(**given)  # type: ignore[operator]
 
-        run_of_rows = LibraryRun(self, self.reader, run, {stack: None}, start=start)
-        return tuple(addition for of_layer in run_of_rows.additions(stack) for addition in of_layer)
+        whole, known = self.run(trace, at={stack: tuple(rows)}), _READ_WHOLE.setdefault(self.reader.model, set())
+        if stack not in known:
+            try:
+                return _joined(LibraryRun(self, self.reader, run, {stack: None}, start=start).additions(stack))
+            except RuntimeError:  # As where masks, or positions of patches, are made for all rows at once.
+                known.add(stack)
+        return _joined(whole.additions(stack))
 
     def _few(self, trace: Trace, stack: Stack, rows: Sequence[int]) -> dict[str, Any]:
         """What the model is called with to read these tokens of a trace in a stack, and one in the other."""
@@ -601,7 +652,7 @@ class LibraryParts(Parts):
         self.output(site, layer)
         return Sublayer.of_site(site, layer)
 
-    def _tapped(self, rows: Mapping[Stack, int | None], **options: Any) -> AbstractContextManager[list[LayerCall]]:
+    def _tapped(self, rows: Mapping[Stack, Rows], **options: Any) -> AbstractContextManager[list[LayerCall]]:
         return tapped(self.reader.model, self.reader.layout, rows, **options)
 
     def _run(self, ids: Sequence[int], positions: Tensor | None = None) -> None:
@@ -622,7 +673,7 @@ class LibraryParts(Parts):
         probes = self._probes if distance else _PROBES.setdefault(self.reader.model, {})
         if (distance, at_once) not in probes:
             limits = (self.abilities.max_length, self.abilities.max_target_length)
-            length = min(at_once, *(limit for limit in limits if limit)) // 2 * 2
+            length = min([at_once, *(limit for limit in limits if limit)]) // 2 * 2
             model: Any = self.reader.model.base_model
             takes_positions = "position_ids" in inspect.signature(model.forward).parameters
             if distance and not takes_positions:
@@ -665,15 +716,14 @@ class LibraryParts(Parts):
         return replace(inputs, query=query, key=key, value=value, mask=mask)
 
 
-def _attending(called: Called, kind: Kind, rows: Tensor) -> Any:
-    """Call an attention again with any vectors, as memory too where it reads one."""
-    return called.again(rows, rows if kind == "cross" else None)
-
-
 def _norms_of(part: Addition) -> Norms:
     norm = None if part.norm is None else part.norm.norm
     of_output = None if part.output_norm is None else part.output_norm.norm
     return Norms(before=None if part.is_post else norm, of_output=of_output, after=norm if part.is_post else None)
+
+
+def _joined(layers: Sequence[Sequence[Addition]]) -> tuple[Addition, ...]:
+    return tuple(addition for of_layer in layers for addition in of_layer)
 
 
 def _is_norm_inside(module: nn.Module) -> bool:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from model.adapters.layer_sums import FoundPart, find_parts
 from model.adapters.library import LINEAR
 from model.adapters.norms import is_norm, is_same, norm_behind
-from model.adapters.stream_taps import LayerCall, ModuleCall, ModuleUse, changed, tapped
+from model.adapters.stream_taps import LayerCall, ModuleCall, ModuleUse, Rows, changed, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import TraceError, said
 from model.nn.edit_hooks import Edits
@@ -40,7 +40,7 @@ class LibraryRun(Run):
     parts: Parts
     reader: TextTracer  #: of the model that the parts are of
     again: Callable[[], Any]
-    rows: Mapping[Stack, int | None]
+    rows: Mapping[Stack, Rows]
     before: Trace | None = None  #: of whose tokens it is
     edits: Edits | None = None
     start: Float[Tensor, "row d_model"] | None = None  #: what the first layer reads, instead of what it is given
@@ -95,7 +95,7 @@ class LibraryRun(Run):
                 edits[change.stack] = change
                 continue
             part, use = self._uses[change.stack][change.number]
-            edits[use] = change if part.factor == 1 else replace(change, vectors=change.vectors / part.factor)
+            edits[use] = change if part.factor is None else replace(change, vectors=change.vectors / part.factor)
         return changed(self.reader.model, self.reader.layout, edits)
 
     @cached_property

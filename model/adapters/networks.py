@@ -34,7 +34,7 @@ def find_network(
     outer = _last_matrix(layer, added)
     if outer is None or outer.given is None:
         return None
-    hidden, own = outer.given, _projection(outer.module)
+    hidden, own = outer.given, projection_of(outer.module)
     sizes = hidden.size(-1), added.put_out.size(-1)
     inner = [each for module in layer.module.modules() for each in _halves(module, *sizes)]
     best, found = close, None
@@ -64,7 +64,7 @@ def find_projection(calls: Sequence[ModuleCall], made: Float[Tensor, "head row w
         places = {column.tobytes(): at for at, column in enumerate(call.put_out.T.contiguous().numpy())}
         if not isinstance(call.module, LINEAR) or not places.keys() >= set(wanted):
             continue
-        whole, found = _projection(call.module), [places[column] for column in wanted]
+        whole, found = projection_of(call.module), [places[column] for column in wanted]
         # Columns that follow each other, as in most models, need no copy.
         is_block = found == list(range(found[0], found[0] + len(found)))
         at = slice(found[0], found[0] + len(found)) if is_block else found
@@ -88,14 +88,15 @@ def _halves(module: nn.Module, d_ff: int, d_model: int) -> Iterator[Projection]:
         2 * d_ff * d_model,
     ):
         return
-    whole = _projection(module)
+    whole = projection_of(module)
     if whole.weight.size(1) == d_model:
         for at in range(0, whole.weight.size(2), d_ff):
             bias = None if whole.bias is None else whole.bias[:, at : at + d_ff]
             yield Projection(weight=whole.weight[..., at : at + d_ff], bias=bias)
 
 
-def _projection(module: nn.Module) -> Projection:
+def projection_of(module: nn.Module) -> Projection:
+    """The matrix and bias of a linear module, as of one head."""
     weight, bias = weight_of(module), weight_of(module, "bias")
     assert weight is not None, "it is a matrix"
     # A linear layer holds its matrix transposed, GPT-2's layer does not.

@@ -21,6 +21,8 @@ from model.errors import TraceError, said
 from model.nn.hooks import Edit
 from model.parts.weights import Stack
 
+#: Of a stack: one position, some, or all.
+Rows = int | tuple[int, ...] | None
 NOT_MET: Final = said("This model did not run again as it ran before, so what depends on one part cannot be tested.")
 
 
@@ -59,6 +61,13 @@ class Called:
         value = self.args[0] if self.args else self.kwargs.get("hidden_states")
         return value if isinstance(value, Tensor) else None
 
+    @property
+    def memory(self) -> Tensor | None:
+        """The vectors beside these that it was called with, to make keys of."""
+        hidden, given = self.hidden, (*self.args, *self.kwargs.values())
+        own = (each for each in given if isinstance(each, Tensor) and each is not hidden)
+        return next((each for each in own if each.is_floating_point() and each.dim() == 3), None)
+
     def again(
         self, hidden: Float[Tensor, "batch position d_model"], memory: Float[Tensor, "batch key d_model"] | None = None
     ) -> Any:
@@ -90,9 +99,9 @@ class LayerCall(Called):
 
 @dataclass(eq=False)
 class Taps:
-    """What a run leaves, layer after layer: of each stack only the row at its position, or every row for None."""
+    """What a run leaves, layer after layer: of each stack only the rows at its position or positions, or every row."""
 
-    rows: Mapping[Stack, int | None]
+    rows: Mapping[Stack, Rows]
     has_modules: bool = True  #: whether what the modules of a layer do is kept too
     has_others: bool = False  #: whether layers without attention are kept too
     skipped: Set[nn.Module] = frozenset()  #: put out what they read
@@ -122,7 +131,7 @@ _REGISTERING: Final = Lock()
 def tapped(
     model: nn.Module,
     layout: Layout,
-    rows: Mapping[Stack, int | None],
+    rows: Mapping[Stack, Rows],
     *,
     has_modules: bool = True,
     has_others: bool = False,
@@ -134,7 +143,7 @@ def tapped(
     """Yield what the layers of these stacks do while the block runs, in this thread only.
 
     Args:
-        rows: stack → the position that is listened to; None for all.
+        rows: stack → the position, or positions, that are listened to; None for all.
         has_modules: whether the modules inside the layers are listened to.
         has_others: whether layers without attention, which stand between the others, are listened to.
         skipped: modules inside layers that put out what they read.
@@ -301,8 +310,8 @@ def _or(memory: Tensor, given: Any) -> Any:
     return memory if is_memory and given.dim() == 3 else given
 
 
-def _row(value: Any, position: int | None) -> Tensor | None:
-    """One row, or all, of what a module of a batch of one reads or puts out, float32 on the CPU; None if it is no
+def _row(value: Any, position: Rows) -> Tensor | None:
+    """One row, some, or all, of what a module of a batch of one reads or puts out, float32 on the CPU; None if it is no
     such thing."""
     tensor = value[0] if isinstance(value, tuple) and value else value
     if not isinstance(tensor, Tensor) or not tensor.is_floating_point() or tensor.dim() < 2:
@@ -311,7 +320,9 @@ def _row(value: Any, position: int | None) -> Tensor | None:
     # A copy: some models add to what they have in place.
     if position is None:
         return rows.float().cpu().clone()
-    return rows[position].float().cpu().clone() if position < len(rows) else None
+    chosen = position if isinstance(position, int) else list(position)
+    last = position if isinstance(position, int) else max(position)
+    return rows[chosen].float().cpu().clone() if last < len(rows) else None
 
 
 _SIDES: ContextVar[list[tuple[Sequence[int], Edit]]] = ContextVar("headlight_word_vectors")

@@ -131,6 +131,15 @@ class Projection:
         projected = torch.einsum("rd,hdw->hrw", x, self.weight.to(x))
         return projected if self.bias is None else projected + self.bias[:, None].to(x)
 
+    def after(self, before: "Projection") -> "Projection":
+        """The same of what another, as of one head, is given: x ↦ (x W' + b') W + b."""
+        weight = torch.einsum("dm,hmw->hdw", before.weight[0], self.weight)
+        bias = self.bias
+        if before.bias is not None:
+            moved = torch.einsum("m,hmw->hw", before.bias[0], self.weight)
+            bias = moved if bias is None else moved + bias
+        return Projection(weight=weight, bias=bias)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttentionWeights:

@@ -253,8 +253,9 @@ class HeldRun:
             return c
         return self._on_output(asked, sublayer_of(part), through_networks)[1]
 
-    def factor(self, sublayer: Sublayer, rows: Sequence[int]) -> float:
-        """By what an attention's output is multiplied before it is added: 1 in most models. Seen in these rows."""
+    def factor(self, sublayer: Sublayer, rows: Sequence[int]) -> Float[Tensor, "..."]:
+        """By what an attention's output is multiplied before it is added: 1 in most models, else a number, or one for
+        each dimension (Touvron et al. 2021, arXiv 2103.17239). Seen in these rows, the latter in more."""
         return self._once(("factor", sublayer), lambda: self._factor(sublayer, rows[:FEW_ROWS]))
 
     def reads(
@@ -480,19 +481,30 @@ class HeldRun:
             return norm.back(c, self._at(stack, rows, _put_out, number)), bias_share(norm, c)
         return c * self.factor(sublayer, rows), 0.0
 
-    def _factor(self, sublayer: Sublayer, rows: Sequence[int]) -> float:
-        site, layer = sublayer.site, sublayer.layer
-        if site is None:
-            return 1.0
+    def _factor(self, sublayer: Sublayer, rows: Sequence[int]) -> Float[Tensor, "..."]:
+        if sublayer.site is None:
+            return torch.ones(())
+        added, written = self._added_and_written(sublayer, rows)
+        factor = (added * written).sum() / written.square().sum().clamp_min(1e-30)
+        if _is_product(factor, written, added):
+            return torch.ones(()) if abs(float(factor) - 1) < TOLERANCE else factor
+        known = len(self.start(sublayer.stack).read)
+        added, written = self._added_and_written(sublayer, range(min(FEW_ROWS, known)))
+        factor = (added * written).sum(0) / written.square().sum(0).clamp_min(1e-30)
+        # In one row, any two vectors have such factors.
+        if len(added) < 2 or not _is_product(factor, written, added):
+            raise TraceError(NOT_ITS_HEADS)
+        return factor
+
+    def _added_and_written(
+        self, sublayer: Sublayer, rows: Sequence[int]
+    ) -> tuple[Float[Tensor, "row d_model"], Float[Tensor, "row d_model"]]:
+        """What an attention adds at rows, and what its heads and its bias give."""
+        site, layer = cast(str, sublayer.site), sublayer.layer
         added = self._at(sublayer.stack, rows, lambda kept: kept.added, self._number(sublayer))
         output, bias = self.trace.head_output(site, layer, rows=list(rows)), self.parts.output_bias(site, layer)
         written = torch.einsum("hrv,hvd->rd", output, self._output(site, layer))
-        written = written if bias is None else written + bias.to(written)
-        factor = float((added * written).sum() / written.square().sum().clamp_min(1e-30))
-        factor = 1.0 if abs(factor - 1) < TOLERANCE else factor
-        if float((factor * written - added).abs().max()) > 10 * TOLERANCE * float(added.abs().max()):
-            raise TraceError(NOT_ITS_HEADS)
-        return factor
+        return added, written if bias is None else written + bias.to(written)
 
     def _beginning(
         self, stack: Stack, rows: Sequence[int], c: Float[Tensor, "row d_model"]
@@ -599,6 +611,10 @@ def _kept(additions: Sequence[Addition]) -> _Kept:
         if has_norms
         else None,
     )
+
+
+def _is_product(factor: Tensor, written: Tensor, added: Tensor) -> bool:
+    return float((factor * written - added).abs().max()) <= 10 * TOLERANCE * float(added.abs().max())
 
 
 def _summed(kept: _Kept) -> Float[Tensor, "sublayer row d_model"]:

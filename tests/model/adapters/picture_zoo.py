@@ -143,8 +143,8 @@ LAYERS: Final = {kind: {"encoder.self": 3, "decoder.self": 2, "decoder.cross": 2
 # What attends within windows is not shown.
 LAYERS["donut"] = LAYERS["nougat"] = {"decoder.self": 2, "decoder.cross": 2}
 
-#: Those whose scores are not split: encoder and decoder have different widths, or the encoder's rows are masked.
-UNSPLIT: Final = ("vit-bert", "beit-trocr", "pix2struct", "donut", "nougat", "blip")
+#: Those whose scores are not split, as their encoders attend within windows.
+UNSPLIT: Final = ("donut", "nougat")
 
 if __name__ == "__main__":
     for kind, save_kind in SAVED.items():

@@ -18,6 +18,7 @@ from model.adapters.inspect_folder import folder_with_model, reads_in
 from model.adapters.model_class import class_of
 from model.analysis.attribution.choice import choice_at
 from model.analysis.attribution.methods import choice_run
+from model.analysis.reasons.held_run import Part
 from model.analysis.reasons.score import Question, explain
 from model.errors import CheckpointError, DataError, InputTextError, TraceError
 from model.opening import open_reader
@@ -181,7 +182,43 @@ def test_the_parts_of_both_stacks_add_up_to_scores(looking: Looking, kind: str) 
         scores = trace.scores(site, layer, [1], [rows - 1])[0, 0]
         expected = float(scores[1] - scores[0])
         for side in (reason.query, reason.keys):
-            assert sum(side.shares(through_networks=False).values()) == pytest.approx(expected, abs=1e-3)
+            assert sum(side.shares().values()) == pytest.approx(expected, abs=1e-5 * max(1, abs(expected)))
+
+
+def test_a_memory_that_is_brought_to_another_width_is_split_as_in_float64(pictures: Folder, looking: Looking) -> None:
+    row, head, key, rival = 2, 1, 4, 0
+    reader = looking("vit-bert")
+    trace, (model, given) = reader.trace("", "it was tired"), eager(pictures("vit-bert"))
+    model, put_out = model.double(), dict[Part | str, torch.Tensor]()
+
+    def note(what: Part | str) -> Callable[[Any, Any, Any], None]:
+        return lambda _module, _given, output: put_out.update({what: (output[0] if len(output) == 2 else output)[0]})
+
+    for number, layer in enumerate(model.encoder.layers):
+        layer.attention.o_proj.register_forward_hook(note(Part("self", "encoder", number)))
+        layer.mlp.register_forward_hook(note(Part("feed_forward", "encoder", number)))
+        layer.register_forward_hook(note("last"))
+    cross = model.decoder.bert.encoder.layer[1].crossattention.self
+    cross.query.register_forward_hook(note("query"))
+    with torch.inference_mode():
+        numbers = {name: values.double() for name, values in given.items()}
+        model(**numbers, decoder_input_ids=torch.tensor([trace.target_ids]), use_cache=False)
+        # c · norm(x), of each head's 16 rows of W_K behind the projection of 24 numbers to 32.
+        query, of_head = put_out["query"][row].view(2, 16)[head] / 4, cross.key.weight.view(2, 16, 32)[head]
+        c = query @ of_head @ model.enc_to_dec_proj.weight * model.encoder.layernorm.weight
+        divisors = put_out["last"].var(-1, correction=0).sqrt()
+    asked = Question(site="decoder.cross", layer=1, head=head, row=row, key=key, rival=rival)
+    shares = explain(reader.parts, trace, asked).keys.shares()
+    for part in [each for each in put_out if isinstance(each, Part)]:
+        own = put_out[part] if part.kind == "feed_forward" else put_out[part] - model_bias(model, part)
+        each = (own - own.mean(-1, keepdim=True)) @ c / divisors
+        assert shares[part] == pytest.approx(float(each[key] - each[rival]), abs=1e-5), part
+
+
+def model_bias(model: Any, part: Part) -> torch.Tensor:
+    """What an attention of the encoder adds whatever its heads put out."""
+    bias: torch.Tensor = model.encoder.layers[part.layer].attention.o_proj.bias.detach()
+    return bias
 
 
 def test_a_task_is_chosen_by_its_token_where_a_model_has_some(pictures: Folder, looking: Looking) -> None:
