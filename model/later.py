@@ -46,7 +46,7 @@ def _imports_of(name: str) -> dict[str, tuple[str, str]]:
 
 if TYPE_CHECKING:
     from model import cluster, evaluation, opening, reader, sequence_translator, translator
-    from model.adapters import capture, inspect_folder, library, probe, speech_reader, text_reader
+    from model.adapters import capture, inspect_folder, library, probe, text_reader
     from model.analysis import head_circuits, moved_heads, moved_report, positions, two_models, word_diff
     from model.analysis.ablations import outputs
     from model.analysis.ablations import results as ablation_results

@@ -125,6 +125,10 @@ class Source:
         """The positions by those that are shown and hidden together, in order: each alone, but for a sound's."""
         return tuple(range(at, at + 1) for at in range(len(self.tokens)))
 
+    def span_names(self, seconds: float = 0.0) -> tuple[str, ...]:
+        """What these are called."""
+        return self.names
+
     @property
     def content(self) -> bytes:
         """What tells it from another one of this name; empty where its ids do."""
@@ -239,6 +243,19 @@ class SoundSource(Source):
         spans = [range(first, min(first + count, self.sounding)) for first in range(0, self.sounding, count)]
         after = range(self.sounding, len(self.tokens))
         return (*spans, after) if after else tuple(spans)
+
+    def span_names(self, seconds: float = 0.0) -> tuple[str, ...]:
+        """From when to when they are, but for the silence that was added after the sound."""
+
+        def moment(frame: int) -> str:
+            return f"{round(frame * self.waveform.seconds_per_frame, 2):g}"
+
+        return tuple(
+            said("after the sound")
+            if span.start >= self.sounding
+            else said("{begin}–{end} s", begin=moment(span.start), end=moment(span.stop))
+            for span in self.spans(seconds)
+        )
 
     @property
     def sounding(self) -> int:

@@ -12,7 +12,6 @@ from model import later
 from model.errors import DataError, TraceError
 from viz.server.background_jobs import Progress, Task
 from viz.text.messages import said
-from viz.text.written import span_names
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,7 +46,7 @@ class Explained:
     lacking: "Mapping[Method, str]"  #: the other methods → why this model has none of it
     #: why no spans of a sound are hidden one after another, where that takes too long: then there is nothing of it.
     untested: str = ""
-    of_sound: bool = False  #: whether its words are spans of a sound
+    of_spans: bool = False  #: whether its words are spans of time
 
     @property
     def best(self) -> "Method":
@@ -110,8 +109,8 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress, seconds: f
         else float(each.read.sum()) - float(scores[method].sum())
         for method, each in found.items()
     }
-    of_sound = run.trace.source.waveform is not None
-    untested = _too_many(run, len(words), len(found)) if of_sound else ""
+    of_spans = bool(run.trace.source.span_choices)
+    untested = _too_many(run, len(words), len(found)) if of_spans else ""
     orders = (
         []
         if untested
@@ -138,7 +137,7 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress, seconds: f
         uncertain=np.zeros(0) if doubts is None else _of_words(doubts, groups),
         lacking=lacking,
         untested=untested,
-        of_sound=of_sound,
+        of_spans=of_spans,
     )
 
 
@@ -165,9 +164,8 @@ def hidden_words(run: "ChoiceRun", seconds: float = 0.0) -> tuple[tuple[str, ...
     Raises a DataError if there is none.
     """
     trace, own = run.trace, run.choice.own
-    if trace.source.waveform is not None:
-        spans = trace.source.spans(seconds)
-        return tuple(span_names(trace.source.waveform, spans)), tuple(map(tuple, spans))
+    if trace.source.span_choices:
+        return trace.source.span_names(seconds), tuple(map(tuple, trace.source.spans(seconds)))
     tokens = trace.source_tokens if run.choice.source else trace.target_tokens[: len(run.choice.read)]
     whole = trace.words_of(tokens).without_special_tokens(trace.special_tokens)
     kept = [each for each in zip(whole.labels, whole.groups, strict=True) if own not in each[1]]

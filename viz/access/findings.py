@@ -95,7 +95,7 @@ def _of_what_is_written(trace: "Trace") -> Finding:
     rows = next(list(group) for group in queries.groups if found.row in group)
     weight = float(trace.weights(CROSS, found.layer, [found.head], rows)[0, :, found.key].mean())
     names = "".join(trace.row_tokens(CROSS)[row] for row in rows), trace.axis_tokens(CROSS)[1][found.key]
-    is_moment = trace.source.waveform is not None
+    is_moment = bool(trace.source.span_choices)
     return Finding(CROSS, found.layer, found.head, cell=TellingCell(found.row, found.key, weight, *names, is_moment))
 
 

@@ -48,7 +48,8 @@ def heads_at(reader: "Reader") -> Heads:
 
 def own_heads(reader: "Reader") -> Heads:
     """Those that the model itself names for word times, if it does."""
-    return reader.alignment_heads if isinstance(reader, later.speech_reader.SpeechReader) else ()
+    writer = later.recordings.speech_writer(reader)
+    return () if writer is None else writer.alignment_heads
 
 
 def chosen_heads(reader: "Reader", selection: "Selection") -> Heads:
@@ -66,8 +67,9 @@ def are_there(trace: "Trace") -> bool:
 
 def why_none(reader: "Reader") -> str:
     """Why words have no times in a sound, as a sentence; "" where they have."""
+    writer = later.recordings.speech_writer(reader)
     try:
-        later.timing_scores.check_order(reader.task if isinstance(reader, later.speech_reader.SpeechReader) else "")
+        later.timing_scores.check_order("" if writer is None else writer.task)
     except TraceError as error:
         return error.message
     return ""

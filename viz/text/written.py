@@ -11,12 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, inf, log
-from typing import TYPE_CHECKING, Final, Literal, Self
+from typing import Final, Literal, Self
 
 from viz.text.messages import Message, _, said
-
-if TYPE_CHECKING:
-    from model.sources.source import Waveform
 
 Site = Literal["encoder.self", "decoder.self", "decoder.cross"]
 ENCODER: Final = "encoder.self"
@@ -283,20 +280,6 @@ def spoken(token: str) -> str:
     """A token as a sentence names it, without the sign of the space before it."""
     shown = display_token(token)
     return shown.lstrip("▁Ġ") or shown
-
-
-def span_names(wave: "Waveform", spans: Sequence[range]) -> list[str]:
-    """What spans of a sound's frames are called: from when to when, but for the silence that was added after it."""
-
-    def seconds(frame: int) -> str:
-        return f"{round(frame * wave.seconds_per_frame, 2):g}"
-
-    return [
-        said("after the sound")
-        if span.start >= wave.frames
-        else said("{begin}–{end} s", begin=seconds(span.start), end=seconds(span.stop))
-        for span in spans
-    ]
 
 
 def display_word(word: str) -> str:

@@ -103,12 +103,12 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     if kind == "encoder-decoder":
         names["weights"] = _("Cross-attention, all heads")
     message = "What hiding each word costs {choice}, and what {num_methods} methods give each word"
-    if explained.of_sound:
+    if explained.of_spans:
         message = "What hiding each span costs {choice}, and what {num_methods} methods give each span"
     alt = _(message, num_methods=len(explained.scores), choice=choice)
     frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
     terms.markdown(answer(explained, names, choice))
-    if explained.of_sound:
+    if explained.of_spans:
         frame.caption(
             "A span is hidden so that nothing attends to its frames, neither in the encoder nor in cross-attention; a "
             "frame next to it may still contain a little of its sound. “Hidden alone” is measured. Warm: the span "
@@ -252,7 +252,7 @@ def _alone(explained: "Explained", choice: str) -> str:
     alone = explained.alone
     changed = alone.changes
     costs = {"word": plain(explained.words[alone.most_needed]), "loss": float(alone.losses.max())}
-    if explained.of_sound and not changed:
+    if explained.of_spans and not changed:
         message = (
             "Why {choice}? No span of the sound changes this if it is hidden alone; {word} costs most, {loss:.1f} nats."
         )
@@ -273,7 +273,7 @@ def _alone(explained: "Explained", choice: str) -> str:
         )
         for word in changed
     )
-    if explained.of_sound:
+    if explained.of_spans:
         return plural(
             "Why {choice}? **One span of the sound, hidden alone, changes the choice: {words}.**",
             "Why {choice}? **{count} spans of the sound, each hidden alone, change the choice: {words}.**",

@@ -72,12 +72,18 @@ class Transcripts:
             raise DataError(message, most=4 * MOST_NUMBERS >> 30)
 
 
+def speech_writer(reader: Reader) -> SpeechReader | None:
+    """The same as one that writes about sounds, if it does."""
+    writes = reader.abilities.reads == "sound" and reader.abilities.generates
+    return cast(SpeechReader, reader) if writes else None
+
+
 def as_speech_writer(reader: Reader, name: str) -> SpeechReader:
-    """The same as one that writes about sounds. Raises a DataError, which calls its folder `name`, if it does not."""
-    if reader.abilities.reads != "sound" or not reader.abilities.generates:
+    """The same. Raises a DataError, which calls its folder `name`, if it writes nothing about sounds."""
+    if (writer := speech_writer(reader)) is None:
         message = "{name} writes nothing about sounds; give the folder of a speech model such as Whisper."
         raise DataError(message, name=name)
-    return cast(SpeechReader, reader)
+    return writer
 
 
 def heads_of(reader: SpeechReader) -> tuple[list[LayerHead], list[LayerHead]]:

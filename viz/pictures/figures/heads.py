@@ -273,7 +273,7 @@ def word_map(explained: "Explained", names: "Mapping[Method, str]") -> go.Figure
     hover = "<b>%{x}</b><br>%{y}: %{customdata:.4f}"
     rows = [_("Hidden alone"), *(names[method] for method in explained.scores)]
     scale = replace(_SCALE, title=_(_SCALE.title))
-    columns = list(explained.words) if explained.of_sound else token_labels(explained.words)
+    columns = list(explained.words) if explained.of_spans else token_labels(explained.words)
     return matrix(values, colours, rows, columns, scale=scale, hover=hover)
 
 

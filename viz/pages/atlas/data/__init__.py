@@ -332,8 +332,8 @@ def measuring_recordings(recordings: tuple[GivenRecording, ...], choice: ModelCh
     """Reads all of them with a model that hears and writes. Raises as `models.reader`; the task as
     `measure_recordings`, or an InputTextError if a sound is not kept any more.
     """
-    reader = models.reader(choice)
-    assert isinstance(reader, later.speech_reader.SpeechReader), "asked for of a model that hears and writes"
+    reader = later.recordings.speech_writer(models.reader(choice))
+    assert reader is not None, "asked for of a model that hears and writes"
 
     def compute(progress: Progress) -> "MeasuredRecordings":
         made = []

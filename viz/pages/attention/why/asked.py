@@ -19,7 +19,7 @@ def asked_cell(trace: "Trace", reader: "Reader") -> data.Asked:
     cell. Of words of several tokens it is the two tokens with the largest weight.
     """
     common, choices = state.current().common, state.current().attention
-    has_twin = not choices.without_twin and trace.source.waveform is None
+    has_twin = not choices.without_twin and trace.source.has_words
     text = (common.other_text or texts.known_twin(trace.text)).strip() if has_twin else ""
     twin, rival = "" if text == trace.text else text, choices.rival_key
     row, key = finding.kept(trace)

@@ -89,16 +89,12 @@ class Drawn:
             lines=self._lines(),
             gauges=self._gauges(weights),
             twin=self.asked.twin,
-            text="" if self._is_sound else self.trace.text,
+            text=self.trace.text if self.trace.source.has_words else "",
             groups=self._groups(),
             note=self._note(),
             scores=[each for each in (self.reason.here, self.reason.there) if each is not None],
             how=self._how(),
         )
-
-    @property
-    def _is_sound(self) -> bool:
-        return self.trace.source.waveform is not None
 
     @property
     def _total(self) -> float:

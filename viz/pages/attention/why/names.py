@@ -58,20 +58,18 @@ class Names:
 
 def words_of(trace: "Trace", stack: "Stack") -> Sequence[str]:
     """The tokens at the positions of a stack, as people read them; of a sound the spans of time."""
-    if stack == "decoder" or trace.source.waveform is None:
-        return trace.source.names if stack == "encoder" else trace.target_tokens
-    return [shown(name) for name in written.span_names(trace.source.waveform, trace.source.spans())]
+    return trace.target_tokens if stack == "decoder" else [*map(shown, trace.source.span_names())]
 
 
 def spoken_words(trace: "Trace", stack: "Stack") -> Sequence[str]:
     """`words_of` as sentences name them."""
     words = words_of(trace, stack)
-    return words if stack == "encoder" and trace.source.waveform is not None else [*map(spoken, words)]
+    return words if stack == "encoder" and trace.source.span_choices else [*map(spoken, words)]
 
 
 def place_of(trace: "Trace", stack: "Stack", position: int) -> int:
     """Which of `words_of` a position belongs to."""
-    if stack == "decoder" or trace.source.waveform is None:
+    if stack == "decoder":
         return position
     return next(place for place, positions in enumerate(trace.source.spans()) if position in positions)
 
