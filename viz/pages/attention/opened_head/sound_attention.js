@@ -18,7 +18,7 @@ import {
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { SoundPlayer } from "../../../pictures/shared/sound_player.js";
 import { laneWords } from "../../../pictures/shared/word_lane.js";
-import { drawSound, markSound, paintCells, ticksOf } from "./sound_drawing.js";
+import { drawSound, markSound, paintCells, paintTints, ticksOf } from "./sound_drawing.js";
 import { AROUND, SoundWeights } from "./sound_weights.js";
 
 /** @import { Axis, Focus } from "../../../pictures/shared/focus.js" */
@@ -45,14 +45,13 @@ class SoundAttention extends View {
   /** The row that is pointed at. @type {number | null} */ row = null;
   /** The moment that is pointed at or heard, in seconds. @type {number | null} */ time = null;
   /** Where playing goes on. */ resting = 0;
+  /** Whether names of rows are coloured. */ isTinted = false;
   /** Whose stretch is heard, where not everything is. @type {number | null} */ heardRow = null;
   player = new SoundPlayer(
     (time) => this.follow(time),
     () => this.rest(),
   );
   /** The sound without marks. */ base = new OffscreenCanvas(1, 1);
-  /** By how much the names of rows are coloured, in percent. @type {number[]} */ tints = [];
-
   title = element("h4");
   clock = element("span", "clock");
   playAll = button({ className: "play" }, () => this.togglePlaying());
@@ -64,13 +63,14 @@ class SoundAttention extends View {
   lane = element("div", "lane");
   ticks = element("div", "ticks");
   labels = element("div", "labels");
+  /** Behind the names of rows: a pixel for each, their colour. */ tints = element("canvas", "tints");
   rests = element("div", "rests");
   restName = element("div", "rest-name muted");
   bands = [this.soundBox, this.cellsBox].map((box) => box.appendChild(element("div", "moment")));
   keptFrame = element("div", "frame kept");
   nearFrame = element("div", { className: "frame near", dataset: { notInPicture: "" } });
   top = element("div", "top");
-  rows = element("div", "rows", this.labels, this.cellsBox, this.rests, this.keptFrame, this.nearFrame);
+  rows = element("div", "rows", this.tints, this.labels, this.cellsBox, this.rests, this.keptFrame, this.nearFrame);
   stage = element("div", { className: "stage", tabIndex: 0, role: "application" }, this.top, this.rows);
   below = element("div", "below");
   status = element("p", { className: "said", role: "status" });
@@ -119,7 +119,7 @@ class SoundAttention extends View {
     this.labels.replaceChildren(
       ...header.rowTokens.map((token) => element("div", { title: token }, rowElement(token, header.rowsWrite))),
     );
-    this.tints = [];
+    this.tint([]);
     this.rests.replaceChildren(...this.restElements());
     this.draw();
     this.root.dataset.ready = "1";
@@ -189,36 +189,34 @@ class SoundAttention extends View {
     for (const band of this.bands) {
       band.hidden = !around;
       if (!around) continue;
-      band.style.left = `${(around[0] * 100) / this.weights.frames}%`;
-      band.style.width = `${((around[1] - around[0]) * 100) / this.weights.frames}%`;
+      const [first, end] = around;
+      band.style.width = `${((end - first) * 100) / this.weights.frames}%`;
+      band.style.transform = `translateX(${(first * 100) / (end - first)}%)`;
     }
     const weights = around && row === null ? this.data.rowTokens.map((_row, i) => this.weights.on(i, around)) : null;
-    this.tint(weights ?? []);
+    if (weights ?? this.isTinted) this.tint(weights ?? []);
     this.say(row, around, weights);
     this.showButtons(row);
   }
 
   /** Colour the names of rows by their weights; without any, not at all. @param {number[]} weights */
   tint(weights) {
-    const labels = /** @type {HTMLCollectionOf<HTMLElement>} */ (this.labels.children);
-    const tints = Array.from(labels, (_label, i) => Math.round(Math.sqrt(clamp(0, weights[i] ?? 0, 1)) * 100));
-    // The browser looks at every name that is told something, even if it is what it is.
-    for (const [i, tint] of tints.entries())
-      if (tint !== (this.tints[i] ?? 0))
-        labels[i].style.backgroundColor = `color-mix(in srgb, var(--word) ${tint}%, transparent)`;
-    this.tints = tints;
+    this.isTinted = weights.length > 0;
+    // Told one by one, hundreds of names would take longer than a frame.
+    paintTints(this.tints, this.data.tokenColour, weights, this.data.rowTokens.length);
   }
 
   /** @param {HTMLElement} frame @param {number | null} row */
   frameRow(frame, row) {
     frame.hidden = row === null;
-    frame.style.top = `${(row ?? 0) * ROW}px`;
+    frame.style.transform = `translateY(${(row ?? 0) * ROW}px)`;
   }
 
   /** @param {number | null} row @param {Run | null} around @param {number[] | null} weights of each row, around the moment */
   say(row, around, weights) {
     // What goes by while it plays is not read out.
-    this.status.ariaLive = this.player.playing ? "off" : "polite";
+    const live = this.player.playing ? "off" : "polite";
+    if (this.status.ariaLive !== live) this.status.ariaLive = live;
     if (row !== null) this.status.replaceChildren(...this.rowParts(row));
     else if (around && weights) {
       const strongest = weights.map((_weight, i) => i).sort((a, b) => weights[b] - weights[a]);
@@ -261,12 +259,12 @@ class SoundAttention extends View {
   showButtons(row) {
     const { playing } = this.player;
     const [stop, play, hear] = [_("Stop"), _("Play"), _("What the token attends to (H)")];
-    this.playAll.textContent = playing ? `■ ${stop}` : `▶ ${play}`;
-    this.playRow.textContent = `▶ ${hear}`;
+    setText(this.playAll, playing ? `■ ${stop}` : `▶ ${play}`);
+    setText(this.playRow, `▶ ${hear}`);
     const [from, to] = row === null ? [0, 0] : this.data.stretches[row];
     this.playRow.disabled = from === to;
     const now = playing ? (this.time ?? playing.from) : this.resting;
-    this.clock.textContent = `${now.toFixed(2)} / ${(playing?.to ?? this.length).toFixed(2)} s`;
+    setText(this.clock, `${now.toFixed(2)} / ${(playing?.to ?? this.length).toFixed(2)} s`);
   }
 
   /** What an event is at: a row or none, and a moment or none. @param {MouseEvent} event */
@@ -401,6 +399,11 @@ class SoundAttention extends View {
     this.time = null;
     this.mark();
   }
+}
+
+/** Set a text that is another one: told the same, a browser lays it out again. @param {HTMLElement} part @param {string} text */
+function setText(part, text) {
+  if (part.textContent !== text) part.textContent = text;
 }
 
 /** Frames as other pictures know them. @param {Run} run */

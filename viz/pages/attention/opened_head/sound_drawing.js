@@ -21,6 +21,17 @@ export function paintCells(canvas, stops, columns, weights) {
   contextOf(canvas).putImageData(image, 0, 0);
 }
 
+/** A pixel for each row, as opaque as its weight is large; nothing of rows without one. @param {HTMLCanvasElement} canvas @param {string} colour @param {number[]} weights @param {number} rows */
+export function paintTints(canvas, colour, weights, rows) {
+  [canvas.width, canvas.height] = [1, rows];
+  const context = contextOf(canvas);
+  context.fillStyle = colour;
+  for (const [row, weight] of weights.entries()) {
+    context.globalAlpha = Math.sqrt(clamp(0, weight, 1));
+    context.fillRect(0, row, 1, 1);
+  }
+}
+
 /** Size a canvas, and draw on another one what it shows without marks. @param {HTMLCanvasElement} canvas @param {number} width @param {Sound} sound */
 export function drawSound(canvas, width, { samples, spectrogram, bands, share }) {
   const ratio = pixelRatio(canvas);
