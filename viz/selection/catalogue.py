@@ -206,6 +206,12 @@ def _command_line_folders() -> list[Path]:
     return [Path(argument).expanduser() for argument in arguments] if Path(program).name == "app.py" else []
 
 
+def given_first() -> str:
+    """The name of the first folder with which the app was started; "" where it was started without any."""
+    folders = _command_line_folders()
+    return next((name for name, path in server_models().items() if path == folders[0]), "") if folders else ""
+
+
 def _named(folders: Iterable[Path]) -> dict[str, Path]:
     named: dict[str, Path] = {}
     for folder in folders:

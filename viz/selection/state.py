@@ -173,6 +173,8 @@ def _as_sent(value: object) -> object:
 def begin(checkpoints: Sequence[str]) -> None:
     """Read the selection from a new address, at the start of a run; a checkpoint not listed becomes the first.
 
+    An address that says nothing opens the first model with which the app was started.
+
     An address is new when a session begins and when the browser goes back or forward. In every other run it is what
     `publish` wrote, or lags behind it: clicks that follow fast bring the address of the run before with them.
     """
@@ -180,6 +182,7 @@ def begin(checkpoints: Sequence[str]) -> None:
     selection: Selection | None = st.session_state.get(_SELECTION)
     context = get_script_run_ctx()
     is_led = context is not None and context.is_history_navigation
+    params: dict[str, str] | None = None
     if selection is None or is_led:
         params = st.query_params.to_dict()
         st.session_state[_ASKED] = params
@@ -188,6 +191,8 @@ def begin(checkpoints: Sequence[str]) -> None:
     if checkpoint and checkpoint not in checkpoints:
         st.session_state[_MISSING] = checkpoint
         checkpoint = ""
+    if params is not None and params.keys() <= {"lang"}:
+        checkpoint = catalogue.given_first()
     if not checkpoint and checkpoints and not catalogue.server_models():
         # Without a name it is the server's first; where there is none, what the list shows first must be named.
         checkpoint = checkpoints[0]

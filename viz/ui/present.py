@@ -20,7 +20,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.pictures.page_tools import AskedPlace, HeadPlace, head_tools, present_steps
-from viz.selection import state, url
+from viz.selection import catalogue, state, url
 from viz.selection.choices import ALL_HEADS, WHY
 from viz.selection.selection import PAGES, SECTIONS, Section
 from viz.selection.url import to_params
@@ -206,11 +206,11 @@ def show() -> None:
 
 
 def begin_story(opened: "StreamlitPage") -> None:
-    """Open the story “Start here” for who opens the first page itself, and has not closed the story for good."""
+    """Open the story “Start here” for who opens the first page, gave no model, and has not closed it for good."""
     is_begun, st.session_state[_BEGUN] = st.session_state.get(_BEGUN, False), True
     is_first_page = not opened.url_path and st.query_params.keys() <= {"lang"}
     # Without an address there is no browser, as in tests.
-    if is_begun or not is_first_page or st.context.url is None:
+    if is_begun or not is_first_page or st.context.url is None or catalogue.given_first():
         return
     if st.context.cookies.get(STORY_COOKIE) != STORY_CLOSED:
         state.change(story=1)

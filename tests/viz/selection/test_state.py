@@ -38,6 +38,21 @@ def test_without_a_model_of_the_server_ones_own_first_is_chosen(
     assert app.run().session_state["selection"].model.checkpoint == ""
 
 
+def test_an_address_that_says_nothing_opens_the_first_model_given_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    (tmp_path / "en-de").mkdir()
+    monkeypatch.setattr("sys.argv", ["app.py", str(tmp_path / "given" / "bert"), str(tmp_path / "given" / "gpt2")])
+    chosen = {}
+    for address in ({}, {"lang": "zh"}, {"layer": "2"}, {"checkpoint": "gpt2"}):
+        app = AppTest.from_function(begun)
+        for name, value in address.items():
+            app.query_params[name] = value
+        chosen[tuple(address.values())] = app.run().session_state["selection"].model.checkpoint
+    assert chosen == {(): "bert", ("zh",): "bert", ("2",): "", ("gpt2",): "gpt2"}
+
+
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """A session whose selection is the default."""

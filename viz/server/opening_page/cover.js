@@ -67,5 +67,5 @@ const look = () => {
   } else setTimeout(look, EACH);
 };
 
-cover.className = chosenTheme();
+cover.className = `${chosenTheme()} ${location.pathname.endsWith("/") ? "tiled" : ""}`;
 look();
