@@ -115,12 +115,12 @@ def _options(source: str) -> Iterator[str]:
 
 
 def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:
-    """The texts of a lesson or of the story, of its steps and of their questions."""
-    yield from (lesson["title"], lesson["section"], *lesson.get("summary", ()))
+    """The texts of a lesson, of the story or of the final test's questions: of the whole, of steps, of questions."""
+    yield from filter(None, (lesson.get("title"), lesson.get("section"), *lesson.get("summary", ())))
     if "exercise" in lesson:
         yield lesson["exercise"]
     for step in lesson["steps"]:
-        yield from (step["title"], step["text"])
+        yield from filter(None, (step.get("title"), step.get("text")))
         if question := step.get("question"):
             yield from (question["ask"], *question["options"], *filter(None, question["wrong"]))
             if because := question.get("because"):

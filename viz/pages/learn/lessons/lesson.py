@@ -54,7 +54,9 @@ class Question:
     options: tuple[str, ...]  #: what can be chosen; `{name}` as in a text
     #: for each option, what is the case instead, and the misconception; empty for the one that is right
     wrong: tuple[str, ...]
-    answer: str  #: the name of what the view has found that is the answer, one of the options
+    #: the name of what the view has found that is the answer, one of the options, or a text with such names; "" where
+    #: nothing computes it: then the option is right that has no text in `wrong`.
+    answer: str
     because: str  #: said with the verdict
 
 
@@ -75,6 +77,7 @@ class Step:
     #: that are ringed; empty in lessons.
     shown: Mapping[str, Any]
     explore: str = ""  #: the topic of Explore that can be unfolded below it (`viz.pages.learn.explore`); "" for none
+    is_shown: bool = False  #: whether the picture is seen before the question is answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +106,15 @@ def read(path: Path) -> Lesson:
     """
     with path.open("rb") as file:
         content = tomllib.load(file)
-    steps = tuple(_step(f"{path.name}, step {number}", step) for number, step in enumerate(content.pop("steps"), 1))
+    steps = tuple(step_of(f"{path.name}, step {number}", step) for number, step in enumerate(content.pop("steps"), 1))
     name = path.stem.partition("_")[2].replace("_", "-")
     if "summary" in content:
         content["summary"] = tuple(content["summary"])
     return _made(Lesson, path.name, content | {"name": name, "steps": steps})
 
 
-def _step(where: str, content: dict[str, Any]) -> Step:
+def step_of(where: str, content: dict[str, Any]) -> Step:
+    """The step of a file's entry; arguments and errors as of `read`, `where` being named in these."""
     question = content.pop("question", None)
     if question is not None:
         lists = {name: tuple(question[name]) for name in ("options", "wrong") if name in question}
@@ -191,12 +195,20 @@ def filled_plainly(text: str, found: Found) -> str:
 
 def is_right(option: str, question: Question, found: Found) -> bool:
     """Whether an option, as its file has it, is the answer: what a view has found is compared in English."""
-    return option.format_map(found) == str(found[question.answer])
+    answer = _answer(question)
+    return option == answer or option.format_map(found) == answer.format_map(found)
 
 
 def right_answer(question: Question, found: Found) -> str:
-    """What the view has found to be the answer, as the option reads that is right."""
-    return str(_in_words(found[question.answer]))
+    """The answer, as the option reads that is right."""
+    return filled_plainly(_answer(question), found)
+
+
+def _answer(question: Question) -> str:
+    """The answer as a text with the names of what a view has found."""
+    if not question.answer:
+        return question.options[question.wrong.index("")]
+    return question.answer if "{" in question.answer else f"{{{question.answer}}}"
 
 
 class _Written(float):

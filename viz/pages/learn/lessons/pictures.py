@@ -71,6 +71,8 @@ class Heads:
 
 
 Picture = Bars | Curves | Rows | Heads | MatrixData
+#: Of a view that computes something and draws nothing.
+NO_PICTURE: Final = Rows((), ())
 
 
 @dataclass(frozen=True, slots=True)

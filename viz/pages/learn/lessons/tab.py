@@ -1,7 +1,9 @@
 """Lessons, of the page that teaches: a step at a time, a picture and some words; a question may be asked of a class."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from random import randrange
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -10,7 +12,7 @@ from model.errors import HeadlightError
 from viz.access import models
 from viz.pages.learn.explore import TOPICS
 from viz.pages.learn.explore import part as explore
-from viz.pages.learn.lessons import data, pictures
+from viz.pages.learn.lessons import classroom, data, final_test, pictures, result
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
     Lesson,
@@ -22,7 +24,7 @@ from viz.pages.learn.lessons.lesson import (
     lessons,
     right_answer,
 )
-from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Heads, Picture, Rows, View
+from viz.pages.learn.lessons.pictures import NO_PICTURE, Bars, Curves, FullPage, Heads, Picture, Rows, View
 from viz.pages.learn.transformer import walk
 from viz.pictures.component import ignore
 from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 #: In the session: the steps that were seen, and where a press on Next asked whether to skip a question.
 _SEEN: Final = "lessons/seen"
 _SKIPS: Final = "lessons/skips"
+#: In the session: the seed of the final test that is listed while none is open.
+_SEED: Final = "lessons/seed"
 
 
 def show(head: "DeltaGenerator") -> None:
@@ -110,17 +114,25 @@ def _caution(choice: ModelChoice) -> str:
 
 def _chosen() -> tuple[Lesson, int]:
     """The open lesson and step; what a link names that does not exist becomes the nearest that does."""
-    chosen, known = state.current().learn, lessons()
-    name = chosen.lesson if chosen.lesson in known else next(iter(known))
-    number = min(max(1, chosen.lesson_step), len(known[name].steps))
-    state.change(lesson=name, lesson_step=number)
-    return known[name], number
+    chosen = state.current().learn
+    lesson = final_test.course(chosen.lesson) or next(iter(lessons().values()))
+    number = min(max(1, chosen.lesson_step), len(lesson.steps))
+    state.change(lesson=lesson.name, lesson_step=number)
+    return lesson, number
+
+
+def _courses() -> Mapping[str, tuple[str, Lesson]]:
+    """Every lesson as it is listed, by its name, and the final test: the open one, else one of this session's own."""
+    known = {name: (f"{index}. {_(of.title)}", of) for index, (name, of) in enumerate(lessons().items())}
+    test = final_test.course(state.current().learn.lesson)
+    if test is None or not final_test.is_test(test):
+        test = final_test.drawn(st.session_state.setdefault(_SEED, randrange(final_test.SEEDS)))
+    return {**known, test.name: (_(test.title), test)}
 
 
 def _way(lesson: Lesson, number: int) -> None:
     """The lessons, the steps of the open one, and the way back and on."""
-    known = lessons()
-    titles = {name: f"{index}. {_(of.title)}" for index, (name, of) in enumerate(known.items())}
+    titles = {name: title for name, (title, _of) in _courses().items()}
     before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.dropdown("lesson", _("Lesson"), titles, width=250)
@@ -153,11 +165,9 @@ def _way(lesson: Lesson, number: int) -> None:
 def _contents() -> None:
     """Every lesson, how many of its steps were seen in this session, and which questions were answered at once."""
     seen = _seen()
-    for index, (name, lesson) in enumerate(lessons().items()):
-        title, share = st.columns((3, 2), vertical_alignment="center")
-        title.button(
-            f"{index}. {_(lesson.title)}", key=f"contents-{name}", type="tertiary", on_click=_open, args=(name,)
-        )
+    for name, (title, lesson) in _courses().items():
+        named, share = st.columns((3, 2), vertical_alignment="center")
+        named.button(title, key=f"contents-{name}", type="tertiary", on_click=_open, args=(name,))
         of_lesson = [is_right for (lesson_of, _step), is_right in seen.items() if lesson_of == name]
         asked = sum(step.question is not None for step in lesson.steps)
         told = _("{seen} of {steps} steps", seen=len(of_lesson), steps=len(lesson.steps))
@@ -182,7 +192,7 @@ def _seen() -> dict[tuple[str, int], bool]:
 
 def _neighbour(lesson: Lesson, number: int, by: int) -> tuple[str, int] | None:
     """The step before or after, which may be in another lesson; None at the ends."""
-    every = [(name, step) for name, of in lessons().items() for step in range(1, len(of.steps) + 1)]
+    every = [(name, step) for name, (_title, of) in _courses().items() for step in range(1, len(of.steps) + 1)]
     at = every.index((lesson.name, number)) + by
     return every[at] if 0 <= at < len(every) else None
 
@@ -222,26 +232,43 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
     with words.container():
-        terms.markdown(filled(step.text, view.found))
+        if step.text:
+            terms.markdown(filled(step.text, view.found))
         is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
         if is_open:
             _claims(step.claims, view)
-        _full_page(view.full, step.explore)
+        if not final_test.is_test(lesson):
+            _full_page(view.full, step.explore)
+        elif is_open:
+            of = next(name for name, each in lessons().items() if each.title == step.title)
+            label = _("The lesson: {title}", title=_(step.title))
+            st.button(label, key="lesson-full", icon=":material/school:", type="tertiary", on_click=_open, args=(of,))
     with shown:
-        if not is_open:
-            frame.note("Predict first: the picture appears after your answer.")
+        if not is_open and not step.is_shown:
+            if view.picture != NO_PICTURE:
+                frame.note("Predict first: the picture appears after your answer.")
             return
-        _seen().setdefault((lesson.name, number), False)
         key, name = f"lesson-{lesson.name}-{number}", f"{lesson.name} {number}"
         if step.walk:
             place = {**view.full.choices, **step.walk}
             walk.draw(shipped.trace(step.given["text"]), models.reader(shipped.choice), place, key, file_name(name))
-        else:
-            alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)
-            draw(view.picture, shipped.choice, key=key, name=name, alt=alt)
-            terms.caption(controls.markdown(view.caption))
+        elif view.picture != NO_PICTURE:
+            picture, caption = (view.picture, view.caption) if is_open else (_unnamed(view.picture, _(step.title)), "")
+            alt = _("{title}. {caption}", title=_(step.title), caption=caption)
+            draw(picture, shipped.choice, key=key, name=name, alt=alt)
+            terms.caption(controls.markdown(caption))
+        if not is_open:
+            return
+        _seen().setdefault((lesson.name, number), False)
         if number == len(lesson.steps) and not present.is_on():
-            _ending(lesson)
+            result.show(lesson, _seen()) if final_test.is_test(lesson) else _ending(lesson)
+
+
+def _unnamed(picture: Picture, title: str) -> Picture:
+    """A picture that does not say what it shows, for this is asked."""
+    if isinstance(picture, MatrixData):
+        return replace(picture, title=title, label=title, note="", focus=None, file_name="question")
+    return picture
 
 
 def _ending(lesson: Lesson) -> None:
@@ -265,7 +292,7 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
         format_func=labels.__getitem__, on_change=_take, args=(asked,),
         label_visibility="collapsed",
     )  # fmt: skip
-    _ask_class(asked, options, has_answered=chosen > 0)
+    classroom.ask(asked, options, has_answered=chosen > 0)
     if not chosen:
         return False
     because = filled(question.because, view.found)
@@ -277,7 +304,10 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
         answer = right_answer(question, view.found)
         if not answer.endswith((".", "?", "!")):
             answer = _("{answer}.", answer=answer)
-        told = _("**The model says: {answer}** {because}", answer=plain(answer), because=because)
+        if view.picture == NO_PICTURE:
+            told = _("**The answer: {answer}** {because}", answer=plain(answer), because=because)
+        else:
+            told = _("**The model says: {answer}** {because}", answer=plain(answer), because=because)
         # A small projector has no room for it.
         with st.container(key="lesson-wrong"):
             terms.markdown(filled(question.wrong[chosen - 1], view.found))
@@ -388,50 +418,3 @@ def _heads(picture: Heads, choice: ModelChoice, key: str) -> None:
         name=file_name(site, "all heads", sentence=trace.text),
     )
     head_grid(grid, on_open=ignore, key=key)
-
-
-#: Who asks sees new answers after so many seconds.
-INTERVAL: Final = 2.0
-
-
-def _ask_class(question: str, options: Sequence[str], *, has_answered: bool) -> None:
-    """The button that begins or ends the count; the bars, for who began it and for who has answered."""
-    code = state.current().learn.classroom
-    if not code:
-        if has_answered:
-            # The answer is on the screen, and a small projector has no room for more.
-            return
-        st.button(
-            _("Ask a class"), key="class-begin", icon=":material/group:", type="tertiary", on_click=_begin,
-            help=_(
-                "From now on the link and the QR code of this page count answers, without names. Bars show them. "
-                "“End the count” forgets them, as does an hour without an answer."
-            ),
-        )  # fmt: skip
-    elif not CLASSES.is_open(code):
-        frame.caption("The count of this class has ended: answers are no longer counted.")
-    elif CLASSES.is_host(code, viewers.browser()):
-        st.fragment(_bars, run_every=INTERVAL)(code, question, options)
-        st.button(_("End the count"), key="class-end", icon=":material/stop:", type="tertiary", on_click=_end)
-    elif has_answered:
-        _bars(code, question, options)
-    else:
-        frame.caption("Your answer is counted without your name.")
-
-
-def _begin() -> None:
-    state.choose(classroom=CLASSES.begin(viewers.browser()))
-
-
-def _end() -> None:
-    CLASSES.end(state.current().learn.classroom)
-    state.choose(classroom="")
-
-
-def _bars(code: str, question: str, options: Sequence[str]) -> None:
-    counts = CLASSES.counts(code, question, len(options))
-    total = sum(counts)
-    with st.container(key="class-bars"):
-        frame.caption(plural("{count} answer of the class", "{count} answers of the class", total))
-        for option, count in zip(options, counts, strict=True):
-            st.progress(count / max(total, 1), text=f"{plain(option)} · **{count}**")

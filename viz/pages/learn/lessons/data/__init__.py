@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from viz.pages.learn.lessons.data import (
     by_hand,
     claims,
+    formulas,
     heads,
     layer_kinds,
     parameters,
@@ -28,7 +29,20 @@ if TYPE_CHECKING:
 #: The name that files use → what computes the view; the parameters beside the model are the keys of `given`.
 VIEWS: Final[Mapping[str, Callable[..., View]]] = {
     name: view
-    for module in (by_hand, claims, heads, layer_kinds, parameters, positions, reasons, rows, search, stream, training)
+    for module in (
+        by_hand,
+        claims,
+        formulas,
+        heads,
+        layer_kinds,
+        parameters,
+        positions,
+        reasons,
+        rows,
+        search,
+        stream,
+        training,
+    )
     for name, view in vars(module).items()
     if getattr(view, "__annotations__", {}).get("return") is View
 }
@@ -51,7 +65,8 @@ def task(shipped: "Shipped", lesson: Lesson, number: int) -> Task[View]:
     def compute(progress: Progress) -> View:
         return view(shipped, lesson, number)
 
-    identity = ("lesson", lesson.name, number, shipped.translator.key)
+    step = lesson.steps[number - 1]
+    identity = ("lesson", step.view, repr(step.given), shipped.translator.key)
     return Task(identity, 0, said("steps"), compute, said("Computing the picture …"))
 
 

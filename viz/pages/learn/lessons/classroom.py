@@ -1,0 +1,60 @@
+"""Ask a class: who begins it sees bars of its answers, which are counted without names (`viz/server/viewers.py`)."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from viz.selection import state
+from viz.server import viewers
+from viz.server.viewers import CLASSES
+from viz.text.messages import _, plural
+from viz.ui import frame
+from viz.ui.controls import plain
+
+#: Who asks sees new answers after so many seconds.
+INTERVAL: Final = 2.0
+
+
+def ask(question: str, options: Sequence[str], *, has_answered: bool) -> None:
+    """The button that begins or ends the count; the bars, for who began it and for who has answered."""
+    code = state.current().learn.classroom
+    if not code:
+        if has_answered:
+            # The answer is on the screen, and a small projector has no room for more.
+            return
+        st.button(
+            _("Ask a class"), key="class-begin", icon=":material/group:", type="tertiary", on_click=_begin,
+            help=_(
+                "From now on the link and the QR code of this page count answers, without names. Bars show them. "
+                "“End the count” forgets them, as does an hour without an answer."
+            ),
+        )  # fmt: skip
+    elif not CLASSES.is_open(code):
+        frame.caption("The count of this class has ended: answers are no longer counted.")
+    elif CLASSES.is_host(code, viewers.browser()):
+        st.fragment(bars, run_every=INTERVAL)(code, question, options)
+        st.button(_("End the count"), key="class-end", icon=":material/stop:", type="tertiary", on_click=_end)
+    elif has_answered:
+        bars(code, question, options)
+    else:
+        frame.caption("Your answer is counted without your name.")
+
+
+def _begin() -> None:
+    state.choose(classroom=CLASSES.begin(viewers.browser()))
+
+
+def _end() -> None:
+    CLASSES.end(state.current().learn.classroom)
+    state.choose(classroom="")
+
+
+def bars(code: str, question: str, options: Sequence[str]) -> None:
+    """How many of a class chose each option."""
+    counts = CLASSES.counts(code, question, len(options))
+    total = sum(counts)
+    with st.container(key="class-bars"):
+        frame.caption(plural("{count} answer of the class", "{count} answers of the class", total))
+        for option, count in zip(options, counts, strict=True):
+            st.progress(count / max(total, 1), text=f"{plain(option)} · **{count}**")
