@@ -119,6 +119,8 @@ def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:
     yield from filter(None, (lesson.get("title"), lesson.get("section"), *lesson.get("summary", ())))
     if "exercise" in lesson:
         yield lesson["exercise"]
+    if check := lesson.get("check"):
+        yield from (check["ask"], check["hint"], check["because"])
     for step in lesson["steps"]:
         yield from filter(None, (step.get("title"), step.get("text")))
         if question := step.get("question"):

@@ -12,7 +12,7 @@ from functools import cache
 from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
 from string import Formatter
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 
 from viz.pages.learn.explore import TOPICS
 from viz.text.messages import _, shown
@@ -81,6 +81,20 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """An exercise whose answer is checked: a line, a number, or the cells of a mask. Nothing that is typed is run."""
+
+    #: "line": which line of the lesson's program was changed; "value": a number; "cells": what a mask allows.
+    kind: Literal["line", "value", "cells"]
+    ask: str  #: what to do
+    hint: str  #: said of a wrong answer
+    because: str  #: said of the right one
+    #: of a line, `line` as it should be and `bug` as it is; of a value, `of` and `numbers` of a formula, `answer`, the
+    #: name of its result, and `digits`; of cells, how many tokens, and of these how many are padding.
+    given: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Lesson:
     """A lesson, by the name of its file."""
 
@@ -90,6 +104,7 @@ class Lesson:
     steps: tuple[Step, ...]  #: in order
     summary: tuple[str, ...] = ()  #: what to remember, three lines; the story has none
     exercise: str = ""  #: one thing to try next
+    check: Check | None = None  #: an exercise with an answer; the story has none
 
 
 @cache
@@ -108,6 +123,8 @@ def read(path: Path) -> Lesson:
         content = tomllib.load(file)
     steps = tuple(step_of(f"{path.name}, step {number}", step) for number, step in enumerate(content.pop("steps"), 1))
     name = path.stem.partition("_")[2].replace("_", "-")
+    if "check" in content:
+        content["check"] = _made(Check, f"{path.name}, check", content["check"])
     if "summary" in content:
         content["summary"] = tuple(content["summary"])
     return _made(Lesson, path.name, content | {"name": name, "steps": steps})

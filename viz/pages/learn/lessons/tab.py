@@ -12,7 +12,7 @@ from model.errors import HeadlightError
 from viz.access import models
 from viz.pages.learn.explore import TOPICS
 from viz.pages.learn.explore import part as explore
-from viz.pages.learn.lessons import classroom, data, final_test, pictures, result
+from viz.pages.learn.lessons import classroom, data, ending, final_test, pictures, result
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
     Lesson,
@@ -261,7 +261,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
             return
         _seen().setdefault((lesson.name, number), False)
         if number == len(lesson.steps) and not present.is_on():
-            result.show(lesson, _seen()) if final_test.is_test(lesson) else _ending(lesson)
+            result.show(lesson, _seen()) if final_test.is_test(lesson) else ending.show(lesson)
 
 
 def _unnamed(picture: Picture, title: str) -> Picture:
@@ -269,13 +269,6 @@ def _unnamed(picture: Picture, title: str) -> Picture:
     if isinstance(picture, MatrixData):
         return replace(picture, title=title, label=title, note="", focus=None, file_name="question")
     return picture
-
-
-def _ending(lesson: Lesson) -> None:
-    """What to remember of a lesson, and one thing to try."""
-    with st.container(border=True, key="lesson-ending"):
-        terms.markdown("\n".join((f"**{_('Summary')}**\n", *(f"- {_(line)}" for line in lesson.summary))))
-        terms.markdown(_("**Try it:** {exercise}", exercise=_(lesson.exercise)))
 
 
 def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
