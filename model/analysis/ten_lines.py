@@ -54,7 +54,8 @@ def masked_weights(q: Tensor, k: Tensor) -> Tensor:
     scores = q @ k.T / q.size(-1) ** 0.5
     is_later = torch.ones_like(scores).triu(diagonal=1).bool()
     scores = scores.masked_fill(is_later, float("-inf"))  # exp(−∞) = 0
-    return scores.softmax(dim=-1)
+    weights: Tensor = scores.softmax(dim=-1)
+    return weights
 
 
 def feed_forward(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
@@ -152,4 +153,5 @@ def query_or_keys(q: Tensor, k: Tensor, other_q: Tensor, other_k: Tensor) -> tup
 def added_norms(weights: Tensor, values: Tensor, w_o: Tensor) -> Tensor:
     """How long a vector each key adds, [query, key]: its weight times the norm of its projected value."""
     projected = values @ w_o  # [key, d_model], by the rows of W_O that are the head's
-    return weights * projected.norm(dim=-1)
+    norms: Tensor = weights * projected.norm(dim=-1)
+    return norms

@@ -4,7 +4,6 @@ import inspect
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from model import Trace, Translator
@@ -75,13 +74,13 @@ def test_masked_rows_are_the_decoder_s(trace: Trace) -> None:
 
 
 def test_several_heads_are_torch_s(seeded: None) -> None:
-    x, matrices = torch.randn(5, 12), [torch.randn(12, 12) for _ in range(4)]
-    zeros = torch.zeros(36)
-    expected, _ = F.multi_head_attention_forward(
-        *[x[:, None]] * 3, 12, 3, torch.cat([each.T for each in matrices[:3]]), zeros, None, None, False, 0.0,
-        matrices[3].T, None,
-    )  # fmt: skip
-    torch.testing.assert_close(ten_lines.multi_head_attention(x, *matrices, heads=3), expected[:, 0])
+    x, w_q, w_k, w_v, w_o = torch.randn(5, 12), *torch.randn(4, 12, 12)
+    module = nn.MultiheadAttention(12, 3, bias=False)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))
+        module.out_proj.weight.copy_(w_o.T)
+    expected, _weights = module(x, x, x)
+    torch.testing.assert_close(ten_lines.multi_head_attention(x, w_q, w_k, w_v, w_o, heads=3), expected)
 
 
 def test_a_feed_forward_sub_layer_is_the_model_s(seeded: None) -> None:
@@ -116,7 +115,7 @@ def test_positions_are_the_model_s() -> None:
 
 def test_a_recurrent_layer_is_torch_s(seeded: None) -> None:
     x, layer = torch.randn(6, 3), nn.RNN(3, 5, bias=False)
-    w, u = layer.weight_ih_l0.T, layer.weight_hh_l0.T
+    w, u = (layer.get_parameter(name).T for name in ("weight_ih_l0", "weight_hh_l0"))
     torch.testing.assert_close(ten_lines.recurrent_layer(x, w, u), layer(x)[0])
 
 

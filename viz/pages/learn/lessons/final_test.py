@@ -5,14 +5,13 @@ drawn test is a `Lesson`, so that it is shown, answered and asked of a class as 
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from random import Random
 from typing import Final
 
-from viz.pages.learn.lessons.lesson import Lesson, Step, lessons, step_of
+from viz.pages.learn.lessons.lesson import Lesson, Step, content_of, lessons, step_of
 from viz.text.messages import said
 
 POOL: Final = Path(__file__).parent / "pool"
@@ -29,8 +28,7 @@ def pool() -> Mapping[str, tuple[Step, ...]]:
     found: dict[str, tuple[Step, ...]] = {}
     for path in sorted(POOL.glob("*.toml")):
         name = path.stem.partition("_")[2].replace("_", "-")
-        with path.open("rb") as file:
-            entries = tomllib.load(file)["steps"]
+        entries = content_of(path)["steps"]
         for entry in entries:
             entry["question"] = {"answer": "", **entry["question"]}
         also = {"title": lessons()[name].title, "text": "", "view": "nothing"}

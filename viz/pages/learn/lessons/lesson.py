@@ -119,8 +119,7 @@ def read(path: Path) -> Lesson:
 
     Raises a LessonFileError if a key is lacking or unknown, or a value of the wrong kind.
     """
-    with path.open("rb") as file:
-        content = tomllib.load(file)
+    content = content_of(path)
     steps = tuple(step_of(f"{path.name}, step {number}", step) for number, step in enumerate(content.pop("steps"), 1))
     name = path.stem.partition("_")[2].replace("_", "-")
     if "check" in content:
@@ -128,6 +127,12 @@ def read(path: Path) -> Lesson:
     if "summary" in content:
         content["summary"] = tuple(content["summary"])
     return _made(Lesson, path.name, content | {"name": name, "steps": steps})
+
+
+def content_of(path: Path) -> dict[str, Any]:
+    """What a file of lessons, or of questions, holds."""
+    with path.open("rb") as file:
+        return tomllib.load(file)
 
 
 def step_of(where: str, content: dict[str, Any]) -> Step:
