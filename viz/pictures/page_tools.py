@@ -67,7 +67,6 @@ class AskedPlace(HeadPlace):
 @dataclass(frozen=True, slots=True)
 class _Tools:
     is_presented: bool
-    has_story: bool
     can_redo: bool
     heard: tuple[str, int] | None
 
@@ -75,7 +74,6 @@ class _Tools:
 def head_tools(
     *,
     is_presented: bool,
-    has_story: bool,
     can_redo: bool,
     on_undo: Callable[[int], None],
     on_present: Callable[[bool], None],
@@ -98,7 +96,7 @@ def head_tools(
             on_undo(steps)
 
     _TOOLS.show(
-        _Tools(is_presented, has_story, can_redo, None if heard is None else (heard.name, heard.total)),
+        _Tools(is_presented, can_redo, None if heard is None else (heard.name, heard.total)),
         key="head-tools",
         width="content",
         undo=hear(undo, Undone),

@@ -196,7 +196,6 @@ def show() -> None:
     head_tools(
         is_presented=is_on(),
         on_undo=_undo,
-        has_story=state.current().common.story > 0,
         can_redo=state.can_redo(),
         on_present=switch,
         on_story=_ask_for_story,

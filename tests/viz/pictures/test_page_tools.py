@@ -37,7 +37,6 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
     present_steps(1, 3, on_step=steps.append)
     head_tools(
         is_presented=False,
-        has_story=True,
         can_redo=True,
         on_undo=lambda by: None,
         on_present=presented.append,

@@ -12,7 +12,7 @@ import { explainTerms } from "./terms.js";
 
 /** @import { HeadPlace } from "../shared/head_label.js" */
 
-/** @typedef {{ isPresented: boolean, hasStory: boolean, canRedo: boolean, heard: [string, number] | null }} Header */
+/** @typedef {{ isPresented: boolean, canRedo: boolean, heard: [string, number] | null }} Header */
 
 /** A press that Python has not heard of by then is told again. */
 const AGAIN_MS = 1_500;
@@ -65,12 +65,10 @@ class HeadTools extends View {
 
   /** @param {{ header: Header }} payload */
   receive({ header }) {
-    const { isPresented, hasStory, canRedo, heard } = header;
+    const { isPresented, canRedo, heard } = header;
     this.header = header;
-    // Who follows the story has its bar; the keys of the other tools work.
-    for (const each of [this.undo, this.redo, this.story]) each.hidden = isPresented || hasStory;
-    this.redo.hidden ||= !canRedo;
-    this.present.hidden = isPresented;
+    for (const each of [this.undo, this.present, this.story]) each.hidden = isPresented;
+    this.redo.hidden = isPresented || !canRedo;
     this.leave.hidden = !isPresented;
     this.root.dataset.ready = "1";
     // A press may fall between two messages, and the functions of the older one reach nobody. It is told again, but not
