@@ -25,7 +25,7 @@ from streamlit.util import calc_hash
 from viz.selection import catalogue, url
 from viz.selection.selection import FIELDS, SECTIONS, Section, Selection
 from viz.selection.url import choices, is_seen, parse, to_params
-from viz.server.widgets import sent
+from viz.server.widgets import is_in_browser, sent
 from viz.text import messages
 
 MAX_CHOICES: Final = 50
@@ -287,16 +287,19 @@ def bound(
 def _was_drawn(field: str) -> bool:
     """Whether this run or the one before bound the field on this page, and the browser heard; notes that this run does.
 
-    What a run says that another cuts short may never be sent.
+    What a run says that another cuts short may never be sent; and what a run says that another follows before the
+    browser has the script of a widget is not seen, so that it is said a second time.
     """
     run: int = st.session_state.get(_RUN, 0)
-    bound: dict[str, tuple[int, str | None, bool]] = st.session_state.setdefault(_BOUND, {})
+    bound: dict[str, tuple[int, str | None, bool, int]] = st.session_state.setdefault(_BOUND, {})
     context = get_script_run_ctx()
     page = "" if context is None else context.page_script_hash
-    last_run, last_page, was_heard = bound.get(field, (run, None, False))
+    last_run, last_page, was_heard, times = bound.get(field, (run, None, False, 0))
     is_drawn = last_page == page and run - last_run <= 1
-    is_heard = bool(is_drawn and (was_heard or last_run <= st.session_state.get(_ENDED, 0)))
-    bound[field] = (run, page, is_heard)
+    has_ended = is_drawn and last_run <= st.session_state.get(_ENDED, 0)
+    times = times + 1 if has_ended else 0
+    is_heard = bool(is_drawn and (was_heard or (has_ended and (times > 1 or is_in_browser(field)))))
+    bound[field] = (run, page, is_heard, times)
     return is_heard
 
 

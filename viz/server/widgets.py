@@ -31,7 +31,7 @@ from streamlit.delta_generator_singletons import context_dg_stack, get_default_d
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_trigger_value
 from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX, WidgetMetadata, unpack_widget_state_value
@@ -44,6 +44,15 @@ def sent(key: str, *path: str) -> object:
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
+
+
+def is_in_browser(key: str) -> bool:
+    """Whether the message with which this run began had the widget, as it has every one that the browser has drawn."""
+    context = get_script_run_ctx()
+    if context is None:
+        return False
+    state = context.session_state._state
+    return state._key_id_mapper.get_id_from_key(key, "") in state._new_widget_state
 
 
 _PREFIXES: Final = (GENERATED_ELEMENT_ID_PREFIX, STREAMLIT_INTERNAL_KEY_PREFIX)

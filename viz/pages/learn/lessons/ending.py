@@ -11,6 +11,8 @@ from viz.ui import frame, terms
 
 #: In the session: exercise → the answer that was given last.
 _GIVEN: Final = "lessons/exercises"
+#: In the session: the exercise whose answer a person has just asked to have checked.
+_ASKED: Final = "lessons/exercise-asked"
 Answer = int | float | tuple[tuple[int, ...], ...]
 
 
@@ -54,7 +56,8 @@ def _exercise(name: str, check: Check) -> None:
             given, right = _cells(name, check)
             is_right = given == right
     answers: dict[str, Answer] = st.session_state.setdefault(_GIVEN, {})
-    if st.button(_("Check"), key=f"exercise-check-{name}", icon=":material/check:") and given is not None:
+    st.button(_("Check"), key=f"exercise-check-{name}", icon=":material/check:", on_click=_ask, args=(name,))
+    if st.session_state.pop(_ASKED, "") == name and given is not None:
         answers[name] = given
     if given is None or answers.get(name) != given:
         return
@@ -62,6 +65,11 @@ def _exercise(name: str, check: Check) -> None:
         st.success(_("**Right.** {because}", because=filled(check.because, {})), icon=":material/check:")
     else:
         st.warning(_("**Not yet.** {hint}", hint=filled(check.hint, {})), icon=":material/close:")
+
+
+def _ask(name: str) -> None:
+    """A person wants the answer of an exercise checked, as it stands when the page is drawn next."""
+    st.session_state[_ASKED] = name
 
 
 def _cells(name: str, check: Check) -> tuple[Answer, Answer]:
