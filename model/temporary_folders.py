@@ -39,6 +39,19 @@ def cached_folder(name: str) -> Path | None:
     return None if folder.is_symlink() else folder
 
 
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder into which several processes write; another one waits. Raises an OSError where that cannot be."""
+    if fcntl is None:
+        raise OSError("this system cannot lock a folder")
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
 class TemporaryFolder:
     """A new folder in `home`, by default the system's for such, for its maker alone, until it is removed."""
 

@@ -1,6 +1,7 @@
 """Many people at once: python -m tests.benchmarks.crowd [--people 20] [--rounds 3], or with --hostile, bad input.
 
-With --students 40, a class with a film each: see `tests.benchmarks.students`.
+With --students 40, a class with a film each: see `tests.benchmarks.students`; with --students 40 --two-servers, behind
+nginx, one of them stopped meanwhile: see `tests.benchmarks.two_servers`.
 
 Real sessions on one real server, each with a sentence and a model of its own: the shipped checkpoint, and small random
 models in folders of `transformers`. Every answer is compared with what the same model says of that sentence in this
@@ -243,7 +244,12 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=500, help="how much bad input")
     parser.add_argument("--students", type=int, help="a class with a film each instead")
     parser.add_argument("--greedy", action="store_true", help="with --students: also beside one who computes all day")
+    parser.add_argument("--two-servers", action="store_true", help="with --students: behind nginx, one stopped")
     arguments = parser.parse_args()
+    if arguments.students and arguments.two_servers:
+        from tests.benchmarks.two_servers import run as run_two
+
+        sys.exit(run_two(arguments.students))
     if arguments.students:
         from tests.benchmarks.students import run
 

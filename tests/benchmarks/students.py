@@ -67,10 +67,10 @@ def _film(run: Run) -> tuple[float, dict[str, Any]]:
     return films[-1] if films else (0.0, {})
 
 
-async def student(url: str, number: int, seen: Class) -> None:
+async def student(tab: WireViewer, number: int, seen: Class) -> None:
     """One student, from the link to the forced token."""
     text = sentence(number)
-    async with WireViewer(url, await asyncio.to_thread(browser_cookie, url)) as tab:
+    async with tab:
         came = await tab.open("decode", MODEL)
         typed = await tab.type("text", text)
         at, header = _film(typed)
@@ -130,7 +130,8 @@ async def visit(url: str, count: int, first: int, server: int, *, is_greedy: boo
         await asyncio.wait({other, asyncio.create_task(ready.wait())}, return_when=asyncio.FIRST_COMPLETED)
     watching = asyncio.create_task(_watch(seen, server))
     began = time.perf_counter()
-    work = (asyncio.wait_for(student(url, first + number, seen), PATIENCE) for number in range(count))
+    tabs = [WireViewer(url, await asyncio.to_thread(browser_cookie, url)) for _number in range(count)]
+    work = (asyncio.wait_for(student(tab, first + number, seen), PATIENCE) for number, tab in enumerate(tabs))
     for number, result in enumerate(await asyncio.gather(*work, return_exceptions=True)):
         if isinstance(result, BaseException):
             seen.problems.append(f"{sentence(first + number)}: {type(result).__name__} {result}")

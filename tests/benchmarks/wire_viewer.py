@@ -19,6 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.datastructures import Headers
 from websockets.typing import Origin, Subprotocol
 
 Found = TypeVar("Found")
@@ -65,9 +66,9 @@ def finished(visit: Coroutine[Any, Any, Found]) -> Found:
 
 
 def browser_cookie(url: str) -> str:
-    """The cookie that a browser gets with its first page, and sends with all its tabs."""
+    """The cookies that a browser gets with its first page, and sends with all its tabs."""
     with urlopen(f"{url}/_stcore/host-config", timeout=60) as answer:
-        return str(answer.headers["Set-Cookie"]).partition(";")[0]
+        return "; ".join(cookie.partition(";")[0] for cookie in answer.headers.get_all("Set-Cookie"))
 
 
 class WireViewer:
@@ -100,6 +101,17 @@ class WireViewer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._socket.close()
+
+    @property
+    def params(self) -> dict[str, str]:
+        """What the address says now."""
+        return dict(parse_qsl(self._query))
+
+    @property
+    def headers(self) -> Headers:
+        """What the server, or the proxy before it, said when the connection was made."""
+        assert self._socket.response is not None, "it is connected"
+        return self._socket.response.headers
 
     async def open(self, page: str, params: dict[str, str], *, leave_at_title: bool = False) -> Run:
         """Come by a link, and stay until the run is over, or until the title is there."""
@@ -142,7 +154,7 @@ class WireViewer:
         await self._socket.send(self._asked(place.fragment, trigger).SerializeToString())
         await asyncio.sleep(pause)
         await self._socket.send(self._asked("").SerializeToString())
-        while not said.items() <= dict(parse_qsl(self._query)).items():
+        while not said.items() <= self.params.items():
             try:
                 message = await asyncio.wait_for(self._socket.recv(decode=False), QUIET)
             except TimeoutError:

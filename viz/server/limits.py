@@ -25,6 +25,7 @@ from viz.text.messages import said
 
 SHARED_VARIABLE: Final = "HEADLIGHT_SHARED"
 SECONDS_VARIABLE: Final = "HEADLIGHT_SHARED_SECONDS"
+FOLDER_VARIABLE: Final = "HEADLIGHT_SHARED_FOLDER"
 UNASKED_VARIABLE: Final = "HEADLIGHT_MEASURE_UNASKED"
 #: Seconds that one computation may take on a shared server that does not say otherwise, and the most it can say.
 SECONDS, MOST_SECONDS = 120, 86_400
@@ -46,6 +47,8 @@ class Rules:
     waiting: int | None = None  #: the most that wait, of one viewer; None for no limit
     #: whether a model is measured unasked, while nobody waits for anything; never on a shared server.
     measures_unasked: bool = True
+    #: of a shared server, where those behind one address keep what all of them need; None for nowhere.
+    folder: Path | None = None
 
     @property
     def names_folders(self) -> bool:
@@ -55,7 +58,7 @@ class Rules:
     @property
     def keeps_files(self) -> bool:
         """Whether what people have computed may be written to the machine's disk."""
-        return not self.is_shared
+        return not self.is_shared or self.folder is not None
 
     def most_megabytes(self, usual: int, shared: int = MEGABYTES) -> int:
         """The most megabytes of a file, for a field that usually takes `usual`, and `shared` on a shared server."""
@@ -80,7 +83,20 @@ def read(environment: Mapping[str, str]) -> Rules:
     if shared != "1":
         return Rules(measures_unasked=unasked != "0")
     seconds = _seconds(environment.get(SECONDS_VARIABLE, ""))
-    return Rules(True, seconds, SHARED_AT_ONCE, SHARED_WAITING, measures_unasked=False)
+    folder = _folder(environment.get(FOLDER_VARIABLE, ""))
+    return Rules(True, seconds, SHARED_AT_ONCE, SHARED_WAITING, measures_unasked=False, folder=folder)
+
+
+def _folder(said: str) -> Path | None:
+    if not said:
+        return None
+    folder = Path(said)
+    if not (folder.is_absolute() and folder.is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK)):
+        message = (
+            "{variable} must be the full path of a folder that can be written to; it is {given!r}. Restart Headlight."
+        )
+        raise ConfigError(message, variable=FOLDER_VARIABLE, given=said[:200])
+    return folder
 
 
 def _seconds(said: str) -> float:
@@ -195,5 +211,9 @@ def release() -> None:
 
 
 def cache_folder(name: str) -> Path | None:
-    """`headlight/NAME` in the person's cache, as `cached_folder` gives it; None also where many share the server."""
+    """`headlight/NAME` in the person's cache, as `cached_folder` gives it; where many share the server, NAME in the
+    folder that servers share, None without one.
+    """
+    if (shared := rules().folder) is not None:
+        return shared / name
     return cached_folder(name) if rules().keeps_files else None

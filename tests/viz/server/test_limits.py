@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -151,6 +152,23 @@ def test_a_shared_server_bounds_time_folders_disk_and_files_unless_it_says_other
     assert [read({}).most_megabytes(usual) for usual in (1, 8)] == [1, 8]
     assert [read({"HEADLIGHT_SHARED": "1"}).most_megabytes(usual) for usual in (1, 8)] == [1, 2]
     assert [rules.most_megabytes(8, shared=6) for rules in (own, shared)] == [8, 6]
+
+
+def test_a_shared_server_keeps_files_in_the_folder_that_servers_share_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"HEADLIGHT_SHARED_FOLDER": str(tmp_path)}
+    assert read(asked) == Rules(), "of one's own machine it says nothing"
+    for folder, rules in (
+        (tmp_path / "atlases", read(asked | {"HEADLIGHT_SHARED": "1"})),
+        (None, read({"HEADLIGHT_SHARED": "1"})),
+    ):
+        monkeypatch.setattr(limits, "rules", lambda rules=rules: rules)
+        assert limits.cache_folder("atlases") == folder
+        assert rules.keeps_files == (folder is not None)
+    for wrong in ("relative", str(tmp_path / "missing"), "\0"):
+        with pytest.raises(ConfigError, match="must be the full path of a folder that can be written to"):
+            read({"HEADLIGHT_SHARED": "1", "HEADLIGHT_SHARED_FOLDER": wrong})
 
 
 @pytest.mark.parametrize("said", ["yes", "true", "2", " 1"])

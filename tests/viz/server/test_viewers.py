@@ -9,7 +9,6 @@ import pytest
 
 from tests.patience import PATIENCE
 from viz.server import viewers
-from viz.server.viewers import LASTS, ClassAnswers
 
 
 @pytest.fixture
@@ -95,67 +94,3 @@ def test_without_a_cookie_that_can_be_read_a_viewer_is_a_session(
 def test_a_cookie_is_read_up_to_a_length(in_session: Callable[[str, str], str], length: int, is_read: bool) -> None:
     sent = cookie(b"m" * 16, b"abcd").ljust(length, "0")
     assert (in_session("tab", sent) != "tab") == is_read
-
-
-def test_each_viewer_has_one_answer_which_can_be_changed_and_taken_back() -> None:
-    classes = ClassAnswers()
-    code = classes.begin("teacher")
-    for viewer, option in (("a", 1), ("b", 2), ("c", 2), ("a", 3), ("c", 0)):
-        classes.answer(code, "it/2", viewer, option)
-    assert classes.counts(code, "it/2", 3) == [0, 1, 1]
-    assert classes.counts(code, "it/3", 3) == [0, 0, 0]
-    assert [classes.is_host(code, viewer) for viewer in ("teacher", "a")] == [True, False]
-    # Classes are apart, and end with their answers.
-    first, second = classes.begin("t"), classes.begin("t")
-    for code in (first, second, "made up"):
-        classes.answer(code, "q", "a", 1)
-    classes.end(first)
-    assert [classes.is_open(code) for code in (first, second, "made up")] == [False, True, False]
-    assert [classes.counts(code, "q", 1) for code in (first, second, "made up")] == [[0], [1], [0]]
-    assert not classes.is_host(first, "t")
-
-
-def test_a_class_ends_an_hour_after_its_last_answer_and_not_before() -> None:
-    now = 0.0
-    classes = ClassAnswers(lambda: now)
-    code = classes.begin("t")
-    now = LASTS
-    classes.answer(code, "q", "a", 1)
-    now = 2 * LASTS
-    assert classes.is_open(code)
-    now += 1
-    assert not classes.is_open(code)
-
-
-def test_one_viewer_who_begins_many_classes_ends_none_of_others() -> None:
-    now = 0.0
-    classes = ClassAnswers(lambda: now)
-    quiet = classes.begin("teacher")
-    now = 1.0
-    begun = [classes.begin("pupil") for _number in range(101)]
-    assert classes.is_open(quiet)
-    assert [classes.is_open(code) for code in begun] == [False] * 96 + [True] * 5
-    # Where many have begun one each, the quietest of those who have most ends.
-    others = [classes.begin(f"other {number}") for number in range(94)]
-    now = 2.0
-    classes.answer(begun[-5], "q", "a", 1)
-    assert classes.is_open(classes.begin("one more"))
-    assert [classes.is_open(code) for code in begun[-5:]] == [True, False, True, True, True]
-    assert all(map(classes.is_open, [quiet, *others]))
-
-
-def test_what_is_kept_is_bounded_on_both_sides_of_each_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MOST_CLASSES", "MOST_QUESTIONS", "MOST_VIEWERS"):
-        monkeypatch.setattr(viewers, name, 2)
-    now = 0.0
-    classes = ClassAnswers(lambda: now)
-    first = classes.begin("t")
-    for question in ("p", "q", "r"):
-        for viewer in ("a", "b", "c"):
-            classes.answer(first, question, viewer, 1)
-    assert [classes.counts(first, question, 1) for question in ("p", "q", "r")] == [[2], [2], [0]]
-    now = 1.0
-    second = classes.begin("t")
-    assert classes.is_open(first)
-    third = classes.begin("t")
-    assert [classes.is_open(code) for code in (first, second, third)] == [False, True, True]

@@ -34,7 +34,7 @@ from viz.selection.choices import ModelChoice
 from viz.selection.examples import EXAMPLES
 from viz.selection.selection import PAGES
 from viz.server import viewers
-from viz.server.viewers import CLASSES
+from viz.server.class_answers import classes
 from viz.text.html import table
 from viz.text.language import NAMES
 from viz.text.messages import _, plural
@@ -311,7 +311,7 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
 def _take(question: str) -> None:
     state.take("answer", _number)
     if code := state.current().learn.classroom:
-        CLASSES.answer(code, question, viewers.browser(), state.current().learn.answer)
+        classes().answer(code, question, viewers.browser(), state.current().learn.answer)
 
 
 def _number(value: object) -> int:
