@@ -199,7 +199,7 @@ def build_parser() -> argparse.ArgumentParser:
         added.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
     for added in (*of_one_model, compare, trace):
         added.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
-    for added in over_corpus:
+    for added in (*over_corpus, compare):
         cluster.add_arguments(added)
     command.add_arguments(add("train", command.train, "train a checkpoint, or resume"))
     return parser
@@ -222,7 +222,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     pairs = read_pairs(arguments.data, arguments.limit)
     writer = _writer(arguments)
     outputs: list[str] = []
-    with cluster.computing(arguments, writer), tqdm(total=len(pairs), unit="sentence") as bar:
+    with cluster.computing(arguments, (arguments.checkpoint, writer)), tqdm(total=len(pairs), unit="sentence") as bar:
         scores = evaluate_writer(
             writer, pairs, beam=arguments.beam, progress=bar.update, collect=outputs.append, unfinished=_unfinished()
         )
@@ -274,7 +274,10 @@ def run_align(arguments: argparse.Namespace) -> None:
     """Print the alignment error rate of every cross-attention head."""
     pairs = read_alignments(arguments.data)
     translator = _writer(arguments)
-    with cluster.computing(arguments, translator), tqdm(total=len(pairs), unit="sentence") as bar:
+    with (
+        cluster.computing(arguments, (arguments.checkpoint, translator)),
+        tqdm(total=len(pairs), unit="sentence") as bar,
+    ):
         scores = score_alignment(translator, pairs, bar.update, unfinished=_unfinished())
     name = arguments.data.stem
     print(json_text({"set": name, **alignment_json(scores)}) if arguments.json else alignment_report(name, scores))
@@ -289,7 +292,10 @@ def run_coreference(arguments: argparse.Namespace) -> None:
     for line in read.rejected:
         print(f"{file.name}, line {line.number}: {line.reason}", file=sys.stderr)
     sites = None if arguments.site is None else (arguments.site,)
-    with cluster.computing(arguments, translator), tqdm(total=len(read.cases), unit="sentence") as bar:
+    with (
+        cluster.computing(arguments, (arguments.checkpoint, translator)),
+        tqdm(total=len(read.cases), unit="sentence") as bar,
+    ):
         scores = measure_coreference(
             translator, read, sites=sites, measure=arguments.measure, progress=bar.update, unfinished=_unfinished()
         )
@@ -305,7 +311,7 @@ def run_reasons(arguments: argparse.Namespace) -> None:
     else:
         texts = read_pairs(arguments.data, arguments.limit)
         pairs = tuple(TwinPair(f"pair {number}", text, twin) for number, (text, twin) in enumerate(texts, 1))
-    with cluster.computing(arguments, reader), tqdm(unit="pair") as bar:
+    with cluster.computing(arguments, (arguments.checkpoint, reader)), tqdm(unit="pair") as bar:
         found, known, example = reasons_over_set(reader, pairs, bar.update), best_known_pair(), None
         if found.head is not None and reader.languages == LANGUAGES:
             try:

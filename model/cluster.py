@@ -68,17 +68,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 @contextmanager
-def computing(arguments: Namespace, reader: Reader) -> Iterator[None]:
-    """In the block, compute where these options say, with the model that the command has opened."""
+def computing(arguments: Namespace, *opened: tuple[Path, Reader]) -> Iterator[None]:
+    """In the block, compute where these options say, with the models that the command has opened, and their folders."""
     given = arguments.cluster or arguments.scheduler_file
     if not (arguments.workers or given):
         yield
         return
-    folder = Path(arguments.checkpoint)
-    name = str(folder.resolve()) if folder.exists() else folder.as_posix()
-    place = ModelPlace(name, reader.weights_digest, arguments.device, arguments.dtype)
+    places = {}
+    for folder, reader in opened:
+        name = str(folder.resolve()) if folder.exists() else folder.as_posix()
+        places[reader.key] = ModelPlace(name, reader.weights_digest, arguments.device, arguments.dtype)
     cluster = local_workers(arguments.workers) if arguments.workers else joined(str(given))
-    with cluster as client, computed_on(client, {reader.key: place}):
+    with cluster as client, computed_on(client, places):
         yield
 
 

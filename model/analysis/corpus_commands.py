@@ -71,7 +71,8 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     aligned = read_alignments(arguments.align) if arguments.align else []
     reader = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
     unfinished = unfinished_beside(arguments.out)
-    with cluster.computing(arguments, reader), tqdm(total=len(sentences) + len(aligned), unit="sentence") as bar:
+    where, total = cluster.computing(arguments, (arguments.checkpoint, reader)), len(sentences) + len(aligned)
+    with where, tqdm(total=total, unit="sentence") as bar:
         atlas = build_atlas(reader, sentences, aligned, bar.update, cases_for(reader), unfinished)
     save_atlas(atlas, arguments.out)
     if arguments.csv:
@@ -96,10 +97,10 @@ def run_compare(arguments: argparse.Namespace) -> None:
     if arguments.csv:
         check_writable(arguments.csv)
     texts = given_corpus(arguments)
-    first, second = (
-        open_reader(folder, arguments.device, arguments.dtype) for folder in (arguments.first, arguments.second)
-    )
-    with tqdm(total=len(texts), unit="sentence") as bar:
+    folders = arguments.first, arguments.second
+    first, second = (open_reader(folder, arguments.device, arguments.dtype) for folder in folders)
+    where = cluster.computing(arguments, (folders[0], first), (folders[1], second))
+    with where, tqdm(total=len(texts), unit="sentence") as bar:
         found = moved_heads(first, second, texts, bar.update, cached_folder("unfinished"))
     if arguments.csv:
         write_text(arguments.csv, moved_csv(found))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -14,6 +15,7 @@ from urllib.request import urlopen
 import numpy as np
 import psutil
 import pytest
+import torch
 
 from model import Translator
 from model.__main__ import main
@@ -21,11 +23,13 @@ from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference.case_files import PronounCases, curated_cases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import CorpusSentence
+from model.analysis.head_description.measure import measure_heads
 from model.analysis.interventions.head_effects import heads_off
 from model.analysis.metrics.alignment import AlignedPair
 from model.analysis.metrics.head_metrics import HeadName
 from model.analysis.reasons.over_set import TwinPair, reasons_over_set
 from model.analysis.two_models import head_distances
+from model.checkpoint import save_checkpoint
 from model.cluster import ModelPlace, computed_on, joined, local_workers
 from model.errors import ClusterError
 from model.evaluation import evaluate_writer
@@ -84,10 +88,12 @@ def measured(writer: Writer, reader: Reader) -> dict[str, Any]:
     bleu = evaluate_writer(writer, [Pair(text, SENTENCES[1]) for text, _ in CORPUS[:50]])
     twins = [TwinPair(f"{number}", f"Tom told me {number}.", f"Tom told us {number}.") for number in range(20)]
     reasons = reasons_over_set(reader, twins)
+    described = measure_heads(reader, CORPUS[:50]).sites["decoder.cross"]
     return {
         "coreference": measure_coreference(reader, cases).sites["encoder.self"].accuracy.value,
         "distances": head_distances(reader, reader, [text for text, _ in CORPUS[:40]], ("encoder.self",) * 2).distances,
         "bleu": [bleu.bleu, bleu.chrf, bleu.cut],
+        "heads": [described.weight, described.of_tokens],
         "reasons": [reasons.odds, reasons.of_parts, reasons.weights],
     }
 
@@ -102,7 +108,9 @@ def test_two_workers_give_what_one_process_gives(
         same(build_atlas(writer, CORPUS, ALIGNED, done.append, cases), atlas)
         found = measured(writer, writer)
     assert sum(done) == len(CORPUS) + len(ALIGNED)
-    assert len(client.run(lambda: "model.analysis.atlas.measure" in sys.modules)) == 2
+    for module in ("atlas.measure", "head_description.measure"):
+        name = f"model.analysis.{module}"
+        assert list(client.run(lambda name=name: name in sys.modules).values()) == [True, True]
     for name, expected in others.items():
         for ours, theirs in zip(found[name], expected, strict=True):
             np.testing.assert_allclose(ours, theirs, atol=1e-6, rtol=1e-6)
@@ -257,16 +265,29 @@ def test_what_is_no_cluster_is_one_sentence(
     assert "\n" not in str(error.value)
 
 
-def test_a_command_joins_a_cluster_by_its_scheduler_file(
-    client: Any, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_commands_join_a_cluster_by_its_scheduler_file(
+    folder: Path, writer: Translator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    texts = tmp_path / "texts.txt"
+    changed = deepcopy(writer.model)
+    with torch.no_grad():
+        for number, parameter in enumerate(changed.parameters()):
+            parameter *= 1 + number % 3 / 10
+    save_checkpoint(tmp_path / "changed", changed, writer.tokenizer, card="For a test.\n")
+    texts, file = tmp_path / "texts.txt", tmp_path / "scheduler.json"
     texts.write_text("\n".join(text for text, _ in CORPUS), encoding="utf-8")
+    options = ["--text", str(texts), "--device", "cpu", "--json"]
+    commands = (
+        ["atlas", *options, "--checkpoint", str(folder), "--out", str(tmp_path / "atlas.npz")],
+        ["compare", *options, str(folder), str(tmp_path / "changed")],
+    )
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        file = tmp_path / "scheduler.json"
         file.write_text(f'{{"address": "{cluster.scheduler_address}"}}', encoding="utf-8")
-        options = ["--checkpoint", str(folder), "--text", str(texts), "--device", "cpu", "--json"]
-        assert main(["atlas", *options, "--out", str(tmp_path / "one.npz"), "--scheduler-file", str(file)]) == 0
-        joined_output = capsys.readouterr().out
-    assert main(["atlas", *options, "--out", str(tmp_path / "two.npz")]) == 0
-    assert joined_output == capsys.readouterr().out
+        joined_outputs = []
+        for command in commands:
+            assert main([*command, "--scheduler-file", str(file)]) == 0
+            joined_outputs.append(capsys.readouterr().out)
+        with distributed.Client(cluster, set_as_default=False) as client:
+            assert list(client.run(lambda: "model.analysis.moved_heads" in sys.modules).values()) == [True]
+    for command, expected in zip(commands, joined_outputs, strict=True):
+        assert main(command) == 0
+        assert capsys.readouterr().out == expected

@@ -1,6 +1,6 @@
 """What each head of a model does, said from a corpus of ours: measured once, kept by what model and corpus contain."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
@@ -11,7 +11,10 @@ from jaxtyping import Float
 
 from model import later
 from model.errors import InputTextError
+from viz.access import models
+from viz.access.elsewhere import computed_elsewhere, places_of
 from viz.access.findings import HeadJobs
+from viz.selection.choices import ModelChoice
 from viz.server import limits
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache
@@ -88,11 +91,13 @@ def known(reader: "Reader") -> Known:
     return _all_known().get_or_make(reader.key, Known, size_of=lambda known: 0)
 
 
-def describing(reader: "Reader") -> Task[None]:
+def describing(choice: ModelChoice) -> Task[None]:
     """Reads the corpus that suits a model, a part of it first; `known` has what was found so far.
 
-    Nobody need ask for it, but on a shared server. It reads nothing where an earlier run has kept the result.
+    Nobody need ask for it, but on a shared server. It reads nothing where an earlier run has kept the result, and reads
+    on the server's cluster if there is one.
     """
+    reader, places = models.reader(choice), places_of(choice)
     found, folder = known(reader), limits.cache_folder(FOLDER)
 
     def compute(progress: Progress) -> None:
@@ -107,16 +112,22 @@ def describing(reader: "Reader") -> Task[None]:
             if folder is None
             else later.head_files.cached_in_stages(reader, texts, folder, progress)
         )
-        for measured in stages:
-            heads = later.head_describing.describe_heads(measured)
-            overall = {site: measured.overall(site) for site in measured.sites}
-            shares = {site: _shares(sums) for site, sums in measured.sites.items()}
-            is_whole = measured.given == measured.total
-            found.described = Described(heads, measured, overall, shares, corpus.language, is_whole)
+        with computed_elsewhere(places):
+            _take(found, stages, corpus.language)
 
     text = said("Reading to say what each head does: {done:,} of {total:,} {unit}")
     unasked = limits.rules().measures_unasked
     return Task(("head descriptions", reader.key), 0, said("texts"), compute, text, is_unasked=unasked)
+
+
+def _take(found: Known, stages: "Iterable[Measured]", language: str) -> None:
+    """What is measured, as it comes, into what is known."""
+    for measured in stages:
+        heads = later.head_describing.describe_heads(measured)
+        overall = {site: measured.overall(site) for site in measured.sites}
+        shares = {site: _shares(sums) for site, sums in measured.sites.items()}
+        is_whole = measured.given == measured.total
+        found.described = Described(heads, measured, overall, shares, language, is_whole)
 
 
 @st.cache_resource(show_spinner=False)

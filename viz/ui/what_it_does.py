@@ -41,7 +41,7 @@ def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
         instead = _("The page Atlas measures its heads with sentences of your own.")
         terms.caption(plain(in_a_row((shown(known.why_none), instead))))
     if not known.is_whole:
-        _show_measuring(head_descriptions.describing(reader), known)
+        _show_measuring(head_descriptions.describing(state.current().model), known)
     return found is not None
 
 
@@ -53,7 +53,7 @@ def details(trace: "Trace", site: str, layer: int, head: int) -> None:
     known = head_descriptions.known(reader)
     described, found = known.of(site, layer, head)
     if described is not None and found is not None:
-        job = None if known.is_whole else long_work.job_of(head_descriptions.describing(reader), _KEY)
+        job = None if known.is_whole else long_work.job_of(head_descriptions.describing(state.current().model), _KEY)
         # More texts, of which others are weak and strong, are on their way.
         head_details.show(reader, described, found, with_examples=job is None or job.finished)
 

@@ -29,7 +29,7 @@ from model.analysis.metrics.head_metrics import CROSS, DECODER, HeadName, Heads
 from model.arrays_file import Array
 from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
-from model.over_corpus import Partial, Sum, over_corpus, packed, unpacked
+from model.over_corpus import ByModels, Partial, Sum, over_corpus, packed, unpacked
 from model.reader import Reader
 from model.sources.source import WORD_BEGIN
 from model.trace.trace import Trace
@@ -164,7 +164,8 @@ def measure_in_stages(
     `progress` and `unfinished` as of `over_corpus`; `read` gives the traces, by default the reader.
     """
     survey = _Survey(reader, read or reader.trace_batch)
-    summed = Sum(of_chunk=survey.of_chunk, finish=lambda total: total, name=lambda: f"heads 1 {reader.key}")
+    of_chunk = survey.of_chunk if read is not None else ByModels(_of_chunk, (reader,))
+    summed = Sum(of_chunk=of_chunk, finish=lambda total: total, name=lambda: f"heads 1 {reader.key}")
     total: Partial | None = None
     for part, draws in ((sentences[:FIRST], FIRST_DRAWS), (sentences[FIRST:], repeated_tokens.DRAWS)):
         if total is not None and not part:
@@ -381,6 +382,10 @@ class _Survey:
             sites=MappingProxyType({site: _site_sums(total, site) for site in self._heads}),
             repeated=repeated,
         )
+
+
+def _of_chunk(reader: Reader, sentences: Sequence[CorpusSentence], progress: Progress) -> Partial:
+    return _Survey(reader, reader.trace_batch).of_chunk(sentences, progress)
 
 
 def _site_sums(total: Partial, site: str) -> SiteSums:

@@ -307,9 +307,9 @@ def distances(names: dict[str, Any]) -> Pairs:
     own = state.current().coreference.texts_of_both == "corpus"
     texts = coreference_data.own_sentences() if own else (state.current().common.text,)
     site = state.current().common.site
-    second = models.reader(state.current().changed(checkpoint="experiments/no-positions").model)
-    sites = (site, coreference_data.sites_of(reader(), second)[site])
-    task = coreference_data.distances(reader(), second, texts, sites)
+    second = state.current().changed(checkpoint="experiments/no-positions").model
+    sites = (site, coreference_data.sites_of(reader(), models.reader(second))[site])
+    task = coreference_data.distances((state.current().model, second), texts, sites)
     return [(names["distances"], in_this_thread(task).distances)]
 
 

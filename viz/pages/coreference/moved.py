@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from viz.access import models
 from viz.pages.coreference import data
+from viz.selection.choices import ModelChoice
 from viz.text import html
 from viz.text.messages import _, in_a_row, plural, shown
 from viz.text.metrics import JOBS
@@ -17,18 +19,17 @@ if TYPE_CHECKING:
     from model.analysis.metrics.head_jobs import HeadJob
     from model.analysis.metrics.head_metrics import HeadName
     from model.analysis.moved_heads import MovedHeads
-    from model.reader import Reader
 
 #: Heads that are listed.
 NAMED: Final = 10
 
 
-def show(first: "Reader", second: "Reader", names: tuple[str, str]) -> None:
+def show(compared: tuple[ModelChoice, ModelChoice], names: tuple[str, str]) -> None:
     """The part below two heads, measured when a person asks for it; nothing for models with other heads."""
-    if not data.have_same_heads(first, second):
+    if not data.have_same_heads(*map(models.reader, compared)):
         return
     st.subheader(_("How far each head moved over a corpus"))
-    task = data.moving(first, second)
+    task = data.moving(compared)
     label = plural("Read {count} sentence with both models", "Read {count} sentences with both models", task.total)
     found = long_work.outcome(task, label, key="moved-heads")
     if found is None:

@@ -66,13 +66,13 @@ def show() -> None:
         _cautions(read, names, (own, other))
         _written(read, names, models.target_language(own))
     texts = data.own_sentences() if state.current().coreference.texts_of_both == "corpus" else (text,)
-    task = data.distances(first, second, texts, both)
+    task = data.distances((own, other), texts, both)
     label = plural("Read {count} sentence with both models", "Read {count} sentences with both models", len(texts))
     with picture:
         found = long_work.outcome(task, label, key="two-models", start=len(texts) == 1)
     if found is not None:
         _heads(found, data.read_by_both(first, second, text), both, names, (picture, words))
-    moved.show(first, second, names)
+    moved.show((own, other), names)
 
 
 def offered_models() -> dict[str, str]:

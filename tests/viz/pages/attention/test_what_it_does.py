@@ -96,9 +96,8 @@ def test_an_open_head_is_described_without_a_click_and_the_next_one_at_once(
         said, *_more = head_description.lines(known.described.heads[HeadName("encoder.self", layer, head)])
         assert said.sentence.split(".")[0].split(":")[0] in texts(app)
     # A new start of the server reads what was kept, and no text.
-    reader = models.reader(selection.model)
     known.described = None
-    job = Job(head_descriptions.describing(reader))
+    job = Job(head_descriptions.describing(selection.model))
     assert job.wait(PATIENCE)
     job.result()
     assert known.described is not None

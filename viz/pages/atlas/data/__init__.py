@@ -26,7 +26,7 @@ from model.analysis.metrics.head_jobs import RULES, Metrics, jobs_of_heads, rule
 from model.analysis.metrics.head_metrics import ROW_METRICS
 from model.errors import DataError, HeadlightError
 from viz.access import attention, models, texts, traces
-from viz.access.elsewhere import computed_elsewhere
+from viz.access.elsewhere import computed_elsewhere, places_of
 from viz.access.given_files import FILES, LONGEST_PART, Given, given, keep, whole
 from viz.access.models import MAX_MODELS
 from viz.selection.choices import ModelChoice
@@ -109,11 +109,11 @@ def measuring(reading: Reading, choice: ModelChoice) -> Task[StoredAtlas]:
 
     Raises a HeadlightError if the checkpoint or the device will not do. The task raises one if nothing could be read.
     """
-    reader, of_model, folder, known = models.reader(choice), models.folder(choice), cache_folder(), atlases()
+    reader, places, folder, known = models.reader(choice), places_of(choice), cache_folder(), atlases()
 
     def compute(progress: Progress) -> StoredAtlas:
         cases = cases_for(reader)
-        with computed_elsewhere(reader, of_model):
+        with computed_elsewhere(places):
             if folder is None:
                 made = build_atlas(reader, reading.sentences, reading.aligned, progress, cases)
             else:

@@ -27,9 +27,10 @@ from model.errors import HeadlightError
 from model.reader import Writer
 from model.trace import axes
 from model.trace.axes import Axis, between
-from viz.access import findings, texts
+from viz.access import findings, models, texts
+from viz.access.elsewhere import computed_elsewhere, places_of
 from viz.selection.choices import MARKS as ROLES
-from viz.selection.choices import Measure
+from viz.selection.choices import Measure, ModelChoice
 from viz.server import limits
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
@@ -346,12 +347,16 @@ def own_sentences() -> tuple[str, ...]:
     return tuple(sentence.text for sentence in read_text(OWN_CORPUS))
 
 
-def distances(first: Reader, second: Reader, texts: Sequence[str], sites: tuple[str, str]) -> Task["HeadDistances"]:
+def distances(
+    compared: tuple[ModelChoice, ModelChoice], texts: Sequence[str], sites: tuple[str, str]
+) -> Task["HeadDistances"]:
     """How far each head of an attention of the first model is from each of the second's."""
-    unfinished = limits.cache_folder("unfinished")
+    first, second = map(models.reader, compared)
+    unfinished, places = limits.cache_folder("unfinished"), places_of(*compared) if len(texts) > 1 else {}
 
     def compute(progress: Progress) -> "HeadDistances":
-        return later.two_models.head_distances(first, second, texts, sites, progress, unfinished)
+        with computed_elsewhere(places):
+            return later.two_models.head_distances(first, second, texts, sites, progress, unfinished)
 
     key = ("two models", first.key, second.key, tuple(texts), sites)
     return Task(key, len(texts), said("sentences"), compute)
@@ -366,13 +371,15 @@ def have_same_heads(first: Reader, second: Reader) -> bool:
     return True
 
 
-def moving(first: Reader, second: Reader) -> Task["MovedHeads"]:
+def moving(compared: tuple[ModelChoice, ModelChoice]) -> Task["MovedHeads"]:
     """How far each head moved between two models over the sentences that ship."""
-    unfinished = limits.cache_folder("unfinished")
+    first, second = map(models.reader, compared)
+    unfinished, places = limits.cache_folder("unfinished"), places_of(*compared)
     sentences = tuple(read_text(OWN_CORPUS))
 
     def compute(progress: Progress) -> "MovedHeads":
-        return later.moved_heads.moved_heads(first, second, sentences, progress, unfinished)
+        with computed_elsewhere(places):
+            return later.moved_heads.moved_heads(first, second, sentences, progress, unfinished)
 
     return Task(("moved heads", first.key, second.key), len(sentences), said("sentences"), compute)
 

@@ -16,6 +16,7 @@ from tests.viz.pages.any_model import opened
 from tests.viz.sent import charts, numbers_of
 from viz.pages.coreference import data, tables
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.choices import ModelChoice
 from viz.selection.examples import EXAMPLES
 from viz.ui.long_work import in_this_thread
 
@@ -104,9 +105,10 @@ def test_a_model_alone_says_what_to_do(app: AppTest, tiny_checkpoints: Path, mon
     assert any("No other model" in one.value for one in app.info)
 
 
-def test_the_file_has_every_distance(folders: Path) -> None:
-    first, second = (open_reader(folders / one) for one in ("gpt2", "bert"))
-    found = in_this_thread(data.distances(first, second, [TEXT], ("decoder.self", "encoder.self")))
+def test_the_file_has_every_distance(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
+    compared = ModelChoice("gpt2"), ModelChoice("bert")
+    found = in_this_thread(data.distances(compared, [TEXT], ("decoder.self", "encoder.self")))
     lines = tables.distances(found).decode("utf-8-sig").splitlines()
     assert len(lines) == 9
     assert lines[0].split(",")[:3] == ["head of layer", "L1 H1", "L1 H2"]
@@ -122,8 +124,7 @@ def test_over_a_corpus_the_head_that_moved_most_is_named_with_sentences_from_its
     healthy(app.button(key="moved-heads-start").click().run())
     assert app.session_state["long-work/moved-heads"].wait(PATIENCE)
     healthy(app.run())
-    first, second = (open_reader(folders / one) for one in ("bert", "mpnet"))
-    found = in_this_thread(data.moving(first, second))
+    found = in_this_thread(data.moving((ModelChoice("bert"), ModelChoice("mpnet"))))
     _site, layer, head = found.heads[found.ranked()[0]]
     assert any(f"L{layer + 1} H{head + 1}" in one.value and "moved most" in one.value for one in app.markdown)
     tables_shown = "".join(one.proto.body for one in app.get("html"))
