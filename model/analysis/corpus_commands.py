@@ -26,6 +26,8 @@ def add_atlas(parser: argparse.ArgumentParser) -> None:
     """The options; those that commands share are added where all are."""
     add_corpus(parser)
     parser.add_argument("--align", type=path, metavar="FILE.jsonl", help="alignments made by hand, for error rates")
+    text = "leave out as keys what heads rest on: special tokens, punctuation, a decoder's first token"
+    parser.add_argument("--without-sinks", dest="sinks", action="store_false", help=text)
     text = "the file to write, or - for standard output; what is printed then goes to standard error"
     parser.add_argument("--out", type=path, required=True, metavar="FILE.npz", help=text)
     text = "also write every metric of every head with its interval, a row for each head"
@@ -73,7 +75,9 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     unfinished = unfinished_beside(arguments.out)
     where, total = cluster.computing(arguments, (arguments.checkpoint, reader)), len(sentences) + len(aligned)
     with where, tqdm(total=total, unit="sentence") as bar:
-        atlas = build_atlas(reader, sentences, aligned, bar.update, cases_for(reader), unfinished)
+        atlas = build_atlas(
+            reader, sentences, aligned, bar.update, cases_for(reader), unfinished, sinks=arguments.sinks
+        )
     save_atlas(atlas, arguments.out)
     if arguments.csv:
         write_text(arguments.csv, atlas_csv(atlas))

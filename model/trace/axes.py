@@ -4,6 +4,7 @@ Words are read off the tokens themselves, not off the text: a translation need n
 text would be split into again. Runs of them are of one role: of a chat, or of a pair of texts.
 """
 
+import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,6 +42,16 @@ class Axis:
         ]
         kept = [i for i, skipped in enumerate(is_special) if not skipped]
         return Axis(tuple(self.labels[i] for i in kept), tuple(self.groups[i] for i in kept))
+
+    def without(self, positions: Collection[int], tokens: Sequence[str]) -> "Axis":
+        """The same axis without the tokens at some positions; a word that keeps others is spelled by these alone."""
+        kept = [tuple(position for position in group if position not in positions) for group in self.groups]
+        labels = (
+            label if len(left) == len(group) else spelled([tokens[position] for position in left])
+            for label, group, left in zip(self.labels, self.groups, kept, strict=True)
+        )
+        shown = [(label, left) for label, left in zip(labels, kept, strict=True) if left]
+        return Axis(tuple(label for label, _ in shown), tuple(left for _, left in shown))
 
     def named_by_what_follows(self, read: "Axis", written: Sequence[str]) -> "Axis":
         """The rows of a decoder alone, each named by what it reads, and by what it writes: "weil → es".
@@ -98,6 +109,12 @@ def row_parts(name: str, *, writes: bool) -> tuple[str, str, str]:
     """
     read, arrow, written = name.partition(_WRITES)
     return (read + arrow, written, "") if arrow and writes else ("", read, arrow + written)
+
+
+def is_punctuation(token: str) -> bool:
+    """Whether a piece holds punctuation (Unicode's categories P…) and nothing else but the "▁" of a new word."""
+    signs = token.replace(WORD_BEGIN, "")
+    return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
 
 
 def single_tokens(tokens: Sequence[str]) -> Axis:

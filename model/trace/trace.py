@@ -213,8 +213,27 @@ class Trace:
         read, written = self.axis_tokens(site)[0], self.written_tokens(site)
         return (*read[1:], written[-1]) if self.rows_write(site) else read
 
-    def axes(self, site: str, *, whole_words: bool = False, special_tokens: bool = True) -> tuple[Axis, Axis]:
-        """The query rows and the key columns of a site: tokens or whole words, with special tokens or without.
+    def sinks(self, site: str) -> tuple[int, ...]:
+        """The keys of a site on which heads rest that have nothing to do, by position.
+
+        These are special tokens, punctuation, and the first token that a decoder reads, which every row can see (Xiao
+        et al. 2024, "Efficient Streaming Language Models with Attention Sinks", §3; Clark et al. 2019, §3.2).
+        """
+        keys = self.axis_tokens(site)[1]
+        are_words = keys is not self.source_tokens or self.source.has_words
+        return tuple(
+            position
+            for position, token in enumerate(keys)
+            if token in self.special_tokens
+            or (are_words and axes.is_punctuation(token))
+            or (position == 0 and site == "decoder.self")
+        )
+
+    def axes(
+        self, site: str, *, whole_words: bool = False, special_tokens: bool = True, sinks: bool = True
+    ) -> tuple[Axis, Axis]:
+        """The query rows and the key columns of a site: tokens or whole words, with special tokens or without; with
+        `sinks` as columns, or without these and without rows of special tokens.
 
         Rows of a decoder are named by what they read and write, "die → Straße". They are grouped by words written
         where rows stand for what they write (`rows_write`), else by words read, as columns are.
@@ -228,8 +247,10 @@ class Trace:
             target = (*self.target_tokens, written[-1])
             read = axes.whole_words(target, self.special_tokens) if whole_words else single_tokens(target)
         rows = read
-        if not special_tokens:
+        if not (special_tokens and sinks):
             rows, keys = (axis.without_special_tokens(self.special_tokens) for axis in (rows, keys))
+        if not sinks:
+            keys = keys.without(self.sinks(site), self.axis_tokens(site)[1])
         return rows.as_rows_that_write(read) if is_written else rows.named_by_what_follows(read, written), keys
 
     def words_of(self, tokens: Sequence[str]) -> Axis:

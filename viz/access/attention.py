@@ -46,12 +46,12 @@ class MatrixView:
 
     measure: Measure  #: the weights themselves, value-weighted norms, or a rollout
     whole_words: bool  #: whether the pieces of a word are joined
-    special_tokens: bool  #: whether special tokens are shown
+    sinks: bool  #: whether keys are shown on which heads rest that have nothing to do (`Trace.sinks`)
 
     @classmethod
     def of(cls, common: Common) -> Self:
         """What a person has chosen."""
-        return cls(common.measure, common.whole_words, common.special_tokens)
+        return cls(common.measure, common.whole_words, common.sinks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class OpenedLayer:
 
 @cached(max_entries=MAX_LAYERS)
 def opened_layer(trace: "Trace", reader: "Reader", site: str, layer: int, view: MatrixView) -> OpenedLayer:
-    """A layer's heads by a measure, between words or tokens, with or without special tokens."""
+    """A layer's heads by a measure, between words or tokens, with or without sinks."""
     values = _measured(trace, reader, site, layer, view.measure)
     queries, keys = shown_axes(trace, site, view)
     shown = later.axes.between(values, queries, keys).numpy()
@@ -90,8 +90,8 @@ def _measured(
 
 @cached(max_entries=MAX_AXES)
 def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Axis"]:
-    """The rows and the columns: tokens or words, with or without special tokens."""
-    return trace.axes(site, whole_words=view.whole_words, special_tokens=view.special_tokens)
+    """The rows and the columns: tokens or words, with or without sinks."""
+    return trace.axes(site, whole_words=view.whole_words, sinks=view.sinks)
 
 
 def focus_axes(trace: "Trace", site: str) -> focus.Axes:
@@ -113,7 +113,7 @@ def is_plain(trace: "Trace", site: str, view: MatrixView) -> bool:
 
 def has_words_of_several(trace: "Trace", site: str) -> bool:
     """Whether a word that is read at a site has several tokens, so that whole words are another view."""
-    return not is_plain(trace, site, MatrixView("weights", whole_words=True, special_tokens=True))
+    return not is_plain(trace, site, MatrixView("weights", whole_words=True, sinks=True))
 
 
 def has_runs(trace: "Trace", site: str) -> bool:
@@ -132,42 +132,64 @@ class MeasuredTiles:
     top: float
 
 
+@cached(max_entries=MAX_DEVIATIONS)
+def held_by_sinks(trace: "Trace", site: str, layer: int) -> Float[np.ndarray, "head"]:
+    """The part of the weight of each head of a layer that sinks hold, on average over all rows."""
+    queries, keys = map(len, trace.axis_tokens(site))
+    columns, total = list(trace.sinks(site)), np.zeros(trace.inputs[site][layer].num_heads)
+    for rows in later.row_blocks.row_slices(0, queries, len(total) * keys):
+        total += trace.weights(site, layer, rows=rows)[:, :, columns].sum((1, 2)).numpy()
+    return total / queries
+
+
 @cached(max_entries=MAX_TILES)
-def head_tiles(trace: "Trace", reader: "Reader", site: str, measure: Measure = "weights") -> MeasuredTiles:
-    """Every head of every layer of one attention site, small enough to be sent; of a rollout one tile a layer."""
+def head_tiles(
+    trace: "Trace", reader: "Reader", site: str, measure: Measure = "weights", *, sinks: bool = True
+) -> MeasuredTiles:
+    """Every head of every layer of one attention site, small enough to be sent; of a rollout one tile a layer.
+
+    Without sinks, their columns are empty.
+    """
     queries, keys = map(len, trace.axis_tokens(site))
     layers, heads = trace.shapes[site]
-    top = 1.0
+    top, columns = 1.0, [] if sinks else list(trace.sinks(site))
+
+    def measured(layer: int) -> Float[np.ndarray, "head query key"]:
+        values = _measured(trace, reader, site, layer, measure).numpy().copy()
+        values[..., columns] = 0.0
+        return values
+
     if measure == "norms":
-        top = max(float(_measured(trace, reader, site, layer, measure).max()) for layer in range(layers)) or 1.0
-    values = (_measured(trace, reader, site, layer, measure).numpy() / np.float32(top) for layer in range(layers))
+        top = max(float(measured(layer).max()) for layer in range(layers)) or 1.0
+    values = (measured(layer) / np.float32(top) for layer in range(layers))
     return MeasuredTiles(Tiles.of((layers, 1 if measure == "rollout" else heads, queries, keys), values), top)
 
 
-def tiles_key(trace: "Trace", site: str, measure: Measure = "weights") -> str:
+def tiles_key(trace: "Trace", site: str, measure: Measure = "weights", *, sinks: bool = True) -> str:
     """A name that the tiles of this site by this measure alone have, known before they are computed."""
-    return fingerprint(trace.key, site, measure)
+    return fingerprint(trace.key, site, measure, *([] if sinks else ["without sinks"]))
 
 
 @cached(max_entries=MAX_TILES)
-def head_metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer head"]]:
+def head_metrics(trace: "Trace", site: str, *, sinks: bool = True) -> Mapping[str, Float[np.ndarray, "layer head"]]:
     """The metrics of each head of one site (`model.analysis.metrics.head_metrics`); NaN where a head has none."""
-    return collect_head_metrics(trace, site, lambda done: None)
+    return collect_head_metrics(trace, site, lambda done: None, sinks=sinks)
 
 
 def collect_head_metrics(
-    trace: "Trace", site: str, progress: Callable[[int], object]
+    trace: "Trace", site: str, progress: Callable[[int], object], *, sinks: bool = True
 ) -> Mapping[str, Float[np.ndarray, "layer head"]]:
     """`head_metrics`, computed; `progress` is sentences of every layer."""
-    key_tokens = trace.axis_tokens(site)[1]
+    key_tokens, left_out = trace.axis_tokens(site)[1], () if sinks else trace.sinks(site)
     layers = []
     for layer in range(trace.layers_of(site)):
         if trace.knows_inputs:
-            metrics = later.head_metrics.streamed_head_metrics(trace.attention(site, layer), key_tokens, site)
+            metrics = later.head_metrics.streamed_head_metrics(trace.attention(site, layer), key_tokens, site, left_out)
         else:
-            metrics = later.head_metrics.head_metrics(
-                later.head_metrics.AttentionRows(trace.weights(site, layer), trace.mask(site, layer), site, key_tokens)
+            rows = later.head_metrics.AttentionRows(
+                trace.weights(site, layer), trace.mask(site, layer), site, key_tokens
             )
+            metrics = later.head_metrics.head_metrics(rows.without(left_out))
         layers.append(metrics)
         progress(1)
     tables = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
@@ -176,12 +198,20 @@ def collect_head_metrics(
     return MappingProxyType(tables)
 
 
-def all_weights(trace: "Trace", site: str, rows: slice = slice(None)) -> Float[np.ndarray, "layer head query key"]:
-    """All weights of a site, or of these rows. Raises a ValueError if its layers have different numbers of heads."""
+def all_weights(
+    trace: "Trace", site: str, rows: slice = slice(None), *, sinks: bool = True
+) -> Float[np.ndarray, "layer head query key"]:
+    """All weights of a site, or of these rows; without sinks, 0 on these.
+
+    Raises a ValueError if its layers have different numbers of heads.
+    """
     layers = [trace.weights(site, layer, rows=rows).numpy() for layer in range(trace.layers_of(site))]
     if len({of_layer.shape for of_layer in layers}) > 1:
         raise ValueError("The layers of this attention have different numbers of heads; give one layer's weights.")
-    return np.stack(layers)
+    weights = np.stack(layers)
+    if not sinks:
+        weights[..., list(trace.sinks(site))] = 0.0
+    return weights
 
 
 def cell_weights(
@@ -321,17 +351,19 @@ def tiles_task(trace: "Trace", site: str) -> Task[None]:
     return Task(("tiles", tiles_key(trace, site)), grid.spec.layers, said("layers"), compute, text)
 
 
-def metrics_task(trace: "Trace", site: str) -> Task[Mapping[str, Float[np.ndarray, "layer head"]]]:
+def metrics_task(
+    trace: "Trace", site: str, *, sinks: bool = True
+) -> Task[Mapping[str, Float[np.ndarray, "layer head"]]]:
     """Computes `attention.head_metrics`, layer by layer."""
 
     def compute(progress: Progress) -> Mapping[str, Float[np.ndarray, "layer head"]]:
-        return collect_head_metrics(trace, site, progress)
+        return collect_head_metrics(trace, site, progress, sinks=sinks)
 
-    return Task(("head metrics", tiles_key(trace, site)), len(trace.inputs[site]), said("layers"), compute)
+    return Task(("head metrics", tiles_key(trace, site, sinks=sinks)), len(trace.inputs[site]), said("layers"), compute)
 
 
 def long_head(trace: "Trace", reader: "Reader", site: str, layer: int, head: int, view: MatrixView) -> LongHead:
-    """A head by a measure, between words or tokens, with or without special tokens; a rollout has one for all."""
+    """A head by a measure, between words or tokens, with or without sinks; a rollout has one for all."""
     return _long_head(trace, reader, site, layer, 0 if view.measure == "rollout" else head, view)
 
 
@@ -369,7 +401,7 @@ def window_length(num_heads: int) -> int:
 
 
 def num_queries(trace: "Trace", site: str, view: MatrixView) -> int:
-    """How many queries are shown: tokens or words, with or without special tokens."""
+    """How many queries are shown: tokens or words, with or without sinks."""
     queries, _ = shown_axes(trace, site, view)
     return len(queries.labels)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: Of a smaller attention every head can be opened: bytes of all exact weights.
 MOST_BYTES: Final = 1_000_000
-_WORDS: Final = MatrixView("weights", whole_words=True, special_tokens=False)
+_WORDS: Final = MatrixView("weights", whole_words=True, sinks=False)
 
 
 def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:

@@ -74,7 +74,8 @@ class Common:
     label: Annotated[int | None, _TEXTS, ResetBy("text", "checkpoint", "second_text")] = None
     measure: Annotated[Measure, _TEXTS] = "weights"  #: what the numbers of an open head are
     whole_words: Annotated[bool, _TEXTS, Param("words")] = True  #: whether the pieces of a word are joined
-    special_tokens: Annotated[bool, _TEXTS, Param("special")] = True  #: whether special tokens are shown
+    #: whether keys are shown on which heads rest that have nothing to do (`Trace.sinks`).
+    sinks: Annotated[bool, ShownOn("attention", "decoding", "coreference", "atlas"), Param("special")] = True
     #: scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
     scaled: Annotated[bool, ShownOn("learn", "attention")] = True
     masked: Annotated[bool, ShownOn("learn", "attention")] = True

@@ -90,6 +90,15 @@ def whole_words(has_words: bool, has_runs: bool, help_text: str | None = None) -
         st.caption(_("Where no spaces separate words, as in this text, tokens are not joined."))
 
 
+def sinks() -> bool:
+    """Whether keys are shown on which heads rest that have nothing to do."""
+    help_text = _(
+        "Off leaves out as keys what heads attend to when they have nothing to do: special tokens, punctuation and the "
+        "first token that a decoder reads. What they hold is said; the rest is not renormalised."
+    )
+    return switch("sinks", _("Sinks"), help_text)
+
+
 def sentences(field: str, label: str) -> str:
     """Several sentences, one a line."""
     typed = st.text_area(

@@ -7,9 +7,11 @@ rows of the decoder are therefore named by both.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from viz.text import messages
 from viz.text.html import Marked
 from viz.text.messages import _, said
-from viz.text.written import CROSS, DECODER, ENCODER, display_tokens
+from viz.text.written import CROSS, DECODER, ENCODER, display_token, display_tokens
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Trace
@@ -20,6 +22,17 @@ PRONOUNS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
     "en": (("it",), ("he", "she", "they", "him", "them")),
     "de": (("er", "sie", "es"), ("ihn", "ihm", "ihr")),
 }
+
+
+#: Sinks that are named.
+MOST_NAMED: Final = 6
+
+
+def sinks_named(trace: "Trace", site: str) -> str:
+    """The keys of a site on which heads rest, the first few, as people write them."""
+    keys = trace.axis_names(site)[1]
+    names = list(dict.fromkeys(plain(display_token(keys[position])) for position in trace.sinks(site)))
+    return messages.with_commas([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])]) or _("none")
 
 
 def first_of(tokens: Sequence[str], wanted: Sequence[Sequence[str]]) -> int | None:

@@ -212,10 +212,19 @@ def _number(value: float) -> str:
 Axes = tuple[FocusAxis, FocusAxis] | None
 
 
-def send(trace: "Trace", reader: "Reader", site: str, axes: Axes, *, key: str, measure: Measure = "weights") -> str:
+def send(
+    trace: "Trace",
+    reader: "Reader",
+    site: str,
+    axes: Axes,
+    *,
+    key: str,
+    measure: Measure = "weights",
+    sinks: bool = True,
+) -> str:
     """Send all heads of an attention by a measure; the address under which they then are (`attention.tiles_key`)."""
-    measured = attention.head_tiles(trace, reader, site, measure)
-    frame = _frame(trace, site, measured.tiles.spec, axes, measure, measured.top)
+    measured = attention.head_tiles(trace, reader, site, measure, sinks=sinks)
+    frame = _frame(trace, site, measured.tiles.spec, axes, measure, measured.top, sinks=sinks)
     send_tiles(measured.tiles, frame, key=key)
     return frame.address
 
@@ -229,13 +238,21 @@ def send_computed(trace: "Trace", site: str, grid: "Grid", axes: Axes, *, key: s
 
 
 def _frame(
-    trace: "Trace", site: str, spec: "GridSpec", axes: Axes, measure: Measure = "weights", top: float = 1.0
+    trace: "Trace",
+    site: str,
+    spec: "GridSpec",
+    axes: Axes,
+    measure: Measure = "weights",
+    top: float = 1.0,
+    *,
+    sinks: bool = True,
 ) -> Frame:
     return Frame(
         spec=spec,
         query_tokens=trace.row_names(site),
         key_tokens=trace.axis_names(site)[1],
-        address=attention.tiles_key(trace, site, measure),
+        address=attention.tiles_key(trace, site, measure, sinks=sinks),
+        left_out=() if sinks else trace.sinks(site),
         axes=axes,
         number=MEASURES[measure].number,
         top=top,

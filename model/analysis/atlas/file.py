@@ -63,6 +63,8 @@ def save_atlas(atlas: Atlas, path: str | Path, inside: Path | None = None) -> No
         "divergences": atlas.divergences,
         "mean_outputs": atlas.mean_outputs,
     }
+    if atlas.held is not None:
+        arrays["held"] = atlas.held
     with written_file(path, inside) as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
@@ -91,6 +93,8 @@ def cached_atlas(
     aligned: Sequence[AlignedPair] = (),
     progress: Progress = no_progress,
     cases: PronounCases | None = None,
+    *,
+    sinks: bool = True,
 ) -> Atlas:
     """The atlas of this model and these sentences, from the folder if it is there, else made and kept there.
 
@@ -98,13 +102,13 @@ def cached_atlas(
     those of `build_atlas`.
     """
     model = reader.weights_digest
-    corpus = reading_digest(sentences, aligned)
+    corpus = reading_digest(sentences, aligned, sinks=sinks)
     path = cache_path(folder, model, corpus)
     with contextlib.suppress(DataError):
         atlas = load_atlas(path)
         if (atlas.model, atlas.corpus) == (model, corpus):
             return atlas
-    atlas = build_atlas(reader, sentences, aligned, progress, cases, folder / UNFINISHED)
+    atlas = build_atlas(reader, sentences, aligned, progress, cases, folder / UNFINISHED, sinks=sinks)
     # A cache that cannot be written costs time the next time, not the result now.
     with contextlib.suppress(OSError, DataError):
         make_folder(folder)
@@ -162,6 +166,7 @@ def _read(arrays: Mapping[str, Array]) -> Atlas:
         mean_outputs=mean_outputs,
         heads=MappingProxyType(_heads(header.get("heads"), shape)),
         origin=_origin(header.get("origin")),
+        held=checked_array(arrays["held"], np.float32, shape) if "held" in arrays else None,
     )
 
 

@@ -103,6 +103,9 @@ class Atlas:
     mean_outputs: Float[Table, "site layer head d_v"]
     heads: Mapping[str, tuple[int, ...]]  #: site → the heads of each of its layers
     origin: Origin | None = None  #: where the sentences come from, if that is known
+    #: [site, layer, head], the share of its weight that sinks (`Trace.sinks`) held, on average over all rows, where
+    #: metrics, intervals and divergences leave these out as keys and renormalise nothing; None where they are keys.
+    held: Float[Table, "site layer head"] | None = None
 
     def own(self, site: str) -> Int[npt.NDArray[np.int64], "head"]:
         """Which of the layer · head indices of a site the model has heads for."""
@@ -133,6 +136,7 @@ def build_atlas(
     *,
     sites: Collection[str] = SITES,
     read: Read | None = None,
+    sinks: bool = True,
 ) -> Atlas:
     """Read a corpus and measure every head. Raises a DataError if no sentence could be read.
 
@@ -146,8 +150,9 @@ def build_atlas(
         unfinished: as of `over_corpus`.
         sites: whose heads are measured, of those that the model has.
         read: what gives the traces; by default the reader.
+        sinks: whether keys on which heads rest count (`Atlas.held`).
     """
-    survey = Survey(reader, sites, read or reader.trace_batch)
+    survey = Survey(reader, sites, read or reader.trace_batch, sinks=sinks)
 
     def finish(total: Partial) -> Atlas:
         read = int(total.sums.get("read", 0))
@@ -176,14 +181,16 @@ def build_atlas(
                 counted = repeating.DRAWS * (repeating.copies_of(reader) - 1) * repeating.TOKENS
                 rows |= dict.fromkeys(repeated, (0, counted, 0))
         origin = sentences.origin if isinstance(sentences, Corpus) else None
-        return survey.atlas(total, reader, reading_digest(sentences, aligned), origin, (metrics, intervals, rows))
+        return survey.atlas(
+            total, reader, reading_digest(sentences, aligned, sinks=sinks), origin, (metrics, intervals, rows)
+        )
 
     summed = Sum(
         # What gives traces in its own way is not to be had elsewhere.
-        of_chunk=survey.of_chunk if read else ByModels(partial(_of_chunk, sites=tuple(sites)), (reader,)),
+        of_chunk=survey.of_chunk if read else ByModels(partial(_of_chunk, sites=tuple(sites), sinks=sinks), (reader,)),
         merge=merged,
         finish=finish,
-        name=lambda: f"atlas 1 {reader.weights_digest} {reader.key}",
+        name=lambda: f"atlas 1 {reader.weights_digest} {reader.key}{'' if sinks else ' without sinks'}",
     )
     return over_corpus(sentences, summed, progress, unfinished)
 
@@ -198,12 +205,12 @@ def _projections(reader: Reader) -> dict[str, Float[Tensor, "layer_and_head d_v 
     }
 
 
-def reading_digest(sentences: Collection[CorpusSentence], aligned: Sequence[AlignedPair]) -> str:
+def reading_digest(sentences: Collection[CorpusSentence], aligned: Sequence[AlignedPair], *, sinks: bool = True) -> str:
     """SHA-256 that names exactly what an atlas is made from."""
     as_sentences = [
         CorpusSentence(" ".join(pair.source), f"{' '.join(pair.target)}\t{sorted(pair.sure)}") for pair in aligned
     ]
-    then = CorpusSentence(f"{len(sentences)} sentences, then alignments")
+    then = CorpusSentence(f"{len(sentences)} sentences, then alignments{'' if sinks else '; without sinks'}")
     return corpus_digest(chain(sentences, [then], as_sentences))
 
 
@@ -213,7 +220,8 @@ SKIPPED: Final = "skipped/"
 class Survey:
     """What a model's heads do in some sentences; heads of a site are one list, those of layer 0 first."""
 
-    def __init__(self, reader: Reader, sites: Collection[str], read: Read) -> None:
+    def __init__(self, reader: Reader, sites: Collection[str], read: Read, *, sinks: bool = True) -> None:
+        self._sinks = sinks
         self.heads: Heads = {site: heads for site, heads in reader.abilities.heads.items() if site in sites}
         most = max(max(of_layers) for of_layers in self.heads.values())
         self.shape = (len(SITES), max(map(len, self.heads.values())), most)
@@ -271,9 +279,15 @@ class Survey:
             sums[f"outputs/{site}"] = sums.get(f"outputs/{site}", 0) + outputs
             sums[f"output_rows/{site}"] = sums.get(f"output_rows/{site}", 0) + weights.size(1)
         queries, keys = trace.axis_tokens(site)
+        left_out = () if self._sinks else trace.sinks(site)
+        if not self._sinks:
+            held = weights[..., list(left_out)].double().sum((1, 2))
+            sums[f"held/{site}"] = sums.get(f"held/{site}", 0) + held
+            sums[f"held_rows/{site}"] = sums.get(f"held_rows/{site}", 0) + weights.size(1)
+            weights = weights.index_fill(-1, torch.tensor(left_out, dtype=torch.int64), 0.0)
         for prefix, matrix in matrices.items():
             for heads, mask in computed.masks:
-                rows = AttentionRows(matrix[heads], mask, site, keys, queries, end_token)
+                rows = AttentionRows(matrix[heads], mask, site, keys, queries, end_token).without(left_out)
                 for name, metric in row_metrics(rows, ROW_METRICS).items():
                     index, count = self._names.index(prefix + name), int(metric.counts.sum())
                     if count:
@@ -311,7 +325,15 @@ class Survey:
             mean_outputs=_frozen(self.mean_outputs(total)),
             heads=MappingProxyType({site: tuple(of_layers) for site, of_layers in self.heads.items()}),
             origin=origin,
+            held=None if self._sinks else _frozen(self.held(total)),
         )
+
+    def held(self, total: Partial) -> Table:
+        """The mean share of their weight that heads give to sinks."""
+        means = {
+            site: torch.as_tensor(total.sums[f"held/{site}"]) / total.sums[f"held_rows/{site}"] for site in self.heads
+        }
+        return self.by_head(means)
 
     def tables(self, total: Partial) -> tuple[dict[str, Table], dict[str, Table], dict[str, tuple[int, ...]]]:
         """Means over all rows, their intervals, and how many rows there were."""
@@ -371,9 +393,9 @@ class Survey:
 
 
 def _of_chunk(
-    reader: Reader, sentences: Sequence[CorpusSentence], progress: Progress, *, sites: Collection[str]
+    reader: Reader, sentences: Sequence[CorpusSentence], progress: Progress, *, sites: Collection[str], sinks: bool
 ) -> Partial:
-    return Survey(reader, sites, reader.trace_batch).of_chunk(sentences, progress)
+    return Survey(reader, sites, reader.trace_batch, sinks=sinks).of_chunk(sentences, progress)
 
 
 def merged(first: Partial, second: Partial) -> Partial:

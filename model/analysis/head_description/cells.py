@@ -19,9 +19,9 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from model.analysis.metrics.head_metrics import CROSS, is_punctuation
+from model.analysis.metrics.head_metrics import CROSS
 from model.sources.source import WORD_BEGIN
-from model.trace.axes import LINE_END
+from model.trace.axes import LINE_END, is_punctuation
 from model.trace.trace import Trace
 from model.unspaced import bytes_of, word_starts
 

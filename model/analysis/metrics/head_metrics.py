@@ -18,12 +18,11 @@ matching).
 Tables of heads are arrays [site, layer, head]; sites come in the order of `model.nn.transformer.SITES`.
 """
 
-import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +34,7 @@ from model.errors import EditError
 from model.nn.attention import AttentionInputs, entropy_bits
 from model.nn.encoder_decoder import SITES
 from model.nn.masks import AttentionMask
+from model.trace.axes import is_punctuation
 from model.trace.row_blocks import row_slices
 from model.training.film import Film, FilmSentence
 
@@ -66,6 +66,17 @@ class AttentionRows:
     #: first_row, num_queries: which of how many queries these rows are; by default all.
     first_row: int = 0
     num_queries: int | None = None
+
+    def without(self, keys: Sequence[int]) -> Self:
+        """The same rows without the weight on some keys, as if a query could not look at them; nothing is renormalised.
+
+        Rows that then have one key or none do not count.
+        """
+        if not keys:
+            return self
+        weights, mask = self.weights.clone(), self.mask.clone()
+        weights[..., list(keys)], mask[..., list(keys)] = 0.0, False
+        return replace(self, weights=weights, mask=mask)
 
     @property
     def positions(self) -> Int[Tensor, "row"]:
@@ -228,15 +239,15 @@ def head_metrics(rows: AttentionRows) -> dict[str, Float[Tensor, "head"]]:
 
 
 def streamed_head_metrics(
-    inputs: AttentionInputs, key_tokens: Sequence[str], site: str
+    inputs: AttentionInputs, key_tokens: Sequence[str], site: str, left_out: Sequence[int] = ()
 ) -> dict[str, Float[Tensor, "head"]]:
-    """`head_metrics` of all heads of one layer, from a block of rows at a time."""
+    """`head_metrics` of all heads of one layer, from a block of rows at a time, without the keys that are left out."""
     heads, queries, keys = inputs.shape
     blocks = []
     for block in row_slices(0, queries, heads * keys):
         weights, mask = inputs.scores_and_weights(rows=block).weights, inputs.mask.rows(block)[0]
         rows = AttentionRows(weights, mask, site, key_tokens, first_row=block.start, num_queries=queries)
-        blocks.append(row_metrics(rows))
+        blocks.append(row_metrics(rows.without(left_out)))
     return {
         name: RowMetric(
             torch.cat([block[name].values for block in blocks], -1), torch.cat([block[name].counts for block in blocks])
@@ -249,12 +260,6 @@ def _counted_rows(mask: Bool[Tensor, "row key"], factor: Tensor) -> Bool[Tensor,
     if factor.dtype != torch.bool:
         return has_choice(mask)
     return (mask & factor).any(-1) & (mask & ~factor).any(-1)
-
-
-def is_punctuation(token: str) -> bool:
-    """Whether a piece holds punctuation (Unicode's categories P…) and nothing else but the "▁" of a new word."""
-    signs = token.replace("▁", "")
-    return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
 
 
 def film_metrics(film: Film, site: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:

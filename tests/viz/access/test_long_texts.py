@@ -115,13 +115,14 @@ def test_words_and_hidden_special_tokens_are_shown_too(app: AppTest) -> None:
     opened(app, special="False")
     ((header, _),) = sent_to(app, "matrix_picture")
     assert header["rowTokens"] == TEXT.split()
+    assert header["columnTokens"] == TEXT.removesuffix(".").split()
     assert next(sides["rowTokens"] for sides in header["previews"].values()) == TEXT.split()
 
 
 @pytest.mark.parametrize("site", SITES)
 def test_lines_join_a_window_of_the_whole_layer(selection: Selection, site: str) -> None:
     trace = traced(TEXT, selection)
-    reader, view = models.reader(selection.model), MatrixView("weights", whole_words=False, special_tokens=True)
+    reader, view = models.reader(selection.model), MatrixView("weights", whole_words=False, sinks=True)
     whole = attention.opened_layer(trace, reader, site, 1, view)
     part = attention.window(trace, reader, site, 1, 3, view)
     rows, columns = ([group[0] for group in axis.groups] for axis in (part.queries, part.keys))

@@ -91,7 +91,7 @@ def test_tiles_by_another_measure_are_parts_of_its_largest_number(
 ) -> None:
     trace, reader = traced(OPENING, selection), models.reader(selection.model)
     measured = attention.head_tiles(trace, reader, SITES[2], measure)
-    view = attention.MatrixView(measure, whole_words=False, special_tokens=True)
+    view = attention.MatrixView(measure, whole_words=False, sinks=True)
     values = np.stack([attention.opened_layer(trace, reader, SITES[2], layer, view).values for layer in range(2)])
     assert measured.top == pytest.approx(values.max() if measure == "norms" else 1.0)
     cells = np.frombuffer(zlib.decompress(measured.tiles.deflated), np.uint8).reshape(2, *values.shape).astype(int)
@@ -102,7 +102,7 @@ def test_tiles_by_another_measure_are_parts_of_its_largest_number(
 def test_rows_and_columns_of_a_bert_are_called_as_bert_writes_its_pieces(tmp_path: Path) -> None:
     trace = open_reader(zoo.save_model(tmp_path / "bert", "bert")).trace("The streetcars.")
     for is_joined, expected in ((False, trace.source.names), (True, ("[CLS]", "the", "streetcars.", "[SEP]"))):
-        view = attention.MatrixView("weights", whole_words=is_joined, special_tokens=True)
+        view = attention.MatrixView("weights", whole_words=is_joined, sinks=True)
         queries, keys = attention.shown_axes(trace, "encoder.self", view)
         assert queries.labels == keys.labels == expected
     assert trace.row_names("encoder.self") == trace.source.names

@@ -27,10 +27,11 @@ def test_a_second_text_is_read_and_named_along_the_axes(app: AppTest) -> None:
     app.text_area(key="second_text").set_value(SECOND).run()
     assert not app.exception
     assert app.query_params["second"] in (SECOND, [SECOND])
-    app.toggle(key="special_tokens").set_value(False).run()
+    app.toggle(key="sinks").set_value(False).run()
     for side in ("row", "column"):
         runs = runs_of(app, "matrix_picture", f"{side}Roles", f"{side}Tokens")
-        assert runs == [("A", TEXT.lower()), ("B", SECOND.lower())]
+        ends = "." if side == "row" else ""
+        assert runs == [(role, text.lower().removesuffix(".") + ends) for role, text in (("A", TEXT), ("B", SECOND))]
     assert len(sent_to(app, "matrix_picture")[0][0]["columnTokens"]) > alone
     ((header, _),) = sent_to(app, "word_picker")
     (line,) = header["lines"]

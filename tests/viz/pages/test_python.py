@@ -486,7 +486,7 @@ def exploring(topic: str) -> dict[str, object]:
 ASKED: dict[str, object] = {"site": CROSS, "trail": ("c1",)}
 CASES: list[Case] = [
     *(
-        ("attention", "All heads", {"measure": measure, "whole_words": words, "special_tokens": special}, all_heads)
+        ("attention", "All heads", {"measure": measure, "whole_words": words, "sinks": special}, all_heads)
         for measure in ("weights", "norms", "rollout")
         for words in (False, True)
         for special in (False, True)

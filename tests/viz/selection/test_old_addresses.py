@@ -28,7 +28,7 @@ KEPT: dict[str, dict[str, object]] = {
     },
     "text=&token=0&drawn=Lines&measure=norms&also=2.5&threshold=20&window=64&words=False&special=False": {
         "text": "", "token": 0, "drawn_as": "Lines", "measure": "norms", "further_heads": (2, 5), "threshold": 20,
-        "window_start": 64, "whole_words": False, "special_tokens": False,
+        "window_start": 64, "whole_words": False, "sinks": False,
     },
     "layer=3&token=4&key_token=2&scaled=False&masked=False": {
         "layer": 3, "token": 4, "key_token": 2, "scaled": False, "masked": False,
@@ -188,7 +188,7 @@ def test_the_app_shows_what_an_old_address_asks_for(tiny_checkpoints: Path, monk
     assert app.selectbox(key="metric").value == "entropy"
     assert app.selectbox(key="order").value == "lowest"
     assert app.selectbox(key="max_heads").value == 4
-    assert not app.toggle(key="special_tokens").value
+    assert not app.toggle(key="sinks").value
     written = {name: value for name, value in address.items() if name not in ("layer", "head")} | {"head": "L2H1"}
     assert {name: app.query_params[name] for name in written} == written
 

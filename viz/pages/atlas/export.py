@@ -29,7 +29,12 @@ def _of_atlas(atlas: "Atlas", *lines: str) -> Snippet:
         return _of_recordings(*lines)
     model = state.current().model
     loaded = st.session_state.get(measuring.SENTENCES) if state.current().atlas.corpus == "file" else None
-    if loaded is None and data.find(data.reading(None, ()), model).path == models.folder(model) / data.SHIPPED:
+    sinks = state.current().common.sinks
+    if (
+        loaded is None
+        and sinks
+        and data.find(data.reading(None, ()), model).path == models.folder(model) / data.SHIPPED
+    ):
         opened = f"atlas = load_atlas({folder(model)} / {data.SHIPPED!r})"
         return alone({"analysis.atlas.file": "load_atlas"}, opened, *lines)
     read, package, corpora = "OWN_CORPUS", "headlight", "OWN_CORPUS, read_text"
@@ -43,7 +48,7 @@ def _of_atlas(atlas: "Atlas", *lines: str) -> Snippet:
         "analysis.corpus": corpora,
         **({"analysis.data_files": "Columns"} if "Columns(" in read else {}),
     }
-    built = f"atlas = build_atlas(reader, read_text({read}), cases=cases_for(reader))"
+    built = f"atlas = build_atlas(reader, read_text({read}), cases=cases_for(reader){'' if sinks else ', sinks=False'})"
     return of_model(imports, built, *lines, package=package)
 
 

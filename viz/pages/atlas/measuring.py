@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+import numpy as np
 import streamlit as st
 
 from model.errors import HeadlightError
@@ -23,6 +24,7 @@ from viz.selection.choices import ModelChoice
 from viz.server.widgets import sent
 from viz.text.language import NAMES
 from viz.text.messages import _, in_a_row, plural, said, shown
+from viz.text.written import percent
 from viz.ui import controls, downloads, frame, long_work, terms
 from viz.ui.controls import plain
 
@@ -61,6 +63,7 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
     person is told what is to be done first; the choice of the corpus stands below it.
     """
     with st.expander(_("Corpus"), key="atlas-corpus"):
+        controls.sinks()
         reading = _reading()
     if reading is None:
         above.info(_("Load a file of sentences under “Corpus”."), icon=":material/upload_file:")
@@ -178,7 +181,7 @@ def _with_pairs(sentences: "Loaded[CorpusSentence] | None", *, is_file: bool, wi
     """What is to be read: the sentences of a file or ours, and links made by hand where a translator can be asked."""
     if not with_links:
         if not is_file:
-            return data.reading(None, ())
+            return _read_by(None, ())
         return _reading_of(sentences, ())
     pairs = _upload(
         _("Manual word alignments, for alignment error rates (optional)"),
@@ -192,14 +195,22 @@ def _with_pairs(sentences: "Loaded[CorpusSentence] | None", *, is_file: bool, wi
     )
     aligned = () if pairs is None else pairs.rows
     if not is_file:
-        return data.reading(None, aligned)
+        return _read_by(None, aligned)
     return _reading_of(sentences, aligned)
+
+
+def _read_by(sentences: "Loaded[CorpusSentence] | None", aligned: "tuple[AlignedPair, ...]") -> Reading:
+    """With sinks or without, as is chosen."""
+    sinks = state.current().common.sinks
+    if sentences is None:
+        return data.reading(None, aligned, sinks=sinks)
+    return data.reading(sentences.rows, aligned, sentences.origin, sinks=sinks)
 
 
 def _reading_of(sentences: "Loaded[CorpusSentence] | None", aligned: "tuple[AlignedPair, ...]") -> Reading | None:
     if sentences is None or not sentences.rows:
         return None
-    return data.reading(sentences.rows, aligned, sentences.origin)
+    return _read_by(sentences, aligned)
 
 
 def _read_pairs(content: bytes, name: str) -> "Loaded[AlignedPair]":
@@ -274,6 +285,13 @@ def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
     read = plural("{count:,} sentence read", "{count:,} sentences read", atlas.sentences)
     for reason, count in atlas.skipped.items():
         read = _("{read}; {count:,} skipped: {reason}", read=read, count=count, reason=_(reason))
+    if atlas.held is not None:
+        low, middle, high = map(percent, np.nanquantile(atlas.held, (0, 0.5, 1)))
+        message = (
+            "{read}; sinks left out as keys, nothing renormalised: they held {middle} of the weight of the median head "
+            "({low} to {high})"
+        )
+        read = _(message, read=read, low=low, middle=middle, high=high)
     file = _short(path)
     if reading.is_own:
         return plain(_("Our own corpus: {read}. Saved in {file}.", read=read, file=file))

@@ -87,6 +87,9 @@ def _facts(atlas: "Atlas", model: str) -> Iterator[tuple[str, str]]:
     yield _("Texts read"), f"{atlas.sentences:,}"
     for reason, count in atlas.skipped.items():
         yield _("Left out"), f"{count:,}: {shown(reason)}"
+    if atlas.held is not None:
+        message = "left out as keys, and nothing renormalised: they held {share} of the weight, on average over heads"
+        yield _("Sinks"), _(message, share=percent(float(np.nanmean(atlas.held))))
     rows = dict(zip(SITES, atlas.rows["confidence"], strict=True))
     counted = [f"{written.label(site)} {rows[site]:,}" for site in SITES if site in atlas.heads]
     yield _("Rows measured"), " · ".join(counted)
@@ -100,6 +103,7 @@ def _command(atlas: "Atlas", model: str) -> str:
         if origin.sample is not None:
             named |= {"--sample": origin.sample, "--seed": origin.seed}
         words += [str(word) for option, value in named.items() if value not in ("", None) for word in (option, value)]
+    words += [] if atlas.held is None else ["--without-sinks"]
     return shlex.join([*words, "--out", "atlas.npz"])
 
 
@@ -147,6 +151,8 @@ def _rests(atlas: "Atlas", site: str) -> str:
         for key in data.rests_at(site)
         if key in maps
     ]
+    if not shares:
+        return ""
     resting = sum(data.is_rest(of[0].metric) for of in data.jobs_in(atlas, site).values())
     message = "Where heads rest that have nothing to do (sinks), mean share of the weight: {shares}; these may overlap."
     return in_a_row(

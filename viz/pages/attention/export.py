@@ -377,7 +377,7 @@ def _all_heads(trace: "Trace") -> Snippet:
         values = line("values = value_weighted_norms(trace.weights({}, {}), ", site, layer) + f"{of_site})"
     imports["trace.axes"] = "between"
     axes = line("trace.axes({}", site)
-    axes += ", whole_words=True" * common.whole_words + ", special_tokens=False" * (not common.special_tokens) + ")"
+    axes += ", whole_words=True" * common.whole_words + ", sinks=False" * (not common.sinks) + ")"
     return of_text(trace, imports, values, f"shown = between(values, *{axes})[{head}]  # [query, key]")
 
 

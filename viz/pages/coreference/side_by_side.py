@@ -20,7 +20,7 @@ from viz.pictures.page_tools import AskedPlace
 from viz.selection import state
 from viz.text.html import row_name
 from viz.text.messages import _, in_a_row, said, with_commas
-from viz.text.written import Site, display_token, file_name, head_label, signed
+from viz.text.written import Site, decimal, display_token, file_name, head_label, signed
 from viz.ui import controls, frame, head_metrics, present, sentence, terms, token_labels
 from viz.ui.controls import plain
 from viz.ui.head_metrics import MEASURES
@@ -219,10 +219,12 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
             any(ask(side.trace, site) for side in sides) for ask in (attention.has_words_of_several, attention.has_runs)
         )
         controls.whole_words(has_words, has_runs, _("For a key word of several tokens, their weights are summed."))
+        sinks = controls.sinks()
     reader, common = models.reader(state.current().model), state.current().common
     read, whole = common.measure, common.whole_words
     rows = [
-        data.opened_row(s.trace, reader, s.case, site, layer, s.rows, measure=read, whole_words=whole) for s in sides
+        data.opened_row(s.trace, reader, s.case, site, layer, s.rows, measure=read, whole_words=whole, sinks=sinks)
+        for s in sides
     ]
     ours, theirs = rows
     top = 1.0 if measure.is_share else max(float(row.values.max(initial=0.0)) for row in rows) or 1.0
@@ -250,6 +252,13 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
         sentences.append(_("For a query word of several tokens, their rows are averaged."))
     if has_words and whole:
         sentences.append(_("For a key word of several tokens, their weights are summed."))
+    if not sinks:
+        at = head if measure.is_per_head else 0
+        held = [decimal(float(row.held[at]), 3) for row in rows if row.held is not None]
+        message = (
+            "Sinks are left out as keys, and nothing is renormalised: in the open head they hold {held} ({number})."
+        )
+        sentences.append(_(message, held=with_commas(held), number=_(measure.number)))
     terms.caption(in_a_row(sentences))
     shown = f"{site} layer{layer} {common.measure}"
     name = file_name(f"rows {shown}", sentence=first.text)

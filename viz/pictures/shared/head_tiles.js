@@ -10,7 +10,7 @@ import { clamp, largestWithin } from "./picture.js";
  * @typedef {{
  *   layers: number, heads: number, rows: number, columns: number, blockQueries: number, blockKeys: number,
  *   firstCell: number[], firstThousandth: number[], queryTokens: string[], keyTokens: string[],
- *   axes?: Axes | null, number?: string, top?: number,
+ *   axes?: Axes | null, number?: string, top?: number, leftOut?: number[],
  * }} TilesHeader weights, unless `number` says what else, of which `top` is the largest
  * @typedef {[Axis, Axis]} Axes the tokens of queries and keys
  * @typedef {[number, number]} Head layer and head
@@ -92,7 +92,7 @@ export class Tiles {
       Math.floor((block * tokens.length) / blocks);
     const query = begin(Math.floor(index / columns) % rows, rows, queryTokens) + Math.floor(offset / blockKeys);
     const key = begin(index % columns, columns, keyTokens) + (offset % blockKeys);
-    const weight = this.format(this.values[index]);
+    const weight = this.header.leftOut?.includes(key) ? "–" : this.format(this.values[index]);
     return { query: queryTokens[query], key: keyTokens[key], weight, at: /** @type {const} */ ([query, key]) };
   }
 

@@ -261,6 +261,7 @@ class Frame(CellCode):
     #: number, top: what one number is called, and what 1 stands for.
     number: Text = _WEIGHT
     top: float = 1.0
+    left_out: tuple[int, ...] = ()  #: keys whose columns are empty, because a person left them out
     picture: Annotated[SourcePicture | None, LOCAL] = None  #: that the keys are parts of
 
     def __post_init__(self) -> None:

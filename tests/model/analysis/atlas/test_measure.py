@@ -3,13 +3,15 @@
 import math
 import unicodedata
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from model import Translator
-from model.analysis.atlas.measure import Atlas, build_atlas
+from model.analysis.atlas.file import load_atlas, save_atlas
+from model.analysis.atlas.measure import Atlas, build_atlas, reading_digest
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_metrics import ROW_METRICS, AttentionRows, after_earlier_copy
@@ -216,3 +218,27 @@ def test_arrays_cannot_be_written_to(atlas: Atlas) -> None:
     for array in (*atlas.metrics.values(), *atlas.strongest.values(), atlas.divergences, atlas.mean_outputs):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
+
+
+def test_without_sinks_shares_of_other_keys_stay_what_they_are_and_what_sinks_held_is_kept(
+    translator: Translator, traces: list[Trace], tmp_path: Path
+) -> None:
+    save_atlas(build_atlas(translator, CORPUS, sinks=False), tmp_path / "atlas.npz")
+    found = load_atlas(tmp_path / "atlas.npz")
+    assert found.held is not None
+    for at, site in enumerate(SITES):
+        held, confident = [], []
+        for trace in traces:
+            weights, mask = trace.weights(site, 1)[2], trace.mask(site, 1)
+            keys = torch.ones(weights.size(1), dtype=torch.bool)
+            keys[list(trace.sinks(site))] = False
+            held += weights[:, ~keys].sum(1).tolist()
+            counts = (mask & keys).sum(1) > 1
+            last = (trace.source_tokens or trace.target_tokens)[-1]
+            counts &= torch.tensor([token != last for token in trace.axis_tokens(site)[0]])
+            confident += weights[counts][:, keys].amax(1).tolist()
+        assert found.held[at, 1, 2] == pytest.approx(np.mean(held), abs=1e-6)
+        assert found.metrics["confidence"][at, 1, 2] == pytest.approx(np.mean(confident), abs=1e-6)
+        assert np.isnan(found.metrics["punctuation"][at]).all()
+    # A cache does not take the one for the other.
+    assert found.corpus != reading_digest(CORPUS, ())

@@ -82,6 +82,18 @@ def test_where_no_row_has_a_choice_there_is_no_metric() -> None:
     assert without["punctuation"].isnan().all()
 
 
+def test_keys_that_are_left_out_take_their_weight_along_and_nothing_is_renormalised() -> None:
+    weights = torch.tensor([[[0.5, 0.3, 0.2, 0.0], [0.1, 0.2, 0.3, 0.4], [0.9, 0.1, 0.0, 0.0]]])
+    mask = torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 0, 0]], dtype=torch.bool)
+    rows = AttentionRows(weights, mask, "encoder.self", ["<s>", "a", "b", "."])
+    found = head_metrics(rows.without([0, 3]))
+    # The last row has one key left, and does not count.
+    assert float(found["entropy"]) == pytest.approx(-sum(w * np.log2(w) for w in (0.3, 0.2, 0.2, 0.3)) / 2)
+    assert float(found["next"]) == pytest.approx((0.3 + 0.3) / 2)
+    assert all(found[name].isnan().all() for name in ("first", "last", "punctuation"))
+    assert float(head_metrics(rows)["first"]) == pytest.approx(0.5)
+
+
 NONE = float("nan")
 LOW = np.full((2, 3), 0.1)
 SHARES = [rule.metric for rule in RULES if rule.threshold == 0.4]

@@ -130,7 +130,7 @@ def test_tiles_carry_the_weight_of_the_kept_cell_and_its_heads_are_listed(
     app.query_params["words"] = str(words)
     app.run()
     ((header, _),) = sent_to(app, "head_grid")
-    trace, view = traced(TEXT, selection), MatrixView("weights", whole_words=words, special_tokens=True)
+    trace, view = traced(TEXT, selection), MatrixView("weights", whole_words=words, sinks=True)
     layers = [attention.opened_layer(trace, models.reader(selection.model), CROSS, layer, view) for layer in range(2)]
     row, column = layers[0].queries.index_of(2), layers[0].keys.index_of(3)
     assert (len(layers[0].queries.groups[row or 0]) > 1) == words, "otherwise the word is no other cell"

@@ -20,10 +20,12 @@ from viz.pictures.payload import digest, pack
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection.selection import Selection
-from viz.text.written import SITES
+from viz.text.written import SITES, percent
 from viz.ui.head_metrics import MEASURES
 
 TEXT = "Tom told me that he would be late."
+#: Its keys where sinks are left out.
+FREE = TEXT.removesuffix(".").split()
 
 
 @pytest.fixture
@@ -78,7 +80,7 @@ def test_opened_weights_are_those_of_the_trace_norms_weigh_them_by_key_and_a_rol
     np.testing.assert_allclose(rollout.values.sum(-1), 1, atol=1e-5)
 
 
-def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app: AppTest) -> None:
+def test_words_sum_over_keys_and_sinks_leave_them_and_special_tokens_both_sides(app: AppTest) -> None:
     trace, layer = layer_of(app, site="decoder.cross")
     np.testing.assert_allclose(layer.values.sum(-1), 1, atol=1e-5)
     assert layer.keys.labels == (*TEXT.split(), "</s>")
@@ -87,10 +89,12 @@ def test_words_sum_over_keys_and_special_tokens_leave_both_sides(app: AppTest) -
     assert layer.queries.groups == written.groups
     assert any(len(group) > 1 for group in written.groups)
     assert [label.split(" → ")[1] for label in layer.queries.labels] == list(written.labels)
-    _, hidden = layer_of(app, site="decoder.cross", special_tokens=False)
-    assert hidden.keys.labels == tuple(TEXT.split())
+    _, hidden = layer_of(app, site="decoder.cross", sinks=False)
+    assert hidden.keys.labels == tuple(FREE)
     assert "<s>" not in hidden.queries.labels
-    assert (hidden.values.sum(-1) < 1).any()
+    # What is left has the weights that it had.
+    np.testing.assert_array_equal(hidden.values[:, :, :-1], layer.values[:, : hidden.values.shape[1], : len(FREE) - 1])
+    assert (hidden.values.sum(-1) < 1).all()
 
 
 # ---- the page ----
@@ -126,18 +130,37 @@ def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
 
 
 @pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
-def test_hidden_special_tokens_and_joined_words_are_said(app: AppTest, drawn: str) -> None:
+def test_sinks_left_out_with_what_they_hold_and_joined_words_are_said(app: AppTest, drawn: str) -> None:
     opened(app, drawn=drawn)
     assert "do not sum to 1" not in captions(app)
     assert "weights are summed over keys and averaged over queries" in captions(app)
-    app.toggle(key="special_tokens").set_value(False).run()
-    assert "rows do not sum to 1" in captions(app)
+    app.toggle(key="sinks").set_value(False).run()
+    trace, _layer = layer_of(app)
+    keys = [at for at, token in enumerate(trace.source_tokens) if token in ("</s>", ".", "▁.")]
+    held = trace.weights("encoder.self", 0)[0][:, keys].sum(1).mean()
+    assert f"They hold {percent(float(held))} of this head's weight; nothing is renormalised" in captions(app)
     tokens = lines(app)[0]["keyTokens"] if drawn == "Lines" else heatmap(app)[0]["columnTokens"]
-    assert tokens == TEXT.split()
+    assert tokens == FREE
     assert "words" not in app.query_params
     app.toggle(key="whole_words").set_value(False).run()
     assert "weights are summed" not in captions(app)
     assert (app.query_params["special"], app.query_params["words"]) == ("False", "False")
+
+
+def test_tiles_metrics_and_lists_leave_sinks_out_too(app: AppTest) -> None:
+    opened(app, site="decoder.self", figure="first", token=2, key_token=0, words=0)
+    first = [tiles for tiles, _ in sent_to(app, "tile_keeper")]
+    assert not any(tiles["leftOut"] for tiles in first)
+    assert any(button.key == "linked-0" for button in app.button)
+    app.toggle(key="sinks").set_value(False).run()
+    for before, (tiles, _) in zip(first, sent_to(app, "tile_keeper"), strict=True):
+        assert tiles["address"] != before["address"]
+        assert tiles["leftOut"]
+    assert "They hold" in captions(app)
+    assert "is undefined without sinks" in " ".join(one.value for one in app.info)
+    # The key of the cell that is kept is the decoder's first token.
+    assert "is a sink, and sinks are left out" in captions(app)
+    assert not any(button.key == "linked-0" for button in app.button)
 
 
 def test_a_text_without_spaces_is_shown_in_tokens_and_a_sentence_says_so(app: AppTest) -> None:
@@ -185,7 +208,7 @@ def test_weights_are_previewed_from_tiles_between_what_the_page_shows_them(app: 
     addresses = [tiles["address"] for tiles, _ in sent_to(app, "tile_keeper")]
     assert sorted(header["previews"]) == sorted(addresses)
     assert header["shows"][1:] == [1, 2]
-    for key, value in (("whole_words", True), ("special_tokens", False), ("whole_words", False)):
+    for key, value in (("whole_words", True), ("sinks", False), ("whole_words", False)):
         app.toggle(key=key).set_value(value).run()
         header, _ = heatmap(app)
         sides = header["previews"][header["shows"][0]]
@@ -193,7 +216,7 @@ def test_weights_are_previewed_from_tiles_between_what_the_page_shows_them(app: 
             name: sides[name] for name in ("rowTokens", "columnTokens")
         }
         assert (header["focus"]["rows"], header["focus"]["columns"]) == (sides["rows"], sides["columns"])
-    app.toggle(key="special_tokens").set_value(True).run()
+    app.toggle(key="sinks").set_value(True).run()
     # Then it is the tile as it is.
     assert set(heatmap(app)[0]["previews"].values()) == {None}
     app.segmented_control(key="measure").set_value("norms").run()

@@ -33,7 +33,7 @@ def test_each_word_is_sent_with_what_it_gives_to_every_patch_and_to_what_has_no_
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     monkeypatch.setattr(attention, "SHORT", 4 if is_long else 512)
-    selection = Selection().changed(checkpoint="en-de", text=TEXT, layer=1, head=2, special_tokens=False)
+    selection = Selection().changed(checkpoint="en-de", text=TEXT, layer=1, head=2, sinks=False)
     read = traced(TEXT, selection)
     # The tokens of the text stand for a special token and for patches in two rows, of which the last is padding.
     columns = (len(read.source_tokens) - 1) // 2
@@ -44,7 +44,7 @@ def test_each_word_is_sent_with_what_it_gives_to_every_patch_and_to_what_has_no_
     monkeypatch.setattr(state, "current", lambda: selection)
     header, (values, sent_pixels, rectangles) = unpack(pack(over_picture(trace, CROSS)))
     assert attention.is_long(trace, CROSS) == is_long
-    queries, _ = attention.shown_axes(trace, CROSS, MatrixView("weights", whole_words=True, special_tokens=True))
+    queries, _ = attention.shown_axes(trace, CROSS, MatrixView("weights", whole_words=True, sinks=True))
     assert max(map(len, queries.groups)) > 1
     held = trace.weights(CROSS, 1)[2].numpy()
     expected = np.stack([held[list(group)].mean(0) for group in queries.groups])

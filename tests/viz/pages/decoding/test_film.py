@@ -60,6 +60,25 @@ def opened(app: AppTest) -> AppTest:
     return page_run.opened(app, "decoding", checkpoint="en-de")
 
 
+def test_a_film_without_sinks_has_nothing_on_them_and_says_what_they_held(app: AppTest, translator: Translator) -> None:
+    trace = translator.trace("Tom told me, that he read.")
+    films = [film_of(trace, translator, sinks=sinks) for sinks in (True, False)]
+    for name, site in (("cross", "decoder.cross"), ("own", "decoder.self")):
+        whole, left = (np.frombuffer(zlib.decompress(getattr(film, name).tobytes()), np.uint8) for film in films)
+        columns = len(trace.axis_tokens(site)[1])
+        is_sink = np.isin(np.arange(columns), trace.sinks(site))
+        # Two planes of bytes.
+        whole, left = (bytes_.reshape(2, -1, columns) for bytes_ in (whole, left))
+        assert whole[..., is_sink].any()
+        assert not left[..., is_sink].any()
+        np.testing.assert_array_equal(left[..., ~is_sink], whole[..., ~is_sink])
+    opened(app)
+    assert "Sinks are left out" not in " ".join(one.value for one in app.caption)
+    page_run.healthy(app.toggle(key="sinks").set_value(False).run())
+    assert "Sinks are left out: their columns are 0" in " ".join(one.value for one in app.caption)
+    assert app.query_params["special"] == ["False"]
+
+
 def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_step(app: AppTest) -> None:
     app.query_params["step"] = "999"
     app.query_params["layer"] = "1"

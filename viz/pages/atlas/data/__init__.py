@@ -56,6 +56,7 @@ class Reading:
     digest: str  #: names exactly this
     is_own: bool  #: whether the corpus is the one that we wrote
     origin: Origin | None = None  #: where the sentences come from
+    sinks: bool = True  #: whether keys on which heads rest count
 
     @property
     def work(self) -> int:
@@ -73,11 +74,15 @@ class StoredAtlas:
 
 
 def reading(
-    sentences: tuple[CorpusSentence, ...] | None, aligned: tuple[AlignedPair, ...], origin: Origin | None = None
+    sentences: tuple[CorpusSentence, ...] | None,
+    aligned: tuple[AlignedPair, ...],
+    origin: Origin | None = None,
+    *,
+    sinks: bool = True,
 ) -> Reading:
-    """A person's sentences, or where there are none our own, and aligned pairs if there are any."""
+    """A person's sentences, or where there are none our own, and aligned pairs if there are any; with sinks or not."""
     read = _own_sentences(OWN_CORPUS) if sentences is None else sentences
-    return Reading(read, aligned, reading_digest(read, aligned), sentences is None, origin)
+    return Reading(read, aligned, reading_digest(read, aligned, sinks=sinks), sentences is None, origin, sinks)
 
 
 def find(reading: Reading, choice: ModelChoice) -> StoredAtlas:
@@ -90,7 +95,7 @@ def find(reading: Reading, choice: ModelChoice) -> StoredAtlas:
     if (kept := known.get(key)) is not None:
         return kept
     refused = ""
-    if reading.is_own and not reading.aligned:
+    if reading.is_own and not reading.aligned and reading.sinks:
         stored = _load(models.folder(choice) / SHIPPED, lambda atlas: atlas.model == model and _is_of(atlas, reading))
         if stored.atlas is not None:
             return known.put(key, stored)
@@ -115,9 +120,11 @@ def measuring(reading: Reading, choice: ModelChoice) -> Task[StoredAtlas]:
         cases = cases_for(reader)
         with computed_elsewhere(places):
             if folder is None:
-                made = build_atlas(reader, reading.sentences, reading.aligned, progress, cases)
+                made = build_atlas(reader, reading.sentences, reading.aligned, progress, cases, sinks=reading.sinks)
             else:
-                made = cached_atlas(reader, reading.sentences, folder, reading.aligned, progress, cases)
+                made = cached_atlas(
+                    reader, reading.sentences, folder, reading.aligned, progress, cases, sinks=reading.sinks
+                )
         atlas = replace(made, origin=reading.origin)
         if folder is None:
             return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas))

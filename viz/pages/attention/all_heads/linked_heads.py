@@ -5,7 +5,7 @@ choose several on either side.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -132,7 +132,7 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
         return None
     looking, looked_at = question.names
     note = _("For each head, the weight from “{looking}” to “{looked_at}”.", looking=looking, looked_at=looked_at)
-    return TileMetric(_("Weight"), texts.weights(trace, question.link), 2, "", note)
+    return TileMetric(_("Weight"), texts.weights(trace, _without_sinks(trace, question.link)), 2, "", note)
 
 
 def best(trace: "Trace", site: str) -> tuple[int, ...]:
@@ -243,8 +243,8 @@ def _of_area(trace: "Trace", site: str, row: int | None) -> Question | None:
 
 
 def _axes(trace: "Trace", site: str) -> tuple["Axis", "Axis"]:
-    """The rows and the columns of the open head: words or tokens, special tokens too."""
-    view = MatrixView("weights", state.current().common.whole_words, special_tokens=True)
+    """The rows and the columns of the open head: words or tokens, sinks too."""
+    view = MatrixView("weights", state.current().common.whole_words, sinks=True)
     return attention.shown_axes(trace, site, view)
 
 
@@ -252,12 +252,21 @@ def _ranked(trace: "Trace", link: Link | None) -> list[tuple[float, int, int]]:
     """Weight, layer and head, from the largest weight on; those without any weight are left out."""
     if link is None:
         return []
+    link = _without_sinks(trace, link)
     found = [(float(w), layer, head) for (layer, head), w in np.ndenumerate(texts.weights(trace, link)) if w > 0]
     return sorted(found, key=lambda one: -one[0])
 
 
+def _without_sinks(trace: "Trace", link: Link) -> Link:
+    """The same without the keys that a person left out."""
+    left_out = () if state.current().common.sinks else trace.sinks(link.site)
+    return replace(link, keys=tuple(key for key in link.keys if key not in left_out))
+
+
 def _why_none(trace: "Trace", question: Question) -> str:
     looking, looked_at = (plain(name) for name in question.names)
+    if question.link is not None and not _without_sinks(trace, question.link).keys:
+        return _("None: “{looked_at}” is a sink, and sinks are left out.", looked_at=looked_at)
     if question.link is not None:
         return _("None: the mask hides that token from every head, because it is written later.")
     sides = {bool(side) and texts.words(trace).is_source(side[0]) for side in question.words}

@@ -48,8 +48,9 @@ def measure_of(trace: "Trace", site: str) -> Measure:
 
 def send(trace: "Trace", site: str, measure: Measure) -> None:
     """Send the tiles of an attention to the browser, where the grid waits for them."""
-    reader = models.reader(state.current().model)
-    trace_tables.send(trace, reader, site, attention.focus_axes(trace, site), key=f"tiles-{site}", measure=measure)
+    reader, sinks = models.reader(state.current().model), state.current().common.sinks
+    axes = attention.focus_axes(trace, site)
+    trace_tables.send(trace, reader, site, axes, key=f"tiles-{site}", measure=measure, sinks=sinks)
 
 
 def draw(
@@ -60,7 +61,13 @@ def draw(
     The heads that link the words in question most are framed.
     """
     selection = state.current()
-    addresses = {other: attention.tiles_key(trace, other, measure) for other in trace.sites}
+    # Tiles of a long text are computed layer by layer, with all keys.
+    addresses = {
+        other: attention.tiles_key(
+            trace, other, measure, sinks=selection.common.sinks or attention.is_long(trace, other)
+        )
+        for other in trace.sites
+    }
     layers, heads = trace.shapes[site]
     is_mean = not MEASURES[measure].is_per_head
 
@@ -194,6 +201,8 @@ def show(trace: "Trace") -> None:
         keep = controls.max_heads(trace.layers_of(site) * trace.heads_of(site)) if order != ORDERS[0] else 0
     if metric is not None:
         ranking = head_metrics.ranking(metric, order, keep)
+    elif values is not None and not state.current().common.sinks:
+        frame.note("“{name}” is undefined without sinks.", name=METRICS[name].name)
     elif values is not None:
         frame.note(METRICS[name].why_none(site))
     measure = measure_of(trace, site)
@@ -221,9 +230,10 @@ def show(trace: "Trace") -> None:
 
 def _metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer head"]] | None:
     """The metrics of all heads; of a long text they take a while, and meanwhile there is their progress."""
+    sinks = state.current().common.sinks
     if not attention.is_long(trace, site):
-        return attention.head_metrics(trace, site)
-    task = attention.metrics_task(trace, site)
+        return attention.head_metrics(trace, site, sinks=sinks)
+    task = attention.metrics_task(trace, site, sinks=sinks)
     return long_work.outcome(task, _("Compute metrics"), key="metrics", start=True)
 
 
@@ -261,6 +271,8 @@ def _show_pictures(
                 frame.caption("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
             elif signs := signs_said(site):
                 terms.caption(signs)
+            if not state.current().common.sinks:
+                terms.caption(captions.of_tiles_without_sinks(trace, site))
             if state.current().common.whole_words:
                 # Else it is explained beside the open head; of the tiles, those who point at one see tokens.
                 captions.show_sign(trace)

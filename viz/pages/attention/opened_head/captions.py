@@ -4,15 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import streamlit as st
 
 from viz.access import attention, models
 from viz.pictures.component import Component
 from viz.selection import state
 from viz.selection.choices import Common, DrawnAs
-from viz.text import messages, written
+from viz.text import written
 from viz.text.messages import _, said, shown
-from viz.ui import controls, finding, head_metrics
+from viz.text.written import percent
+from viz.ui import finding, head_metrics, token_labels
 from viz.ui.head_metrics import MEASURES, Measure
 
 if TYPE_CHECKING:
@@ -62,15 +64,18 @@ def show_sign(trace: "Trace") -> None:
         st.caption(_("▁ begins a word"), width="content")
 
 
-def special_tokens(trace: "Trace") -> str:
-    """The special tokens of this text, as people write them."""
-    there = dict.fromkeys(token for token in trace.source_tokens + trace.target_tokens if token in trace.special_tokens)
-    names = list(there)[:3]
-    if not names:
-        return _("tokens without text")
-    if len(names) == 1:
-        return controls.plain(names[0])
-    return controls.plain(messages.with_and((messages.with_commas(names[:-1]), names[-1])))
+def of_tiles_without_sinks(trace: "Trace", site: str) -> str:
+    """Which keys the tiles of all heads leave out, and what these hold."""
+    if attention.is_long(trace, site):
+        return _("Tiles of such a long text, layer by layer, keep the sinks.")
+    held = [attention.held_by_sinks(trace, site, layer) for layer in range(trace.layers_of(site))]
+    low, middle, high = np.quantile(np.concatenate(held), (0, 0.5, 1))
+    message = (
+        "Sinks are left out, their columns are empty: {named}. They hold {middle} of the weight of the median head "
+        "({low} to {high}); metrics go without them, and nothing is renormalised."
+    )
+    ends = {"low": percent(low), "middle": percent(middle), "high": percent(high)}
+    return _(message, named=token_labels.sinks_named(trace, site), **ends)
 
 
 def of_overview(opened: attention.LongHead, measure: Measure) -> str:
@@ -106,10 +111,14 @@ def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> s
     sentences = [shown(meaning), f"${formula}$"]
     if common.whole_words and attention.has_words_of_several(trace, site):
         sentences.append(_("For a word of several tokens, weights are summed over keys and averaged over queries."))
-    if not common.special_tokens and measure.is_share:
-        sentences.append(_("Special tokens are hidden, so rows do not sum to 1."))
-    elif not common.special_tokens:
-        sentences.append(_("Special tokens are hidden."))
+    if not common.sinks:
+        held = attention.held_by_sinks(trace, site, common.layer)
+        message = (
+            "Sinks are left out as keys: {named}. They hold {share} of this head's weight; nothing is renormalised, so "
+            "rows of shares do not sum to 1."
+        )
+        share = percent(float(held[common.head] if measure.is_per_head else held.mean()))
+        sentences.append(_(message, named=token_labels.sinks_named(trace, site), share=share))
     if not measure.is_per_head:
         sentences.append(_("All heads are combined here, so there is no head to choose."))
     return "  \n".join(sentences)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Positions of the kept query and key.
 Cell = tuple[int | None, int | None]
 Opened = attention.OpenedLayer | attention.LongHead
-_NOTHING_LEFT: Final = said("There are only special tokens here: show them to see something.")
+_NOTHING_LEFT: Final = said("There are only sinks here: show them to see something.")
 
 
 def _settings(trace: "Trace", site: str) -> None:
@@ -57,7 +57,7 @@ def _settings(trace: "Trace", site: str) -> None:
             shown(MEASURES[state.current().common.measure].label),
             key="open-head-more",
             icon=":material/tune:",
-            help=_("Measure, layer, head and special tokens"),
+            help=_("Measure, layer, head and sinks"),
             on_change="rerun",
         )
         controls.whole_words(attention.has_words_of_several(trace, site), attention.has_runs(trace, site))
@@ -80,11 +80,7 @@ def _settings(trace: "Trace", site: str) -> None:
         controls.layer(trace.layers_of(site))
         controls.head(trace.heads_of(site), disabled=not MEASURES[name].is_per_head)
     with more:
-        controls.switch(
-            "special_tokens",
-            _("Special tokens"),
-            _("Shows {named}, to which heads often attend.", named=captions.special_tokens(trace)),
-        )
+        controls.sinks()
 
 
 def show(trace: "Trace", site: str, addresses: Mapping[str, str], row: str) -> None:

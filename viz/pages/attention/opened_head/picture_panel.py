@@ -139,7 +139,7 @@ def over_picture(trace: "Trace", site: str) -> PictureData:
         rows=grouped(attention.focus_axes(trace, site)[0], queries.groups),
         rows_write=trace.rows_write(site),
         is_self=is_self,
-        shows_special=common.special_tokens,
+        shows_special=common.sinks,
         number=shown(measure.number),
         title=head_label(common.layer, head if measure.is_per_head else None),
         query=query,
@@ -151,7 +151,7 @@ def over_picture(trace: "Trace", site: str) -> PictureData:
 def view_of(site: str) -> MatrixView:
     """The rows and columns over a picture: patches are neither joined to words nor left out, words are as chosen."""
     common = state.current().common
-    return MatrixView(common.measure, whole_words=common.whole_words and site == CROSS, special_tokens=True)
+    return MatrixView(common.measure, whole_words=common.whole_words and site == CROSS, sinks=True)
 
 
 def _choose(trace: "Trace", site: str, row: int) -> None:

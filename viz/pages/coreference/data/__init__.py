@@ -111,6 +111,7 @@ class Row:
     groups: tuple[Positions, ...]  #: the tokens of each
     #: role → the columns that hold it; empty where no column is a source token of the case.
     marked: Mapping[str, Positions]
+    held: Float[np.ndarray, "head"] | None = None  #: what sinks hold, shown as columns or not
 
     def at(self, columns: Positions) -> "Row":
         """The same with these columns only, none of them marked."""
@@ -309,17 +310,21 @@ def opened_row(
     *,
     measure: Measure,
     whole_words: bool,
+    sinks: bool = True,
 ) -> Row:
-    """The mean of these rows in a layer, over tokens or whole words, with the columns of the case's three spans."""
+    """The mean of these rows in a layer, over tokens or whole words, with sinks or without, with the columns of the
+    case's three spans, and what sinks hold.
+    """
     values = model_pronoun_rows.measured_rows(reader, trace, site, layer, rows, MEASURES[measure])
-    keys = trace.axes(site, whole_words=whole_words)[1]
+    keys = trace.axes(site, whole_words=whole_words, sinks=sinks)[1]
+    held = values[:, :, list(trace.sinks(site))].sum(-1).mean(-1).numpy()
     joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
     joined.setflags(write=False)
     holds_case = model_pronoun_rows.reads_sentence(trace, site) or site == CROSS
     read = read_case(reader, case) if case is not None and holds_case else None
     pieces = () if read is None or isinstance(read, str) else read.pieces
     columns = [sorted({i for piece in span if (i := keys.index_of(piece)) is not None}) for span in pieces]
-    return Row(joined, keys.labels, keys.groups, dict(zip(ROLES, map(tuple, columns), strict=False)))
+    return Row(joined, keys.labels, keys.groups, dict(zip(ROLES, map(tuple, columns), strict=False)), held)
 
 
 @cached(max_entries=MAX_WEIGHTS)

@@ -24,26 +24,31 @@ MOST_MOMENTS: Final = 80
 
 
 @cached(max_entries=MAX_FILMS)
-def film(trace: "Trace", writer: "Writer", timed_by: word_times.Heads = ()) -> component.PlayerData:
+def film(
+    trace: "Trace", writer: "Writer", timed_by: word_times.Heads = (), *, sinks: bool = True
+) -> component.PlayerData:
     """Every step of a trace with all its weights and its distribution, ready to be sent.
 
-    With a sound, its words have the times that these heads give them.
+    With a sound, its words have the times that these heads give them. Without sinks, weights on these are 0.
     """
     before = trace.rows_before
     titles = component.TWO_ATTENTIONS if CROSS in trace.sites else component.ONE_ATTENTION
     of_source = FocusAxis("source")
     if DECODER not in trace.sites:
-        titles, sources, cross = component.SOURCE_ALONE, trace.source_tokens, attention.all_weights(trace, CROSS)
+        titles, sources, cross = (
+            component.SOURCE_ALONE,
+            trace.source_tokens,
+            attention.all_weights(trace, CROSS, sinks=sinks),
+        )
         own = np.zeros((*cross.shape[:3], cross.shape[2]), np.float32)
     elif titles == component.TWO_ATTENTIONS:
-        own = _told_together(attention.all_weights(trace, DECODER, slice(before, None)), before)
+        own = _told_together(attention.all_weights(trace, DECODER, slice(before, None), sinks=sinks), before)
         groups = blocks(trace)
         sources = block_names(trace, groups)
-        layers = (trace.weights(CROSS, layer, rows=slice(before, None)) for layer in range(trace.layers_of(CROSS)))
-        cross = np.stack([over_blocks(layer.numpy(), groups) for layer in layers])
+        cross = over_blocks(attention.all_weights(trace, CROSS, slice(before, None), sinks=sinks), groups)
         of_source = FocusAxis("source", groups=groups if len(groups) < len(trace.source_tokens) else None)
     else:
-        own = attention.all_weights(trace, DECODER, slice(before, None))
+        own = attention.all_weights(trace, DECODER, slice(before, None), sinks=sinks)
         # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
         sources, cross, own = trace.target_tokens[:before], own[..., :before], own[..., before:]
         of_source = FocusAxis("target", groups=None if before else ((),))

@@ -18,8 +18,8 @@ from viz.selection.branch_codes import ORIGINAL
 from viz.selection.choices import NO_FILTER
 from viz.text.html import word_changes
 from viz.text.messages import _, plural
-from viz.text.written import CROSS, DECODER, file_name
-from viz.ui import formulas, frame, head_metrics, present, terms
+from viz.text.written import CROSS, DECODER, file_name, head_label, percent
+from viz.ui import controls, formulas, frame, head_metrics, present, terms, token_labels
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -63,13 +63,14 @@ def show(trace: "Trace") -> None:
     writer = models.writer(selection.model)
     has_times = word_times.are_there(trace) and not word_times.why_none(writer)
     timed_by = word_times.chosen_heads(writer, selection) if has_times else ()
-    film = data.film(trace, writer, timed_by)
+    sinks = controls.sinks() if not present.is_on() else selection.common.sinks
+    film = data.film(trace, writer, timed_by, sinks=sinks)
     asked = wished(film, key="player")
     if asked is not None:
         state.put(_with_player(selection, asked.state))
         trace = _written(asked, trace)
         selection = state.current().for_model(trace.shapes)
-        film = data.film(trace, writer, timed_by)
+        film = data.film(trace, writer, timed_by, sinks=sinks)
     _show_change(trace)
     player = decode_player(
         film,
@@ -82,6 +83,8 @@ def show(trace: "Trace") -> None:
         asks=not selection.decoding.branch and attention.can_ask_why(trace, models.reader(selection.model)),
     )
     state.put(_with_player(selection, player))
+    if not sinks:
+        _say_held(trace)
     steps.follow(trace)
     # Always there, so that what stands below it is not built anew, and keeps the focus.
     with st.container(gap=None):
@@ -97,6 +100,18 @@ def show(trace: "Trace") -> None:
         # The rest of the page follows.
         sleep(_SENT)
         st.rerun()
+
+
+def _say_held(trace: "Trace") -> None:
+    """Which keys are left out, and what they hold in the open head."""
+    selection = state.current().for_model(trace.shapes)
+    layer, head = selection.common.layer, selection.common.head
+    named = []
+    for site in (site for site in (CROSS, DECODER) if site in trace.shapes and layer < trace.layers_of(site)):
+        share = percent(float(attention.held_by_sinks(trace, site, layer)[head]))
+        what = {"head": head_label(layer, head, site), "tokens": token_labels.sinks_named(trace, site)}
+        named.append(_("{head}: {share} on {tokens}", share=share, **what))
+    st.caption(_("Sinks are left out: their columns are 0, and nothing is renormalised. {held}", held="; ".join(named)))
 
 
 def _show_branches(trace: "Trace") -> None:

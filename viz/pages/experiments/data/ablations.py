@@ -245,7 +245,7 @@ def open_head(trace: Trace, site: str, layer: int | None, head: int | None) -> O
         return None
     weights = trace.weights(site, found[0], [found[1]])[0].numpy()
     weights.setflags(write=False)
-    queries, keys = shown_axes(trace, site, MatrixView("weights", whole_words=False, special_tokens=True))
+    queries, keys = shown_axes(trace, site, MatrixView("weights", whole_words=False, sinks=True))
     return OpenHead(*found, weights, queries.labels, keys.labels)
 
 
