@@ -91,6 +91,9 @@ def coreference_report(name: str, scores: CoreferenceScores) -> str:
 def atlas_report(atlas: Atlas) -> str:
     """What `python -m model atlas` prints: for every metric and site the highest head, of error rates the lowest."""
     lines = [f"{atlas.sentences} sentences, {sum(atlas.skipped.values())} skipped"]
+    if atlas.held is not None:
+        held = f"{np.nanmean(atlas.held):.3f}"
+        lines.append(f"sinks are left out as keys; they held {held} of the weight, on average over all heads")
     lines += [*skipped_lines(atlas.skipped), "", f"{'':<18}" + "".join(f"{site:>30}" for site in SITES)]
     for name, table in atlas.metrics.items():
         is_error = name.endswith(AER)
@@ -213,6 +216,7 @@ def atlas_json(atlas: Atlas) -> dict[str, Any]:
         "figures": {name: _by_site(table.tolist()) for name, table in atlas.metrics.items()},
         "intervals": {name: _by_site(ends.tolist()) for name, ends in atlas.intervals.items()},
         "rows": {name: dict(zip(SITES, rows, strict=True)) for name, rows in atlas.rows.items()},
+        "held_by_sinks": None if atlas.held is None else _by_site(atlas.held.tolist()),
         "strongest": {name: dict(zip(SITES, table.tolist(), strict=True)) for name, table in atlas.strongest.items()},
     }
 
