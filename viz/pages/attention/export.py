@@ -212,7 +212,7 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
             trace,
             _("Metrics of heads"),
             inside,
-            lambda: trace_tables.metrics(attention.head_metrics(trace, site)),
+            lambda: trace_tables.metrics(attention.head_metrics(trace, site, sinks=state.current().common.sinks)),
             f"{site} metrics",
             _HEAD * heads,
         )

@@ -32,7 +32,8 @@ def _side_by_side() -> Snippet:
     if any(isinstance(each, str) for each in both):
         rows_of = line("sides = {}  # text, rows", list(zip(texts, found, strict=True)))
         measured = line("measured_rows(reader, trace, {}, {}, at, {})", site, common.layer, measure)
-        keys = line("trace.axes({}, whole_words={})[1].groups", site, common.whole_words)
+        left_out = "" if common.sinks else ", sinks=False"
+        keys = line(f"trace.axes({{}}, whole_words={{}}{left_out})[1].groups", site, common.whole_words)
         of_row = f"attention_between_words({measured}, [range(len(at))], {keys})[:, 0]"
         rows = f"rows = [{of_row} for text, at in sides for trace in [reader.trace(text)]]  # [head, key]"
         return of_reader({functions: "measured_rows", "words": "attention_between_words"}, rows_of, rows)

@@ -255,6 +255,17 @@ def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny: None) -> None:
         assert any("For a key word of several tokens" in caption.value for caption in app.caption) == words
 
 
+def test_rows_without_sinks_have_no_columns_for_them_and_say_what_these_hold(tiny: None) -> None:
+    app = comparing(words=0)
+    assert not any("Sinks are left out" in caption.value for caption in app.caption)
+    healthy(app.toggle(key="sinks").set_value(False).run())
+    shown = [axis for chart in charts(app) if (axis := chart["layout"].get("xaxis2", {}).get("ticktext"))]
+    assert shown
+    assert not {".", "&lt;/s&gt;"} & {label for labels in shown for label in labels}
+    assert any("in the open head they hold 0." in caption.value for caption in app.caption)
+    assert app.query_params["special"] == ["False"]
+
+
 def words_of(app: AppTest) -> list[dict[str, Any]]:
     return [header for header, _ in sent_to(app, "word_picker")]
 
