@@ -25,7 +25,7 @@ from model.training.film import MOST_SENTENCES, MOST_TOKENS, Film, FilmSentence,
 from model.training.film_recorder import SENTENCES
 
 #: Frames and weights of a film beyond which every second frame goes, and heads of one attention that are shown.
-MOST_FRAMES, MOST_WEIGHTS, MOST_HEADS = 60, 6_000_000, 256
+MOST_FRAMES, MOST_WEIGHTS, MOST_HEADS = 60, 6_000_000, 1_024
 #: Sentences that are read where none are given: short, everyday, with a translation for models of two stacks.
 DEFAULT: Final = tuple((source, target) for source, target, _links in SENTENCES[:4])
 #: What an output calls the weights of a site, for models of two stacks and of one.

@@ -82,6 +82,19 @@ def test_in_a_loop_of_ones_own_frames_and_modes_are_kept_and_the_file_stays_smal
     np.testing.assert_allclose(found, torch.stack(expected)[:, 0].detach().numpy(), atol=0.5 / 255 + 1e-6)
 
 
+def test_a_model_of_many_heads_has_fewer_frames_and_opens(tmp_path: Path) -> None:
+    folder, file = save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "film.npz"
+    config = transformers.AutoConfig.from_pretrained(folder, n_layer=25, n_head=16, n_embd=32)
+    transformers.AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    loop(folder, file, 5, every=1, sentences=TEXTS[:2])
+    opened = data.read(file.read_bytes(), file.name)
+    view = data.view(opened, 1, "decoder.self", "first")
+    assert (view.layers, view.heads, opened.film.steps) == (25, 16, (0, 1, 2, 3, 4, 5))
+    first = data.metrics(opened, "decoder.self")["first"][5, 24, 15]
+    of_both = [sentence.weights["decoder.self"][5, 24, 15, 1:, 0] / 255 for sentence in opened.film.sentences]
+    assert first == pytest.approx(np.concatenate(of_both).mean(), abs=1e-6)
+
+
 def test_what_cannot_be_watched_is_said(tmp_path: Path) -> None:
     folder, file = save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "film.npz"
     loop(folder, file, 1, every=1, sentences=TEXTS[:1])

@@ -122,7 +122,7 @@ def nearest_frame(steps: Sequence[int], step: int) -> int:
 FILE: Final = "film.npz"
 #: The most weights and the most heads of one attention in a film that this page reads.
 MOST_WEIGHTS: Final = 8_000_000
-MOST_HEADS: Final = 256
+MOST_HEADS: Final = 1_024
 MAX_FILMS, MAX_VIEWS, MAX_NUMBERS = 4, 8, 24
 
 
