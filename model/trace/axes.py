@@ -44,10 +44,12 @@ class Axis:
         return Axis(tuple(self.labels[i] for i in kept), tuple(self.groups[i] for i in kept))
 
     def without(self, positions: Collection[int], tokens: Sequence[str]) -> "Axis":
-        """The same axis without the tokens at some positions; a word that keeps others is spelled by these alone."""
+        """The same axis without the tokens at some positions; a word that keeps some is spelled from the first of these
+        to the last.
+        """
         kept = [tuple(position for position in group if position not in positions) for group in self.groups]
         labels = (
-            label if len(left) == len(group) else spelled([tokens[position] for position in left])
+            label if len(left) == len(group) else spelled(tokens[left[0] : left[-1] + 1] if left else ())
             for label, group, left in zip(self.labels, self.groups, kept, strict=True)
         )
         shown = [(label, left) for label, left in zip(labels, kept, strict=True) if left]

@@ -16,9 +16,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from socket import create_connection
 from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -72,9 +73,13 @@ def configuration(folder: Path, port: int, servers: Sequence[str]) -> str:
 def proxied(folder: Path, servers: Sequence[str]) -> Iterator[str]:
     """nginx before two servers; its address."""
     port, file = free_port(), folder / "nginx.conf"
-    file.write_text(configuration(folder, port, servers))
+    file.write_text(configuration(folder, port, servers), encoding="utf-8")
     proxy = subprocess.Popen(["nginx", "-c", str(file), "-p", str(folder), "-g", "daemon off;"])
     try:
+        while proxy.poll() is None:
+            with suppress(OSError), create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.05)
         yield f"http://127.0.0.1:{port}"
     finally:
         proxy.terminate()

@@ -19,7 +19,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
+from model.checked import parsed
+from model.errors import CheckpointError
 from model.file_writing import make_folder, write_text
+from model.folder_files import read_file
 from model.temporary_folders import locked
 from viz.server import limits
 
@@ -27,6 +30,8 @@ from viz.server import limits
 LASTS: Final = 3_600.0
 #: Classes at once, and of one viewer; questions of a class, viewers of a question: what is beyond is not counted.
 MOST_CLASSES, MOST_OF_ONE, MOST_QUESTIONS, MOST_VIEWERS = 100, 5, 200, 500
+#: Bytes of the file of a class.
+LARGEST: Final = 1 << 24
 
 
 @dataclass
@@ -52,8 +57,9 @@ class ClassFiles(MutableMapping[str, AskedClass]):
 
     def __getitem__(self, code: str) -> AskedClass:
         try:
-            return AskedClass(**json.loads(self._file(code).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
+            file = self._file(code)
+            return AskedClass(**parsed(read_file(file.parent, file.name, LARGEST).decode("utf-8")))
+        except (OSError, CheckpointError, ValueError, TypeError) as error:
             raise KeyError(code) from error
 
     def __setitem__(self, code: str, value: AskedClass) -> None:
@@ -87,7 +93,7 @@ class ClassAnswers:
     def _alone(self) -> Iterator[None]:
         """Meanwhile no other thread and no other server changes a class."""
         if self._folder is not None:
-            make_folder(self._folder)
+            make_folder(self._folder, self._folder.parent)
         with self._lock, nullcontext() if self._folder is None else locked(self._folder):
             yield
 

@@ -94,7 +94,7 @@ def sinks() -> bool:
     """Whether keys are shown on which heads rest that have nothing to do."""
     help_text = _(
         "Off leaves out as keys what heads attend to when they have nothing to do: special tokens, punctuation and the "
-        "first token that a decoder reads. What they hold is said; the rest is not renormalised."
+        "first token that a decoder reads. What they have of the weight is said; the rest is not renormalised."
     )
     return switch("sinks", _("Sinks"), help_text)
 

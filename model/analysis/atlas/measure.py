@@ -331,7 +331,8 @@ class Survey:
     def held(self, total: Partial) -> Table:
         """The mean share of their weight that heads give to sinks."""
         means = {
-            site: torch.as_tensor(total.sums[f"held/{site}"]) / total.sums[f"held_rows/{site}"] for site in self.heads
+            site: torch.as_tensor(total.sums[f"held/{site}"]) / int(total.sums[f"held_rows/{site}"])
+            for site in self.heads
         }
         return self.by_head(means)
 

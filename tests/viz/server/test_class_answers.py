@@ -105,18 +105,18 @@ SECRET = '{"host": "h", "last": 9e9, "questions": {"q": {"a": 1}}}'
 
 @pytest.mark.parametrize("code", ["../secret", "0" * 9, "0A000000", "", "/"])
 def test_a_code_of_an_address_names_no_other_file(tmp_path: Path, code: str) -> None:
-    (tmp_path / "secret.json").write_text(SECRET)
+    (tmp_path / "secret.json").write_text(SECRET, encoding="utf-8")
     classes = ClassAnswers(folder=tmp_path / "classes")
     classes.answer(code, "q", "b", 1)
     classes.end(code)
     assert not classes.is_open(code)
     assert classes.counts(code, "q", 1) == [0]
-    assert (tmp_path / "secret.json").read_text() == SECRET
+    assert (tmp_path / "secret.json").read_text(encoding="utf-8") == SECRET
 
 
 def test_a_damaged_file_is_no_class(tmp_path: Path) -> None:
     classes = ClassAnswers(folder=tmp_path)
     code, other = classes.begin("t"), classes.begin("t")
     for content in ("", "[1]", '{"host": 1}', "\ud800"):
-        (tmp_path / f"{code}.json").write_text(content, errors="surrogatepass")
+        (tmp_path / f"{code}.json").write_text(content, encoding="utf-8", errors="surrogatepass")
         assert [classes.is_open(each) for each in (code, other)] == [False, True]

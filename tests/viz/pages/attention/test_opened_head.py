@@ -131,14 +131,14 @@ def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
 
 @pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
 def test_sinks_left_out_with_what_they_hold_and_joined_words_are_said(app: AppTest, drawn: str) -> None:
-    opened(app, drawn=drawn)
+    opened(app, drawn=drawn, site="encoder.self", layer=1, head=2)
     assert "do not sum to 1" not in captions(app)
     assert "weights are summed over keys and averaged over queries" in captions(app)
     app.toggle(key="sinks").set_value(False).run()
     trace, _layer = layer_of(app)
     keys = [at for at, token in enumerate(trace.source_tokens) if token in ("</s>", ".", "▁.")]
-    held = trace.weights("encoder.self", 0)[0][:, keys].sum(1).mean()
-    assert f"They hold {percent(float(held))} of this head's weight; nothing is renormalised" in captions(app)
+    held = trace.weights("encoder.self", 1)[2][:, keys].sum(1).mean()
+    assert f"They have {percent(float(held))} of this head's weight; nothing is renormalised" in captions(app)
     tokens = lines(app)[0]["keyTokens"] if drawn == "Lines" else heatmap(app)[0]["columnTokens"]
     assert tokens == FREE
     assert "words" not in app.query_params
@@ -156,7 +156,7 @@ def test_tiles_metrics_and_lists_leave_sinks_out_too(app: AppTest) -> None:
     for before, (tiles, _) in zip(first, sent_to(app, "tile_keeper"), strict=True):
         assert tiles["address"] != before["address"]
         assert tiles["leftOut"]
-    assert "They hold" in captions(app)
+    assert "They have" in captions(app)
     assert "is undefined without sinks" in " ".join(one.value for one in app.info)
     # The key of the cell that is kept is the decoder's first token.
     assert "is a sink, and sinks are left out" in captions(app)

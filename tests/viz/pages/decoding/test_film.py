@@ -76,7 +76,7 @@ def test_a_film_without_sinks_has_nothing_on_them_and_says_what_they_held(app: A
     assert "Sinks are left out" not in " ".join(one.value for one in app.caption)
     page_run.healthy(app.toggle(key="sinks").set_value(False).run())
     assert "Sinks are left out: their columns are 0" in " ".join(one.value for one in app.caption)
-    assert app.query_params["special"] == ["False"]
+    assert app.query_params["special"] == "False"
 
 
 def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_step(app: AppTest) -> None:

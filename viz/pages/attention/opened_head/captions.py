@@ -71,7 +71,7 @@ def of_tiles_without_sinks(trace: "Trace", site: str) -> str:
     held = [attention.held_by_sinks(trace, site, layer) for layer in range(trace.layers_of(site))]
     low, middle, high = np.quantile(np.concatenate(held), (0, 0.5, 1))
     message = (
-        "Sinks are left out, their columns are empty: {named}. They hold {middle} of the weight of the median head "
+        "Sinks are left out, their columns are empty: {named}. They have {middle} of the weight of the median head "
         "({low} to {high}); metrics go without them, and nothing is renormalised."
     )
     ends = {"low": percent(low), "middle": percent(middle), "high": percent(high)}
@@ -114,7 +114,7 @@ def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> s
     if not common.sinks:
         held = attention.held_by_sinks(trace, site, common.layer)
         message = (
-            "Sinks are left out as keys: {named}. They hold {share} of this head's weight; nothing is renormalised, so "
+            "Sinks are left out as keys: {named}. They have {share} of this head's weight; nothing is renormalised, so "
             "rows of shares do not sum to 1."
         )
         share = percent(float(held[common.head] if measure.is_per_head else held.mean()))
