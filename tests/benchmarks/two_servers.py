@@ -28,7 +28,7 @@ from streamlit.proto.Common_pb2 import StringArray
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed
 
-from tests.benchmarks.crowd import header_of, make_root, sentence, youngest_child
+from tests.benchmarks.crowd import header_of, make_root, resident, sentence, youngest_child
 from tests.benchmarks.students import MODEL, PATIENCE, PLAYER, Class, at_share, report, student
 from tests.benchmarks.wire_viewer import WireViewer, browser_cookie
 from tests.browser.conftest import free_port, streamlit_server
@@ -171,6 +171,8 @@ async def visit(url: str, addresses: Sequence[str], processes: Sequence[int], sh
     await all_of(asyncio.wait_for(film(url, pupil, seen, reopened), PATIENCE) for pupil in pupils)
     seen.took = time.perf_counter() - began - answered
     await stops
+    # What the one that is left has taken by now.
+    seen.most_bytes = resident(processes[1 - stopped])
     print(f"{count} students answered in {answered:.1f} s; {len(reopened)} came back by their address")
     if reopened:
         print(f"  film again: median {at_share(reopened, 0.5):.2f} s, 95 % {at_share(reopened, 0.95):.2f} s")
