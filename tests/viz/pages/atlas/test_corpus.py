@@ -18,7 +18,7 @@ from model.errors import DataError
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
-from tests.viz.sent import sent_to
+from tests.viz.sent import sent_to, unlinked
 from viz.pages.atlas import data
 from viz.pages.atlas.data import files
 from viz.server.background_jobs import Job
@@ -34,7 +34,7 @@ def measured(app: AppTest) -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    return " ".join(element.value for element in app.caption).replace("\\", "")
+    return unlinked(" ".join(element.value for element in app.caption)).replace("\\", "")
 
 
 def test_the_atlas_of_the_checkpoint_opens_at_once(

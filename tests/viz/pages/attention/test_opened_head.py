@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from model import later
 from model.trace.trace import Trace
 from tests.viz.page_run import app_of, opened, traced
-from tests.viz.sent import sent_to, unpack
+from tests.viz.sent import sent_to, unlinked, unpack
 from viz.access import attention, models
 from viz.access.attention import MatrixView, OpenedLayer
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, read_view
@@ -46,7 +46,7 @@ def lines(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
 
 
 def captions(app: AppTest) -> str:
-    return " ".join(element.value for element in app.caption)
+    return unlinked(" ".join(element.value for element in app.caption))
 
 
 def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLayer]:

@@ -233,7 +233,7 @@ def test_one_word_in_two_roles_gets_a_sentence_and_the_rows_stay(tiny: None) -> 
 
 def test_what_one_attention_or_measure_lacks_is_said_and_not_drawn(tiny: None) -> None:
     app = comparing(site="decoder.self")
-    assert "neither candidate is among the tokens" in app.info[0].value
+    assert "neither candidate is among the tokens" in unlinked(app.info[0].value)
     assert not maps(app)
     app.segmented_control(key="measure").set_value("rollout").run()
     app.session_state["one-layer"] = True
@@ -252,7 +252,7 @@ def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny: None) -> None:
             if chart["data"][0].get("colorbar", {}).get("title", {}).get("text") == "weight"
         ]
         assert rows[0]["layout"]["xaxis2"]["ticktext"][-3:] == keys
-        assert any("For a key word of several tokens" in caption.value for caption in app.caption) == words
+        assert any("For a key word of several tokens" in unlinked(caption.value) for caption in app.caption) == words
 
 
 def test_rows_without_sinks_have_no_columns_for_them_and_say_what_these_hold(tiny: None) -> None:
@@ -262,7 +262,7 @@ def test_rows_without_sinks_have_no_columns_for_them_and_say_what_these_hold(tin
     shown = [axis for chart in charts(app) if (axis := chart["layout"].get("xaxis2", {}).get("ticktext"))]
     assert shown
     assert not {".", "&lt;/s&gt;"} & {label for labels in shown for label in labels}
-    assert any("in the open head they have 0." in caption.value for caption in app.caption)
+    assert any("in the open head they have 0." in unlinked(caption.value) for caption in app.caption)
     assert app.query_params["special"] == "False"
 
 
