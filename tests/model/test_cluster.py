@@ -271,7 +271,7 @@ def test_commands_join_a_cluster_by_its_scheduler_file(
     changed = deepcopy(writer.model)
     with torch.no_grad():
         for number, parameter in enumerate(changed.parameters()):
-            parameter *= 1 + number % 3 / 10
+            parameter.mul_(1 + number % 3 / 10)
     save_checkpoint(tmp_path / "changed", changed, writer.tokenizer, card="For a test.\n")
     texts, file = tmp_path / "texts.txt", tmp_path / "scheduler.json"
     texts.write_text("\n".join(text for text, _ in CORPUS), encoding="utf-8")

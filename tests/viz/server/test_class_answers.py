@@ -1,5 +1,6 @@
 """What a class answers is counted once for each viewer, within bounds, in memory or for all servers of a folder."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +17,11 @@ Made = Callable[..., ClassAnswers]
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> Made:
     """Makes the answers of a server; two of them share a folder, where they have one."""
     folder = tmp_path / "classes" if request.param == "folder" else None
-    return lambda *clock: ClassAnswers(*clock, folder=folder)
+
+    def make(clock: Callable[[], float] = time.time) -> ClassAnswers:
+        return ClassAnswers(clock, folder)
+
+    return make
 
 
 def test_each_viewer_has_one_answer_which_can_be_changed_and_taken_back(made: Made) -> None:

@@ -17,12 +17,12 @@ from model.analysis.metrics.head_metrics import (
     check_heads,
     film_metrics,
     head_metrics,
-    is_punctuation,
     rank_correlation,
     ranked,
 )
 from model.errors import EditError
 from model.nn.attention import attention_weights
+from model.trace.axes import is_punctuation
 from model.training.film import Film, FilmSentence, Links
 from tests.model.analysis.atlas.test_measure import slow_rows
 
