@@ -7,7 +7,7 @@ import streamlit as st
 
 from viz.selection import state
 from viz.server import viewers
-from viz.server.viewers import CLASSES
+from viz.server.class_answers import classes
 from viz.text.messages import _, plural
 from viz.ui import frame
 from viz.ui.controls import plain
@@ -30,9 +30,9 @@ def ask(question: str, options: Sequence[str], *, has_answered: bool) -> None:
                 "“End the count” forgets them, as does an hour without an answer."
             ),
         )  # fmt: skip
-    elif not CLASSES.is_open(code):
+    elif not classes().is_open(code):
         frame.caption("The count of this class has ended: answers are no longer counted.")
-    elif CLASSES.is_host(code, viewers.browser()):
+    elif classes().is_host(code, viewers.browser()):
         st.fragment(bars, run_every=INTERVAL)(code, question, options)
         st.button(_("End the count"), key="class-end", icon=":material/stop:", type="tertiary", on_click=_end)
     elif has_answered:
@@ -42,17 +42,17 @@ def ask(question: str, options: Sequence[str], *, has_answered: bool) -> None:
 
 
 def _begin() -> None:
-    state.choose(classroom=CLASSES.begin(viewers.browser()))
+    state.choose(classroom=classes().begin(viewers.browser()))
 
 
 def _end() -> None:
-    CLASSES.end(state.current().learn.classroom)
+    classes().end(state.current().learn.classroom)
     state.choose(classroom="")
 
 
 def bars(code: str, question: str, options: Sequence[str]) -> None:
     """How many of a class chose each option."""
-    counts = CLASSES.counts(code, question, len(options))
+    counts = classes().counts(code, question, len(options))
     total = sum(counts)
     with st.container(key="class-bars"):
         frame.caption(plural("{count} answer of the class", "{count} answers of the class", total))
