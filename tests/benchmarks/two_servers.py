@@ -88,7 +88,7 @@ def proxied(folder: Path, servers: Sequence[str]) -> Iterator[str]:
 
 def served_by(url: str, pupil: Pupil) -> None:
     """Ask for a file, as a browser does, and note which server gave it."""
-    with urlopen(Request(f"{url}/_stcore/host-config", headers={"Cookie": pupil.cookie}), timeout=60) as answer:
+    with urlopen(Request(f"{url}/_stcore/health", headers={"Cookie": pupil.cookie}), timeout=60) as answer:
         pupil.servers.append(str(answer.headers[SERVED_BY]))
 
 

@@ -67,7 +67,7 @@ def finished(visit: Coroutine[Any, Any, Found]) -> Found:
 
 def browser_cookie(url: str) -> str:
     """The cookies that a browser gets with its first page, and sends with all its tabs."""
-    with urlopen(f"{url}/_stcore/host-config", timeout=60) as answer:
+    with urlopen(f"{url}/_stcore/health", timeout=60) as answer:
         return "; ".join(cookie.partition(";")[0] for cookie in answer.headers.get_all("Set-Cookie"))
 
 
