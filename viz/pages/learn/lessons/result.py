@@ -10,7 +10,7 @@ from viz.pages.learn.lessons import classroom, final_test
 from viz.pages.learn.lessons.lesson import Lesson
 from viz.selection import state
 from viz.server import viewers
-from viz.server.viewers import CLASSES
+from viz.server.class_answers import classes
 from viz.text.messages import _
 from viz.ui import frame
 
@@ -45,7 +45,7 @@ def _of_class(test: Lesson, right: int) -> None:
     bands = [_("{low} to {high} right", low=low, high=high) for low, high in zip(BANDS, ends, strict=True)]
     question = f"{test.name}/result"
     if code := state.current().learn.classroom:
-        CLASSES.answer(code, question, viewers.browser(), sum(right >= low for low in BANDS))
+        classes().answer(code, question, viewers.browser(), sum(right >= low for low in BANDS))
     classroom.ask(question, bands, has_answered=True)
 
 
