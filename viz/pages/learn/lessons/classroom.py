@@ -1,4 +1,4 @@
-"""Ask a class: who begins it sees bars of its answers, which are counted without names (`viz/server/class_answers.py`)."""
+"""Ask a class: who begins it sees bars of its answers, counted without names (`viz/server/class_answers.py`)."""
 
 from collections.abc import Sequence
 from typing import Final
