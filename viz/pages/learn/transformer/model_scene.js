@@ -94,9 +94,12 @@ export class ModelScene {
     const { stacks } = this.columns.header;
     const [margin, gap] = width < TIGHT_BELOW ? TIGHT : ROOMY;
     const count = stacks.reduce((sum, { tokens }) => sum + tokens.length, 0);
-    this.room = clamp(7, (width - margin - gap * stacks.length) / Math.max(count, 1), WIDEST_COLUMN_ROOM);
+    const isPart = stacks.some(({ tokens, total }) => total > tokens.length);
+    // A part of a text or a sound is not seen whole anyway: its names are to be read, and it is scrolled.
+    const least = isPart ? UPRIGHT_BELOW : 7;
+    this.room = clamp(least, (width - margin - gap * stacks.length) / Math.max(count, 1), WIDEST_COLUMN_ROOM);
     const layers = Math.max(...stacks.map((stack) => stack.layers));
-    const below = TOKEN_ROOM + (stacks.some(({ tokens, total }) => total > tokens.length) ? RANGE_ROOM : 0);
+    const below = TOKEN_ROOM + (isPart ? RANGE_ROOM : 0);
     this.level = clamp(26, 380 / (layers + 1), 62);
     if (isPresented(this.walk.root)) {
       // On a projector it fills the screen above the bar.
