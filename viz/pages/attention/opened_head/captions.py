@@ -79,8 +79,10 @@ def of_tiles_without_sinks(trace: "Trace", site: str) -> str:
 
 
 def of_overview(opened: attention.LongHead, measure: Measure) -> str:
-    """Describe the overview of a long text's head, drawn until a person zooms in."""
+    """Describe the overview of a long text's head, drawn until a person zooms in; "" where it is all there is."""
     tall, wide = opened.block
+    if measure.is_share and tall == wide == 1:
+        return ""
     if measure.is_share:
         message = "Zoomed out, each spot is the maximum of {tall} × {wide} values; zoom in to see the exact values."
         return _(message, tall=tall, wide=wide)

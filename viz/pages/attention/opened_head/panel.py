@@ -182,7 +182,8 @@ def _draw_long(
         data = _matrix_data(trace, opened.overview, *sides, site, measure, opened.top, opened.block, source)
         _heatmap(trace, data, opened, addresses)
         _serve(opened.source)
-        terms.caption(captions.of_overview(opened, measure))
+        if caption := captions.of_overview(opened, measure):
+            terms.caption(caption)
     else:
         _lines_of_window(trace, site, layer, measure)
     return True
