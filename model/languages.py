@@ -23,6 +23,7 @@ class Offered:
     writes: tuple[str, ...] = ()
     #: what is read and written until somebody chooses; "" for what the text itself says, or nobody knows.
     chosen: tuple[str, str] = ("", "")
+    note: str = ""  #: a sentence about what is read; "" for none
 
     def with_choice(self, reads: str, writes: str) -> tuple[str, str]:
         """Both languages, where "" leaves what is chosen. Raises an InputTextError if a code is none of the list."""

@@ -27,6 +27,16 @@ from model.sources.picture_file import PartlyHidden, as_image, open_picture
 from model.sources.source import PictureSource
 from model.trace.trace import Trace
 
+#: Between this and its end, what a model is asked about a picture.
+_QUESTION: Final = "<s_question>"
+ASKS: Final = said(
+    "This model can be asked a question about a picture. None is given to it here, so in that task it writes a "
+    "question of its own first."
+)
+OWN_COLOURS: Final = said(
+    "This model reads each picture relative to the mean of its colours, so a part that is hidden, in grey or in the "
+    "mean colour, is to it that mean."
+)
 #: The token of a task; of a longer name, no address keeps which was chosen.
 _TASK: Final = re.compile(r"<s_([\w-]{1,24})>")
 
@@ -160,9 +170,11 @@ class PictureWriter(Seeing, GivenWriter):
         super().__init__(model, pieces, layout, abilities, name=name, digest=digest)
         self.sight = sight
         self._tasks = tasks_of(pieces, self.vocab_size)
+        vocabulary: dict[str, int] = pieces.tokenizer.get_vocab()
+        note = OWN_COLOURS if sight.takes_own_colours else ASKS if _QUESTION in vocabulary else ""
         begun = self._stated("decoder_start_token_id")
         self._told = ("", next((task for task, number in self._tasks.items() if number == begun), ""))
-        self._offered = Offered(writes=tuple(self._tasks), chosen=self._told)
+        self._offered = Offered(writes=tuple(self._tasks), chosen=self._told, note=note)
 
     def begin_before(self, emitted: Sequence[int]) -> tuple[int, ...]:
         """See `TextTracer`: the token of the task, where one is chosen."""

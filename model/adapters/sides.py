@@ -1,14 +1,20 @@
 """Choose which side of a model is read that compares texts with pictures (CLIP, SigLIP): each has an encoder."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from model.abilities import SourceKind
 from model.adapters.base_reader import BaseReader
 from model.adapters.image_reader import ImageReader
 from model.adapters.text_reader import TextReader
+from model.errors import said
 from model.languages import Offered
 from model.reader import Reader
+
+UNPADDED: Final = said(
+    "Texts are read without padding. SigLIP was trained on texts that are padded to 64 tokens, to which all others "
+    "attend, so its attention weights here differ from those with padding."
+)
 
 
 class OneSide(BaseReader):
@@ -19,7 +25,7 @@ class OneSide(BaseReader):
     @property
     def offered(self) -> Offered:
         """See `model.reader.Reader`: what may be read."""
-        return Offered(reads=tuple(self.sides), chosen=(self.abilities.reads, ""))
+        return Offered(reads=tuple(self.sides), chosen=(self.abilities.reads, ""), note=UNPADDED)
 
     def speaking(self, reads: str = "", writes: str = "") -> Any:
         """See `model.reader.Reader`."""

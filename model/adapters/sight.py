@@ -101,6 +101,12 @@ class Sight:
                     raise made._unplaced
         return made
 
+    @property
+    def takes_own_colours(self) -> bool:
+        """Whether each picture is normalised by its own mean and spread, as of Pix2Struct, not by fixed ones."""
+        settings = self.processor
+        return bool(getattr(settings, "do_normalize", False)) and getattr(settings, "image_mean", None) is None
+
     def numbers(self, picture: Image.Image | PartlyHidden) -> dict[str, Tensor]:
         """What the model is given of a picture in red, green and blue.
 
@@ -286,7 +292,7 @@ class Sight:
         picture = picture.picture if isinstance(picture, PartlyHidden) else picture
         values, settings = self._pixels(numbers)[0].float().cpu(), self.processor
         if getattr(settings, "do_normalize", False):
-            if getattr(settings, "image_mean", None) is None:
+            if self.takes_own_colours:
                 # By its own colours.
                 own = torch.from_numpy(np.asarray(picture.resize((values.size(2), values.size(1))), dtype=np.float32))
                 mean, spread = own.mean(), own.std(correction=0).clamp_min(own.numel() ** -0.5)

@@ -261,6 +261,8 @@ def _offered_languages(choice: ModelChoice) -> None:
             # An address asked for it; the page says that the model does not know it.
             labels = {shown[field]: shown[field], **labels}
         controls.dropdown(field, _(label), labels, shown=shown[field])
+    if offered.note:
+        st.caption(_(offered.note))
 
 
 def _fields() -> tuple[Message, Message, Message]:

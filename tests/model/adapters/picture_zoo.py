@@ -39,7 +39,7 @@ _TROCR: Final[dict[str, Any]] = {
     "decoder_start_token_id": 2,
 }  # fmt: skip
 #: Special tokens of a Donut: two of tasks, and what stands around a part of what is written.
-TASKS: Final = ("<s_receipt-v2>", "<s_menu>", "</s_menu>", "<s_letter>")
+TASKS: Final = ("<s_receipt-v2>", "<s_menu>", "</s_menu>", "<s_letter>", "<s_question>", "</s_question>")
 _MEAN: Final[dict[str, Any]] = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.3, 0.25]}
 
 

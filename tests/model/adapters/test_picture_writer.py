@@ -224,7 +224,11 @@ def model_bias(model: Any, part: Part) -> torch.Tensor:
 def test_a_task_is_chosen_by_its_token_where_a_model_has_some(pictures: Folder, looking: Looking) -> None:
     donut = looking("donut")
     assert donut.offered.writes == ("receipt-v2", "letter")
-    assert not looking("beit-trocr").offered.writes
+    assert "None is given to it" in donut.offered.note
+    plain = looking("beit-trocr").offered
+    assert not plain.writes
+    assert not plain.note
+    assert "the mean of its colours" in looking("pix2struct").offered.note
     model, given = eager(pictures("donut"))
     names: Any = transformers.AutoTokenizer.from_pretrained(pictures("donut"))
     written: dict[str, Any] = {}

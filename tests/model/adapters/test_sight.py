@@ -41,6 +41,7 @@ def test_either_side_attends_as_in_the_library(sided: tuple[str, Path, Reader, A
     kind, folder, reader, theirs = sided
     assert (sides_in(folder), reads_in(folder)) == (("picture", "text"), "picture")
     assert reader.offered.reads == ("picture", "text")
+    assert "without padding" in reader.offered.note
     trace = look(reader, drawn())
     given = SIDED[kind][1]()(drawn(), return_tensors="pt")
     texts = reader.speaking(reads="text")
