@@ -133,14 +133,18 @@ def describe_steps(
     for start in range(0, len(chosen), ROWS_AT_ONCE):
         token_ids = chosen[start : start + ROWS_AT_ONCE]
         rows = logits[start : start + ROWS_AT_ONCE].float()
-        rows = rows - rows.amax(-1, keepdim=True)
-        probs, best = rows.softmax(-1), rows.topk(min(NUM_CANDIDATES, rows.size(-1)))
+        best = rows.topk(min(NUM_CANDIDATES, rows.size(-1)))
+        rows = rows - best.values[:, :1]
+        probs = rows.softmax(-1)
         # By what the likeliest token has: one more pass of exponentials or logarithms takes as long again.
         likeliest = probs.gather(-1, best.indices[:, :1]).log()
         own = rows.gather(-1, torch.tensor(token_ids, device=logits.device)[:, None]) + likeliest
         # −Σ p log p; a token at −∞ counts nothing.
         entropies = (-likeliest[:, 0] - probs.mul_(rows).nansum(-1)).clamp_min(0.0)
-        columns = (column.tolist() for column in (own[:, 0], entropies, best.indices, best.values + likeliest))
+        columns = (
+            column.tolist()
+            for column in (own[:, 0], entropies, best.indices, best.values - best.values[:, :1] + likeliest)
+        )
         for token_id, log_prob, entropy, ids, values in zip(token_ids, *columns, strict=True):
             # Best first, so what cannot be written stands last.
             count = sum(value > -inf for value in values)
