@@ -22,6 +22,7 @@ import transformers
 
 from model.adapters.speech_reader import SpeechReader
 from model.nn.attention import AttentionInputs
+from model.nn.hooks import CALL, listen
 from model.nn.masks import AttentionMask
 from model.opening import open_reader
 from model.sources.sound_file import Sound, open_sound
@@ -124,27 +125,32 @@ def capture(reader: SpeechReader, folder: Path, trace: Trace) -> Iterator[str]:
             with torch.inference_mode():
                 model(**given)
 
-        def captured(place: TokenPlace = place) -> Trace:
+        def captured(given: dict[str, Any] = given) -> None:
+            with torch.inference_mode(), listen(record={CALL}):
+                reader.model(**given)
+
+        def traced(place: TokenPlace = place) -> Trace:
             return reader.trace_place(place, filler)
 
-        times, kept = alternately(plain, captured), captured()
-        base, with_capture = map(statistics.median, times)
+        times, kept = alternately(plain, captured, traced), traced()
+        base, with_capture, with_steps = map(statistics.median, times)
         yield (
-            f"{length} tokens: plain {base:.2f} s, captured {with_capture:.2f} s, ratio {with_capture / base:.2f}; "
-            f"{held(kept) / 1e6:.0f} MB kept"
+            f"{length} tokens: plain {base:.2f} s of processors, all heads captured {with_capture:.2f} s, ratio "
+            f"{with_capture / base:.2f}, with the candidates of every step {with_steps:.2f} s, ratio "
+            f"{with_steps / base:.2f}; {held(kept) / 1e6:.0f} MB kept"
         )
 
 
 def alternately(*uses: Callable[[], object]) -> list[list[float]]:
-    """Seconds of each, in turn, after one that warms up."""
+    """Seconds that processors were busy for each, in turn, after one that warms up."""
     times: list[list[float]] = [[] for _ in uses]
     for number in range(RUNS + 1):
         for use, seconds in zip(uses, times, strict=True):
             gc.collect()
-            start = time.perf_counter()
+            start = time.process_time()
             use()
             if number:
-                seconds.append(time.perf_counter() - start)
+                seconds.append(time.process_time() - start)
     return times
 
 
