@@ -245,6 +245,7 @@ def main() -> None:
     parser.add_argument("--students", type=int, help="a class with a film each instead")
     parser.add_argument("--greedy", action="store_true", help="with --students: also beside one who computes all day")
     parser.add_argument("--two-servers", action="store_true", help="with --students: behind nginx, one stopped")
+    parser.add_argument("--exam", action="store_true", help="with --students: they answer the final test instead")
     arguments = parser.parse_args()
     if arguments.students and arguments.two_servers:
         from tests.benchmarks.two_servers import run as run_two
@@ -253,7 +254,7 @@ def main() -> None:
     if arguments.students:
         from tests.benchmarks.students import run
 
-        sys.exit(run(arguments.students, beside_greedy=arguments.greedy))
+        sys.exit(run(arguments.students, beside_greedy=arguments.greedy, has_exam=arguments.exam))
     if arguments.hostile:
         from tests.benchmarks.hostile import main as hostile
 

@@ -1,17 +1,19 @@
-"""A class of students with a film each: python -m tests.benchmarks.crowd --students 40 [--greedy].
+"""A class of students with a film each: python -m tests.benchmarks.crowd --students 40 [--greedy | --exam].
 
 All come to Decode at the same moment. Each types a sentence of its own, has its film drawn, steps through it and forces
 another token. Printed are seconds until the title, until the film, until the server has taken a step that the browser
 already shows, and until the film with the forced token; the errors; and the server's peak memory. With --greedy the
 same beside one viewer whose tabs begin the longest computations, and how many times as long everything took beside that
-viewer as without. Compare within one run.
+viewer as without. Compare within one run. With --exam all answer the final test instead, one question after another,
+by the link of a class: seconds until the title, until the verdict of an answer, and until the next question; who began
+the class sees then whether every answer and every result was counted.
 """
 
 import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +22,7 @@ from tests.benchmarks.crowd import header_of, resident, sentence, youngest_child
 from tests.benchmarks.wire_viewer import Run, WireViewer, browser_cookie
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
+from viz.pages.learn.lessons.final_test import QUESTIONS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.server.limits import SHARED_VARIABLE
 
@@ -29,7 +32,12 @@ STEPS: Final = 3
 PATIENCE: Final = 1_200.0
 #: Seconds after which a class comes to a greedy viewer.
 HEAD_START: Final = 15.0
-WHAT: Final = {"title": "title", "picture": "film", "step": "a step", "forced": "forced token"}
+WHAT: Final = {
+    "title": "title", "picture": "film", "step": "a step", "forced": "forced token", "answer": "verdict",
+    "next": "next question",
+}  # fmt: skip
+#: The final test that a class answers.
+EXAM: Final = {"lesson": "final-test-59"}
 #: What the link of the class names, whatever else a server has.
 MODEL: Final = {"checkpoint": "en-de"}
 #: A text as long as the model that ships reads, about: what is computed of it takes long.
@@ -97,6 +105,43 @@ async def student(tab: WireViewer, number: int, seen: Class) -> None:
         seen.problems += [f"{text}: {problem}" for run in runs for problem in run.problems]
 
 
+async def examinee(url: str, number: int, link: dict[str, str], seen: Class) -> None:
+    """One student who answers all questions of the final test, whichever they are."""
+    async with WireViewer(url, await asyncio.to_thread(browser_cookie, url)) as tab:
+        runs = [await tab.open("learn", link)]
+        seen.seconds["title"].append(runs[0].title)
+        for question in range(1, QUESTIONS + 1):
+            runs.append(await tab.choose("answer", (number + question) % len(tab.options["answer"])))
+            seen.seconds["answer"].append(runs[-1].done)
+            if question < QUESTIONS:
+                runs.append(await tab.press("lesson-next"))
+                seen.seconds["next"].append(runs[-1].done)
+        if not any(f" of {QUESTIONS} right at once" in text for text in runs[-1].markdown):
+            raise RuntimeError(f"no result: {runs[-1].markdown}")
+        seen.problems += [f"{number}: {problem}" for run in runs for problem in run.problems]
+
+
+async def exam(url: str, count: int, server: int) -> Class:
+    """A class that answers the final test at the same moment, and whether all of it was counted."""
+    seen = Class()
+    async with WireViewer(url, await asyncio.to_thread(browser_cookie, url)) as teacher:
+        await teacher.open("learn", EXAM)
+        await teacher.press("class-begin")
+        link = teacher.params
+        watching, began = asyncio.create_task(_watch(seen, server)), time.perf_counter()
+        work = (asyncio.wait_for(examinee(url, number, link, seen), PATIENCE) for number in range(count))
+        for number, result in enumerate(await asyncio.gather(*work, return_exceptions=True)):
+            if isinstance(result, BaseException):
+                seen.problems.append(f"student {number}: {type(result).__name__} {result}")
+        seen.took = time.perf_counter() - began
+        watching.cancel()
+        for step in (1, QUESTIONS):
+            bars = await teacher.open("learn", link | {"step_of_lesson": str(step)})
+            if f"{count} answers of the class" not in bars.markdown:
+                seen.problems.append(f"question {step}: the teacher sees {bars.markdown}")
+    return seen
+
+
 async def greedy(url: str, ready: asyncio.Event, over: asyncio.Event) -> None:
     """One viewer with a tab for everything that takes long, until the class has finished."""
     cookie = await asyncio.to_thread(browser_cookie, url)
@@ -161,6 +206,7 @@ def report(name: str, seen: Class) -> str:
         f"  {label}: median {at_share(seen.seconds[what], 0.5):.2f} s, 95 % {at_share(seen.seconds[what], 0.95):.2f} s"
         f" ({len(seen.seconds[what])})"
         for what, label in WHAT.items()
+        if seen.seconds[what]
     )
     memory = f"  all in {seen.took:.0f} s, {len(seen.problems)} errors, server at most {seen.most_bytes / 1e6:,.0f} MB"
     return "\n".join([name, *shown, memory, *(f"  WRONG: {problem}" for problem in seen.problems[:10])])
@@ -177,25 +223,29 @@ def ratios(beside: Class, alone: Class) -> str:
     )
 
 
-def _served(count: int, *, is_greedy: bool) -> Class:
-    """A class on a fresh shared server."""
+def _served(visited: Callable[[str, int], Coroutine[Any, Any, Class]]) -> Class:
+    """A class on a fresh shared server: what comes of its address and its process."""
     os.environ.update({ROOT_VARIABLE: str(ROOT / "checkpoints"), SHARED_VARIABLE: "1"})
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "server.log"
         with streamlit_server(ROOT / "app.py", (), log) as url:
-            seen = asyncio.run(visit(url, count, 0, youngest_child(), is_greedy=is_greedy))
+            seen = asyncio.run(visited(url, youngest_child()))
         if "Traceback" in (said := log.read_text(errors="replace", encoding="utf-8")):
             seen.problems.append(f"the server's log: {said[said.index('Traceback') :][:2_000]}")
     return seen
 
 
-def run(count: int, *, beside_greedy: bool) -> bool:
+def run(count: int, *, beside_greedy: bool, has_exam: bool) -> bool:
     """Print everything; whether something went wrong."""
-    alone = _served(count, is_greedy=False)
+    if has_exam:
+        examined = _served(lambda url, server: exam(url, count, server))
+        print(report(f"{count} students, {QUESTIONS} questions each", examined), flush=True)
+        return bool(examined.problems)
+    alone = _served(lambda url, server: visit(url, count, 0, server, is_greedy=False))
     print(report(f"{count} students", alone), flush=True)
     if not beside_greedy:
         return bool(alone.problems)
-    beside = _served(count, is_greedy=True)
+    beside = _served(lambda url, server: visit(url, count, 0, server, is_greedy=True))
     print(report(f"{count} students beside a greedy viewer", beside), flush=True)
     print(f"beside a greedy viewer: {ratios(beside, alone)}")
     return bool(alone.problems or beside.problems)

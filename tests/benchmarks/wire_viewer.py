@@ -49,6 +49,7 @@ class Run:
         title, done: seconds; 0 as long as it has not come.
         components: seconds, key and bytes of each component.
         html: texts that were drawn as HTML.
+        markdown: texts that were drawn as Markdown.
         problems: errors and tracebacks on the page.
     """
 
@@ -56,6 +57,7 @@ class Run:
     done: float = 0.0
     components: list[tuple[float, str, bytes]] = field(default_factory=list)
     html: list[str] = field(default_factory=list)
+    markdown: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
@@ -83,6 +85,7 @@ class WireViewer:
         self._url, self._cookie = url, cookie
         self._page, self._query = "", ""
         self.places: dict[str, Place] = {}
+        self.options: dict[str, list[str]] = {}  #: key → what can be chosen, as its buttons say
         self._socket: ClientConnection
 
     async def __aenter__(self) -> Self:
@@ -127,6 +130,12 @@ class WireViewer:
     async def send(self, *states: WidgetState, fragment: str = "") -> Run:
         """Send values as they are, whatever their widgets are, and ask for a part of the page, or for all of it."""
         return await self._run(self._asked(fragment, *states))
+
+    async def choose(self, key: str, option: int) -> Run:
+        """Choose one of several options that are buttons, from 0."""
+        state = WidgetState(id=self.places[key].id)
+        state.string_array_value.data.append(self.options[key][option])
+        return await self._send(self.places[key], state)
 
     async def press(self, key: str) -> Run:
         """Click a button."""
@@ -209,6 +218,10 @@ class WireViewer:
                 seen.title = seen.title or at
             case "html":
                 seen.html.append(element.html.body)
+            case "markdown":
+                seen.markdown.append(element.markdown.body)
+            case "button_group":
+                self.options[key] = [option.content for option in element.button_group.options]
             case "bidi_component":
                 seen.components.append((at, key, element.bidi_component.bytes))
             case "alert" if element.alert.format == Alert.ERROR:

@@ -33,10 +33,10 @@ def ask(question: str, options: Sequence[str], *, has_answered: bool) -> None:
     elif not classes().is_open(code):
         frame.caption("The count of this class has ended: answers are no longer counted.")
     elif classes().is_host(code, viewers.browser()):
-        st.fragment(bars, run_every=INTERVAL)(code, question, options)
+        st.fragment(_bars, run_every=INTERVAL)(code, question, options)
         st.button(_("End the count"), key="class-end", icon=":material/stop:", type="tertiary", on_click=_end)
     elif has_answered:
-        bars(code, question, options)
+        _bars(code, question, options)
     else:
         frame.caption("Your answer is counted without your name.")
 
@@ -50,11 +50,26 @@ def _end() -> None:
     state.choose(classroom="")
 
 
-def bars(code: str, question: str, options: Sequence[str]) -> None:
-    """How many of a class chose each option."""
+def count(question: str, options: Sequence[str], chosen: int) -> None:
+    """Count in the class, if there is one, what a viewer chose otherwise than by a press, from 1, 0 for nothing yet.
+
+    The bars are for who began it and for whose choice is counted.
+    """
+    code, viewer = state.current().learn.classroom, viewers.browser()
+    if not classes().is_open(code):
+        return
+    if chosen:
+        classes().answer(code, question, viewer, chosen)
+    if classes().is_host(code, viewer):
+        st.fragment(_bars, run_every=INTERVAL)(code, question, options)
+    elif chosen:
+        _bars(code, question, options)
+
+
+def _bars(code: str, question: str, options: Sequence[str]) -> None:
     counts = classes().counts(code, question, len(options))
     total = sum(counts)
-    with st.container(key="class-bars"):
+    with st.container(key=f"class-bars-{question.replace('/', '-')}"):
         frame.caption(plural("{count} answer of the class", "{count} answers of the class", total))
         for option, count in zip(options, counts, strict=True):
             st.progress(count / max(total, 1), text=f"{plain(option)} · **{count}**")

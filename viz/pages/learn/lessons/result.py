@@ -9,8 +9,6 @@ import streamlit as st
 from viz.pages.learn.lessons import classroom, final_test
 from viz.pages.learn.lessons.lesson import Lesson
 from viz.selection import state
-from viz.server import viewers
-from viz.server.class_answers import classes
 from viz.text.messages import _
 from viz.ui import frame
 
@@ -20,9 +18,7 @@ BANDS: Final = (0, 10, 14, 17)
 
 def show(test: Lesson, seen: Mapping[tuple[str, int], bool]) -> None:
     """How many first answers were right, which were not, and a new draw. `seen`: name and step → answered rightly."""
-    answers = {
-        number: seen[test.name, number] for number in range(1, len(test.steps) + 1) if (test.name, number) in seen
-    }
+    answers = _answers(test, seen)
     with st.container(border=True, key="test-result"):
         right, total = sum(answers.values()), len(test.steps)
         st.markdown(_("**Result: {right} of {total} right at once**", right=right, total=total))
@@ -35,18 +31,20 @@ def show(test: Lesson, seen: Mapping[tuple[str, int], bool]) -> None:
                 kwargs={"lesson_step": number},
             )  # fmt: skip
         st.button(_("Draw other questions"), key="test-again", icon=":material/refresh:", on_click=_again)
-        if len(answers) == total:
-            _of_class(test, right)
 
 
-def _of_class(test: Lesson, right: int) -> None:
-    """Count the result in the class, if there is one, and show all results of it."""
+def of_class(test: Lesson, seen: Mapping[tuple[str, int], bool]) -> None:
+    """Count the result in the class, if there is one and all is answered, and show how many have which."""
+    answers = _answers(test, seen)
     ends = (*(band - 1 for band in BANDS[1:]), len(test.steps))
     bands = [_("{low} to {high} right", low=low, high=high) for low, high in zip(BANDS, ends, strict=True)]
-    question = f"{test.name}/result"
-    if code := state.current().learn.classroom:
-        classes().answer(code, question, viewers.browser(), sum(right >= low for low in BANDS))
-    classroom.ask(question, bands, has_answered=True)
+    reached = sum(sum(answers.values()) >= low for low in BANDS)
+    classroom.count(f"{test.name}/result", bands, reached if len(answers) == len(test.steps) else 0)
+
+
+def _answers(test: Lesson, seen: Mapping[tuple[str, int], bool]) -> dict[int, bool]:
+    """Of each question that was answered, whether its first answer was right."""
+    return {number: is_right for (name, number), is_right in sorted(seen.items()) if name == test.name}
 
 
 def _again() -> None:

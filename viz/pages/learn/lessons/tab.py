@@ -237,6 +237,8 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
         if is_open:
             _claims(step.claims, view)
+        if final_test.is_test(lesson) and number == len(lesson.steps):
+            result.of_class(lesson, _seen())
         if not final_test.is_test(lesson):
             _full_page(view.full, step.explore)
         elif is_open:

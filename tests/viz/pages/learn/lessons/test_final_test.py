@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from tests.paths import ROOT
 from tests.viz.page_run import healthy, opened
 from viz.access import models
-from viz.pages.learn.lessons import data, final_test
+from viz.pages.learn.lessons import data, final_test, result
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
     Lesson,
@@ -28,6 +28,7 @@ from viz.pages.learn.lessons.lesson import (
 from viz.pages.learn.lessons.pictures import NO_PICTURE, View
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
+from viz.server.class_answers import classes
 from viz.text import messages
 
 LANGUAGES = list(messages.languages())
@@ -119,6 +120,7 @@ def test_a_person_who_answers_all_sees_the_result_and_what_was_wrong(
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
     test = final_test.drawn(3)
     opened(app, "learn", lesson=test.name)
+    app.button(key="class-begin").click().run()
     wrong = {4, 17}
     for number, step in enumerate(test.steps, 1):
         assert step.question is not None
@@ -133,5 +135,8 @@ def test_a_person_who_answers_all_sees_the_result_and_what_was_wrong(
     assert {button.key for button in app.button if str(button.key).startswith("test-wrong-")} == {
         f"test-wrong-{number}" for number in wrong
     }
+    # The class has one result, in the highest band.
+    code, bands = app.query_params["class"], len(result.BANDS)
+    assert classes().counts(code, f"{test.name}/result", bands) == [0] * (bands - 1) + [1]
     app.button(key="test-again").click().run()
     assert final_test.course(healthy(app).query_params["lesson"]) not in (None, test)
