@@ -124,12 +124,14 @@ def test_every_notebook_runs_with_the_package_and_shows_its_pictures(site: Path,
     finally:
         manager.shutdown_kernel(now=True)
     # Libraries may show progress of their own besides.
-    least = {"1": 4, "2": 2, "3": 2, "4": 2}
+    least = {"1": 4, "2": 2, "3": 2, "4": 2, "5": 0}
     assert shown.keys() == least.keys()
     assert all(views >= least[name] for name, (views, _) in shown.items())
     # What each text says of its model is so.
     assert "PointAt: Das Tier überquerte die Straße nicht, weil sie" in shown["1"][1]
     assert "is_exact=True" in shown["2"][1]
+    assert "weight on what comes later: 0.0" in shown["5"][1]
+    assert "beam: Sie liebte es, ihren Bruder zu necken." in shown["5"][1]
     for count in (0, 1):
         assert re.search(f"{count} heads off: .* → 'k wnvb. qsxk", shown["3"][1])
     assert re.search("4 heads off: .* → ", shown["3"][1])
