@@ -175,7 +175,7 @@ def test_a_term_is_linked_once_where_it_comes_first_and_nothing_else_changes() -
     [
         ("en", "Rotary position embeddings, in most models today", ["rotary position embedding"]),
         ("en", "Move by the arrow keys; the two sentences share a verb.", []),
-        ("en", "layer normalisation of a key", ["key"]),
+        ("en", "A sub-layer, then layer normalisation of a key", ["key"]),
         ("zh", "开头的方向键只移动子层", []),
         ("zh", "每一层的头", ["层", "头"]),
     ],

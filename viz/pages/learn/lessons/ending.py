@@ -29,7 +29,7 @@ def show(lesson: Lesson) -> None:
 
 
 def _program(source: str) -> None:
-    st.code(source, language="python")
+    st.code(source, language="python", wrap_lines=True)
     frame.caption(
         "A test compares this program with the model's numbers. It can be copied and run; the notebook "
         "5-in-ten-lines.ipynb has all of them."
@@ -43,7 +43,7 @@ def _exercise(name: str, check: Check) -> None:
     match check.kind:
         case "line":
             source, right = programs.changed(name, check)
-            st.code(source, language="python", line_numbers=True)
+            st.code(source, language="python", line_numbers=True, wrap_lines=True)
             given = st.number_input(
                 _("Line"), 1, len(source.splitlines()), None, key=f"exercise-{name}", width=160, placeholder="?"
             )
