@@ -56,7 +56,7 @@ def count(question: str, options: Sequence[str], chosen: int) -> None:
     The bars are for who began it and for whose choice is counted.
     """
     code, viewer = state.current().learn.classroom, viewers.browser()
-    if not classes().is_open(code):
+    if not code or not classes().is_open(code):
         return
     if chosen:
         classes().answer(code, question, viewer, chosen)
