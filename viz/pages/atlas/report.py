@@ -47,8 +47,9 @@ class SiteReport:
     columns: tuple[str, ...]
     grid: tuple[tuple[str, tuple[Cell, ...]], ...]  #: a layer's name and its heads
     legend: str
-    #: jobs, metrics: tables.
+    #: jobs, resting, metrics: tables.
     jobs: Markup
+    resting: Markup
     metrics: Markup
 
 
@@ -129,8 +130,9 @@ def _of_site(atlas: "Atlas", site: str) -> SiteReport:
         rests=_rests(atlas, site),
         columns=tuple(written.head_numbers(max(of_layers))),
         grid=grid,
-        legend=" · ".join(f"{JOBS[metric].sign} {shown(JOBS[metric].name)}" for metric in present),
-        jobs=Markup(_jobs_table(atlas, site, jobs)),
+        legend=" · ".join(f"{JOBS[metric].sign}\N{NO-BREAK SPACE}{shown(JOBS[metric].name)}" for metric in present),
+        jobs=Markup(_jobs_table(atlas, site, working)),
+        resting=Markup(_jobs_table(atlas, site, {head: of for head, of in jobs.items() if head not in working})),
         metrics=Markup(_metrics_table(atlas, site)),
     )
 

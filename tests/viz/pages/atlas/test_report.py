@@ -37,3 +37,14 @@ def test_its_numbers_are_those_of_the_atlas_with_their_intervals(atlas: Atlas) -
 def test_the_last_token_is_no_sink_of_a_decoder_where_one_row_alone_sees_it(atlas: Atlas) -> None:
     sinks = re.findall(r"Where heads rest[^;]*: ([^;]*);", report(atlas, "m"))
     assert ["last token" in of_site for of_site in sinks] == [True, False, True]
+
+
+def test_heads_that_rest_are_folded_away_and_all_others_are_not(atlas: Atlas) -> None:
+    page = report(atlas, "m")
+    folded = "".join(re.findall(r"<details>(.*?)</details>", page, re.DOTALL))
+    table = re.compile(r'<th scope="row"[^>]*>(L\d H\d)</th><td[^>]*>([^<]*)</td>')
+    resting, working = table.findall(folded), table.findall(page.replace(folded, ""))
+    assert {job for _head, job in resting} <= {"first token", "last token", "punctuation"}
+    assert not {job for _head, job in working} & {"first token", "last token", "punctuation"}
+    assert resting
+    assert working
