@@ -26,7 +26,10 @@ RECIPES: Final = (
 #: What an extra brings.
 EXTRAS: Final = {"notebook": "viz/notebook/requirements.txt", "cluster": ".packaging/cluster-requirements.txt"}
 #: As texts of the repository give a command, and as the package has it.
-COMMANDS: Final = {"python -m model": "headlight", "python -m viz.gallery": "headlight gallery"}
+COMMANDS: Final = {
+    "python -m model": "headlight",
+    **{f"python -m viz.{name}": f"headlight {name}" for name in ("gallery", "heads")},
+}
 #: Files whose text gives the command: the sources, the Chinese for it, the READMEs of what ships.
 TEXTS: Final = {".py", ".js", ".html", ".po", ".md", ".toml"}
 

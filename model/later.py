@@ -47,7 +47,16 @@ def _imports_of(name: str) -> dict[str, tuple[str, str]]:
 if TYPE_CHECKING:
     from model import cluster, evaluation, opening, reader, sequence_translator, translator
     from model.adapters import capture, inspect_folder, library, probe, text_reader
-    from model.analysis import head_circuits, moved_heads, moved_report, positions, two_models, word_diff
+    from model.analysis import (
+        corpus,
+        data_files,
+        head_circuits,
+        moved_heads,
+        moved_report,
+        positions,
+        two_models,
+        word_diff,
+    )
     from model.analysis.ablations import outputs
     from model.analysis.ablations import results as ablation_results
     from model.analysis.ablations import table as ablations_table
@@ -60,6 +69,7 @@ if TYPE_CHECKING:
     from model.analysis.head_description import describe as head_describing
     from model.analysis.head_description import file as head_files
     from model.analysis.head_description import measure as head_measuring
+    from model.analysis.head_description import writing as head_writing
     from model.analysis.interventions import (
         edit_comparison,
         head_effects,
@@ -68,7 +78,7 @@ if TYPE_CHECKING:
         patching,
         word_pairs,
     )
-    from model.analysis.metrics import derived_row, head_jobs, head_metrics, measures
+    from model.analysis.metrics import alignment, derived_row, head_jobs, head_metrics, measures
     from model.analysis.reasons import cell as reasons_cell
     from model.analysis.reasons import held_run as reasons_run
     from model.analysis.reasons import pairs as reasons_pairs

@@ -125,6 +125,7 @@ def over_corpus(
     unfinished: Path | None = None,
     *,
     texts_at_once: int | None = None,
+    leaves: bool = False,
 ) -> Result:
     """The finished sum over all texts, which are read once, some hundreds at a time, here or as `computed_by` says.
 
@@ -135,10 +136,10 @@ def over_corpus(
         unfinished: a folder for the results of chunks until the whole is finished; one that cannot be written costs
             time after a kill, not the result now.
         texts_at_once: texts of a chunk; by default `TEXTS_AT_ONCE`, or fewer of a small corpus.
+        leaves: leave the results of chunks there, because these texts are a part of what is to be finished; `forget`
+            removes them.
     """
-    # Cut alike wherever it is computed: batches of other texts would round otherwise.
-    size = texts_at_once or min(TEXTS_AT_ONCE, max(FEWEST, math.ceil(len(items) / SHARES)))
-    size = max(size, math.ceil(len(items) / MOST_CHUNKS))
+    size = _chunk_size(items, texts_at_once)
     kept = None if unfinished is None else _Kept(unfinished, wanted.name())
 
     total: Partial | None = None
@@ -167,9 +168,21 @@ def over_corpus(
             kept.write(chunk, partial)
         add(number, partial)
     result = wanted.finish(Partial({}, {}) if total is None else total)
-    if kept is not None:
+    if kept is not None and not leaves:
         kept.remove()
     return result
+
+
+def forget(items: Collection[Item], wanted: Sum[Item, Result], unfinished: Path, *, texts_at_once: int) -> None:
+    """Remove what `over_corpus` left of these texts."""
+    kept = _Kept(unfinished, wanted.name())
+    kept.remove(_chunks(items, _chunk_size(items, texts_at_once)))
+
+
+def _chunk_size(items: Collection[Item], wanted: int | None) -> int:
+    # Cut alike wherever it is computed: batches of other texts would round otherwise.
+    size = wanted or min(TEXTS_AT_ONCE, max(FEWEST, math.ceil(len(items) / SHARES)))
+    return max(size, math.ceil(len(items) / MOST_CHUNKS))
 
 
 def _chunks(items: Iterable[Item], size: int) -> Iterator[Chunk]:
@@ -234,9 +247,9 @@ class _Kept:
                 np.savez(file, **arrays)
             self._used.append(path)
 
-    def remove(self) -> None:
-        """Remove the results, which are in the finished sum, and the folder if nothing else is in it."""
-        for path in self._used:
+    def remove(self, chunks: Iterable[Chunk] = ()) -> None:
+        """Remove the results that were used, and those of chunks; and the folder if nothing else is in it."""
+        for path in (*self._used, *map(self._path, chunks)):
             path.unlink(missing_ok=True)
         with suppress(OSError):
             self._folder.rmdir()

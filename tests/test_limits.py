@@ -19,8 +19,8 @@ from model.errors import HeadlightError
 from model.reader import LARGEST_ALPHA
 from model.sources import picture_file, sound_file
 from model.translator import Translator
+from viz.access import text_files as atlas
 from viz.notebook import pictures
-from viz.pages.atlas.data import files as atlas
 
 SMALL = 6
 

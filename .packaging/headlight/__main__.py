@@ -1,6 +1,6 @@
 """The command `headlight`: alone it opens the app in the browser; `headlight translate …` and the like need none.
 
-`headlight gallery` writes the app's pictures as a site without a server.
+`headlight gallery` writes the app's pictures as a site without a server, `headlight heads` says what heads do.
 """
 
 import os
@@ -26,6 +26,10 @@ def main() -> None:
         from headlight.viz.gallery.__main__ import main as write_gallery
 
         sys.exit(write_gallery(arguments[1:]))
+    elif arguments[0] == "heads":
+        from headlight.viz.heads import main as say_heads
+
+        sys.exit(say_heads(arguments[1:]))
     else:
         from headlight.model.__main__ import main as run_command
 

@@ -26,7 +26,7 @@ from model.languages import Offered
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
 from model.sources.source import Source, TextSource
-from model.trace.steps import Vocabulary, describe_steps
+from model.trace.steps import Vocabulary, are_steps_wanted, describe_steps
 from model.trace.trace import SiteLayers, TokenInputs, Trace
 from model.word_choice import TokenPlace
 
@@ -405,7 +405,7 @@ class TextTracer(BaseReader):
         if not self.abilities.knows_inputs:
             given["output_attentions"] = True
         # What comes after each token of a long text nobody asks for, and it may take as long as all the rest.
-        has_logits = bool(target_ids) and library.has_words(self.model)
+        has_logits = bool(target_ids) and are_steps_wanted() and library.has_words(self.model)
         wants_logits = has_logits and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
         with listen(record={CALL, OUTPUTS} if keep_outputs else {CALL}, edits=functions) as recorded:
             output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]

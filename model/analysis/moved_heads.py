@@ -242,7 +242,7 @@ def _compared(first: Reader, read: Mapping[int, tuple[Trace, Trace]], sites: Seq
             of_text.append(moved.mean(1) if rows else torch.full((count,), math.nan, dtype=torch.float64))
         if all(bool(of.isnan().all()) for of in of_text):
             continue
-        scored = [_likelihood(trace) for trace in traces]
+        scored = [likelihood(trace) for trace in traces]
         if scored[0][1] and scored[1][1]:
             RatioInterval(sums["gain"]).add(torch.tensor([scored[1][0] - scored[0][0]]), scored[0][1])
         sums["compared"] += 1
@@ -271,7 +271,7 @@ def _rows_of_words(traces: tuple[Trace, Trace], site: str) -> Float[Tensor, "hea
     return row_divergences(first, second) if keys.first else first.new_zeros(len(first), 0).double()
 
 
-def _likelihood(trace: Trace) -> tuple[float, int]:
+def likelihood(trace: Trace) -> tuple[float, int]:
     """The log-likelihood of a target, or of what a decoder alone read after its first token, and of how many tokens."""
     # A decoder alone reads: its last step is what it would write next.
     steps = trace.steps if trace.source_tokens else trace.steps[:-1]

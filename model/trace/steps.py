@@ -4,7 +4,9 @@ A `Spread` has the best log-probabilities of each step exactly, the rest in bins
 top p (`model.decoding.sampling.filtered_log_probs`) to three decimals without the model.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from math import inf
 from operator import attrgetter
@@ -29,6 +31,27 @@ class Vocabulary(Protocol):
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of token ids; special tokens leave no trace."""
+
+
+_WANTED: Final[ContextVar[bool]] = ContextVar("headlight_steps", default=True)
+
+
+@contextmanager
+def without_steps() -> Iterator[None]:
+    """While the block runs, in this thread only, what is read leaves traces without steps.
+
+    They take as long as the rest, because each has a score of every token of the vocabulary.
+    """
+    token = _WANTED.set(False)
+    try:
+        yield
+    finally:
+        _WANTED.reset(token)
+
+
+def are_steps_wanted() -> bool:
+    """Whether traces are to have steps."""
+    return _WANTED.get()
 
 
 NUM_CANDIDATES = 20

@@ -158,7 +158,7 @@ def shortened(command: str) -> str:
 
 def installed(command: str) -> str:
     """A command as the package has it; `.packaging/build_hooks.py` changes texts likewise."""
-    return command.replace("python -m model", "headlight").replace("python -m viz.gallery", "headlight gallery")
+    return re.sub(r"python -m (?:model|viz\.(?=gallery|heads))( ?)", r"headlight ", command)
 
 
 def with_options(command: str, options: str) -> str:

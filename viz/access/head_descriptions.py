@@ -1,4 +1,4 @@
-"""What each head of a model does, said from a corpus of ours: measured once, kept by what model and corpus contain."""
+"""What each head of a model does, said from a corpus of ours or a person's: measured once, kept by both contents."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,20 +25,26 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from model import Reader
+    from model.analysis.corpus import CorpusSentence
     from model.analysis.head_description.describe import HeadDescription
     from model.analysis.head_description.measure import Measured, SiteSums
+    from model.analysis.head_description.writing import Cost, Promoted
     from model.analysis.metrics.head_metrics import HeadName
 
 #: Models of which descriptions stay in memory.
 MAX_MODELS: Final = 8
+#: Texts of a file that are read; of a longer one, so many are drawn.
+MOST_TEXTS: Final = 500
 #: The folder of the cache in which what was measured is kept.
 FOLDER: Final = "heads"
+#: The same of what it costs to switch heads off.
+COSTS: Final = "heads-off"
 #: Metrics that each text has, beside the shares of cells.
 BY_TEXT: Final = ("rests", "distance", "fill")
 #: Shares that are shown: of kinds of tokens, and of places; those that a site has.
 KINDS: Final = (
-    "content words", "names", "punctuation", "articles", "prepositions", "pronouns", "auxiliaries", "conjunctions",
-    "particles", "numbers",
+    "content words", "names", "persons", "punctuation", "articles", "prepositions", "pronouns", "auxiliaries",
+    "conjunctions", "particles", "numbers",
 )  # fmt: skip
 PLACES: Final = (
     "self", "back1", "back2", "ahead1", "ahead2", "far", "same", "after same", "word", "together", "together before",
@@ -56,7 +62,8 @@ class Described:
     overall: "Mapping[str, Mapping[str, Float[np.ndarray, 'head']]]"
     #: site → the share of its free weight that a head gives to each cell; and that of an even look.
     shares: "Mapping[str, Float[np.ndarray, '2 head cell']]"
-    language: str  #: the code of the corpus
+    language: str  #: the code of our corpus; "" for a person's texts
+    file: str  #: the file of these
     is_whole: bool  #: whether all its texts are read
 
 
@@ -86,26 +93,44 @@ def with_job(found: "HeadDescription", measured: HeadJobs | None) -> "HeadDescri
     return found if own is None else replace(found, job=own)
 
 
-def known(reader: "Reader") -> Known:
-    """What is known of the heads of a model; `describing` writes into it."""
-    return _all_known().get_or_make(reader.key, Known, size_of=lambda known: 0)
+@dataclass(frozen=True)
+class OwnTexts:
+    """Texts that a person gives."""
+
+    file: str
+    sentences: "tuple[CorpusSentence, ...]"
+    digest: str  #: names exactly these
+
+    @classmethod
+    def of(cls, file: str, sentences: "Sequence[CorpusSentence]") -> "OwnTexts":
+        """Those of a file, or `MOST_TEXTS` of them."""
+        corpus = later.corpus
+        drawn = corpus.sampled(len(sentences), min(len(sentences), MOST_TEXTS), 0)
+        some = tuple(sentences[number] for number in sorted(drawn))
+        return cls(file, some, corpus.corpus_digest(some))
 
 
-def describing(choice: ModelChoice) -> Task[None]:
-    """Reads the corpus that suits a model, a part of it first; `known` has what was found so far.
+def known(reader: "Reader", own: OwnTexts | None = None) -> Known:
+    """What is known of the heads of a model from a person's texts, or from ours; `describing` writes into it."""
+    return _all_known().get_or_make((reader.key, own.digest if own else ""), Known, size_of=lambda known: 0)
+
+
+def describing(choice: ModelChoice, own: OwnTexts | None = None) -> Task[None]:
+    """Reads a person's texts, or ours that suit a model, a part of them first; `known` has what was found so far.
 
     Nobody need ask for it, but on a shared server. It reads nothing where an earlier run has kept the result, and reads
     on the server's cluster if there is one.
     """
     reader, places = models.reader(choice), places_of(choice)
-    found, folder = known(reader), limits.cache_folder(FOLDER)
+    found, folder = known(reader, own), limits.cache_folder(FOLDER)
 
     def compute(progress: Progress) -> None:
-        corpus = later.head_corpora.corpus_for(reader)
-        if not corpus.language:
+        if own is None:
+            corpus = later.head_corpora.corpus_for(reader)
             found.why_none = corpus.why
-            return
-        texts = corpus.sentences
+            if not corpus.language:
+                return
+        language, texts = ("", own.sentences) if own else (corpus.language, corpus.sentences)
         progress.reached(0, len(texts))
         stages = (
             later.head_measuring.measure_in_stages(reader, texts, progress)
@@ -113,25 +138,26 @@ def describing(choice: ModelChoice) -> Task[None]:
             else later.head_files.cached_in_stages(reader, texts, folder, progress)
         )
         with computed_elsewhere(places):
-            _take(found, stages, corpus.language)
+            _take(found, stages, language, own.file if own else "")
 
     text = said("Reading to say what each head does: {done:,} of {total:,} {unit}")
     unasked = limits.rules().measures_unasked
-    return Task(("head descriptions", reader.key), 0, said("texts"), compute, text, is_unasked=unasked)
+    key = ("head descriptions", reader.key, own.digest if own else "")
+    return Task(key, 0, said("texts"), compute, text, is_unasked=unasked)
 
 
-def _take(found: Known, stages: "Iterable[Measured]", language: str) -> None:
+def _take(found: Known, stages: "Iterable[Measured]", language: str, file: str) -> None:
     """What is measured, as it comes, into what is known."""
     for measured in stages:
         heads = later.head_describing.describe_heads(measured)
         overall = {site: measured.overall(site) for site in measured.sites}
         shares = {site: _shares(sums) for site, sums in measured.sites.items()}
         is_whole = measured.given == measured.total
-        found.described = Described(heads, measured, overall, shares, language, is_whole)
+        found.described = Described(heads, measured, overall, shares, language, file, is_whole)
 
 
 @st.cache_resource(show_spinner=False)
-def _all_known() -> BoundedCache[str, Known]:
+def _all_known() -> BoundedCache[tuple[str, str], Known]:
     return BoundedCache(MAX_MODELS)
 
 
@@ -224,7 +250,7 @@ def example_rows(
             progress(1)
         return tuple(found)
 
-    key = ("head examples", reader.key, described.language, described.is_whole, head, strength.metric, tuple(numbers))
+    key = ("head examples", reader.key, *_corpus(described.measured), head, strength.metric, tuple(numbers))
     return Task(key, len(numbers), said("texts"), compute)
 
 
@@ -248,3 +274,28 @@ def _example(
         text, row, trace.row_tokens(head.site)[row], head.site != CROSS, trace.axis_tokens(head.site)[1], weights,
         tuple(resting.tolist()),
     )  # fmt: skip
+
+
+def promoting(reader: "Reader", described: Described, head: "HeadName") -> "Task[tuple[Promoted, ...]]":
+    """Reads off the weights of a head what it promotes on the tokens that it looks at."""
+    measured, vocabulary = described.measured, len(models.vocabulary(reader))
+
+    def compute(progress: Progress) -> "tuple[Promoted, ...]":
+        return later.head_writing.promoted(reader, measured, head, progress)
+
+    return Task(("promoted", reader.key, *_corpus(measured), head), vocabulary, said("tokens"), compute)
+
+
+def costing(reader: "Reader", described: Described, head: "HeadName") -> "Task[Cost]":
+    """Reads the corpus with a head and without it, unless an earlier run has kept the result."""
+    measured, folder = described.measured, limits.cache_folder(COSTS)
+
+    def compute(progress: Progress) -> "Cost":
+        return later.head_writing.cost(reader, measured, head, progress, folder)
+
+    text = said("{done:,} of {total:,} {unit}, about {left:.0f} s left")
+    return Task(("without", reader.key, *_corpus(measured), head), len(measured.texts), said("texts"), compute, text)
+
+
+def _corpus(measured: "Measured") -> tuple[str, int]:
+    return measured.corpus, measured.given

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from viz.text import written
-from viz.text.messages import _, said, shown, with_and, with_commas
+from viz.text.messages import _, in_a_row, said, shown, with_and, with_commas
 from viz.text.metrics import JOBS
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ WHERE: Final[Mapping[str, str]] = {
     "content words": said("to content words"),
     "numbers": said("to numbers"),
     "names": said("to capitalised words inside the sentence"),
+    "persons": said("to words for people"),
     "same": said("to the same token elsewhere"),
     "after same": said("to the token after an earlier copy of this one"),
     "word": said("to other tokens of the same word"),
@@ -49,6 +50,36 @@ WHERE: Final[Mapping[str, str]] = {
     "second half": said("to the second half of the source"),
     "copied": said("to a source token spelled like the one it writes"),
     "copied before": said("to a source token spelled like the one just written"),
+}
+#: Where a head of a cross-attention attends to, by which token's source all heads together attend to (`Aligned`).
+_SOURCES: Final[Mapping[str, Mapping[str, str]]] = {
+    "predicted": {
+        "together": said("to the source of the token that it predicts"),
+        "together before": said("to the source of the token just read"),
+        "together next": said("to the source of the token after the one that it predicts"),
+    },
+    "read": {
+        "together": said("to the source of the token just read"),
+        "together before": said("to the source of the token before the one just read"),
+        "together next": said("to the source of the token that it predicts"),
+    },
+}
+#: A share in words, by the largest number that is called so.
+_PARTS: Final[Mapping[float, str]] = {
+    0.07: said("a small part"),
+    0.12: said("a tenth"),
+    0.17: said("a seventh"),
+    0.225: said("a fifth"),
+    0.29: said("a quarter"),
+    0.37: said("a third"),
+    0.45: said("two fifths"),
+    0.55: said("half"),
+    0.63: said("three fifths"),
+    0.71: said("two thirds"),
+    0.79: said("three quarters"),
+    0.86: said("five sixths"),
+    0.95: said("nine tenths"),
+    1.01: said("nearly all"),
 }
 #: What the query is, by kind.
 QUERIES: Final[Mapping[str, str]] = {
@@ -66,8 +97,8 @@ _NAMES: Final[Mapping[str, str]] = {
     "rests": said("weight at rest"),
     "distance": said("mean distance"),
     "fill": said("spread over the tokens"),
-    "by distance": said("part explained by distance"),
-    "same keys": said("part that is the same for every query"),
+    "by distance": said("variance explained by distance"),
+    "same keys": said("variance that is the same for every query"),
 }
 #: What an unusual metric says, above the middle head and below it.
 _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
@@ -79,9 +110,15 @@ _UNUSUAL: Final[Mapping[str, tuple[str, str]]] = {
         said("Spreads unusually evenly: as if over {value} of the tokens, {rank}."),
         said("Attends to unusually few tokens: as if to {value} of them, {rank}."),
     ),
-    "by distance": (said("Follows distance more than most heads: in {value} of its picture, {rank}."), ""),
+    "by distance": (
+        said("Follows distance more than most heads: it explains {value} of the variance of its weights, {rank}."),
+        "",
+    ),
     "same keys": (
-        said("Attends to the same tokens whatever the query, more than most heads: {value} of its picture, {rank}."),
+        said(
+            "Attends to the same tokens whatever the query, more than most heads: {value} of the variance of its "
+            "weights, {rank}."
+        ),
         "",
     ),
 }
@@ -89,8 +126,13 @@ _JOBS: Final[Mapping[str, str]] = {
     "prefix_matching": said("Induction: on repeated random tokens, it attends to what followed the same token before."),
     "duplicate": said("Duplicate tokens: on repeated random tokens, it attends to the same token before."),
 }
+_ALL: Final = said("Spreads over nearly all tokens: as if over {share} of them.")
+_MOST: Final = said("Spreads over most tokens: as if over {share} of them.")
+_NEARLY_ALL: Final = 0.85
 #: Weight at rest that is mentioned beside a rule.
 _SOME_REST: Final = 0.1
+#: A part of a rule is named with the largest if it is so large beside it.
+_AS_LARGE: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +156,13 @@ def lines(description: "HeadDescription") -> tuple[Line, ...]:
     return (*found, *_second(description))
 
 
-def metric_name(metric: str) -> str:
-    """What a metric is called: of a cell, where it is."""
-    return shown(_NAMES[metric] if metric in _NAMES else WHERE[metric])
+def metric_name(metric: str, aligned: str = "") -> str:
+    """What a metric is called: of a cell, where it is. `aligned` as of `HeadDescription`."""
+    return shown(_NAMES[metric] if metric in _NAMES else _where(metric, aligned))
+
+
+def _where(metric: str, aligned: str) -> str:
+    return _SOURCES.get(aligned, {}).get(metric, WHERE[metric])
 
 
 def metric_value(metric: str, value: float) -> str:
@@ -132,11 +178,12 @@ CORPORA: Final[Mapping[str, str]] = {
 }
 
 
-def corpus_words(language: str, given: int, total: int) -> str:
-    """Over which of our texts heads were measured, to be named beside what is said."""
+def corpus_words(language: str, file: str, given: int, total: int) -> str:
+    """Over which of our texts, or of a file's, heads were measured, to be named beside what is said."""
+    texts = _(CORPORA[language]) if language else _("texts of {file}", file=file)
     if given < total:
-        return _("the first {given} of {total} {texts}", given=given, total=total, texts=CORPORA[language])
-    return _("{total} {texts}", total=total, texts=CORPORA[language])
+        return _("the first {given} of {total} {texts}", given=given, total=total, texts=texts)
+    return _("{total} {texts}", total=total, texts=texts)
 
 
 def _job(description: "HeadDescription") -> Line:
@@ -151,7 +198,13 @@ def _answer(description: "HeadDescription") -> Line:
     main = description.main
     match description.kind:
         case "nothing":
-            return Line(_("Nothing simple sets it apart from the other heads."), _at_rest(description))
+            message = "No simple rule: where it attends depends on query and key together."
+            numbers = [
+                _("variance of its weights: {distance} by distance, {keys} by the key alone",
+                  distance=f"{description.by_distance.value:.2f}", keys=f"{description.same_keys.value:.2f}"),
+                _("as if over {share} of the tokens", share=f"{description.fill.value:.0%}"),
+            ]  # fmt: skip
+            return Line(_(message), with_commas([*numbers, _at_rest(description)]))
         case "sinks":
             message = "Rests on {tokens}, as many heads of this model do."
             share = _("{share} of its free weight", share=f"{description.on_sinks:.2f}")
@@ -160,39 +213,66 @@ def _answer(description: "HeadDescription") -> Line:
             return Line(_("Too little is left to say what it attends to."))
     assert main is not None
     if description.kind == "spreads":
-        share = _("as if over {share} of them", share=f"{main.value:.0%}")
-        return Line(_("Spreads over nearly all tokens."), with_commas([share, _rank(main), _at_rest(description)]))
+        message = _ALL if main.value >= _NEARLY_ALL else _MOST
+        numbers = [_between(main.low, main.high), _rank(main), _at_rest(description)]
+        return Line(_(message, share=f"{main.value:.0%}"), with_commas(numbers))
     if description.kind == "unusual":
-        numbers = [_between(main.low, main.high), _evenly(main), _middle(main)]
-        return Line(_unusual(main), with_commas([*numbers, _at_rest(description)]))
-    share = _("{share} of its weight", share=f"{main.value:.2f}")
-    if description.rest.value >= _SOME_REST:
-        share = _("{share} of the weight not at rest", share=f"{main.value:.2f}")
+        return Line(_unusual(main, description.aligned), with_commas([*_beside(main), _at_rest(description)]))
+    share = _("{share} of its free weight", share=f"{main.value:.2f}")
     texts = "" if main.texts is None else _("above uniform in {share} of the texts", share=f"{main.texts:.0%}")
-    parts = [f"{metric_name(part.metric)} {part.value:.2f}" for part in description.parts]
+    parts = [f"{metric_name(part.metric)} {part.value:.2f}" for part in description.parts if part.value >= _SOME_REST]
     numbers = [share, *parts, _between(main.low, main.high), _evenly(main), _rival(main), texts, _at_rest(description)]
+    if description.aligned and main.metric in _SOURCES[description.aligned]:
+        numbers.append(_("its source is the token to which all heads together attend most"))
     return Line(_rule(description, main), with_commas(numbers))
 
 
 def _rule(description: "HeadDescription", main: "Number") -> str:
-    where = WHERE[main.metric]
+    where = _(_where(main.metric, description.aligned))
+    if description.is_most and description.kind != "mixed" and (largest := _largest(description)):
+        where = _("{where}, most of all {parts}", where=where, parts=largest)
+    if not description.everywhere and main.metric not in _SOURCES["read"]:
+        where = _("{where}, if there is one", where=where)
     if description.kind == "leftover":
         return _("The little that is left attends {where}.", where=where)
+    if description.kind == "mixed":
+        return in_a_row((_("It follows no single rule."), _part(main, where)))
     if description.is_most:
-        if description.everywhere:
-            return _("Attends {where}.", where=where)
-        return _("Attends {where}, if there is one.", where=where)
-    if description.everywhere:
-        return _("Tends to attend {where}.", where=where)
-    return _("Tends to attend {where}, if there is one.", where=where)
+        return _("Attends {where}.", where=where)
+    return _("With {part} of its free weight it attends {where}.", where=where, part=_share(main))
 
 
-def _unusual(main: "Number") -> str:
+def _part(number: "Number", where: str) -> str:
+    """The largest part of what is no rule."""
+    message = "Of its free weight, {part} goes {where}; uniform attention would give {even}."
+    return _(message, part=_share(number), where=where, even=f"{number.even:.2f}")
+
+
+def _share(number: "Number") -> str:
+    """A share in words."""
+    return shown(next(name for most, name in _PARTS.items() if number.value < most))
+
+
+def _largest(description: "HeadDescription") -> str:
+    """The largest parts of a rule that is made of others; "" where there are none."""
+    first, *others = description.parts or (None,)
+    if first is None or first.value < _SOME_REST:
+        return ""
+    named = [first, *(part for part in others if part is not None and part.value >= _AS_LARGE * first.value)]
+    return with_and(WHERE[part.metric] for part in named)
+
+
+def _beside(main: "Number") -> list[str]:
+    """The numbers of what is unusual."""
+    return [_between(main.low, main.high), _evenly(main), _middle(main)]
+
+
+def _unusual(main: "Number", aligned: str) -> str:
     value, rank = metric_value(main.metric, main.value), _rank(main)
     if main.metric in _UNUSUAL:
         return _(_UNUSUAL[main.metric][main.value < main.middle], value=value, rank=rank)
     message = "Attends {where} more than most heads: {value} of its free weight, {rank}."
-    return _(message, where=WHERE[main.metric], value=value, rank=rank)
+    return _(message, where=_where(main.metric, aligned), value=value, rank=rank)
 
 
 def _second(description: "HeadDescription") -> list[Line]:
@@ -209,13 +289,21 @@ def _second(description: "HeadDescription") -> list[Line]:
             ]
         case "awake":
             sentence = _("Least at rest when the query is {query}.", query=QUERIES[second.query])
-            return [Line(sentence, _("{share} of its weight is free, {usual} for any query", share=share, usual=usual))]
+            return [Line(sentence, _("free weight {share}, {usual} for any query", share=share, usual=usual))]
         case "asks":
             message = "When the query is {query}, it attends more {where}."
-            sentence = _(message, query=QUERIES[second.query], where=WHERE[second.cell])
+            sentence = _(message, query=QUERIES[second.query], where=_where(second.cell, description.aligned))
             return [Line(sentence, _("{share} of its free weight, {usual} for any query", share=share, usual=usual))]
         case "columns":
-            return [Line(_("Attends to the same tokens whatever the query."), _("{share} of its picture", share=share))]
+            numbers = _("{share} of the variance of its weights", share=share)
+            return [Line(_("Attends to the same tokens whatever the query."), numbers)]
+        case "unusual":
+            assert second.number is not None
+            return [Line(_unusual(second.number, description.aligned), with_commas(_beside(second.number)))]
+        case "part":
+            assert second.number is not None
+            where = _(_where(second.number.metric, description.aligned))
+            return [Line(_part(second.number, where), with_commas(_beside(second.number)))]
     (token, most), *others = ((_quoted(token), f"{times:.1f}") for token, times in description.favourites)
     message = "{token} gets {times} times as much as uniform attention would give it."
     more = with_commas([_("{token} {times}×", token=other, times=times) for other, times in others])

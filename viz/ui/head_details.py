@@ -1,4 +1,7 @@
-"""What was measured of a head: where it stands among all heads, what it looks at, texts from weak to strong."""
+"""What was measured of a head: where it stands among all heads, what it looks at, texts from weak to strong.
+
+On demand what it promotes there, and what is lost without it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +25,7 @@ from viz.pictures.head_details.component import (
 )
 from viz.selection import state
 from viz.selection.choices import ALL_HEADS
-from viz.text import head_description
+from viz.text import head_description, html, written
 from viz.text.messages import _, plural, said
 from viz.text.written import head_label
 from viz.ui import frame, long_work, present, terms
@@ -38,6 +41,21 @@ MAX_TEXTS: Final = 8
 _BINS: Final = 30
 #: How examples are chosen, and what a person typed, by the keys of their widgets.
 _HOW, _WANTED, _DRAWN = "head-examples-how", "head-examples-wanted", "head-examples-drawn"
+#: A head copies a token that is among so many that it promotes most.
+COPIES: Final = 10
+_PROMOTED: Final = (
+    html.Column(said("Attends to")),
+    html.Column(said("Free weight"), is_number=True),
+    html.Column(said("Uniform attention"), is_number=True),
+    html.Column(said("Top output tokens")),
+    html.Column(said("Own rank"), is_number=True),
+)
+#: What becomes of a token without the head: worse, better, or nothing that can be told from chance.
+_COSTS: Final = said("Without it, the log-likelihood of a token falls by {change} nats on average.")
+_GAINS: Final = said(
+    "Without it, the log-likelihood of a token rises by {change} nats on average: these texts are predicted better."
+)
+_NO_COST: Final = said("Switching it off changes nothing that can be told from chance: {change} nats a token.")
 #: Longer patterns are not looked for.
 LONGEST: Final = 60
 HOW: Final = {"tenths": said("Tenths"), "random": said("Random"), "search": said("Search")}
@@ -48,8 +66,12 @@ def show(reader: "Reader", described: Described, found: "HeadDescription", *, wi
     head = found.head
     st.markdown(_("#### What {head} does", head=head_label(head.layer, head.head)))
     head_numbers(_numbers(described, found), key="head-numbers")
-    if with_examples:
-        frame.unfolding(_("Examples, weak to strong"), "head-examples-open", _examples, reader, described, head)
+    if not with_examples:
+        return
+    frame.unfolding(_("Examples, weak to strong"), "head-examples-open", _examples, reader, described, head)
+    label = _("What it promotes on the tokens that it attends to (OV)")
+    frame.unfolding(label, "head-promotes-open", _promotes, reader, described, head)
+    frame.unfolding(_("What switching it off costs"), "head-off-open", _costs, reader, described, head)
 
 
 def _numbers(described: Described, found: "HeadDescription") -> HeadNumbers:
@@ -59,17 +81,17 @@ def _numbers(described: Described, found: "HeadDescription") -> HeadNumbers:
     shown += [number for number in found.unusual if found.main is None or number.metric != found.main.metric]
     sorts = {_("by kind of token"): head_descriptions.KINDS, _("by position"): head_descriptions.PLACES}
     return HeadNumbers(
-        strips=[_strip(number, overall[number.metric]) for number in shown if number.metric in overall],
-        shares=[Bars(title, _bars(described, head, cells)) for title, cells in sorts.items()],
+        strips=[_strip(number, overall[number.metric], found.aligned) for number in shown if number.metric in overall],
+        shares=[Bars(title, _bars(described, found, cells)) for title, cells in sorts.items()],
         rest=found.rest.value,
         favourites=[token for token, _times in found.favourites],
         times=[_("{times:.1f} times", times=times) for _token, times in found.favourites],
     )
 
 
-def _strip(number: "Number", heads: "np.ndarray[tuple[int], np.dtype[np.float32]]") -> Strip:
+def _strip(number: "Number", heads: "np.ndarray[tuple[int], np.dtype[np.float32]]", aligned: str) -> Strip:
     name, value = (
-        head_description.metric_name(number.metric),
+        head_description.metric_name(number.metric, aligned),
         head_description.metric_value(number.metric, number.value),
     )
     rank = _("rank {rank} of {count}", rank=number.rank, count=number.heads)
@@ -77,12 +99,11 @@ def _strip(number: "Number", heads: "np.ndarray[tuple[int], np.dtype[np.float32]
     return Strip(name, heads, number.value, number.low, number.high, value, rank, label)
 
 
-def _bars(described: Described, head: "HeadName", cells: Sequence[str]) -> list[Bar]:
-    found = head_descriptions.shares(described, head, cells)
-    found.sort(key=lambda share: -share.value)
+def _bars(described: Described, found: "HeadDescription", cells: Sequence[str]) -> list[Bar]:
+    shares = sorted(head_descriptions.shares(described, found.head, cells), key=lambda share: -share.value)
     return [
-        Bar(head_description.metric_name(share.cell), share.value, share.layer, share.even)
-        for share in found[:MAX_BARS]
+        Bar(head_description.metric_name(share.cell, found.aligned), share.value, share.layer, share.even)
+        for share in shares[:MAX_BARS]
         if max(share.value, share.layer, share.even) > 0.003
     ]
 
@@ -134,7 +155,7 @@ def _draw_others() -> None:
 def _of_what(strength: Strength) -> str:
     """What is weak or strong."""
     if strength.is_awake:
-        return _("Share of its weight that is not at rest, by text")
+        return _("Free weight: the share that does not rest, by text")
     return _("{name}, by text", name=head_description.metric_name(strength.metric))
 
 
@@ -229,3 +250,58 @@ def _open(chosen: Chosen, rows: Sequence[ExampleRow], head: "HeadName") -> None:
     state.change(attention_tab=ALL_HEADS, measure="weights", site=head.site, layer=head.layer, head=head.head)
     state.change(token=row.row if is_as_read else None, key_token=None, head_chosen=True)
     present.open_page("attention")
+
+
+def _promotes(reader: "Reader", described: Described, head: "HeadName") -> None:
+    """The tokens that a head looks at more than an even look would, and what it promotes on each."""
+    if frame.lacking(reader.abilities, "circuits"):
+        return
+    task = head_descriptions.promoting(reader, described, head)
+    found = long_work.outcome(task, _("Show what it promotes"), key="head-promotes", start=True)
+    if found is None:
+        return
+    if not found:
+        frame.caption("It attends to no token more than uniform attention would.")
+        return
+    copied = sum(each.own_place <= COPIES for each in found)
+    if 2 * copied >= len(found):
+        message = "It copies: of the {count} tokens below, {copied} are among the {most} that it promotes most."
+        terms.markdown(_(message, count=len(found), copied=copied, most=COPIES))
+    rows = [
+        (
+            written.display_token(each.token),
+            f"{each.share:.2f}",
+            f"{each.even:.2f}",
+            ", ".join(map(written.display_token, each.most)),
+            f"{each.own_place:,}",
+        )
+        for each in found
+    ]
+    st.html(html.table(_PROMOTED, rows, label=_("What the head promotes on the tokens that it attends to")))
+    frame.caption(
+        "Read off the weights alone: the token as it is embedded, times W_V and W_O, compared with the tokens that may "
+        "be written, without what other layers add. Own rank: the rank of the token itself; 1 if the head copies it."
+    )
+
+
+def _costs(reader: "Reader", described: Described, head: "HeadName") -> None:
+    """What becomes of the log-likelihood of the corpus without a head."""
+    for view in ("edits", "decoding"):
+        if frame.lacking(reader.abilities, view):
+            return
+    task = head_descriptions.costing(reader, described, head)
+    found = long_work.outcome(task, _("Measure what switching it off costs"), key="head-off")
+    if found is None:
+        return
+    sentence = _COSTS if found.high < 0 else _GAINS if found.low > 0 else _NO_COST
+    terms.markdown(_(sentence, change=f"{abs(found.change):.4f}"))
+    frame.caption(
+        "Change {change}, between {low} and {high} (95% interval by text); {tokens:,} tokens of {texts:,} texts, whose "
+        "log-likelihood is {intact} nats on average with the head.",
+        change=written.signed(found.change, 4),
+        low=written.signed(found.low, 4),
+        high=written.signed(found.high, 4),
+        tokens=found.tokens,
+        texts=found.texts,
+        intact=written.signed(found.intact),
+    )

@@ -1,4 +1,7 @@
-"""What an open head does, in a sentence with its numbers: measured unasked over a corpus, while nobody waits."""
+"""What an open head does, in a sentence with its numbers: measured unasked over a corpus, while nobody waits.
+
+The corpus is ours, or texts that a person gives here.
+"""
 
 from typing import TYPE_CHECKING, Final
 
@@ -6,22 +9,26 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import findings, head_descriptions, models
-from viz.access.head_descriptions import Described, Known
+from viz.access.head_descriptions import Described, Known, OwnTexts
 from viz.selection import state
 from viz.server import limits
 from viz.server.background_jobs import Job, Task
 from viz.text import head_description
 from viz.text.messages import _, in_a_row, plural, shown
-from viz.ui import head_details, long_work, terms
+from viz.ui import frame, head_details, long_work, own_texts, terms
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Reader, Trace
+    from model.analysis.corpus import CorpusSentence
     from model.analysis.head_description.describe import HeadDescription
+    from viz.ui.own_texts import Loaded
 
 #: Seconds between two looks at what is read meanwhile.
 INTERVAL: Final = 1.0
 _KEY: Final = "what-heads-do"
+#: In the session: texts that a person has given.
+_OWN: Final = "heads/sentences"
 
 
 def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
@@ -31,17 +38,19 @@ def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
     """
     if not _can_be_said(trace):
         return False
-    reader = models.reader(state.current().model)
-    known = head_descriptions.known(reader)
+    reader, own = models.reader(state.current().model), _own_texts()
+    known = head_descriptions.known(reader, own)
     described, found = known.of(site, layer, head)
     if described is not None and found is not None:
         jobs = findings.of_model(state.current().model, site)
         _say(described, head_descriptions.with_job(found, jobs), reader)
     if known.why_none:
-        instead = _("The page Atlas measures its heads with sentences of your own.")
+        instead = _("Choose texts of your own, and it is said what its heads do.")
         terms.caption(plain(in_a_row((shown(known.why_none), instead))))
     if not known.is_whole:
-        _show_measuring(head_descriptions.describing(state.current().model), known)
+        _show_measuring(head_descriptions.describing(state.current().model, own), known)
+    elif known.why_none:
+        _choose_texts(reader)
     return found is not None
 
 
@@ -49,13 +58,38 @@ def details(trace: "Trace", site: str, layer: int, head: int) -> None:
     """All that was measured of a head; nothing before it was."""
     if not _can_be_said(trace):
         return
-    reader = models.reader(state.current().model)
-    known = head_descriptions.known(reader)
+    reader, own = models.reader(state.current().model), _own_texts()
+    known = head_descriptions.known(reader, own)
     described, found = known.of(site, layer, head)
     if described is not None and found is not None:
-        job = None if known.is_whole else long_work.job_of(head_descriptions.describing(state.current().model), _KEY)
+        task = head_descriptions.describing(state.current().model, own)
+        job = None if known.is_whole else long_work.job_of(task, _KEY)
         # More texts, of which others are weak and strong, are on their way.
         head_details.show(reader, described, found, with_examples=job is None or job.finished)
+        _choose_texts(reader)
+
+
+def _own_texts() -> OwnTexts | None:
+    """The texts that a person has given, if there are any."""
+    loaded: Loaded[CorpusSentence] | None = st.session_state.get(_OWN)
+    if loaded is None or not loaded.rows:
+        return None
+    return OwnTexts.of(loaded.name, loaded.rows)
+
+
+def _choose_texts(reader: "Reader") -> None:
+    """The field for texts of one's own, and which are read."""
+    frame.unfolding(_("Texts of your own"), f"{_OWN}-open", _texts_field, reader)
+
+
+def _texts_field(reader: "Reader") -> None:
+    terms.caption(
+        _(
+            "What heads do is said from these texts instead of ours; of more than {most:,}, so many are drawn.",
+            most=head_descriptions.MOST_TEXTS,
+        )
+    )
+    own_texts.sentences(_OWN, writes=reader.abilities.kind == "encoder-decoder")
 
 
 def _can_be_said(trace: "Trace") -> bool:
@@ -74,8 +108,12 @@ def _say(described: Described, found: "HeadDescription", reader: "Reader") -> No
             terms.markdown(plain(line.sentence))
             if line.numbers:
                 terms.caption(plain(line.numbers))
+        measured = described.measured
         read = head_description.corpus_words(
-            described.language, described.measured.given, len(described.measured.texts)
+            described.language,
+            described.file,
+            len(measured.texts),
+            measured.total - measured.given + len(measured.texts),
         )
         rows = plural("{count:,} row", "{count:,} rows", found.rows)
         if described.is_whole:

@@ -22,7 +22,7 @@ from torch import Tensor
 from model.analysis.metrics.head_metrics import CROSS
 from model.sources.source import WORD_BEGIN
 from model.trace.axes import LINE_END, is_punctuation
-from model.trace.trace import Trace
+from model.trace.trace import UNKNOWN, Trace
 from model.unspaced import bytes_of, word_starts
 
 FUNCTION_KINDS: Final = ("articles", "prepositions", "pronouns", "auxiliaries", "conjunctions", "particles")
@@ -30,7 +30,9 @@ FUNCTION_KINDS: Final = ("articles", "prepositions", "pronouns", "auxiliaries", 
 KINDS: Final = (*FUNCTION_KINDS, "content words", "punctuation", "numbers")
 SPECIAL: Final = ""
 
-CELLS_OF_KINDS: Final = ("punctuation", *FUNCTION_KINDS, "function", "content words", "numbers", "names")
+#: What a content word may be beside, as `Words` knows it.
+TRAITS: Final = ("names", "persons")
+CELLS_OF_KINDS: Final = ("punctuation", *FUNCTION_KINDS, "function", "content words", "numbers", *TRAITS)
 #: Cells of a self-attention: by distance, by kind, by what the token is; then of a cross-attention, where keys are of
 #: another text: by place, by where the model's heads look together, by kind.
 SELF_CELLS: Final = (
@@ -41,6 +43,17 @@ CROSS_CELLS: Final = (
     "together", "together before", "together next", "diagonal", "first", "second half", *CELLS_OF_KINDS, "copied",
     "copied before",
 )  # fmt: skip
+
+#: Cells that are made of others, of which the largest are said, too.
+PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "near": ("self", "back1", "back2", "ahead1", "ahead2"),
+    "beside": ("back1", "ahead1"),
+    "back1-3": ("back1", "back2"),
+    "ahead1-3": ("ahead1", "ahead2"),
+    "back": ("back1", "back2"),
+    "ahead": ("ahead1", "ahead2"),
+    "function": FUNCTION_KINDS,
+}
 
 _WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _SENTENCE_BEGINS: Final = frozenset('.!?:…。！？："“„«(「-–—•')
@@ -58,6 +71,12 @@ def _lists() -> Mapping[str, Mapping[str, str]]:
     }
 
 
+def _is_person(word: str, known: Mapping[str, str]) -> bool:
+    """Whether a word is in the list of persons, or the plural of one of English."""
+    lower = word.casefold()
+    return "persons" in (known.get(lower), known.get(lower.removesuffix("s")))
+
+
 @dataclass(frozen=True)
 class Words:
     """What the tokens of a text are, a token a position."""
@@ -65,6 +84,7 @@ class Words:
     kinds: tuple[str, ...]  #: of `KINDS`, or `SPECIAL`: the kind of the word that a token begins with
     numbers: tuple[int, ...]  #: the number of this word, from 0
     names: tuple[bool, ...]  #: whether it is a word with a capital inside a sentence; of German nobody knows
+    persons: tuple[bool, ...]  #: whether it says who somebody is: “nurse”, “mother”
 
     def are(self, *kinds: str) -> Bool[Tensor, "token"]:
         """Which tokens are of one of these kinds."""
@@ -85,11 +105,12 @@ def words_of(tokens: Sequence[str], special: frozenset[str]) -> Words:
         known is not _lists()["de"] and word[:1].isupper() and number > 0 and words[number - 1] not in _SENTENCE_BEGINS
         for number, word in enumerate(words)
     ]
+    is_person = [_is_person(word, known) for word in words]
     at_byte = [0, *accumulate(len(sign.encode("utf-8", errors="surrogateescape")) for sign in text)]
     begins = list(accumulate(map(len, contents[:-1]), initial=0))
     kinds: list[str] = []
     numbers: list[int] = []
-    names: list[bool] = []
+    traits: list[tuple[bool, bool]] = []
     for token, content, begin in zip(tokens, contents, begins, strict=True):
         blanks = len(content) - len(content.lstrip())
         # A lone blank is of the word after it.
@@ -97,8 +118,10 @@ def words_of(tokens: Sequence[str], special: frozenset[str]) -> Words:
         is_word = token not in special and token != LINE_END and number >= 0
         kinds.append(of_words[number] if is_word else SPECIAL)
         numbers.append(number if is_word else -1 - len(numbers))
-        names.append(is_word and of_words[number] == "content words" and is_name[number])
-    return Words(tuple(kinds), tuple(numbers), tuple(names))
+        is_content = is_word and of_words[number] == "content words"
+        traits.append((is_content and is_name[number], is_content and is_person[number]))
+    names, persons = zip(*traits, strict=True) if traits else ((), ())
+    return Words(tuple(kinds), tuple(numbers), names, persons)
 
 
 def _cut(run: re.Match[str]) -> list[int]:
@@ -115,7 +138,7 @@ def _known_kinds(words: Sequence[str]) -> Mapping[str, str]:
 def _kind(word: str, known: Mapping[str, str]) -> str:
     lower = word.casefold().replace("’", "'")
     if kind := known.get(lower) or known.get(lower.partition("'")[0]):
-        return kind
+        return "content words" if kind == "persons" else kind
     if word[:1].isnumeric() and not word[:1].isalpha():
         return "numbers"
     return "punctuation" if is_punctuation(word) or not any(map(str.isalnum, word)) else "content words"
@@ -137,7 +160,8 @@ class Place:
         """The site of a trace."""
         read, keys = trace.axis_tokens(site)
         stand = trace.row_tokens(site)
-        rows = words_of(stand, trace.special_tokens)
+        # The last row of a translation writes its end, which a trace without steps does not say.
+        rows = words_of(stand, trace.special_tokens if trace.steps else trace.special_tokens | {UNKNOWN})
         return cls(site, rows, words_of(keys, trace.special_tokens) if keys != stand else rows, stand, read, keys)
 
     @property
@@ -153,7 +177,7 @@ class Place:
         size = (len(self.row_tokens), len(self.key_tokens))
         kinds = {name: self.keys.are(name).expand(size) for name in KINDS}
         kinds["function"] = self.keys.are(*FUNCTION_KINDS).expand(size)
-        kinds["names"] = torch.tensor(self.keys.names, dtype=torch.bool).expand(size)
+        kinds |= {name: torch.tensor(getattr(self.keys, name), dtype=torch.bool).expand(size) for name in TRAITS}
         if self.site == CROSS:
             assert together is not None
             found = kinds | self._across(together, size)
@@ -205,8 +229,8 @@ class Place:
             "diagonal": (columns - diagonal).abs() <= 1,
             "first": (columns == 0).expand(size),
             "second half": (columns >= size[1] / 2).expand(size),
-            "copied": _equal(self.row_tokens, self.key_tokens) & plain,
-            "copied before": _equal(self.read_tokens, self.key_tokens) & plain,
+            "copied": _spelled_alike(self.row_tokens, self.key_tokens) & plain,
+            "copied before": _spelled_alike(self.read_tokens, self.key_tokens) & plain,
         }
 
 
@@ -215,3 +239,9 @@ def _equal(rows: Sequence[str], keys: Sequence[str]) -> Bool[Tensor, "row key"]:
     numbers: dict[str, int] = {}
     row, key = (torch.tensor([numbers.setdefault(token, len(numbers)) for token in of]) for of in (rows, keys))
     return row[:, None] == key
+
+
+def _spelled_alike(rows: Sequence[str], keys: Sequence[str]) -> Bool[Tensor, "row key"]:
+    """Where a row and a key have the same letters and digits, whatever marks are beside them; some."""
+    row, key = (["".join(filter(str.isalnum, token)).casefold() for token in of] for of in (rows, keys))
+    return _equal(row, key) & torch.tensor([bool(letters) for letters in key])

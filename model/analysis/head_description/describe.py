@@ -8,9 +8,11 @@
 3. It must hold: in `ROWS` rows and half as many texts, clearly above an even look, in most texts, and be no less than
    the middle head's share unless it is `MOST` of this head's weight; and it must tell a part of what sets the head
    apart from an even look (`WEAK`, `CLEAR`), or be among the strongest of its model.
-4. Otherwise the most unusual metric within this model, if its interval lies off the middle head's value, or that it
-   looks at the same keys in every row, if that is `MOST` of its picture; otherwise nothing.
-5. What more is said: which tokens wake it, or see another rule; else the tokens that it likes, whoever asks.
+4. Otherwise that it looks at `BROAD` of the keys; or the most unusual metric within this model, if its interval lies
+   off the middle head's value, or that it looks at the same keys in every row, if that is `MOST` of the variance of its
+   weights; or the largest part that is clearly above an even look, which sets it apart from nobody; otherwise nothing.
+5. What more is said: which tokens wake it, or see another rule; of a rule that many heads follow, what is unusual; of
+   what is no rule, the largest part, and what is unusual; else the tokens that it likes, whoever asks.
 """
 
 from collections.abc import Mapping
@@ -22,7 +24,7 @@ import numpy.typing as npt
 import torch
 from jaxtyping import Bool
 
-from model.analysis.head_description.cells import CELLS_OF_KINDS, FUNCTION_KINDS, KINDS, words_of
+from model.analysis.head_description.cells import CELLS_OF_KINDS, FUNCTION_KINDS, KINDS, PARTS, words_of
 from model.analysis.head_description.measure import OTHERS, Measured, Numbers, SiteSums, cells_of, parts_of
 from model.analysis.metrics.estimates import bootstrap_ratio
 from model.analysis.metrics.head_jobs import RULES, HeadJob
@@ -35,6 +37,8 @@ IDLE: Final = 0.75
 ASLEEP: Final = 0.9
 #: Nats below which a head spreads over nearly everything.
 EVEN: Final = 0.15
+#: A head without a rule that looks at this part of the keys spreads over most of them.
+BROAD: Final = 0.7
 #: A rule tells this part of a head's divergence, or so many nats; or these and it is among the first of its model.
 WEAK: Final = 0.25
 CLEAR: Final = 0.12
@@ -46,8 +50,12 @@ ABOVE: Final = 1.3
 STEADY: Final = 0.65
 #: From this share on a head "looks", below it "leans".
 MOST: Final = 0.5
-#: A cell is an answer as an unusual metric only from this part of the free weight on.
+#: A cell is an answer as an unusual metric, or as the largest part, only from this part of the free weight on.
 NOTICED: Final = 0.1
+#: Many heads follow a rule that this part of them follow more.
+COMMON: Final = 0.2
+#: Nats that the largest part of what is no rule has, to be said.
+A_PART: Final = 0.02
 #: Metrics that correlate more than this over heads say the same.
 ALIKE: Final = 0.8
 #: A token is a favourite from so many times an even look on, with this part of the free weight, above it in this part
@@ -61,17 +69,8 @@ SINK_HEADS: Final = 0.1
 SINK: Final = 4.0
 SINK_SHARE: Final = 0.2
 SINK_ANSWER: Final = 0.4
-#: Cells that are made of others, of which the largest are said, too.
-PARTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "near": ("self", "back1", "back2", "ahead1", "ahead2"),
-    "beside": ("back1", "ahead1"),
-    "back1-3": ("back1", "back2"),
-    "ahead1-3": ("ahead1", "ahead2"),
-    "back": ("back1", "back2"),
-    "ahead": ("ahead1", "ahead2"),
-    "function": FUNCTION_KINDS,
-}
-Kind = Literal["rule", "leftover", "too little", "spreads", "sinks", "unusual", "nothing"]
+Kind = Literal["rule", "leftover", "too little", "spreads", "sinks", "unusual", "mixed", "nothing"]
+Aligned = Literal["predicted", "read", ""]
 RestPlace = Literal["first", "last", "none"]
 PLACES: Final[tuple[RestPlace, ...]] = get_args(RestPlace)
 #: Jobs that no cell says better.
@@ -98,11 +97,12 @@ class Number:
 class Second:
     """What more is said of a head."""
 
-    kind: Literal["sinks", "awake", "asks", "columns", "favourites"]
+    kind: Literal["sinks", "awake", "asks", "columns", "unusual", "part", "favourites"]
     query: str = ""  #: of "awake" and "asks", the kind of the row's token, of `KINDS`
     cell: str = ""  #: of "asks"
     share: float = 0.0  #: free weight · share of the cell · part of the picture
     usual: float = 0.0  #: the same whoever asks
+    number: Number | None = None  #: of "unusual" and "part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class HeadDescription:
 
     head: HeadName
     #: what `main` is: a rule · a rule for the little that a resting head leaves · too little is left · nearly even ·
-    #: at rest on `sinks` · unusual in its model · nothing simple
+    #: at rest on `sinks` · unusual in its model · no rule, only a largest part · nothing simple
     kind: Kind
     main: Number | None  #: None of "too little", "sinks" and "nothing"
     is_most: bool  #: of a rule, whether it is most of the free weight
@@ -125,6 +125,13 @@ class HeadDescription:
     sinks: tuple[str, ...]  #: tokens on which many heads of the site rest
     on_sinks: float  #: the share of free weight that they get
     unusual: tuple[Number, ...]  #: up to four, the most unusual first, none that says the same as another
+    #: of a cross-attention, of which token the key is the source to which all heads together give most in a row: of the
+    #: one that it predicts, or of the one that it has just read; "" where too few tokens are copied to tell.
+    aligned: Aligned
+    fill: Number
+    #: by_distance, same_keys: parts of the variance of its weights.
+    by_distance: Number
+    same_keys: Number
     texts: int
     rows: int
 
@@ -197,14 +204,17 @@ class _Table:
         self.middle = np.median(self.value, axis=1)
         # A head that merely leans where most heads of its model lean more is not told apart by it.
         leans_less = (self.value < self.middle[:, None])[of_cells] & (self.value[of_cells] < MOST)
-        holds = counted[:, None] & clear & ~leans_less & ~self.only_sinks
-        self.nats = gain(self.value[of_cells], self.even) * holds
+        above_even = gain(self.value[of_cells], self.even) * (counted[:, None] & clear & ~self.only_sinks)
+        #: Of what is clearly above an even look, whether other heads have more of it or not; and of rules.
+        self.parts_of_gain = above_even * self.part
+        self.nats = above_even * ~leans_less
         self.gains = self.nats * self.part
         self.counted = counted
         self.heads = self.value.shape[1]
         # Where all heads have the same, nothing is alike.
         self.alike = np.nan_to_num(np.corrcoef(self.value + 1e-9 * np.arange(self.heads)))
         held = (sums.resting.sum((0, 1)) > 1e-3 * sums.rows.sum() * self.heads).tolist()
+        self.aligned = self._aligned()
         self.rest_on = tuple(place for place, is_held in zip(PLACES, held, strict=True) if is_held)
         self.texts, self.rows = len(sums.rows), int(sums.rows.sum())
 
@@ -215,6 +225,18 @@ class _Table:
             for table in (self.value, self.low, self.high):
                 row = table[self.metrics.index(name)]
                 row[:] = np.maximum(0, 1 - (1 - row) * weights / max(1, weights - means))
+
+    def _aligned(self) -> Aligned:
+        """Whether heads clearly give more to a source token like the one predicted, or like the one just read."""
+        if "copied" not in self.cells:
+            return ""
+        predicted, read = (self.cells.index(name) for name in ("copied", "copied before"))
+        if not (self.counted[predicted] and self.counted[read]):
+            return ""
+        to_predicted, to_read = (float(self.value[cell].mean()) for cell in (predicted, read))
+        if max(to_predicted, to_read) < ABOVE * min(to_predicted, to_read):
+            return ""
+        return "predicted" if to_predicted > to_read else "read"
 
     def _find_sinks(self, sums: SiteSums) -> None:
         """Tokens on which many heads rest as on the first one, and what each head gives them."""
@@ -258,7 +280,7 @@ class _Table:
 
     def describe(self, head: int, name: HeadName, job: HeadJob | None) -> HeadDescription:
         rest = self.number(self.metrics.index("rests"), head)
-        cell = int((self.nats if rest.value >= ASLEEP else self.gains)[:, head].argmax())
+        cell = self._rule(head, is_asleep=rest.value >= ASLEEP)
         rule, unusual = self.number(cell, head), self._unusual(head)
         divergence, nats = float(self.divergence[head]), float(self.gains[cell, head])
         among_first = rule.rank <= max(1, FIRST_HEADS * self.heads)
@@ -271,18 +293,17 @@ class _Table:
         elif nats >= WEAK * divergence or nats >= CLEAR or (among_first and nats >= FAINT):
             kind = "rule"
         else:
-            main = next((number for number in unusual if self._says_something(number, head)), None)
-            kind = "nothing" if main is None else "unusual"
-            if self.on_sinks[:, 0, head].sum() >= SINK_ANSWER:
-                kind, main = "sinks", None
-        second = self._second(head, rest, main, kind)
+            kind, main = self._no_rule(head, unusual)
+        if kind == "mixed" and main is not None:
+            rule = main
+        second = self._second(head, rest, main, kind) or self._more(head, unusual, main, kind)
         parts = [self.number(self.cells.index(name), head) for name in PARTS.get(rule.metric, ()) if name in self.cells]
         return HeadDescription(
             head=name,
             kind=kind,
             main=None if kind == "too little" else main,
             is_most=rule.value >= MOST,
-            everywhere=bool(self.part[cell, head] > 0.8),
+            everywhere=bool(self.part[self.cells.index(rule.metric), head] > 0.8),
             job=job,
             rest=rest,
             rest_on=self.rest_on,
@@ -292,25 +313,82 @@ class _Table:
             sinks=self.sinks,
             on_sinks=float(self.on_sinks[:, 0, head].sum()),
             unusual=tuple(number for number in unusual if self._from_an_end(number) <= 0.2)[:4],
+            aligned=self.aligned,
+            fill=self.number(self.metrics.index("fill"), head),
+            by_distance=self.number(self.metrics.index("by distance"), head),
+            same_keys=self.number(self.metrics.index("same keys"), head),
             texts=self.texts,
             rows=self.rows,
         )
+
+    def _rule(self, head: int, *, is_asleep: bool) -> int:
+        """The cell that tells most; a part that many heads have gives way to one of which few have as much."""
+        gains = (self.nats if is_asleep else self.gains)[:, head]
+        best = int(gains.argmax())
+        ranks = (self.value[: len(self.cells)] > self.value[: len(self.cells), head, None]).sum(1) + 1
+        if ranks[best] <= COMMON * self.heads or self.value[best, head] >= MOST:
+            return best
+        among_first = (ranks <= max(1, FIRST_HEADS * self.heads)) & (gains >= FAINT)
+        return int((gains * among_first).argmax()) if among_first.any() else best
+
+    def _no_rule(self, head: int, unusual: list[Number]) -> tuple[Kind, Number | None]:
+        """What is said of a head that no rule tells."""
+        if self.on_sinks[:, 0, head].sum() >= SINK_ANSWER:
+            return "sinks", None
+        fill = self.number(self.metrics.index("fill"), head)
+        if fill.value >= BROAD:
+            return "spreads", fill
+        if main := next((number for number in unusual if self._says_something(number, head)), None):
+            return "unusual", main
+        part = self._largest_part(head)
+        return ("nothing", None) if part is None else ("mixed", part)
+
+    def _largest_part(self, head: int) -> Number | None:
+        """The cell that tells most of what is clearly above an even look, however much of it other heads have."""
+        cell = int(self.parts_of_gain[:, head].argmax())
+        number = self.number(cell, head)
+        is_noticed = number.value * self.part[cell, head] >= NOTICED
+        return number if is_noticed and self.parts_of_gain[cell, head] >= A_PART else None
+
+    def _more(self, head: int, unusual: list[Number], main: Number | None, kind: Kind) -> Second | None:
+        """One thing more of a head that is like many others, or has no rule."""
+        if kind in ("leftover", "too little", "sinks") or (kind == "rule" and not self._is_common(main)):
+            return None
+        said = self.metrics.index(main.metric) if main is not None else None
+        part = self._largest_part(head) if kind not in ("rule", "mixed") else None
+        if part is not None and (said is None or part.metric != self.metrics[said]):
+            return Second("part", number=part)
+        more = next((each for each in unusual if said is not None and self._says_more(each, said, head)), None)
+        if more is not None:
+            return Second("unusual", number=more)
+        return Second("favourites") if self.favourites(head) and kind != "rule" else None
+
+    def _is_common(self, main: Number | None) -> bool:
+        return main is not None and main.rank > COMMON * self.heads
 
     def _from_an_end(self, number: Number) -> float:
         """How far a number is from the highest or lowest of all heads, as a part of them."""
         return min(number.rank, number.heads + 1 - number.rank) / number.heads
 
-    def _says_something(self, number: Number, head: int) -> bool:
-        """Whether a head can be described by a number off the middle: never by what it looks at less than others."""
+    def _says_something(self, number: Number, head: int, most: float = 2 * FIRST_HEADS) -> bool:
+        """Whether a head can be described by a number among such a part of the highest or lowest: never by what it
+        looks at less than others.
+        """
         is_high = number.value > number.middle
         if number.metric == "same keys" and is_high and number.value >= MOST:
             return True
-        if self._from_an_end(number) > 2 * FIRST_HEADS:
+        if self._from_an_end(number) > most:
             return False
         if number.even is not None:
             part = float(self.part[self.cells.index(number.metric), head])
             return is_high and number.low > ABOVE * number.even and number.value * part >= NOTICED
         return number.metric in ("fill", "distance") or (number.metric in ("by distance", "same keys") and is_high)
+
+    def _says_more(self, number: Number, rule: int, head: int) -> bool:
+        """Whether a number off the middle says what another one, or what that is made of, does not."""
+        alike = abs(self.alike[self.metrics.index(number.metric), rule]) >= ALIKE
+        is_part = number.metric in PARTS.get(self.metrics[rule], ())
+        return not alike and not is_part and self._says_something(number, head, COMMON)
 
     def _unusual(self, head: int) -> list[Number]:
         """The metrics in which a head is unusual, the most unusual first; none that says the same as one before."""
@@ -338,7 +416,7 @@ class _Table:
             return Second("sinks", share=got, usual=even)
         free = sums.free_by[head] / np.maximum(sums.rows_by, 1) * (sums.texts_by >= ROWS)
         query, usual = int(free.argmax()), 1 - rest.value
-        least = max(1.5 * usual, usual + 0.2 - 0.1 * (rest.value >= IDLE))
+        least = max(min(1.5 * usual, usual + 0.25), usual + 0.2 - 0.1 * (rest.value >= IDLE))
         if rest.value > 0.3 and free[query] > least:
             return Second("awake", KINDS[query], share=float(free[query]), usual=usual)
         if kind in ("leftover", "too little"):
@@ -354,7 +432,7 @@ class _Table:
         same, said = float(self.value[self.metrics.index("same keys"), head]), main.metric if main is not None else ""
         if same >= MOST and said not in ("same keys", "first", "second half"):
             return Second("columns", share=same)
-        return Second("favourites") if self.favourites(head) and kind != "rule" else None
+        return None
 
     def favourites(self, head: int) -> tuple[tuple[str, float], ...]:
         """Tokens that a head gives far more than an even look would, in most texts, whoever asks."""

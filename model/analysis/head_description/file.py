@@ -27,7 +27,7 @@ from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
 
-FORMAT: Final = "headlight-heads-1"
+FORMAT: Final = "headlight-heads-3"
 #: Bytes of unpacked content beyond which a file is refused.
 LARGEST: Final = 1 << 29
 #: How the files of a folder begin.

@@ -29,9 +29,10 @@ from model.analysis.metrics.head_metrics import CROSS, DECODER, HeadName, Heads
 from model.arrays_file import Array
 from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
-from model.over_corpus import ByModels, Partial, Sum, over_corpus, packed, unpacked
+from model.over_corpus import ByModels, Partial, Sum, forget, over_corpus, packed, unpacked
 from model.reader import Reader
 from model.sources.source import WORD_BEGIN
+from model.trace.steps import without_steps
 from model.trace.trace import Trace
 
 Numbers = npt.NDArray[np.float32]
@@ -165,14 +166,17 @@ def measure_in_stages(
     """
     survey = _Survey(reader, read or reader.trace_batch)
     of_chunk = survey.of_chunk if read is not None else ByModels(_of_chunk, (reader,))
-    summed = Sum(of_chunk=of_chunk, finish=lambda total: total, name=lambda: f"heads 1 {reader.key}")
-    total: Partial | None = None
-    for part, draws in ((sentences[:FIRST], FIRST_DRAWS), (sentences[FIRST:], repeated_tokens.DRAWS)):
-        if total is not None and not part:
-            return
-        more = over_corpus(part, summed, progress, unfinished, texts_at_once=TEXTS_AT_ONCE)
-        total = more if total is None else total + more
-        yield survey.finish(total, sentences, _on_random_tokens(reader, draws, progress))
+    summed = Sum(of_chunk=of_chunk, finish=lambda total: total, name=lambda: f"heads 3 {reader.key}")
+    first, rest = sentences[:FIRST], sentences[FIRST:]
+    # What is read first stays until all is read: after a kill it is not read again.
+    total = over_corpus(first, summed, progress, unfinished, texts_at_once=TEXTS_AT_ONCE, leaves=bool(rest))
+    yield survey.finish(total, sentences, _on_random_tokens(reader, FIRST_DRAWS, progress))
+    if not rest:
+        return
+    total += over_corpus(rest, summed, progress, unfinished, texts_at_once=TEXTS_AT_ONCE)
+    yield survey.finish(total, sentences, _on_random_tokens(reader, repeated_tokens.DRAWS, progress))
+    if unfinished is not None:
+        forget(first, summed, unfinished, texts_at_once=TEXTS_AT_ONCE)
 
 
 def measure_heads(
@@ -343,7 +347,7 @@ class _Survey:
         """Read some texts."""
         traces: dict[int, tuple[str, str, dict[str, Array]]] = {}
         sums: dict[str, Any] = {"given": len(sentences)}
-        for number, trace in self._read(sentences):
+        for number, trace in self._traces(sentences):
             if not isinstance(trace, InputTextError):
                 rows: dict[str, Array] = {}
                 for site in self._heads:
@@ -356,6 +360,14 @@ class _Survey:
         )
         joined = {name: np.concatenate([rows[name] for rows in found]) for name in (found[0] if found else ())}
         return Partial(sums, joined | packed("texts", texts) | packed("translations", translations))
+
+    def _traces(self, sentences: Sequence[CorpusSentence]) -> Iterator[tuple[int, Trace | InputTextError]]:
+        # What a model writes itself is told by its steps.
+        if CROSS in self._heads and not all(target for _text, target in sentences):
+            yield from self._read(sentences)
+            return
+        with without_steps():
+            yield from self._read(sentences)
 
     def _of_site(self, trace: Trace, site: str, rows: dict[str, Array]) -> dict[str, Tensor]:
         """What is added over all texts; what is kept by text goes into `rows`."""

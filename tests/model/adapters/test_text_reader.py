@@ -9,8 +9,10 @@ import torch
 
 from model import MakeUniform, PointAt, SwitchOff
 from model.adapters.text_reader import TextReader
+from model.analysis.head_description.cells import Place
 from model.errors import EditError, InputTextError, TraceError
 from model.trace.file import load_trace, save_trace
+from model.trace.steps import without_steps
 
 TEXT = "The animal didn't cross the street because it was too tired."
 OUTPUTS = {"hook_head_output"}
@@ -39,6 +41,23 @@ def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(
         for layer in range(trace.layers_of(site)):
             assert trace.weights(site, layer).shape == (trace.heads_of(site), len(queries), len(keys))
     assert len(trace.steps) == len(trace.target_ids) == len(trace.predicted_ids)
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "marian", "t5", "mbart", "bloom"])
+def test_a_trace_without_steps_has_the_same_weights_and_the_same_words_in_its_rows(
+    opened: Callable[[str], TextReader], model_type: str
+) -> None:
+    reader = opened(model_type)
+    target = None if reader.abilities.kind == "decoder" else "The animal."
+    whole = reader.trace(TEXT, target)
+    with without_steps():
+        bare = reader.trace(TEXT, target)
+    assert whole.steps
+    assert not bare.steps
+    for site in whole.sites:
+        assert Place.of(bare, site).rows == Place.of(whole, site).rows
+        for layer in range(whole.layers_of(site)):
+            torch.testing.assert_close(bare.weights(site, layer), whole.weights(site, layer))
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "mbart", "mistral"])

@@ -4,56 +4,35 @@ It is made of our own sentences or a file, and links made by hand. Lines of a fi
 a person loaded stays in the session.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
 
-from model.errors import HeadlightError
-from viz.access import models
+from viz.access import models, text_files
 from viz.pages.atlas import data, metric_texts
-from viz.pages.atlas.data import Reading, StoredAtlas, files
-from viz.pages.atlas.data.files import BadLine
-from viz.selection import catalogue, state
+from viz.pages.atlas.data import Reading, StoredAtlas
+from viz.selection import state
 from viz.selection.catalogue import checkpoint_root
 from viz.selection.choices import ModelChoice
-from viz.server.widgets import sent
 from viz.text.language import NAMES
-from viz.text.messages import _, in_a_row, plural, said, shown
+from viz.text.messages import _, plural, said, shown
 from viz.text.written import percent
-from viz.ui import controls, downloads, frame, long_work, terms
+from viz.ui import controls, frame, long_work, own_texts, terms
 from viz.ui.controls import plain
+from viz.ui.own_texts import Loaded
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model.abilities import Abilities
     from model.analysis.atlas.measure import Atlas
-    from model.analysis.corpus import CorpusSentence, Origin
+    from model.analysis.corpus import CorpusSentence
     from model.analysis.metrics.alignment import AlignedPair
 
-
-Row = TypeVar("Row")
 LABELS: Final = {"own": said("Our own sentences"), "file": said("A file")}
-#: Bad lines that are listed; of the others, how many there are.
-MAX_LISTED: Final = 5
-MOST_SEED: Final = 10**9
 SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
-
-
-@dataclass(frozen=True)
-class Loaded(Generic[Row]):
-    """An uploaded file: its name, the rows read, the rejected lines, and the error if nothing could be read."""
-
-    name: str
-    rows: tuple[Row, ...] = ()
-    bad: tuple[BadLine, ...] = ()
-    error: str = ""
-    origin: "Origin | None" = None  #: of sentences
 
 
 def measured(above: "DeltaGenerator") -> "Atlas | None":
@@ -96,76 +75,12 @@ def _reading() -> Reading | None:
         is_file = True
     sentences: Loaded[CorpusSentence] | None = None
     if is_file:
-        label, help_text = _of_sentences(writes=_writes_from_source(abilities))
-        sentences = _sentences(label, help_text)
+        sentences = own_texts.sentences(SENTENCES, writes=_writes_from_source(abilities))
     elif _writes_from_source(abilities):
         frame.caption("200 everyday sentences written by us; the model reads them with its own translations.")
     else:
         frame.caption("200 everyday sentences written by us.")
     return _with_pairs(sentences, is_file=is_file, with_links=abilities.has("alignment links"))
-
-
-def _of_sentences(*, writes: bool) -> tuple[str, str]:
-    """The label and the help of the field for a file of sentences."""
-    help_text = _(
-        "UTF-8 text, .csv, .tsv or .jsonl, packed too (.gz, .xz, .bz2), or .parquet; at most {most:,} sentences, or a "
-        "sample of as many. For more sentences use the command `python -m model atlas --text FILE.txt --out FILE.npz`.",
-        most=files.MAX_SENTENCES,
-    )
-    if writes:
-        also = _("If a row gives a translation, the decoder reads it; otherwise the model translates first.")
-        return _("Sentences, one per line, or sentence TAB translation"), in_a_row((help_text, also))
-    return _("Sentences, one per line"), help_text
-
-
-#: Widgets: what of a file is read, and a file or folder of this machine.
-_COLUMN, _TRANSLATIONS, _SAMPLE, _SEED, _PATH = (
-    f"{SENTENCES}-{name}" for name in ("column", "translations", "sample", "seed", "path")
-)
-
-
-def _sentences(label: str, help_text: str) -> "Loaded[CorpusSentence] | None":
-    """The field for a file, and what of it is read; on one's own machine also a path."""
-
-    def read(content: bytes, name: str) -> "Loaded[CorpusSentence]":
-        rows, bad, origin = files.read_sentences(content, name, _drawn())
-        return Loaded(name, rows, tuple(bad), origin=origin)
-
-    def read_again() -> None:
-        if path := sent(_PATH):
-            st.session_state[SENTENCES] = _read(str(path), lambda: _at(str(path)))
-        elif st.session_state.get(f"{SENTENCES}-file") is not None:
-            _take(SENTENCES, read)
-
-    loaded = _upload(label, SENTENCES, read, help_text)
-    if catalogue.folders_to_add_from() is None:
-        help_path = _(
-            "Of any size; also a folder that the library datasets saved. Leave it empty to use the field above."
-        )
-        st.text_input(_("Or a file or folder on this machine"), key=_PATH, help=help_path, on_change=read_again)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        help_column = _("The column of a table that has the sentences, by its name; “text” if nothing is typed.")
-        st.text_input(_("Column"), key=_COLUMN, max_chars=200, width=160, help=help_column, on_change=read_again)
-        st.text_input(_("Column of translations"), key=_TRANSLATIONS, max_chars=200, width=180, on_change=read_again)
-        help_sample = _("So many sentences are drawn from all; the same seed draws the same ones on every machine.")
-        bounds = (1, files.MAX_SENTENCES, None)
-        st.number_input(_("Sample"), *bounds, key=_SAMPLE, width=140, help=help_sample, on_change=read_again)
-        st.number_input(_("Seed"), 0, MOST_SEED, key=_SEED, width=140, on_change=read_again)
-    return loaded
-
-
-def _drawn() -> files.Drawn:
-    """What the widgets ask for; a forged message can hold anything."""
-    column, translations, sample, seed = (sent(key) for key in (_COLUMN, _TRANSLATIONS, _SAMPLE, _SEED))
-    names = tuple(text if isinstance(text, str) else "" for text in (column, translations))
-    size = sample if isinstance(sample, int) and 0 < sample <= files.MAX_SENTENCES else None
-    return files.drawn(*names, sample=size, seed=seed if isinstance(seed, int) and 0 <= seed <= MOST_SEED else 0)
-
-
-def _at(path: str) -> "Loaded[CorpusSentence]":
-    catalogue.check_may_name_folders()
-    rows, bad, origin = files.read_sentences_at(path, _drawn())
-    return Loaded(Path(path).name, rows, tuple(bad), origin=origin)
 
 
 def _language(model: ModelChoice) -> str:
@@ -183,14 +98,14 @@ def _with_pairs(sentences: "Loaded[CorpusSentence] | None", *, is_file: bool, wi
         if not is_file:
             return _read_by(None, ())
         return _reading_of(sentences, ())
-    pairs = _upload(
+    pairs = own_texts.upload(
         _("Manual word alignments, for alignment error rates (optional)"),
         _PAIRS,
         _read_pairs,
         _(
             'One JSON object per line: {{"en": [words], "de": [words], "sure": [[en index, de index], …]}}, indices '
             "from 0. At most {most:,} pairs; they form a separate set.",
-            most=files.MAX_PAIRS,
+            most=text_files.MAX_PAIRS,
         ),
     )
     aligned = () if pairs is None else pairs.rows
@@ -214,54 +129,8 @@ def _reading_of(sentences: "Loaded[CorpusSentence] | None", aligned: "tuple[Alig
 
 
 def _read_pairs(content: bytes, name: str) -> "Loaded[AlignedPair]":
-    rows, bad = files.read_pairs(content, name)
+    rows, bad = text_files.read_pairs(content, name)
     return Loaded(name, rows, tuple(bad))
-
-
-def _read(name: str, read: Callable[[], Loaded[Row]]) -> Loaded[Row]:
-    """What is read, or why nothing could be."""
-    try:
-        return read()
-    except HeadlightError as error:
-        return Loaded(name, error=error.message)
-
-
-def _take(slot_key: str, read: Callable[[bytes, str], Loaded[Row]]) -> None:
-    """Keep in the session what is read of the file in a field; nothing where there is none."""
-    file = st.session_state[f"{slot_key}-file"]
-    if file is None:
-        st.session_state.pop(slot_key, None)
-    else:
-        st.session_state[slot_key] = _read(file.name, lambda: read(downloads.content(file), file.name))
-
-
-def _upload(label: str, slot_key: str, read: Callable[[bytes, str], Loaded[Row]], help_text: str) -> Loaded[Row] | None:
-    """A field for a file, and what was read of the one that is loaded."""
-    key = f"{slot_key}-file"
-    downloads.field(label, key=key, help_text=help_text, on_change=partial(_take, slot_key, read))
-    loaded: Loaded[Row] | None = st.session_state.get(slot_key)
-    if loaded is None:
-        return None
-    if st.session_state.get(key) is None:
-        # After another page the field is empty, but what was loaded is still here.
-        st.button(
-            _("Remove {name}", name=plain(loaded.name)),
-            key=f"{slot_key}-forget",
-            icon=":material/close:",
-            on_click=st.session_state.pop,
-            args=(slot_key, None),
-        )
-    if loaded.error:
-        st.error(plain(loaded.error), icon=":material/error:")
-        return loaded
-    message = "{name}: {num_rows:,} read, {num_bad:,} lines skipped."
-    terms.caption(plain(_(message, name=loaded.name, num_rows=len(loaded.rows), num_bad=len(loaded.bad))))
-    if loaded.bad:
-        listed = [_(line.message) for line in loaded.bad[:MAX_LISTED]]
-        if more := len(loaded.bad) - len(listed):
-            listed.append(_("And {count:,} more.", count=more))
-        st.warning(plain("  \n".join(listed)), icon=":material/rule:")
-    return loaded
 
 
 def _measured(reading: Reading) -> StoredAtlas | None:

@@ -79,7 +79,7 @@ class HeadNumbersView extends View {
         "p",
         "muted",
         _(
-          "Grey is at rest, on special tokens or the first one. Below: shares of the rest. A stroke is the mean of its layer, a ring uniform attention.",
+          "Grey is at rest, on special tokens or the first one. The others are shares of the free weight, which is the rest. A stroke is the mean of its layer, a ring uniform attention.",
         ),
       ),
       whole,

@@ -19,8 +19,8 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
 from tests.viz.sent import sent_to, unlinked
+from viz.access import text_files as files
 from viz.pages.atlas import data
-from viz.pages.atlas.data import files
 from viz.server.background_jobs import Job
 
 

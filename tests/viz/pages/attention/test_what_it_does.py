@@ -22,15 +22,13 @@ from viz.server.background_jobs import Job
 from viz.text import head_description
 
 OWN = tuple(
-    map(
-        CorpusSentence,
-        (
-            "Tom told me that he would be late.",
-            "She read the book to her sister again.",
-            "The animal did not cross the street.",
-            "A man walks along the river.",
-            "They saw the old dog in the red house, and Tom ran.",
-        ),
+    CorpusSentence(text, text)
+    for text in (
+        "Tom told me that he would be late.",
+        "She read the book to her sister again.",
+        "The animal did not cross the street.",
+        "A man walks along the river.",
+        "They saw the old dog in the red house, and Tom ran.",
     )
 )
 
@@ -132,12 +130,27 @@ def test_a_shared_server_measures_only_what_somebody_asks_for(app: AppTest, know
 
 
 @pytest.mark.usefixtures("unasked")
-def test_a_model_of_another_language_has_the_atlas_and_one_of_pictures_is_not_measured(any_model: AppTest) -> None:
+def test_a_model_of_another_language_is_given_texts_and_one_of_pictures_is_not_measured(any_model: AppTest) -> None:
+    any_model.session_state["heads/sentences-open"] = True
     opened(any_model, checkpoint="gpt2")
-    until(any_model, lambda: "The page Atlas measures its heads with sentences of your own." in texts(any_model))
+    until(any_model, lambda: "Choose texts of your own" in texts(any_model))
     assert "Job, measured in this sentence" in texts(any_model)
+    content = b"\n".join(b"abc dog number %d runs, and the cat sleeps." % number for number in range(3))
+    any_model.file_uploader(key="heads/sentences-file").set_value(("mine.txt", content, "text/plain"))
+    until(any_model, lambda: "Measured: 3 texts of mine.txt" in texts(any_model))
     pictures = opened(app_of(), checkpoint="vit")
     assert not {"Stop", "Measure what each head does"} & {one.label for one in pictures.button}
+
+
+@pytest.mark.usefixtures("unasked")
+def test_what_a_head_promotes_and_costs_is_said_on_demand(app: AppTest, known: head_descriptions.Known) -> None:
+    app.session_state["head-promotes-open"] = app.session_state["head-off-open"] = True
+    opened(app, site="decoder.cross", head="L2H1")
+    until(app, lambda: any(one.label == "Measure what switching it off costs" for one in app.button))
+    press(app, "Measure what switching it off costs")
+    until(app, lambda: "tokens of 5 texts" in texts(app))
+    # A corpus so small has no token that stands in eight texts.
+    assert "It attends to no token more than uniform attention would." in texts(app)
 
 
 @pytest.mark.usefixtures("unasked")

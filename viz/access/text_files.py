@@ -3,17 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from model.analysis.corpus import CorpusSentence, Origin, read_text
-from model.analysis.data_files import UNNAMED, Columns, parse_json_row
-from model.analysis.metrics.alignment import AlignedPair
+from model import later
 from model.errors import DataError
 from model.file_writing import write_bytes
 from model.pairs import OPENERS
 from model.temporary_folders import temporary_folder
 from viz.server import limits
 from viz.text.messages import Message, said
+
+if TYPE_CHECKING:
+    from model.analysis.corpus import CorpusSentence, Origin
+    from model.analysis.metrics.alignment import AlignedPair
 
 Row = TypeVar("Row")
 #: Endings of what is read as a table, or unpacked.
@@ -28,17 +30,14 @@ MAX_SENTENCE: Final = 2_000
 class Drawn(NamedTuple):
     """What of a file is read."""
 
-    columns: Columns = UNNAMED
+    #: column, translations: columns of a table, by their names; "" for the usual ones.
+    column: str = ""
+    translations: str = ""
     sample: int | None = None  #: so many of its rows; None for all
     seed: int = 0
 
 
 ALL: Final = Drawn()
-
-
-def drawn(column: str, translations: str, *, sample: int | None, seed: int) -> Drawn:
-    """What these choices of a person ask for."""
-    return Drawn(Columns(column, translations), sample, seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def read_sentences(
             write_bytes(file, content, folder)
             return _of_table(file, name, asked)
 
-    def read(line: str, number: int) -> CorpusSentence:
+    def read(line: str, number: int) -> "CorpusSentence":
         fields = [field.strip() for field in line.split("\t")]
         if len(fields) > 2:
             raise DataError(
@@ -120,7 +119,7 @@ def read_sentences(
         if (longest := max(map(len, fields))) > MAX_SENTENCE:
             message = "{longest:,} characters; a sentence may have {max_sentence:,}"
             raise DataError(message, longest=longest, max_sentence=MAX_SENTENCE)
-        return CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
+        return later.corpus.CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
 
     return (*read_lines(content, name, read, MAX_SENTENCES, said("one sentence per line")), None)
 
@@ -131,10 +130,14 @@ def read_sentences_at(path: str, asked: Drawn) -> "tuple[tuple[CorpusSentence, .
     return _of_table(file, file.name, asked)
 
 
-def _of_table(file: Path, name: str, asked: Drawn) -> tuple[tuple[CorpusSentence, ...], list[BadLine], Origin]:
+def _of_table(file: Path, name: str, asked: Drawn) -> "tuple[tuple[CorpusSentence, ...], list[BadLine], Origin]":
     """Its sentences; one that is too long is refused by the line of the sample."""
+    # With torch, for which no page waits.
+    from model.analysis.corpus import read_text
+
     try:
-        corpus = read_text(file, columns=asked.columns, sample=asked.sample, seed=asked.seed)
+        columns = later.data_files.Columns(asked.column, asked.translations)
+        corpus = read_text(file, columns=columns, sample=asked.sample, seed=asked.seed)
         if len(corpus) > MAX_SENTENCES:
             message = "{path} contains {rows:,} sentences; at most {most:,} are read here: draw a sample of it."
             raise DataError(message, path=name, rows=len(corpus), most=MAX_SENTENCES)
@@ -155,10 +158,10 @@ def _of_table(file: Path, name: str, asked: Drawn) -> tuple[tuple[CorpusSentence
 def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], list[BadLine]]":
     """Sentence pairs of a JSONL file (`en`, `de`, `sure`), and the rejected lines. Raises as `read_lines`."""
 
-    def read(line: str, number: int) -> AlignedPair:
-        row = parse_json_row(Path(name), number, line)
+    def read(line: str, number: int) -> "AlignedPair":
+        row = later.data_files.parse_json_row(Path(name), number, line)
         source, target = row.words("en"), row.words("de")
-        return AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target)))
+        return later.alignment.AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target)))
 
     expected = said("one JSON object with “en”, “de” and “sure” per line")
     return read_lines(content, name, read, MAX_PAIRS, expected)
