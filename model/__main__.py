@@ -56,7 +56,7 @@ from model.errors import ConfigError, DataError, HeadlightError, memory_short
 from model.evaluation import evaluate_writer
 from model.file_writing import check_folder, check_writable, json_text, plain_reason, print_in_utf_8
 from model.nn.architectures import grown
-from model.opening import as_writer, open_reader
+from model.opening import as_attending, as_writer, open_reader
 from model.pairs import data_set_name, read_pairs
 from model.reader import Writer, choose_device
 from model.temporary_folders import cached_folder
@@ -244,7 +244,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
 def run_trace(arguments: argparse.Namespace) -> None:
     """Write one trace with all weights."""
     check_writable(arguments.out)
-    reader = open_reader(arguments.model or arguments.checkpoint, arguments.device, arguments.dtype)
+    reader = as_attending(open_reader(arguments.model or arguments.checkpoint, arguments.device, arguments.dtype))
     trace = reader.trace(arguments.text, arguments.target)
     if (size := expected_bytes(trace) + weight_bytes(trace)) > LARGEST_TRACE:
         message = (
@@ -264,7 +264,9 @@ def run_verify(arguments: argparse.Namespace) -> None:
         facts = {str(name): str(value) for name, value in rows}
         print(json_text({"own": reader.abilities.proof is None, "facts": facts}))
         return
-    if reader.abilities.proof is None:
+    if not reader.abilities.heads:
+        print(reader.abilities.lacks["self-attention"])
+    elif reader.abilities.proof is None:
         print("one of Headlight's own: its attention is computed once, and what is shown is what it used")
     for name, value in rows:
         print(f"{name}: {value}")
@@ -274,6 +276,7 @@ def run_align(arguments: argparse.Namespace) -> None:
     """Print the alignment error rate of every cross-attention head."""
     pairs = read_alignments(arguments.data)
     translator = _writer(arguments)
+    as_attending(translator)
     with (
         cluster.computing(arguments, (arguments.checkpoint, translator)),
         tqdm(total=len(pairs), unit="sentence") as bar,
@@ -285,7 +288,7 @@ def run_align(arguments: argparse.Namespace) -> None:
 
 def run_coreference(arguments: argparse.Namespace) -> None:
     """Print how often each head looks from a pronoun to what it stands for."""
-    translator = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
+    translator = as_attending(open_reader(arguments.checkpoint, arguments.device, arguments.dtype))
     is_curated = arguments.data == Path("curated")
     file = CURATED[set_language(translator.languages[0])] if is_curated else arguments.data
     read = read_pronoun_cases(file)
@@ -305,7 +308,7 @@ def run_coreference(arguments: argparse.Namespace) -> None:
 
 def run_reasons(arguments: argparse.Namespace) -> None:
     """Print which sub-layers and words carry the change from a text to its twin."""
-    reader = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
+    reader = as_attending(open_reader(arguments.checkpoint, arguments.device, arguments.dtype))
     if arguments.data == Path("curated"):
         pairs = twin_pairs(curated_cases(set_language(reader.languages[0])))[: arguments.limit]
     else:

@@ -194,6 +194,20 @@ class RecurrentConfig(ModelConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FixedVectorConfig(ModelConfig):
+    """A GRU encoder–decoder without attention: the decoder reads one vector of the source (Cho et al. 2014)."""
+
+    architecture: ClassVar[str] = "recurrent-fixed-vector"
+
+    hidden_size: int = 128  #: n, width of the state of the decoder and of each of the encoder's two directions
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, int]]:
+        """It has no attention site."""
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True)
 class ConvolutionalConfig(ModelConfig):
     """A convolutional encoder–decoder with an attention in every decoder layer (ConvS2S, Gehring et al. 2017)."""
 
@@ -217,7 +231,7 @@ class ConvolutionalConfig(ModelConfig):
 
 #: `architecture` in a config.json → its configuration; a Transformer's names none, as before there were others.
 ARCHITECTURES: Final[Mapping[str, type[ModelConfig]]] = {
-    config.architecture: config for config in (RecurrentConfig, ConvolutionalConfig)
+    config.architecture: config for config in (RecurrentConfig, FixedVectorConfig, ConvolutionalConfig)
 }
 
 # Table 3 of the paper, with its joint vocabulary of about 37,000 pieces; and the shape that checkpoints/en-de had in

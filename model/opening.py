@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 from model.adapters.folder_check import gguf_file
 from model.checkpoint import MANIFEST
-from model.errors import CheckpointError, InputTextError, SessionError, said
+from model.errors import CheckpointError, InputTextError, SessionError, TraceError, said
 from model.folder_files import entries, kept_of_hub, named_folder
 from model.nn.transformer import Transformer
 from model.reader import Reader, Writer
@@ -69,6 +69,13 @@ def as_writer(reader: Reader) -> Writer:
     from model.adapters.text_writer import TextWriter
 
     assert isinstance(reader, TextWriter)
+    return reader
+
+
+def as_attending(reader: Reader) -> Reader:
+    """The same model. Raises a TraceError if it has no attention at all, and so nothing to be seen or measured."""
+    if not reader.abilities.heads:
+        raise TraceError(reader.abilities.lacks["self-attention"])
     return reader
 
 

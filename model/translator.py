@@ -20,12 +20,11 @@ from model.abilities import (
     View,
 )
 from model.checkpoint import model_digest
-from model.config import TransformerConfig
+from model.config import ConvolutionalConfig, FixedVectorConfig, ModelConfig, RecurrentConfig, TransformerConfig
 from model.decoding.cost import DecoderSizes, decoder_sizes
 from model.decoding.search import EXTRA_LENGTH
 from model.decoding.side_by_side import BatchMasks, names_in_batch, run_batch
 from model.errors import CheckpointError, TraceError, said
-from model.nn.earlier import RecurrentTranslator
 from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.score_functions import DotProduct
@@ -170,6 +169,13 @@ _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
         ),
     }
 )
+NO_ATTENTION: Final = said(
+    "This model has no attention: its decoder reads one vector, the encoder's last states, so there are no weights to "
+    "show. Choose another model; the page Experiments, tab Ablations, has what this one translates, and so has "
+    "`python -m model translate TEXT --checkpoint CHECKPOINT`."
+)
+_WITHOUT: "Final[tuple[View, ...]]" = ("self-attention", "rollout", "head outputs", "norms", "edits", "reasons")
+_FIXED_VECTOR: Final[Mapping[View, str]] = MappingProxyType({**_RECURRENT, **dict.fromkeys(_WITHOUT, NO_ATTENTION)})
 _CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(
     {
         **_EARLIER,
@@ -189,6 +195,16 @@ _CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(
 )
 
 
+#: Configuration → what such a model is called, and what it lacks.
+_KINDS: Final[Mapping[type[ModelConfig], tuple[str, Mapping[View, str]]]] = MappingProxyType(
+    {
+        RecurrentConfig: (said("GRU with additive attention"), _RECURRENT),
+        FixedVectorConfig: (said("GRU without attention"), _FIXED_VECTOR),
+        ConvolutionalConfig: ("ConvS2S", _CONVOLUTIONAL),
+    }
+)
+
+
 class EarlierTranslator(SequenceTranslator):
     """A GRU or convolutional encoder–decoder that was loaded. Safe to share between threads, as others are."""
 
@@ -200,18 +216,18 @@ class EarlierTranslator(SequenceTranslator):
     @property
     def abilities(self) -> Abilities:
         """What the model has and lacks."""
-        is_recurrent = isinstance(self.model, RecurrentTranslator)
-        positions: PositionScheme = "none" if is_recurrent else "learned"
+        family, lacks = _KINDS[type(self.config)]
+        positions: PositionScheme = "learned" if isinstance(self.config, ConvolutionalConfig) else "none"
         return Abilities(
             kind="encoder-decoder",
-            family=said("GRU with additive attention") if is_recurrent else "ConvS2S",
+            family=family,
             heads={site: (heads,) * layers for site, (layers, heads) in self.config.shapes.items()},
             generates=True,
             knows_inputs=True,
             positions=positions,
             max_length=self.config.max_length,
             max_target_length=self.config.max_length + EXTRA_LENGTH,
-            lacks=_RECURRENT if is_recurrent else _CONVOLUTIONAL,
+            lacks=lacks,
         )
 
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:

@@ -198,15 +198,16 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory, translator: "Tran
 
 @pytest.fixture(scope="session")
 def earlier_configs(config: "TransformerConfig") -> "dict[str, ModelConfig]":
-    """Both models from before the Transformer, tiny, by their architectures."""
-    from model.config import ConvolutionalConfig, RecurrentConfig
+    """The models from before the Transformer, tiny, by their architectures."""
+    from model.config import ConvolutionalConfig, FixedVectorConfig, RecurrentConfig
 
     vocab_size, length = config.vocab_size, config.max_length
-    both = (
+    all_three = (
         RecurrentConfig(vocab_size=vocab_size, max_length=length, d_model=32, hidden_size=24, alignment_size=20),
+        FixedVectorConfig(vocab_size=vocab_size, max_length=length, d_model=32, hidden_size=28),
         ConvolutionalConfig(vocab_size=vocab_size, max_length=length, d_model=32, num_layers=2, decoder_layers=3),
     )
-    return {config.architecture: config for config in both}
+    return {config.architecture: config for config in all_three}
 
 
 @pytest.fixture(scope="session")

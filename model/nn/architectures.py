@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
+from model.config import ConvolutionalConfig, FixedVectorConfig, ModelConfig, RecurrentConfig, TransformerConfig
 from model.errors import ConfigError
 from model.nn.earlier import ConvolutionalTranslator, RecurrentTranslator
 from model.nn.encoder_decoder import EncoderDecoder
@@ -57,7 +57,7 @@ def new_model(config: ModelConfig) -> EncoderDecoder:
     match config:
         case TransformerConfig():
             return Transformer(config)
-        case RecurrentConfig():
+        case RecurrentConfig() | FixedVectorConfig():
             return RecurrentTranslator(config)
         case ConvolutionalConfig():
             return ConvolutionalTranslator(config)

@@ -3,14 +3,15 @@
 The GRU with additive attention is the model of Bahdanau et al. 2015, arXiv 1409.0473. The encoder reads the source in
 both directions; each token's annotation is both states side by side. Before a target token is written, the decoder's
 state is scored against every annotation by a small network, and the annotations' mean under the softmax of these scores
-is read together with the last token.
+is read together with the last token. Without attention (Cho et al. 2014, arXiv 1406.1078) the memory is one vector, the
+encoder's last states in both directions, which is read together with every token; all else is the same.
 
 ConvS2S, Gehring et al. 2017, arXiv 1705.03122: a layer is a convolution over k tokens with a gated linear unit;
 positions are learned and added to the embeddings. Every decoder layer attends to the encoder's output with one head of
 its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -19,7 +20,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from model.config import ConvolutionalConfig, RecurrentConfig
+from model.config import ConvolutionalConfig, FixedVectorConfig, RecurrentConfig
 from model.errors import InputTextError
 from model.nn.attention import AttentionSite, KeptRows
 from model.nn.encoder_decoder import (
@@ -35,6 +36,8 @@ from model.nn.encoder_decoder import (
 from model.nn.hooks import HookPoint, name_hooks, rows_from
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import Additive
+
+AnyRecurrent = RecurrentConfig | FixedVectorConfig
 
 
 class Alignment(AttentionSite):
@@ -81,7 +84,7 @@ class Alignment(AttentionSite):
 class TokenEmbedding(nn.Module):
     """Embeddings of tokens, then dropout; a recurrent model needs no positions."""
 
-    def __init__(self, config: RecurrentConfig, tokens: nn.Embedding) -> None:
+    def __init__(self, config: AnyRecurrent, tokens: nn.Embedding) -> None:
         super().__init__()
         self.tokens, self.dropout = tokens, nn.Dropout(config.dropout)
         self.hook_embedding = HookPoint()
@@ -96,29 +99,34 @@ class TokenEmbedding(nn.Module):
 class RecurrentEncoder(nn.Module):
     """A bidirectional GRU over the embedded source (§3.2)."""
 
-    def __init__(self, config: RecurrentConfig, tokens: nn.Embedding) -> None:
+    def __init__(self, config: AnyRecurrent, tokens: nn.Embedding) -> None:
         super().__init__()
+        self.keeps_all = isinstance(config, RecurrentConfig)
         self.embedding = TokenEmbedding(config, tokens)
         self.gru = nn.GRU(config.d_model, config.hidden_size, batch_first=True, bidirectional=True)
 
     def forward(self, source_ids: SourceIds, source_padding: Padding) -> Memory:
-        """The annotations: states forwards and backwards, side by side; zeros at padding."""
+        """States forwards and backwards, side by side: each token's (zeros at padding), or for each the last ones."""
         embedded = self.embedding(source_ids)
-        if source_padding is None:
-            annotations: Tensor = self.gru(embedded)[0]
-            return annotations
-        # The way back begins at each sentence's own end.
-        lengths = source_padding.sum(1).cpu()
-        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
-        return pad_packed_sequence(self.gru(packed)[0], batch_first=True, total_length=source_ids.size(1))[0]
+        if source_padding is not None:
+            # The way back begins at each sentence's own end.
+            lengths = source_padding.sum(1).cpu()
+            embedded = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
+        states, last = self.gru(embedded)
+        if not self.keeps_all:
+            return torch.cat(tuple(last), dim=-1)[:, None].expand(-1, source_ids.size(1), -1)
+        if source_padding is not None:
+            states, _ = pad_packed_sequence(states, batch_first=True, total_length=source_ids.size(1))
+        annotations: Tensor = states
+        return annotations
 
 
 class RecurrentLayer(nn.Module):
     """One step s_i = GRU(s_{i−1}, [y_{i−1}; c_i]), where the context c_i is aligned by s_{i−1} (§3.1, A.2.2)."""
 
-    def __init__(self, config: RecurrentConfig) -> None:
+    def __init__(self, config: AnyRecurrent) -> None:
         super().__init__()
-        self.cross_attention = Alignment(config)
+        self.cross_attention = Alignment(config) if isinstance(config, RecurrentConfig) else None
         self.cell = nn.GRUCell(config.d_model + 2 * config.hidden_size, config.hidden_size)
         self.hook_output = HookPoint()
 
@@ -126,16 +134,24 @@ class RecurrentLayer(nn.Module):
         self, state: Float[Tensor, "batch hidden"], inputs: DecoderInputs, cache: KeptRows | None
     ) -> tuple[Float[Tensor, "batch target hidden"], Float[Tensor, "batch target width"]]:
         """States and contexts of the target rows, one after the other; the first follows this state."""
-        key, value = self.cross_attention.keys_and_values(inputs.memory, cache)
-        mask, first = replace(inputs.memory_mask, num_queries=1), inputs.target_mask.first_query
+        context_of, first = self._contexts(inputs, cache), inputs.target_mask.first_query
         states, contexts = [], []
         for row, read in enumerate(inputs.embedded.unbind(1)):
             with rows_from(first + row):
-                contexts.append(self.cross_attention(state, key, value, mask))
+                contexts.append(context_of(state))
                 state = self.cell(torch.cat((read, contexts[-1]), dim=-1), state)
                 state = self.hook_output(state[:, None])[:, 0]
             states.append(state)
         return torch.stack(states, dim=1), torch.stack(contexts, dim=1)
+
+    def _contexts(self, inputs: DecoderInputs, cache: KeptRows | None) -> Callable[[Tensor], Tensor]:
+        """From a state to its context vector; without attention that is the memory itself, whatever the state."""
+        attention = self.cross_attention
+        if attention is None:
+            return lambda state: inputs.memory[:, 0]
+        key, value = attention.keys_and_values(inputs.memory, cache)
+        mask = replace(inputs.memory_mask, num_queries=1)
+        return lambda state: attention(state, key, value, mask)
 
 
 class RecurrentDecoder(Decoder):
@@ -143,7 +159,7 @@ class RecurrentDecoder(Decoder):
 
     embedding: TokenEmbedding
 
-    def __init__(self, config: RecurrentConfig, tokens: nn.Embedding) -> None:
+    def __init__(self, config: AnyRecurrent, tokens: nn.Embedding) -> None:
         super().__init__()
         self.embedding, self.dropout = TokenEmbedding(config, tokens), nn.Dropout(config.dropout)
         self.first_state = nn.Linear(config.hidden_size, config.hidden_size)
@@ -173,11 +189,11 @@ class RecurrentTranslator(EncoderDecoder):
     recurrent matrix, not before it.
     """
 
-    config: RecurrentConfig
+    config: AnyRecurrent
     encoder: RecurrentEncoder
     decoder: RecurrentDecoder
 
-    def __init__(self, config: RecurrentConfig) -> None:
+    def __init__(self, config: AnyRecurrent) -> None:
         super().__init__()
         self.config = config
         tokens = nn.Embedding(config.vocab_size, config.d_model)

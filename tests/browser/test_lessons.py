@@ -110,6 +110,43 @@ def test_a_lesson_is_walked_by_keyboard(page: Page, app_as_shipped: str) -> None
 
 
 @pytest.mark.long
+def test_a_dragged_score_moves_the_weights_at_once_and_reset_brings_them_back(page: Page, app_as_shipped: str) -> None:
+    opened(page, app_as_shipped, "scaled-dot-product", 5)
+    row = page.locator(".live-row tbody tr").filter(has_text="street")
+    score, share = row.get_by_role("slider"), row.get_by_role("cell").last
+    expect(share).to_have_text("< 0.1%")
+    score.focus()
+    page.keyboard.press("End")
+    # Its score is above that of “animal” now, and the softmax sharp.
+    expect(share).to_contain_text(re.compile(r"9\d"))
+    # The picture answers before the next frame is drawn: within the event itself.
+    now = score.evaluate(
+        "(moved, before) => { moved.value = before; moved.dispatchEvent(new Event('input', {bubbles: true}));"
+        " return moved.closest('tr').lastElementChild.textContent; }",
+        "-30",
+    )
+    assert now == "< 0.1%"
+    page.get_by_label("divided by").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".live-told")).not_to_contain_text("99%")
+    page.get_by_role("button", name="Take the model's numbers again").click()
+    expect(page.locator(".live-told")).to_contain_text("animal has 99%")
+
+
+@pytest.mark.long
+def test_a_sentence_of_ones_own_is_in_the_text_and_the_picture(page: Page, app_as_shipped: str) -> None:
+    opened(page, app_as_shipped, "why-attention", 2)
+    told = page.locator(".st-key-lesson-step")
+    expect(told).to_contain_text("For 16 tokens")
+    field = told.get_by_label("Your own sentence")
+    field.fill("Good morning.")
+    field.press("Enter")
+    expect(told).to_contain_text("For 4 tokens")
+    # The claims are about the lesson's own sentence.
+    expect(told).not_to_contain_text("Checked just now")
+
+
+@pytest.mark.long
 def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_lesson(
     page: Page, app_as_shipped: str
 ) -> None:

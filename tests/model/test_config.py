@@ -66,7 +66,7 @@ def test_what_differs_from_the_paper_is_kept() -> None:
     assert TransformerConfig(vocab_size=20).decoder_layers == 6
 
 
-@pytest.mark.parametrize("architecture", ["recurrent", "convolutional"])
+@pytest.mark.parametrize("architecture", ["recurrent", "recurrent-fixed-vector", "convolutional"])
 def test_what_is_written_is_read_again(architecture: str, earlier_configs: dict[str, ModelConfig]) -> None:
     config = earlier_configs[architecture]
     assert json.loads(config.to_json())["architecture"] == architecture
@@ -80,7 +80,10 @@ def test_a_transformer_names_no_architecture_and_is_read_as_before(config: Trans
 
 RECURRENT: dict[str, Any] = {"architecture": "recurrent", "vocab_size": 100, "d_model": 8}
 HOSTILE: dict[str, tuple[dict[str, Any], str]] = {
-    "an unknown kind": (RECURRENT | {"architecture": "lstm"}, "no architecture 'lstm'.*recurrent, convolutional"),
+    "an unknown kind": (
+        RECURRENT | {"architecture": "lstm"},
+        "no architecture 'lstm'.*recurrent, recurrent-fixed-vector, convolutional",
+    ),
     "a kind that is no text": (RECURRENT | {"architecture": ["recurrent"]}, "no architecture"),
     "a setting of another kind": (RECURRENT | {"kernel_size": 3}, "Unknown settings: kernel_size"),
     "no vocabulary": ({"architecture": "recurrent", "d_model": 8}, "lacks vocab_size"),

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from model.__main__ import main
 from model.checkpoint import save_checkpoint, write_manifest
-from model.errors import CheckpointError
+from model.errors import CheckpointError, TraceError
 from model.nn.edits import MakeUniform, PointAt
-from model.opening import as_translator, as_writer, open_reader
+from model.opening import as_attending, as_translator, as_writer, open_reader
 from model.translator import EarlierTranslator, Translator
 from tests.conftest import SENTENCES
 
@@ -92,3 +93,18 @@ def test_weights_of_another_shape_are_refused_before_memory_is_taken(
     write_manifest(tmp_path / "x")
     with pytest.raises(CheckpointError, match="does not fit"):
         open_reader(tmp_path / "x", device="cpu")
+
+
+def test_a_model_without_attention_translates_and_is_measured_by_no_command(
+    earlier_translators: dict[str, EarlierTranslator], earlier_checkpoints: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    translator = earlier_translators["recurrent-fixed-vector"]
+    assert translator.trace(TEXT).translation == translator.translate(TEXT)
+    together = translator.translate_all(list(SENTENCES), beam=3)
+    assert together == [translator.translate(text, beam=3) for text in SENTENCES]
+    with pytest.raises(TraceError, match="has no attention"):
+        as_attending(translator)
+    folder = str(earlier_checkpoints / translator.name)
+    for command in (["atlas", "--out", "-"], ["coreference", "--data", "curated"], ["reasons", "--data", "curated"]):
+        assert main([*command, "--checkpoint", folder]) == 2
+        assert "This model has no attention" in capsys.readouterr().err

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: How files with weights end.
 _WEIGHTS: Final = (".safetensors", ".bin", ".gguf")
-#: Enough for the fourteen small models that are compared with one another, beside others; bytes are bounded as well.
+#: Enough for the fifteen small models that are compared with one another, beside others; bytes are bounded as well.
 MAX_MODELS: Final = 24
 MAX_VOCABULARIES: Final = 8
 #: The share of the machine's memory that loaded models may take.
@@ -183,6 +183,11 @@ def lessons_name() -> str:
 def writer(choice: ModelChoice) -> "Writer":
     """The model as it reads a person's text. Raises as `text_reader`, or a SessionError if it only reads."""
     return later.opening.as_writer(text_reader(choice))
+
+
+def attending(choice: ModelChoice) -> "Reader":
+    """The same as `text_reader`. Raises as that, or a TraceError if the model has no attention that could be shown."""
+    return later.opening.as_attending(text_reader(choice))
 
 
 def translator(choice: ModelChoice) -> "Translator":

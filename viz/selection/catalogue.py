@@ -32,6 +32,7 @@ _EXPERIMENT_NAMES: Final[tuple[Message, ...]] = (
     said("additive"),
     said("convolutional"),
     said("full"),
+    said("gru without attention"),
     said("learned positions"),
     said("no dropout"),
     said("no positions"),

@@ -126,7 +126,7 @@ class ModelChoice:
 LearnTab = Literal["Lessons", "The Transformer"]
 Depth = Literal["model", "layer", "head", "cell", "number"]
 PathEnd = Literal["", "input", "output"]
-Lines = Literal["strongest", "mean", "chosen"]
+Lines = Literal["strongest", "mean", "chosen", "token"]
 WalkEdit = Literal["", "off", "point", "forced"]
 Side = Literal["source", "target"]
 
@@ -181,7 +181,8 @@ class LearnChoices:
     component: Annotated[int | None, _WALK, Param("dim"), ResetBy("checkpoint")] = None
     #: the stop of the way through the picture, counted from 1; 0 for whoever goes where they like.
     walk_stop: Annotated[int, _WALK, Param("walk"), ResetBy("checkpoint")] = 0
-    #: whose weights the lines of the whole model are: each cell's strongest head, the mean, or the open head.
+    #: whose weights the lines of the whole model are: each cell's strongest head, the mean, the open head; or the open
+    #: head's into one token alone.
     lines: Annotated[Lines, _WALK] = "strongest"
     #: what the model is compared with: the open head switched off, or pointed at the key; or (forced) the decoder
     #: reading the reference.

@@ -50,7 +50,7 @@ _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
 
 #: Topic of Explore → the lesson and the step, counted from 1, at which it is at home.
 EXPLORED: Final[Mapping[str, tuple[str, int]]] = {
-    "pooling": ("look-up", 3),
+    "pooling": ("look-up", 6),
     "scores": ("scaled-dot-product", 7),
     "masks": ("three-attentions", 1),
     "positions": ("positions", 3),

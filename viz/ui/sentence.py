@@ -142,7 +142,7 @@ def read(text: str, key: str = "trace") -> "Trace":
     selection = state.current()
 
     def compute(progress: traces.Progress) -> "Trace":
-        return traces.trace(models.text_reader(selection.model), text, progress)
+        return traces.trace(models.attending(selection.model), text, progress)
 
     writes = models.kind(selection.model) == "encoder-decoder"
     return computed(("read", text), compute, key, WRITING if writes else READING)

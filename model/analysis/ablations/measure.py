@@ -4,17 +4,20 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice
+from itertools import islice, pairwise
+from math import inf
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+import sacrebleu
 import torch
 
 from model import checked
 from model.analysis.ablations.results import (
     LARGEST,
     AblationResults,
+    LengthScore,
     RunResult,
     SetScore,
     run_result,
@@ -51,6 +54,8 @@ SCORES: Final = "scores.json"
 #: Training steps that are timed, after some that are not.
 WARM_UP: Final = 2
 TIMED: Final = 8
+#: Words of the shortest source of each group whose chrF is measured by length.
+LENGTHS: Final = (1, 7, 11, 16, 21)
 Progress = Callable[[str], object]
 
 
@@ -119,9 +124,12 @@ def _scored(
     wanted = (checkpoint.digest, {name: len(pairs) for name, pairs in dev.items()})
     if kept is not None and (kept.digest, {score.set: score.sentences for score in kept.scores}) == wanted:
         return kept
-    scores = []
+    scores: list[SetScore] = []
+    lengths: list[LengthScore] = []
     for name, pairs in dev.items():
-        measured = evaluate(checkpoint.model, checkpoint.tokenizer, pairs)
+        outputs: list[str] = []
+        measured = evaluate(checkpoint.model, checkpoint.tokenizer, pairs, collect=outputs.append)
+        lengths += by_length(name, pairs, outputs)
         scores.append(SetScore(name, measured.bleu, measured.chrf, measured.sentences, measured.signature))
     result = RunResult(
         preset=preset,
@@ -130,9 +138,23 @@ def _scored(
         parameters=sum(parameter.numel() for parameter in checkpoint.model.parameters()),
         loss=round([entry["loss"] for entry in read_log(folder) if "loss" in entry][-1], 4),
         scores=tuple(scores),
+        lengths=tuple(lengths),
     )
     write_text(folder / SCORES, json.dumps(asdict(result), indent=1) + "\n", folder)
     return result
+
+
+def by_length(dev_set: str, pairs: Sequence[Pair], outputs: Sequence[str]) -> list[LengthScore]:
+    """chrF of the translations of a set, shortest sources first; a group without a sentence is left out."""
+    counts, found = [len(pair.source.split()) for pair in pairs], []
+    for least, beyond in pairwise((*LENGTHS, inf)):
+        chosen = [index for index, count in enumerate(counts) if least <= count < beyond]
+        if chosen:
+            references = [[pairs[index].target for index in chosen]]
+            chrf = sacrebleu.CHRF().corpus_score([outputs[index] for index in chosen], references).score
+            most = max(counts[index] for index in chosen)
+            found.append(LengthScore(dev_set, least, most, len(chosen), round(chrf, 2)))
+    return found
 
 
 def _kept(folder: Path) -> RunResult | None:
@@ -197,7 +219,7 @@ def _release_run(checkpoint: Path, results: AblationResults, run: RunResult, out
     ]
     for name, content in ((TRAINING, training), (METRICS, {"entries": entries})):
         write_text(out / name, json.dumps(content, indent=1, ensure_ascii=False) + "\n", out)
-    write_text(out / CARD, _card(ABLATIONS[run.preset], results, run), out)
+    write_text(out / CARD, _card(ABLATIONS[run.preset], results, run, training["settings"]["bf16"]), out)
     write_manifest(out)
 
 
@@ -206,12 +228,13 @@ def _filled(template: str, **values: object) -> str:
     return Path(__file__).with_name(template).read_text(encoding="utf-8").format(**values)
 
 
-def _card(preset: Preset, results: AblationResults, run: RunResult) -> str:
+def _card(preset: Preset, results: AblationResults, run: RunResult, is_bf16: bool) -> str:
     scores = [
         f"| {score.set} | {score.bleu:.1f} | {score.chrf:.1f} | {_over_seeds(results, run.preset, score.set)} |"
         for score in run.scores
     ]
-    return _filled("card.md", what=preset.what, count=len(ABLATIONS), **{**asdict(run), "scores": "\n".join(scores)})
+    told = {"what": preset.what, "count": len(ABLATIONS), "products": "bfloat16" if is_bf16 else "float32"}
+    return _filled("card.md", **told, **{**asdict(run), "scores": "\n".join(scores)})
 
 
 def _over_seeds(results: AblationResults, preset: str, dev_set: str) -> str:

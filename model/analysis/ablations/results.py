@@ -32,6 +32,17 @@ class SetScore:
 
 
 @dataclass(frozen=True)
+class LengthScore:
+    """chrF, 0 to 100, of those sentences of a dev set whose sources have about the same number of words."""
+
+    set: str
+    at_least: int  #: words of the shortest source that may be among them
+    at_most: int  #: words of the longest that is among them
+    sentences: int
+    chrf: float
+
+
+@dataclass(frozen=True)
 class RunResult:
     """One trained model."""
 
@@ -41,6 +52,7 @@ class RunResult:
     parameters: int  #: how many it has
     loss: float  #: the last training loss that its log has, in nats
     scores: tuple[SetScore, ...]  #: one for each dev set
+    lengths: tuple[LengthScore, ...] = ()  #: of each dev set, by length; none of runs measured without
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,10 @@ def run_result(value: object, where: str) -> RunResult:
     scores = tuple(
         checked.record(SetScore, score, f"{where}.scores") for score in checked.rows(content.get("scores"), "scores")
     )
+    lengths = tuple(
+        checked.record(LengthScore, score, f"{where}.lengths")
+        for score in checked.rows(content.get("lengths", []), "lengths")
+    )
     return RunResult(
         preset=checked.text(content.get("preset"), f"{where}.preset"),
         seed=checked.count(content.get("seed"), f"{where}.seed"),
@@ -130,6 +146,7 @@ def run_result(value: object, where: str) -> RunResult:
         parameters=checked.count(content.get("parameters"), f"{where}.parameters"),
         loss=float(checked.number(content.get("loss"), f"{where}.loss")),
         scores=scores,
+        lengths=lengths,
     )
 
 

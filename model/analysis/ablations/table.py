@@ -38,7 +38,7 @@ def told_apart(results: AblationResults, preset: str, sets: Sequence[str]) -> Re
 def ablations_report(results: AblationResults) -> str:
     """What `python -m model ablations` prints: a row for each preset that was trained."""
     sets = dev_sets(results)
-    head = f"{'':<19}{'runs':>5}" + "".join(f"{'BLEU ' + name:>26}{'':>8}{'chrF':>14}" for name in sets)
+    head = f"{'':<22}{'runs':>5}" + "".join(f"{'BLEU ' + name:>26}{'':>8}{'chrF':>14}" for name in sets)
     lines = [f"{head}{'tokens/s':>10}{'Table 3':>9}"]
     for preset in ABLATIONS:
         scores = [(score_of(results, preset, name), score_of(results, preset, name, "chrf")) for name in sets]
@@ -50,14 +50,16 @@ def ablations_report(results: AblationResults) -> str:
             less = "" if bleu is None or full is None or preset == "full" else f"{bleu.mean - full.mean:+.1f}"
             cells += f"{_shown(bleu):>26}{less:>8}{_shown(chrf):>14}"
             count = 0 if bleu is None else bleu.runs
-        speed = f"{results.tokens_per_second.get(preset, 0):,.0f}"
+        timed = results.tokens_per_second.get(preset)
+        speed = "–" if timed is None else f"{timed:,.0f}"
         paper = paper_difference(preset)
-        lines.append(f"{preset:<19}{count:>5}{cells}{speed:>10}{'–' if paper is None else f'{paper:+.1f}':>9}")
+        lines.append(f"{preset:<22}{count:>5}{cells}{speed:>10}{'–' if paper is None else f'{paper:+.1f}':>9}")
     lines += [
         "",
         *_reading(results, sets),
         "BLEU and chrF of greedy translations: mean ± standard deviation over seeds, and how far the mean is from the",
-        "full model's. tokens/s: source and target tokens that a thread trains on in a second of processor time.",
+        "full model's. tokens/s: source and target tokens that a thread trains on in a second of processor time;",
+        "– where that was not timed on the machine of the others.",
         f"Table 3: the paper's, on newstest2013, from its base model's {PAPER_BASE}; it has no row without positions",
         "or residual connections.",
     ]

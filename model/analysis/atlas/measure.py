@@ -34,7 +34,7 @@ from model.arrays_file import Array
 from model.errors import DataError, InputTextError, said
 from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
-from model.opening import as_writer
+from model.opening import as_attending, as_writer
 from model.over_corpus import ByModels, Partial, Sum, over_corpus, packed, unpacked
 from model.reader import Reader, Writer
 from model.trace.trace import Trace
@@ -138,7 +138,7 @@ def build_atlas(
     read: Read | None = None,
     sinks: bool = True,
 ) -> Atlas:
-    """Read a corpus and measure every head. Raises a DataError if no sentence could be read.
+    """Read a corpus and measure every head. Raises a DataError if no sentence could be read, or as `as_attending`.
 
     Args:
         reader: any model that reads text.
@@ -152,7 +152,7 @@ def build_atlas(
         read: what gives the traces; by default the reader.
         sinks: whether keys on which heads rest count (`Atlas.held`).
     """
-    survey = Survey(reader, sites, read or reader.trace_batch, sinks=sinks)
+    survey = Survey(as_attending(reader), sites, read or reader.trace_batch, sinks=sinks)
 
     def finish(total: Partial) -> Atlas:
         read = int(total.sums.get("read", 0))

@@ -1,4 +1,4 @@
-"""Both models from before the Transformer: what holds of each, and their equations spelled out."""
+"""The models from before the Transformer: what holds of each, and their equations spelled out."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ from model.nn.masks import key_padding, pad
 from model.nn.score_functions import Additive
 from model.translator import EarlierTranslator
 
-ARCHITECTURES = ["recurrent", "convolutional"]
+ARCHITECTURES = ["recurrent", "recurrent-fixed-vector", "convolutional"]
 SOURCES = [[5, 6, 7, 8, 9, 3], [11, 12, 3], [20, 21, 22, 23, 3]]
 TARGETS = [[2, 30, 31, 32], [2, 40, 41, 42, 43, 44, 45], [2, 50]]
 
@@ -180,6 +180,7 @@ def test_a_context_is_the_mean_of_the_annotations_under_the_additive_weights(
 ) -> None:
     model = model_of(earlier_translators)
     site = layer_of(model).cross_attention
+    assert site is not None
     with listen(record={"hook_output", "hook_head_output"}) as recorded:
         annotations = model.encode(SOURCE)
         model.decode(TARGET, annotations)
@@ -205,3 +206,24 @@ def test_annotations_are_those_of_torchs_bidirectional_gru(earlier_translators: 
     embedded = model.encoder.embedding.tokens(SOURCE)
     expected = torch.cat((there(embedded)[0], back(embedded.flip(1))[0].flip(1)), dim=-1)
     torch.testing.assert_close(model.encode(SOURCE), expected, atol=1e-6, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_without_attention_the_last_states_of_both_directions_are_all_that_the_decoder_reads(
+    earlier_translators: dict[str, EarlierTranslator],
+) -> None:
+    model = earlier_translators["recurrent-fixed-vector"].model
+    assert isinstance(model, RecurrentTranslator)
+    layer, size = layer_of(model), model.config.hidden_size
+    annotations, last = model.encoder.gru(model.encoder.embedding.tokens(SOURCE))
+    memory = model.encode(SOURCE)
+    one = torch.cat((annotations[:, -1:, :size], annotations[:, :1, size:]), dim=-1)
+    torch.testing.assert_close(memory, one.expand_as(memory))
+    # The equations of Cho et al. 2014: each state reads the last one, the last token, and the same vector.
+    state, rows = torch.tanh(model.decoder.first_state(last[1])), []
+    for read in model.decoder.embedding.tokens(TARGET).unbind(1):
+        state = layer.cell(torch.cat((read, memory[:, 0]), dim=-1), state)
+        pairs = model.decoder.readout(torch.cat((state, read, memory[:, 0]), dim=-1))
+        rows.append(torch.maximum(pairs[:, 0::2], pairs[:, 1::2]))
+    expected = model.projection(torch.stack(rows, dim=1))
+    torch.testing.assert_close(model(SOURCE, TARGET), expected, atol=1e-5, rtol=1e-5)

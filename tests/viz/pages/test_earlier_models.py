@@ -131,3 +131,10 @@ def test_no_tab_is_named_instead_of_another_that_such_a_model_does_not_have() ->
     assert "“Side by side” shows which heads follow" in cause
     assert "Measured" not in cause
     assert "need self-attention" in said(opened("recurrent", "decoding", studio="Attribution"))
+
+
+@pytest.mark.parametrize("page", ["attention", "decoding", "coreference", "experiments"])
+def test_a_model_without_attention_says_so_on_every_page_of_attention(page: str) -> None:
+    app = page_run.run_page(page_run.app_of(checkpoint="recurrent-fixed-vector", text="So late?"), page)
+    assert not app.exception
+    assert [one.value.startswith("This model has no attention") for one in app.error] == [True]

@@ -24,7 +24,7 @@ with frame.errors_shown():
         from viz.pages.decoding.film import tab as film
         from viz.pages.decoding.logit_lens import tab as logit_lens
 
-        abilities = models.abilities(state.current().model)
+        abilities = models.attending(state.current().model).abilities
     if frame.lacking(abilities, "decoding", _("The Attention page shows what its heads attend to.")):
         if abilities.has("word choice"):
             attribution.show_masked()

@@ -167,7 +167,8 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
                 num_rows=len(opened.rows),
                 hard=ablations.HARD,
             )
-    _ways(preset, site, opened)
+    if models.abilities(_choice(preset)).sites:
+        _ways(preset, site, opened)
 
 
 def _words(one: Measured, reference: str, reference_translation: str) -> str:
@@ -358,7 +359,7 @@ def _worth_in_words(results: "AblationResults", rows: Sequence[Row], sets: Seque
             millions=_millions(results),
             runs=runs,
         ),
-        _unscaled(rows, sets),
+        *_of_one_part(rows, sets),
         _noise(rows, sets),
         _(
             "**Table 3** is the paper's result on newstest2013 minus 25.8, its base model, which was trained far "
@@ -382,21 +383,35 @@ def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
     return _("The standard deviation over seeds is **larger than the difference** {where}.", where=_("; ").join(parts))
 
 
-def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
-    """Compare the model without √d_k, which has one head, with the single-head model."""
+def _of_one_part(rows: Sequence[Row], sets: Sequence[str]) -> list[str]:
+    """Compare the models that differ in one part from another than the full one."""
+    told = []
+    if differences := _differences(rows, sets, "unscaled", "single-head"):
+        message = (
+            "**unscaled** has one head too, so its difference from **single head** is the effect of √dₖ: {differences}."
+        )
+        told.append(_(message, differences=differences))
+    if differences := _differences(rows, sets, "gru-without-attention", "gru"):
+        message = (
+            "**gru without attention** is compared with **gru**: {differences}. Its state is 8 numbers wider, so that "
+            "both are as large, and it was trained in float32."
+        )
+        told.append(_(message, differences=differences))
+    return told
+
+
+def _differences(rows: Sequence[Row], sets: Sequence[str], name: str, other_name: str) -> str:
+    """The difference in BLEU of two models on each set; "" where one was not measured."""
     found = {row.preset: row for row in rows}
-    if not {"unscaled", "single-head"} <= found.keys():
+    if not {name, other_name} <= found.keys():
         return ""
-    one, other = found["unscaled"].sets, found["single-head"].sets
+    one, other = found[name].sets, found[other_name].sets
     parts = [
         _("{difference} on {set}", difference=signed(one[name].bleu[0] - other[name].bleu[0], 1), set=name)
         for name in sets
         if name in one.keys() & other.keys()
     ]
-    return _(
-        "**unscaled** has one head too, so its difference from **single head** is the effect of √dₖ: {differences}.",
-        differences=messages.with_commas(parts),
-    )
+    return messages.with_commas(parts)
 
 
 def _csv(results: "AblationResults") -> bytes:

@@ -107,5 +107,5 @@ def test_following_antecedents_is_measured_of_what_reads_the_sentence(readers: d
 def test_a_model_from_before_the_transformer_follows_no_antecedents(
     earlier_translators: dict[str, EarlierTranslator],
 ) -> None:
-    for translator in earlier_translators.values():
+    for translator in (one for one in earlier_translators.values() if one.abilities.heads):
         assert ANTECEDENT not in build_atlas(translator, CORPUS[:2], cases=curated_cases()).metrics

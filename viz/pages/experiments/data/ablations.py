@@ -132,6 +132,8 @@ def trace(preset: str, device: Device, text: str) -> Trace:
 def lacks(preset: str, device: Device, site: str) -> str:
     """Why a model has no such attention, as a sentence; "" where it has."""
     abilities = models.abilities(choice_of(preset, device))
+    if not abilities.sites:
+        return said("This model has no attention: its decoder reads one vector, the encoder's last states.")
     return "" if site in abilities.sites else abilities.lacks.get("self-attention", said("This model has none."))
 
 

@@ -7,7 +7,7 @@ question's answer is one as well, and a claim compares them; a model that does n
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
@@ -76,6 +76,7 @@ class Step:
     #: where the story “Start here” shows it: the `page`, the `choices` there, and the `ring`, a selector of the parts
     #: that are ringed; empty in lessons.
     shown: Mapping[str, Any]
+    own: bool = False  #: whether a person may put a sentence of their own in place of the step's
     explore: str = ""  #: the topic of Explore that can be unfolded below it (`viz.pages.learn.explore`); "" for none
     is_shown: bool = False  #: whether the picture is seen before the question is answered
 
@@ -105,6 +106,13 @@ class Lesson:
     summary: tuple[str, ...] = ()  #: what to remember, three lines; the story has none
     exercise: str = ""  #: one thing to try next
     check: Check | None = None  #: an exercise with an answer; the story has none
+
+
+def with_text(lesson: Lesson, number: int, text: str) -> Lesson:
+    """The same lesson with another sentence in one step, counted from 1; its claims are about its own sentence."""
+    before, step, after = lesson.steps[: number - 1], lesson.steps[number - 1], lesson.steps[number:]
+    changed = replace(step, given={**step.given, "text": text}, claims=())
+    return replace(lesson, steps=(*before, changed, *after))
 
 
 @cache

@@ -11,9 +11,11 @@ from jaxtyping import Float
 
 from viz import theme
 from viz.pages.learn.lessons.lesson import Found
+from viz.pictures.component import Component
 from viz.pictures.figures.charts import LEGEND, axis, upright
 from viz.pictures.figures.traces import dots, line
 from viz.pictures.matrix_picture.component import MatrixData
+from viz.pictures.payload import Text, Tokens, digest
 from viz.selection.selection import Section
 from viz.text.html import Column, Marked
 from viz.text.messages import shown
@@ -70,7 +72,32 @@ class Heads:
     selected: tuple[int, int] | None = None  #: layer and head of the tile that is framed; None for none
 
 
-Picture = Bars | Curves | Rows | Heads | MatrixData
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveRow:
+    """Scores that a person drags, a number that divides them all, and the softmax of the quotients, in the browser."""
+
+    labels: Tokens  #: one for each score
+    scores: Sequence[float]  #: as the model has them, before they are divided
+    divisor: float  #: what the model divides them by
+    #: least, most: between which it can be moved.
+    least: float
+    most: float
+    #: score_name, divisor_name, share_name: what these numbers are called.
+    score_name: Text
+    divisor_name: Text
+    share_name: Text
+    label: Text  #: what the row is, for those who hear it
+
+
+_LIVE_ROW: Final = Component("pages/learn/lessons/live_row.js", "pages/learn/lessons/live_row.css")
+
+
+def live_row(row: LiveRow, *, key: str) -> None:
+    """Show the row."""
+    _LIVE_ROW.show(row, key=key, more={"digest": digest(row)})
+
+
+Picture = Bars | Curves | Rows | Heads | LiveRow | MatrixData
 #: Of a view that computes something and draws nothing.
 NO_PICTURE: Final = Rows((), ())
 

@@ -23,8 +23,9 @@ from viz.pages.learn.lessons.lesson import (
     is_right,
     lessons,
     right_answer,
+    with_text,
 )
-from viz.pages.learn.lessons.pictures import NO_PICTURE, Bars, Curves, FullPage, Heads, Picture, Rows, View
+from viz.pages.learn.lessons.pictures import NO_PICTURE, Bars, Curves, FullPage, Heads, LiveRow, Picture, Rows, View
 from viz.pages.learn.transformer import walk
 from viz.pictures.component import ignore
 from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
@@ -67,6 +68,8 @@ def show(head: "DeltaGenerator") -> None:
 
 def _lesson(lesson: Lesson, number: int, head: "DeltaGenerator") -> None:
     choice = ModelChoice(models.lessons_name(), state.current().model.device)
+    if own := st.session_state.get(_own_key(lesson, number), "").strip():
+        lesson = with_text(lesson, number, own)
     if (caution := _caution(choice)) and not present.is_on():
         head.caption(terms.explained(caution))
     with frame.loading():
@@ -78,6 +81,11 @@ def _lesson(lesson: Lesson, number: int, head: "DeltaGenerator") -> None:
     _step(shipped, lesson, number)
 
 
+def _own_key(lesson: Lesson, number: int) -> str:
+    """The key of the field for a sentence of one's own, which no address keeps."""
+    return f"lesson-own-{lesson.name}-{number}"
+
+
 def explored() -> str:
     """The topic that is unfolded below the open step; "" for none."""
     lesson, number = _chosen()
@@ -86,7 +94,9 @@ def explored() -> str:
 
 def _lines(shipped: Shipped, lesson: Lesson, number: int) -> list[sentence.Line]:
     """The sentence of a step and its translation; where a step has none, that of the nearest one before or after."""
-    given = [step.given for step in (*lesson.steps[number - 1 :: -1], *lesson.steps[number:])]
+    steps = (*lesson.steps[number - 1 :: -1], *lesson.steps[number:])
+    # What another model reads, this one need not translate.
+    given = [step.given for step in steps if "model" not in step.given]
     texts = (one.get("text") or next(iter(one.get("texts", ())), "") for one in given)
     trace = shipped.trace(next(filter(None, texts), EXAMPLES[0].text))
     both = zip(models.languages(shipped.choice), (trace.text, trace.translation), strict=True)
@@ -229,6 +239,10 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
     told.subheader(_(step.title), anchor=False)
     # While the picture is computed, nothing of the step before is left to be clicked.
     words = told.empty()
+    if step.own and not present.is_on():
+        # Before the picture: what a sentence leads to may be an error, and the field has to stay.
+        example = lessons()[lesson.name].steps[number - 1].given["text"]
+        shown.text_input(_("Your own sentence"), key=_own_key(lesson, number), placeholder=example, max_chars=200)
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
     with words.container():
@@ -311,14 +325,10 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
 
 
 def _take(question: str) -> None:
-    state.take("answer", _number)
+    # 0 where it was taken back.
+    state.take("answer", lambda value: value if isinstance(value, int) else 0)
     if code := state.current().learn.classroom:
         classes().answer(code, question, viewers.browser(), state.current().learn.answer)
-
-
-def _number(value: object) -> int:
-    """The option of the pills; 0 where it was taken back."""
-    return value if isinstance(value, int) else 0
 
 
 def _claims(claims: tuple[str, ...], view: View) -> None:
@@ -399,6 +409,8 @@ def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str
                 st.html(table(picture.columns, picture.rows, label=alt))
         case Heads():
             _heads(picture, choice, key)
+        case LiveRow():
+            pictures.live_row(picture, key=key)
         case MatrixData():
             matrix_picture(picture, Kept(), on_keep=ignore, key=key)
 

@@ -90,7 +90,7 @@ export class ModelColumns {
     const at = (/** @type {number} */ head) => (after ? after[index(head)] / WEIGHT_PARTS : weights[index(head)]);
     const told = (/** @type {number} */ head) =>
       after ? { weight: at(head), head, before: weights[index(head)] } : { weight: at(head), head };
-    if (lines === "chosen") {
+    if (lines === "chosen" || lines === "token") {
       const isOpen = open.site === site && open.layer === layer;
       return isOpen ? told(open.head) : { weight: 0, head: open.head };
     }

@@ -139,7 +139,8 @@ export class ModelScene {
     const open = [state.site, state.layer, state.head];
     const edit = this.changed && [state.edit, ...open, state.row, state.key];
     this.layOut(width);
-    const drawn = JSON.stringify([width, this.level, state.lines, state.lines === "chosen" && open, edit]);
+    const ofOpen = ["chosen", "token"].includes(state.lines) && open;
+    const drawn = JSON.stringify([width, this.level, state.lines, ofOpen, edit]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       this.build();
@@ -174,7 +175,7 @@ export class ModelScene {
     for (const stack of this.columns.header.stacks) this.buildStack(stack, nodes);
     for (const [site, { layers, rows, keys }] of this.columns.sites) {
       // Those of cross-attention would cover the others, but where a change is looked at.
-      if (site === "decoder.cross" && !this.changed) continue;
+      if (!this.changed && (site === "decoder.cross" || this.walk.state.lines === "token")) continue;
       for (let layer = 0; layer < layers; layer++) {
         rows.tokens.forEach((_token, row) => {
           const found = keys.tokens.map((_key, key) => ({ key, ...this.lineOf(site, layer, row, key) }));

@@ -36,7 +36,7 @@ import { centreOf, isStill, nearest, TURN_MS, Zoom } from "./zoom.js";
  * @typedef {"model" | "layer" | "head" | "cell" | "number"} Depth
  * @typedef {{
  *   step: number, depth: Depth, end: "" | "input" | "output", site: string, layer: number, head: number, row: number,
- *   key: number, dimension: number, stop: number, lines: "strongest" | "mean" | "chosen",
+ *   key: number, dimension: number, stop: number, lines: "strongest" | "mean" | "chosen" | "token",
  *   edit: "" | "off" | "point" | "forced",
  * }} Place where a person is; all counted from 0 but `stop`
  * @typedef {{ depth: Depth, end: Place["end"], at: number, title: string, text: string, dimension: number | null }} Stop
@@ -163,7 +163,12 @@ export class Walk extends PlayerView {
   }
 
   linesChoice() {
-    const names = { strongest: _("Strongest head"), mean: _("Mean of all heads"), chosen: _("Open head") };
+    const names = {
+      strongest: _("Strongest head"),
+      mean: _("Mean of all heads"),
+      chosen: _("Open head"),
+      token: _("Open head, one token"),
+    };
     const options = Object.entries(names).map(([value, name]) => new Option(name, value));
     const onchange = () => this.change({ lines: /** @type {Place["lines"]} */ (this.lines.value) });
     Object.assign(this.lines, { onchange }).replaceChildren(...options);

@@ -23,6 +23,7 @@ from viz.pages.learn.lessons.lesson import (
     lessons,
     right_answer,
     unnamed,
+    with_text,
 )
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View, bars
 from viz.pictures.matrix_picture.component import MatrixData
@@ -129,6 +130,21 @@ def test_every_step_can_be_told_in_every_language(view: Views, language: str) ->
     with messages.speaking(language):
         texts = {place: _told(*place, view(*place)) for place in STEPS}
     assert [(place, text) for place in STEPS for text in texts[place] if not text or "{" in text] == []
+
+
+def test_a_sentence_of_ones_own_takes_the_place_of_the_steps(view: Views, shipped: Shipped) -> None:
+    own = [place for place in STEPS if step_of(*place).own]
+    assert len(own) > 8
+    for name, number in own:
+        step, changed = step_of(name, number), with_text(lessons()[name], number, "Tom gave me a red bicycle.")
+        # A question and a claim are about the sentence that they were written for.
+        assert (step.question, changed.steps[number - 1].claims) == (None, ())
+        computed = data.view(shipped, changed, number)
+        assert "{" not in filled(step.text, computed.found)
+        assert (dict(computed.found), computed.full.choices) != (
+            dict(view(name, number).found),
+            view(name, number).full.choices,
+        )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -159,9 +159,9 @@ def test_a_wrong_prediction_is_answered_by_the_option_that_is_right(
     app: AppTest, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
-    at(app, "look-up", 4, answer=1, lang=language)
+    at(app, "look-up", 7, answer=1, lang=language)
     healthy(app)
-    step = lessons()["look-up"].steps[3]
+    step = lessons()["look-up"].steps[6]
     assert step.question is not None
     with messages.speaking(language):
         title, right = messages._(step.title), messages._(step.question.options[2])

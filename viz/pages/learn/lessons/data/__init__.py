@@ -16,6 +16,7 @@ from viz.pages.learn.lessons.data import (
     rows,
     search,
     stream,
+    three_kinds,
     training,
 )
 from viz.pages.learn.lessons.lesson import Lesson, LessonFileError
@@ -26,26 +27,19 @@ from viz.text.messages import said
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
-#: The name that files use → what computes the view; the parameters beside the model are the keys of `given`.
-VIEWS: Final[Mapping[str, Callable[..., View]]] = {
-    name: view
-    for module in (
-        by_hand,
-        claims,
-        formulas,
-        heads,
-        layer_kinds,
-        parameters,
-        positions,
-        reasons,
-        rows,
-        search,
-        stream,
-        training,
-    )
+_MODULES: Final = (
+    by_hand, claims, formulas, heads, layer_kinds, parameters, positions, reasons, rows, search, stream, three_kinds,
+    training,
+)  # fmt: skip
+_NAMED: Final = [
+    (name, view)
+    for module in _MODULES
     for name, view in vars(module).items()
     if getattr(view, "__annotations__", {}).get("return") is View
-}
+]
+#: The name that files use → what computes the view; the parameters beside the model are the keys of `given`.
+VIEWS: Final[Mapping[str, Callable[..., View]]] = dict(_NAMED)
+assert len(VIEWS) == len(_NAMED), "two modules have a view of the same name"
 
 
 def view(shipped: "Shipped", lesson: Lesson, number: int) -> View:

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 CURATED: Final = said("the curated pronoun sentences")
 
 
-def opened(shipped: "Shipped", *, text: str, head: str) -> View:
-    """One head as a heatmap."""
-    trace = shipped.trace(text)
+def opened(shipped: "Shipped", *, text: str, head: str, model: str = "") -> View:
+    """One head as a heatmap, of the model of the lessons or of another one on the server's list."""
+    trace = shipped.trace_of(model, text)
     site, layer, number = shipped.head(trace, head)
     weights = trace.weights(site, layer, [number])[0].numpy()
     rows, keys = trace.row_names(site), trace.axis_tokens(site)[1]
@@ -50,7 +50,11 @@ def opened(shipped: "Shipped", *, text: str, head: str) -> View:
         "previous": OfHead(weights[after, before].mean(), name),
         "next": OfHead(weights[before, after].mean(), name),
         "same": OfHead(np.diagonal(weights).mean(), name),
+        "later": OfHead(np.triu(weights, 1).sum(axis=1).mean(), name),
     }
+    followers = _followers(keys) if site.endswith("self") else []
+    if followers:
+        found["follower"] = OfHead(np.mean([weights[row, key] for row, key in followers]), name)
     message = "Weights of {head} of the {attention} as a heatmap."
     picture = MatrixData(
         values=weights,
@@ -66,9 +70,21 @@ def opened(shipped: "Shipped", *, text: str, head: str) -> View:
         file_name=file_name(head_name(site, layer, number), sentence=text),
     )
     caption = said("Rows are queries, columns are keys; the lighter, the more weight. Every row sums to 1.")
-    return View(
-        picture, found, caption, FullPage("attention", {"text": text, "site": site, "layer": layer, "head": number})
-    )
+    choices = {"text": text, "site": site, "layer": layer, "head": number}
+    if model:
+        choices["checkpoint"] = model
+    return View(picture, found, caption, FullPage("attention", choices))
+
+
+def _followers(tokens: "Sequence[str]") -> list[tuple[int, int]]:
+    """For each token that came before: its position, and that of what followed it when it came last."""
+    last: dict[str, int] = {}
+    found = []
+    for position, token in enumerate(tokens):
+        if token in last:
+            found.append((position, last[token] + 1))
+        last[token] = position
+    return found
 
 
 def grid(shipped: "Shipped", *, text: str, site: str) -> View:

@@ -10,26 +10,15 @@ from jaxtyping import Float
 from viz.access import attention
 from viz.pages.learn.lessons.data.shipped import of_weights
 from viz.pages.learn.lessons.lesson import OfHead
-from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
-from viz.text.html import Column
+from viz.pages.learn.lessons.pictures import Bars, FullPage, LiveRow, View
 from viz.text.messages import Message, said
-from viz.text.written import (
-    NAMES,
-    NamedHead,
-    display_token,
-    display_tokens,
-    head_label,
-    row_parts,
-    spoken,
-    written_number,
-)
+from viz.text.written import NAMES, NamedHead, display_tokens, head_label, row_parts, spoken
 
 if TYPE_CHECKING:
     from model import Trace
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 #: Rows of a table of keys.
-MAX_KEYS = 8
 _WEIGHT: Final = said("weight")
 
 
@@ -75,35 +64,33 @@ def two_rows(shipped: "Shipped", *, text: str, other: str, head: str, word: str,
 
 
 def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
-    """The way to one row's weights as a table: q·k, divided by √d_k, and after the softmax; the largest keys."""
+    """The way to one row's weights: q·k of every key, divided by √d_k, and after the softmax; each can be dragged."""
     trace, (site, layer, number), at = shipped.looking(text, head, word)
     way = attention.derived_row(trace, site, layer, number, at, scaled=True, masked=True)
-    unscaled = attention.derived_row(trace, site, layer, number, at, scaled=False, masked=True)
-    keys, weights = trace.axis_tokens(site)[1], way.weights.numpy()
-    first, *_ = order = np.argsort(-weights)[:MAX_KEYS]
-    rows = tuple(
-        (
-            display_token(keys[key]),
-            written_number(float(way.dots[key]), ".2f"),
-            written_number(float(way.scaled[key]), ".2f"),
-            f"{weights[key]:.4f}",
-        )
-        for key in order
-    )
+    keys, weights, root = trace.axis_tokens(site)[1], way.weights.numpy(), len(way.query) ** 0.5
+    first = int(weights.argmax())
     found: dict[str, float | str] = _of_row(weights, trace, site, layer, number) | {
         "row": trace.row_names(site)[at],
         "word": word,
         "d_k": len(way.query),
-        "root": len(way.query) ** 0.5,
+        "root": root,
         "dot": float(way.dots[first]),
         "scaled": float(way.scaled[first]),
-        "unscaled_weight": float(unscaled.weights.max()),
         "sum": float(weights.sum()),
     }  # fmt: skip
-    titles = "q·k", "q·k ÷ √dₖ", _WEIGHT
-    picture = Rows((Column(said("key")), *(Column(title, is_number=True) for title in titles)), rows)
+    picture = LiveRow(
+        labels=keys,
+        scores=way.dots.tolist(),
+        divisor=root,
+        least=1.0,
+        most=4 * root,
+        score_name="q·k",
+        divisor_name=said("divided by, here √dₖ = {root:.2f}", root=root),
+        share_name=_WEIGHT,
+        label=said("Scores and weights of “{row}”, which can be dragged", row=found["row"]),
+    )
     caption = said(
-        "The keys with the largest weights of “{row}” in {head}; others share the rest.",
+        "All keys of “{row}” in {head}. Drag a score, or what divides all of them: the weights follow.",
         row=found["row"], head=found["head"],
     )  # fmt: skip
     full = _opened(text, site, layer, number, at)

@@ -8,10 +8,11 @@ from model import Translator, later
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.word_diff import word_diff
 from model.decoding.beam import BeamNode, BeamTree, length_penalty
+from model.decoding.cost import step_cost
 from model.nn.edits import SwitchOff
 from viz.access import head_verdict
 from viz.pages.learn.lessons.data.shipped import word_of_key
-from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
+from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, LiveRow, Rows, View
 from viz.server.background_jobs import Progress
 from viz.server.caches import cached
 from viz.text.html import Column, Marked
@@ -173,6 +174,56 @@ def candidates(shipped: "Shipped", *, text: str, step: int) -> View:
     )  # fmt: skip
     choices = {"text": text, "step": at, "step_chosen": True}
     return View(picture, found, caption, FullPage("decoding", choices))
+
+
+def temperature(shipped: "Shipped", *, text: str, step: int, percents: list[int]) -> View:
+    """The most probable tokens of a step, counted from 1, at temperatures in percent and at any other one."""
+    steps = shipped.trace(text).steps
+    at = min(step, len(steps)) - 1
+    shown = steps[at].candidates[:CANDIDATES]
+    scores = np.array([candidate.log_prob for candidate in shown])
+    found: dict[str, float | str] = {"step": at + 1, "first": spoken(shown[0].token), "shown": len(shown)}
+    for percent in (100, *percents):
+        powers = np.exp((scores - scores[0]) * 100 / percent)
+        found |= {f"at_{percent}": float(powers[0] / powers.sum())}
+    falls = found[f"at_{max(percents)}"] < found["at_100"]
+    found["verdict"] = said("It becomes less probable") if falls else said("Nothing: only the order counts")
+    picture = LiveRow(
+        labels=[candidate.token for candidate in shown], scores=scores.tolist(), divisor=1.0, least=0.1, most=4.0,
+        score_name=said("log p"), divisor_name=said("temperature T"), share_name=said("probability"),
+        label=said("Candidates of step {step} and their probabilities, which can be dragged", step=at + 1),
+    )  # fmt: skip
+    caption = said(
+        "The {count} most probable tokens of step {step}, their probabilities among themselves: softmax of log p ÷ T. "
+        "Drag the temperature, or a log p.",
+        count=len(shown), step=at + 1,
+    )  # fmt: skip
+    choices = {"text": text, "step": at, "step_chosen": True}
+    return View(picture, found, caption, FullPage("decoding", choices))
+
+
+def cache(shipped: "Shipped", *, text: str) -> View:
+    """The multiply-adds of the decoder at each step: keys and values kept from the steps before, or computed again."""
+    trace = shipped.trace(text)
+    sizes = shipped.translator.decoder_sizes(trace)
+    costs = [step_cost(sizes, len(trace.source_ids), step) for step in range(len(trace.steps))]
+    kept, again = (np.array([float(getattr(cost, way).total) for cost in costs]) for way in ("cached", "recomputed"))
+    found: dict[str, float | str] = {
+        "steps": len(costs), "first": kept[0] / 1e6, "second": kept[1] / 1e6, "last": kept[-1] / 1e6,
+        "last_again": again[-1] / 1e6, "ratio": again[-1] / kept[-1], "all_ratio": again.sum() / kept.sum(),
+        "numbers": costs[-1].reused_numbers,
+    }  # fmt: skip
+    picture = Curves(
+        x=np.arange(1.0, len(costs) + 1),
+        lines={said("with the cache"): kept / 1e6, said("computed again"): again / 1e6},
+        x_name=said("step"), y_name=said("million multiply-adds of the decoder"),
+    )  # fmt: skip
+    caption = said(
+        "Counted for the {steps} steps of this translation. The first step also computes the keys and values of the "
+        "sentence, for cross-attention.",
+        steps=len(costs),
+    )
+    return View(picture, found, caption, FullPage("learn", {"text": text}, topic="cost"))
 
 
 def greedy_and_beam(shipped: "Shipped", *, text: str) -> View:

@@ -17,6 +17,7 @@ from viz.text.written import CROSS, ENCODER, SITES, NamedHead, spoken
 
 if TYPE_CHECKING:
     from model import Trace, Translator
+    from model.sequence_translator import SequenceTranslator
 
 #: A small model, by its folder → what it lacks or has instead.
 PRESETS: Final[Mapping[str, Message]] = {
@@ -33,6 +34,7 @@ PRESETS: Final[Mapping[str, Message]] = {
     "no-smoothing": said("no smoothing"),
     "convolutional": said("convolutional"),
     "gru": said("gru"),
+    "gru-without-attention": said("gru without attention"),
 }
 #: The head that is most worth seeing of the sentence, as the attention page opens on it.
 FINDING: Final = "finding"
@@ -52,6 +54,15 @@ class Shipped:
     def experiment(self, preset: str) -> "Translator":
         """One of the small models. Raises a CheckpointError where it is not there."""
         return models.translator(ModelChoice(f"{catalogue.EXPERIMENTS}/{preset}", self.choice.device))
+
+    def small(self, preset: str) -> "SequenceTranslator":
+        """The same, a model from before the Transformer too."""
+        return models.any_translator(ModelChoice(f"{catalogue.EXPERIMENTS}/{preset}", self.choice.device))
+
+    def trace_of(self, model: str, text: str) -> "Trace":
+        """What another model on the server's list, by its name there, did with a text; "" for the lessons' own."""
+        reader = models.reader(ModelChoice(model, self.choice.device)) if model else self.translator
+        return traces.trace(reader, text)
 
     def head(self, trace: "Trace", named: str) -> tuple[str, int, int]:
         """The site, layer and head, from 0, that a lesson names.

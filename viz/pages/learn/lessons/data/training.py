@@ -23,6 +23,7 @@ from viz.text.written import DECODER, ENCODER, display_token, signed, spoken
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from model.analysis.ablations.results import LengthScore
     from model.analysis.ablations.table import Reading
     from viz.pages.learn.lessons.data.shipped import Shipped
 
@@ -39,7 +40,7 @@ _READINGS: "Final[Mapping[Reading | None, Message]]" = {
 
 def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
     """One sentence through several small models, the first of which the others are compared with."""
-    written = [traces.trace(shipped.experiment(preset), text).translation for preset in presets]
+    written = [traces.trace(shipped.small(preset), text).translation for preset in presets]
     first, *others = [shortened(text, _LONGEST) for text in written]
     found: dict[str, float | str] = {"same": sum(text == written[0] for text in written[1:])}
     for preset, own in zip(presets, [first, *others], strict=True):
@@ -121,6 +122,45 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     )
     choices = {"experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("experiments", choices))
+
+
+def by_length(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
+    """chrF of two small models by the length of the source: how far apart they are at short and at long sentences."""
+    runs = {run.preset: run for run in _results().runs if run.seed == 0}
+    groups = {}
+    for preset in presets:
+        own = runs.get(preset)
+        groups[preset] = [] if own is None else [score for score in own.lengths if score.set == dev_set]
+        if not groups[preset]:
+            raise _not_measured(preset, dev_set)
+    curves = {preset: np.array([score.chrf for score in scores]) for preset, scores in groups.items()}
+    (first, *_), (with_it, without) = groups.values(), curves.values()
+    apart = with_it - without
+    falls = with_it[0] - with_it[-1], without[0] - without[-1]
+    found: dict[str, float | str] = {
+        "dev_set": dev_set, "sentences": sum(score.sentences for score in first),
+        "short": first[0].at_most, "long": first[-1].at_least,
+        "short_with": with_it[0], "short_without": without[0], "long_with": with_it[-1], "long_without": without[-1],
+        "apart_short": apart[0], "apart_long": apart[-1], "falls_with": falls[0], "falls_without": falls[1],
+    }  # fmt: skip
+    found["verdict"] = said("The one without attention") if falls[1] > falls[0] else said("The one with attention")
+    picture = Bars(
+        labels=[_words(score) for score in first], series={PRESETS[name]: values for name, values in curves.items()},
+        number=said("chrF on {dev_set}", dev_set=dev_set), digits=1,
+    )  # fmt: skip
+    caption = said(
+        "chrF, 0 to 100, of greedy translations of {sentences:,} sentences of {dev_set}, by the number of words of the "
+        "English sentence. One training run (seed 0) of each model.",
+        sentences=found["sentences"], dev_set=dev_set,
+    )  # fmt: skip
+    choices = {"experiments_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("experiments", choices))
+
+
+def _words(score: "LengthScore") -> Message:
+    return said(
+        "{least} to {most} words ({sentences})", least=score.at_least, most=score.at_most, sentences=score.sentences
+    )
 
 
 def _results() -> AblationResults:

@@ -19,9 +19,10 @@ from viz.pages.learn.lessons.data import (
     rows,
     search,
     stream,
+    three_kinds,
 )
 from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
+from viz.pages.learn.lessons.pictures import Bars, Curves, LiveRow, Rows
 from viz.pictures.matrix_picture.component import MatrixData
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -95,10 +96,12 @@ def test_the_way_to_a_weight_is_recomputed_from_queries_and_keys(shipped: Shippe
     d_k = 256 // HEADS
     agree(view.found, {
         "d_k": d_k, "root": math.sqrt(d_k), "dot": dots[order[0]], "scaled": dots[order[0]] / math.sqrt(d_k),
-        "unscaled_weight": raw.max(), "sum": 1.0,
+        "sum": 1.0,
     })  # fmt: skip
-    assert isinstance(view.picture, Rows)
-    assert [float(str(row[3])) for row in view.picture.rows] == pytest.approx(own[order[:8]].tolist(), abs=6e-5)
+    assert isinstance(view.picture, LiveRow)
+    # What a browser makes of it before anything is dragged: the model's own weights.
+    powers = np.exp((np.array(view.picture.scores) - dots.max()) / view.picture.divisor)
+    np.testing.assert_allclose(powers / powers.sum(), own, atol=1e-5)
     other = rows.unscaled(shipped, text=TEXT, head=HEAD, word="it").found
     agree(other, of_row(own, names_of(shipped)) | prefixed("raw", of_row(raw, names_of(shipped))))
     agree(other, {"direction": "It grows" if raw.max() > own.max() else "It shrinks"})
@@ -241,6 +244,43 @@ def test_padding_is_what_the_longest_sentence_has_more(shipped: Shipped) -> None
 
 
 # ---- search ----
+
+
+def test_a_cache_saves_what_earlier_rows_cost(shipped: Shipped) -> None:
+    found = search.cache(shipped, text=TEXT).found
+    length, steps, width = len(names_of(shipped)), len(shipped.trace(TEXT).steps), 256
+    # The first step computes keys and values of the sentence in every layer, and its row has one key less to attend to.
+    more = LAYERS * (2 * length * width**2 - 2 * width)
+    assert float(found["first"]) - float(found["second"]) == pytest.approx(more / 1e6)
+    assert found["numbers"] == LAYERS * 2 * width * (length + steps - 1)
+    assert float(found["last_again"]) > float(found["last"]) * (steps - 3)
+
+
+def test_three_kinds_differ_in_the_weight_on_later_tokens(shipped: Shipped) -> None:
+    view = three_kinds.three_kinds(shipped, text=TEXT, letters="abcabc")
+    own = weights_of(shipped, "encoder.self")
+    later = np.mean([own[..., row, row + 1 :].sum(-1).mean() for row in range(own.shape[2])])
+    agree(view.found, {"encoder_later": float(later), "encoder_heads": 48, "decoder_heads": 8, "decoder_later": 0.0})
+    assert isinstance(view.picture, Rows)
+    assert [row[-1] for row in view.picture.rows] == [f"{later:.0%}", "0%", "0%"]
+
+
+def test_a_repeated_letter_is_held_against_what_followed_it_last_time(shipped: Shipped) -> None:
+    found = heads.opened(shipped, text="xyzxyzx", head="decoder.self 1 0", model="induction").found
+    weights = shipped.trace_of("induction", "xyzxyzx").weights("decoder.self", 1)[0].numpy()
+    # The fourth letter is the first again, which the second followed; the last one was seen as the fourth.
+    agree(found, {"follower": float(np.mean([weights[3, 1], weights[4, 2], weights[5, 3], weights[6, 4]]))})
+
+
+def test_a_temperature_divides_the_log_probabilities_of_the_candidates(shipped: Shipped) -> None:
+    view, step = search.temperature(shipped, text=TEXT, step=3, percents=[50, 200]), shipped.trace(TEXT).steps[2]
+    shares = {}
+    for percent in (50, 100, 200):
+        powers = [math.exp(one.log_prob) ** (100 / percent) for one in step.candidates[:8]]
+        shares[f"at_{percent}"] = powers[0] / sum(powers)
+    agree(view.found, shares)
+    assert isinstance(view.picture, LiveRow)
+    assert list(view.picture.scores) == pytest.approx([one.log_prob for one in step.candidates[:8]])
 
 
 def test_candidates_are_those_of_the_step_that_is_counted_from_1(shipped: Shipped) -> None:
