@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice, pairwise
+from itertools import islice
 from math import inf
 from pathlib import Path
 from types import MappingProxyType
@@ -147,7 +147,7 @@ def _scored(
 def by_length(dev_set: str, pairs: Sequence[Pair], outputs: Sequence[str]) -> list[LengthScore]:
     """chrF of the translations of a set, shortest sources first; a group without a sentence is left out."""
     counts, found = [len(pair.source.split()) for pair in pairs], []
-    for least, beyond in pairwise((*LENGTHS, inf)):
+    for least, beyond in zip(LENGTHS, (*LENGTHS[1:], inf), strict=True):
         chosen = [index for index, count in enumerate(counts) if least <= count < beyond]
         if chosen:
             references = [[pairs[index].target for index in chosen]]

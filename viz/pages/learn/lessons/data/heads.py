@@ -27,6 +27,8 @@ from viz.text.written import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 

@@ -182,12 +182,16 @@ def temperature(shipped: "Shipped", *, text: str, step: int, percents: list[int]
     at = min(step, len(steps)) - 1
     shown = steps[at].candidates[:CANDIDATES]
     scores = np.array([candidate.log_prob for candidate in shown])
-    found: dict[str, float | str] = {"step": at + 1, "first": spoken(shown[0].token), "shown": len(shown)}
+    shares = {}
     for percent in (100, *percents):
         powers = np.exp((scores - scores[0]) * 100 / percent)
-        found |= {f"at_{percent}": float(powers[0] / powers.sum())}
-    falls = found[f"at_{max(percents)}"] < found["at_100"]
-    found["verdict"] = said("It becomes less probable") if falls else said("Nothing: only the order counts")
+        shares[percent] = float(powers[0] / powers.sum())
+    falls = shares[max(percents)] < shares[100]
+    found: dict[str, float | str] = {
+        "step": at + 1, "first": spoken(shown[0].token), "shown": len(shown),
+        **{f"at_{percent}": share for percent, share in shares.items()},
+        "verdict": said("It becomes less probable") if falls else said("Nothing: only the order counts"),
+    }  # fmt: skip
     picture = LiveRow(
         labels=[candidate.token for candidate in shown], scores=scores.tolist(), divisor=1.0, least=0.1, most=4.0,
         score_name=said("log p"), divisor_name=said("temperature T"), share_name=said("probability"),
