@@ -1,5 +1,7 @@
 """Run the app as a person opens it: at one of its pages, with an address; nothing may go wrong."""
 
+import re
+
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -56,3 +58,8 @@ def traced(text: str, selection: Selection) -> Trace:
 def tree_of(text: str, selection: Selection) -> BeamTree:
     """The tree of the beam search of a selection."""
     return long_work.in_this_thread(searches.searching(models.writer(selection.model), text, selection.decoding))
+
+
+def as_read(text: str) -> str:
+    """A text of the page as a person reads it: a term's link is its word."""
+    return re.sub(r'\[([^\]]+)\]\(#term-[\w-]+ "[^"]*"\)', r"\1", text).replace("\\", "")

@@ -77,7 +77,9 @@ def test_every_tab_of_every_page_opens_and_says_what_is_lacking(name: str, page:
 @both
 def test_no_head_links_two_words_of_the_text(name: str) -> None:
     app = opened(name, "attention", **{"from": "0", "to": "1"})
-    assert any("no self-attention that could lead" in one.value for one in (*app.markdown, *app.caption))
+    assert any(
+        "no self-attention that could lead" in page_run.as_read(one.value) for one in (*app.markdown, *app.caption)
+    )
 
 
 def test_a_gru_shows_one_head_and_needs_no_positions() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from tests.patience import PATIENCE
-from tests.viz.page_run import healthy, opened
+from tests.viz.page_run import as_read, healthy, opened
 
 
 def at(app: AppTest, claim: str, **choices: object) -> AppTest:
@@ -25,7 +25,9 @@ def until(app: AppTest, there: Callable[[AppTest], Any]) -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    return " ".join(str(one.value) for one in (*app.caption, *app.markdown, *app.html, *app.info, *app.warning))
+    return " ".join(
+        as_read(str(one.value)) for one in (*app.caption, *app.markdown, *app.html, *app.info, *app.warning)
+    )
 
 
 def started(app: AppTest, key: str) -> AppTest:

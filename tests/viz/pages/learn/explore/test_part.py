@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
-from tests.viz.page_run import app_of, healthy, opened, run_page
+from tests.viz.page_run import app_of, as_read, healthy, opened, run_page
 from tests.viz.pages.learn.explore.opening import exploring, place
 from viz.pages.learn.explore import TOPICS
 from viz.pages.learn.lessons.lesson import lessons
@@ -15,7 +15,7 @@ from viz.selection.url import EXPLORED
 
 
 def said(app: AppTest) -> str:
-    return " ".join(one.value.replace("\\", "") for one in (*app.caption, *app.markdown, *app.info))
+    return " ".join(as_read(one.value) for one in (*app.caption, *app.markdown, *app.info))
 
 
 def test_each_topic_is_named_by_the_step_where_it_is_at_home() -> None:

@@ -11,7 +11,7 @@ from model import Translator
 from model.opening import as_chooser
 from model.reader import Writer
 from tests.model.adapters import zoo
-from tests.viz.page_run import app_of, healthy
+from tests.viz.page_run import app_of, as_read, healthy
 from tests.viz.pages.learn.explore.opening import explored, exploring
 from tests.viz.sent import sent_to
 from viz.access import traces
@@ -29,7 +29,7 @@ def app(experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTes
 
 
 def said(app: AppTest) -> str:
-    return " ".join(element.value for element in (*app.markdown, *app.caption, *app.info))
+    return " ".join(as_read(element.value) for element in (*app.markdown, *app.caption, *app.info))
 
 
 def test_smoothing_moves_the_target_and_what_is_said_of_the_gradient(app: AppTest) -> None:
