@@ -270,8 +270,8 @@ def _promotes(reader: "Reader", described: Described, head: "HeadName") -> None:
     rows = [
         (
             written.display_token(each.token),
-            f"{each.share:.2f}",
-            f"{each.even:.2f}",
+            written.percent(each.share),
+            written.percent(each.even),
             ", ".join(map(written.display_token, each.most)),
             f"{each.own_place:,}",
         )
