@@ -178,7 +178,8 @@ def _jobs_table(atlas: "Atlas", site: str, jobs: "Mapping[tuple[int, int], tuple
     for _rests_there, key, (layer, head), job in ordered:
         places = atlas.strongest.get(key)
         place = -1 if places is None else int(places[SITES.index(site), layer, head, 0])
-        quoted = atlas.texts[place][:QUOTED] if place >= 0 else "–"
+        text = atlas.texts[place] if place >= 0 else "–"
+        quoted = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
         value = METRICS[key].written(job.value) + _ends(key, job.low, job.high)
         rows.append((head_label(layer, head), shown(JOBS[key].name), value, quoted))
     return html.table(columns, rows, label=_("Jobs of heads")) if rows else ""

@@ -48,3 +48,10 @@ def test_heads_that_rest_are_folded_away_and_all_others_are_not(atlas: Atlas) ->
     assert not {job for _head, job in working} & {"first token", "last token", "punctuation"}
     assert resting
     assert working
+
+
+def test_a_sentence_that_is_cut_says_so(atlas: Atlas) -> None:
+    long = tuple(f"{text} {'word ' * 40}" for text in atlas.texts)
+    quoted = re.findall(r"<td[^>]*>([^<]*word w[^<]*)</td>", report(replace(atlas, texts=long), "m"))
+    assert quoted
+    assert all(cell.endswith("…") and len(cell) < 140 for cell in quoted)
