@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters.zoo import LOOKING, TRIMMED, save_chat_model
 from tests.viz.pages.any_model import add, opened
-from tests.viz.sent import sent_to
+from tests.viz.sent import sent_to, unlinked
 from viz.selection.examples import CHAT_EXAMPLE, EXAMPLES
 from viz.theme import ROLE_COLOURS
 
@@ -97,7 +97,7 @@ def test_a_chat_is_among_the_examples_of_who_reads_chats(app: AppTest) -> None:
     app.query_params["text"] = CHAT_EXAMPLE.text
     opened(app, "chat")
     assert roles_of_heatmap(app) == ["system", "user", "assistant", "user"]
-    assert any("heads attend to the template" in caption.value for caption in app.caption)
+    assert any("heads attend to the template" in unlinked(caption.value) for caption in app.caption)
     app.toggle(key="chat").set_value(False).run()
     assert app.text_area(key="text").value == EXAMPLES[0].text
 
@@ -120,5 +120,5 @@ def test_a_template_cannot_write_html_or_markdown(app: AppTest, tmp_path: Path) 
 def test_roles_that_are_not_known_are_said_to_be_unknown(app: AppTest, tmp_path: Path) -> None:
     app.query_params["text"] = "user: Who?\nassistant: Hm.</think>The dog.\nuser: Why?"
     add(opened(app, "bert"), save_chat_model(tmp_path / "looking", LOOKING))
-    assert any("is unknown" in caption.value for caption in app.caption)
+    assert any("is unknown" in unlinked(caption.value) for caption in app.caption)
     assert roles_of_heatmap(app) == []

@@ -16,7 +16,7 @@ from model.analysis.atlas.measure import Atlas
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import maps, opened, sentences
-from tests.viz.sent import caught, sent_to, unpack
+from tests.viz.sent import caught, sent_to, unlinked, unpack
 from viz.access import models, texts, traces
 from viz.pages.atlas.heads.tab import ELSE, HeadMaps, head_maps
 from viz.pages.atlas.metric_texts import HeadMap
@@ -64,7 +64,7 @@ def test_heads_of_all_attentions_are_points_by_any_two_metrics(app: AppTest, shi
     for (site, layer, head), place in found.items():
         at = SITES.index(site), layer, head
         assert place == pytest.approx([atlas.metrics[name][at] for name in ("norm_entropy", "norm_same")])
-    assert "8 heads have no point" in " ".join(caption.value for caption in app.caption)
+    assert "8 heads have no point" in " ".join(unlinked(caption.value) for caption in app.caption)
     ring = chart(app)["data"][0]
     assert (ring["x"][0], ring["y"][0]) == pytest.approx(found[ENCODER, 1, 3])
     # Names of all, of the outermost, of none but the open head.
@@ -89,7 +89,7 @@ def test_the_axes_open_on_the_metrics_by_which_most_heads_have_a_job(app: AppTes
 
 def test_axes_of_different_attentions_have_no_points_and_say_so(app: AppTest, shipped: Path) -> None:
     opened(app, atlas="Scatter", across="induction", up="next")
-    assert "belong to different attentions" in app.info[0].value
+    assert "belong to different attentions" in unlinked(app.info[0].value)
     assert not app.get("plotly_chart")
 
 
@@ -148,7 +148,7 @@ def test_a_head_shows_its_rank_and_its_strongest_sentences_with_the_words_that_i
     opened(app, layer=1, head=3, corpus_figure="confidence")
     values = atlas.metrics["confidence"][0]
     rank = int((values > values[1, 3]).sum()) + 1
-    assert any(f"rank {rank} of 8 heads" in element.value for element in app.markdown)
+    assert any(f"rank {rank} of 8 heads" in unlinked(element.value) for element in app.markdown)
     expected = [int(number) for number in atlas.strongest["confidence"][0, 1, 3]]
     assert [button.key for button in sentences(app)] == [f"atlas-sentence-{number}" for number in expected]
     # A sentence marks the word from which the head looks most, and the one to which.
@@ -215,7 +215,7 @@ def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
     app: AppTest, shipped: Path, site: str, figure: str, reason: str
 ) -> None:
     opened(app, site=site, corpus_figure=figure)
-    assert reason in app.info[0].value
+    assert reason in unlinked(app.info[0].value)
     assert maps(app)["chosen"] == ELSE
 
 

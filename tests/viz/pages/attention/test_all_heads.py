@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace
 from tests.viz.page_run import app_of, traced
-from tests.viz.sent import caught, sent_to
+from tests.viz.sent import caught, sent_to, unlinked
 from viz.access import attention, models, texts
 from viz.access.attention import MatrixView
 from viz.pages.attention.all_heads import linked_heads
@@ -71,7 +71,7 @@ def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_anoth
     app.query_params.update({"figure": "next", "order": "highest", "site": "decoder.cross"})
     header = grid_of(app.run())
     assert (header["metric"], header["ranked"]) == (None, None)
-    assert "one sentence to another" in app.info[0].value
+    assert "one sentence to another" in unlinked(app.info[0].value)
     header = grid_of(app.segmented_control(key="site").set_value("encoder.self").run())
     assert (header["metric"]["name"], len(header["ranked"])) == ("Next token", 8)
     assert not app.info
@@ -108,7 +108,7 @@ def test_tiles_show_the_measure_that_is_chosen(app: AppTest) -> None:
     assert (kept[header["address"]]["number"], kept[header["address"]]["heads"]) == ("share", 1)
     # One tile a layer: nothing that is known of a head stands under it.
     assert (header["isMean"], header["metric"], header["jobs"]) == (True, None, None)
-    assert any("one tile per layer" in caption.value for caption in app.caption)
+    assert any("one tile per layer" in unlinked(caption.value) for caption in app.caption)
 
 
 def listed(app: AppTest) -> list[str]:
@@ -119,7 +119,7 @@ def test_what_the_mask_forbids_is_said(app: AppTest) -> None:
     app.query_params.update({"site": DECODER, "token": "2", "key_token": "3", "words": "False"})
     app.run()
     assert not listed(app)
-    assert any("the mask hides that token from every head" in caption.value for caption in app.caption)
+    assert any("the mask hides that token from every head" in unlinked(caption.value) for caption in app.caption)
 
 
 @pytest.mark.parametrize("words", [True, False])
@@ -202,7 +202,7 @@ def test_no_attention_leads_from_the_text_to_its_translation(app: AppTest, selec
     app.query_params.update({"from": "1", "to": str(written)})
     app.run()
     assert not listed(app)
-    assert any("No attention leads from “animal” to" in caption.value for caption in app.caption)
+    assert any("No attention leads from “animal” to" in unlinked(caption.value) for caption in app.caption)
 
 
 @pytest.mark.parametrize(
@@ -349,14 +349,14 @@ def test_how_weights_are_taken_together_is_said_where_they_are(
     looking, looked_at = (by_length[is_long] for is_long in chosen)
     app.query_params.update({"from": str(looking), "to": str(looked_at), "words": str(whole_words)})
     app.run()
-    told = "\n".join(caption.value for caption in app.caption if "one cell per token" in caption.value)
+    told = "\n".join(unlinked(caption.value) for caption in app.caption if "one cell per token" in caption.value)
     assert bool(told) == bool(said and not whole_words)
 
 
 def test_several_words_are_summed_and_that_is_said(app: AppTest) -> None:
     app.query_params.update({"from": "1.2", "to": "0"})
     app.run()
-    assert any("Of several words the weights are summed." in caption.value for caption in app.caption)
+    assert any("Of several words the weights are summed." in unlinked(caption.value) for caption in app.caption)
 
 
 def test_sentence_and_list_name_the_row_that_is_shown_where_it_is_a_part_of_what_is_chosen(
@@ -380,6 +380,6 @@ def test_sentence_and_list_name_the_row_that_is_shown_where_it_is_a_part_of_what
         shown = app_of(**asked).run()
         ((headline, _),) = sent_to(shown, "headline")
         assert headline["row"].replace("▁", "") == said.replace("▁", "")
-        listed_below = "".join(caption.value for caption in shown.caption).replace("\\", "")
+        listed_below = "".join(unlinked(caption.value) for caption in shown.caption).replace("\\", "")
         assert headline["row"] in listed_below
         assert ("Row shown" in listed_below) == bool(said)

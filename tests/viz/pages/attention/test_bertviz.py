@@ -19,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 from model.trace.trace import Trace
 from model.translator import Translator
 from tests.viz.page_run import app_of, healthy
+from tests.viz.sent import unlinked
 from viz.pages.attention.opened_head.bertviz_page import bertviz_page
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import BERTVIZ_VIEWS
@@ -109,7 +110,7 @@ def test_it_is_a_way_to_draw_the_open_head_and_says_how_to_read_it(app: AppTest,
     page = frame_of(app.run()).srcdoc
     assert view == "Model view" or (params_of(page)["layer"], params_of(page)["heads"]) == (2, [0, 1])
     assert f"<title>{view} of attention" in page
-    said = " ".join(caption.value for caption in app.caption)
+    said = " ".join(unlinked(caption.value) for caption in app.caption)
     assert "up to 64 tokens, because" in said
     assert len(page) < 2_000_000
     other = BERTVIZ_VIEWS[1 - BERTVIZ_VIEWS.index(view)]
@@ -145,4 +146,4 @@ def test_a_missing_package_is_named_in_a_sentence(
     app.run()
     assert not app.exception, app.exception[0].value
     assert not app.get("iframe")
-    assert f"bertviz needs {package}: run `pip install" in " ".join(one.value for one in app.info)
+    assert f"bertviz needs {package}: run `pip install" in " ".join(unlinked(one.value) for one in app.info)

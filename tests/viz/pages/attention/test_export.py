@@ -14,7 +14,7 @@ from model import Translator
 from model.trace.trace import Trace
 from tests.viz import page_run
 from tests.viz.page_run import traced
-from tests.viz.sent import unpack
+from tests.viz.sent import unlinked, unpack
 from viz.access import attention
 from viz.pages.attention.export import OpenView, view_page
 from viz.selection.selection import Selection
@@ -36,7 +36,7 @@ def inside(app: AppTest) -> str:
 
 
 def captions(app: AppTest) -> str:
-    return " ".join(caption.value for caption in app.caption)
+    return " ".join(unlinked(caption.value) for caption in app.caption)
 
 
 def test_everything_is_offered_with_its_size(app: AppTest) -> None:

@@ -46,7 +46,7 @@ def lines(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
 
 
 def captions(app: AppTest) -> str:
-    return unlinked(" ".join(element.value for element in app.caption))
+    return unlinked(" ".join(unlinked(element.value) for element in app.caption))
 
 
 def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLayer]:
@@ -157,7 +157,7 @@ def test_tiles_metrics_and_lists_leave_sinks_out_too(app: AppTest) -> None:
         assert tiles["address"] != before["address"]
         assert tiles["leftOut"]
     assert "They have" in captions(app)
-    assert "is undefined without sinks" in " ".join(one.value for one in app.info)
+    assert "is undefined without sinks" in " ".join(unlinked(one.value) for one in app.info)
     # The key of the cell that is kept is the decoder's first token.
     assert "is a sink, and sinks are left out" in captions(app)
     assert not any(button.key == "linked-0" for button in app.button)
@@ -255,7 +255,7 @@ def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(
         app = app_of(text=TEXT)
         app = opened(app, "attention", site=site, layer=layer, head=head)
         is_taught = (site, layer, head) == ("encoder.self", 1, 2)
-        assert any("was taught, not found" in caption.value for caption in app.caption) == is_taught
+        assert any("was taught, not found" in unlinked(caption.value) for caption in app.caption) == is_taught
         assert ("taught" in heatmap(app)[0]["title"]) == is_taught
     listed = []
     for key in range(6):

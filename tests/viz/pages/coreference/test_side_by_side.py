@@ -144,12 +144,12 @@ def test_whoever_types_is_offered_the_sentence_with_the_word_that_differed_and_a
     assert "pair" not in app.query_params
     assert app.selectbox(key="pair-group").value == ""
     assert app.text_input(key="other_text").value == ""
-    assert "There is nothing to compare yet" in app.info[0].value
+    assert "There is nothing to compare yet" in unlinked(app.info[0].value)
     # Only of a sentence that has one is a pronoun spoken of.
-    assert "what the pronoun refers to" not in app.info[0].value
+    assert "what the pronoun refers to" not in unlinked(app.info[0].value)
     assert not charts(app)
     healthy(app.text_area(key="text").set_value("Tom was late because he was ill.").run())
-    assert "change the word that decides what the pronoun refers to" in app.info[0].value
+    assert "change the word that decides what the pronoun refers to" in unlinked(app.info[0].value)
 
 
 def test_sentences_that_have_little_in_common_are_not_compared_without_a_word(tiny: None) -> None:
@@ -215,8 +215,8 @@ def test_where_no_head_moves_none_is_named_and_a_single_head_is_not_ranked() -> 
 
 def test_a_pair_or_a_word_that_does_not_exist_gets_a_sentence_and_nothing_is_lost(tiny: None) -> None:
     app = comparing(pair="<b>", pronoun=11)
-    assert "no pair “\\<b\\>”" in app.info[0].value
-    assert "no word 12; the sentence has 11" in app.info[1].value
+    assert "no pair “\\<b\\>”" in unlinked(app.info[0].value)
+    assert "no word 12; the sentence has 11" in unlinked(app.info[1].value)
     assert dict(app.query_params) == {}
     assert len(maps(app)) == 1
 
@@ -257,7 +257,7 @@ def test_whole_words_are_columns_and_the_pronouns_row_stays(tiny: None) -> None:
 
 def test_rows_without_sinks_have_no_columns_for_them_and_say_what_these_hold(tiny: None) -> None:
     app = comparing(words=0)
-    assert not any("Sinks are left out" in caption.value for caption in app.caption)
+    assert not any("Sinks are left out" in unlinked(caption.value) for caption in app.caption)
     healthy(app.toggle(key="sinks").set_value(False).run())
     shown = [axis for chart in charts(app) if (axis := chart["layout"].get("xaxis2", {}).get("ticktext"))]
     assert shown

@@ -15,7 +15,7 @@ from model import Translator
 from model.errors import TokenError
 from tests.viz.page_run import app_of, healthy, opened, traced
 from tests.viz.pages.decoding.viewer import Viewer
-from tests.viz.sent import caught, charts, sent_to, unpack
+from tests.viz.sent import caught, charts, sent_to, unlinked, unpack
 from viz.access import models
 from viz.pages.decoding import translations
 from viz.pages.decoding.branches import tab
@@ -117,10 +117,10 @@ def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same() 
     app = decoding(**edited, site="decoder.cross")
     _, difference = charts(app)
     assert difference["layout"]["yaxis"]["ticktext"][0].startswith("&lt;s&gt; → ")
-    assert "warm if the weight is larger in *Branch 1*" in " ".join(caption.value for caption in app.caption)
+    assert "warm if the weight is larger in *Branch 1*" in " ".join(unlinked(caption.value) for caption in app.caption)
     app = decoding(**edited, site="encoder.self")
     assert len(charts(app)) == 1
-    assert "Both read the same encoded sentence" in app.info[-1].value
+    assert "Both read the same encoded sentence" in unlinked(app.info[-1].value)
 
 
 def test_without_branches_the_best_token_that_is_another_word_is_offered() -> None:

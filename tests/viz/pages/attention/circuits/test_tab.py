@@ -12,7 +12,7 @@ from model.analysis.head_circuits import copying_scores, head_circuits
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
 from tests.viz.page_run import app_of, healthy, traced
-from tests.viz.sent import charts, numbers_of
+from tests.viz.sent import charts, numbers_of, unlinked
 from viz.access import models
 from viz.pages.attention import circuits as circuits_tab
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -44,7 +44,7 @@ def test_the_open_head_is_read_from_its_weights(app: AppTest, chosen: Selection,
     read = display_token(trace.source_tokens[1])
     kept = [element.value for element in app.markdown if "its top output tokens are" in element.value]
     assert [f"attends to “{read}”" in said.replace("\\", "") for said in kept] == [True]
-    assert any("ranked by logits" in caption.value for caption in app.caption)
+    assert any("ranked by logits" in unlinked(caption.value) for caption in app.caption)
     assert not app.exception
     assert not app.error
     translator = models.translator(chosen.model)
@@ -62,7 +62,7 @@ def test_a_key_beyond_the_sentence_that_an_address_names_is_nobodys(app: AppTest
     app.query_params["key_token"] = str(len(trace.source_ids))
     app.run()
     assert not app.exception
-    assert not any("its top output tokens are" in element.value for element in app.markdown)
+    assert not any("its top output tokens are" in unlinked(element.value) for element in app.markdown)
 
 
 def test_a_sentence_that_is_long_has_the_table_and_no_map(
@@ -118,7 +118,7 @@ def test_scores_of_rotary_positions_are_those_at_the_distance_that_is_chosen(
 ) -> None:
     app = healthy(other(tmp_path, monkeypatch, "llama", distance=5000).run())
     assert app.number_input(key="distance").value == 95
-    assert any("Distance 5000 is out of range (0 to 95)" in one.value for one in app.info)
+    assert any("Distance 5000 is out of range (0 to 95)" in unlinked(one.value) for one in app.info)
     reader = open_reader(tmp_path / "llama", device="cpu")
     app.number_input(key="distance").set_value(3).run()
     expected = head_circuits(reader, "decoder.self", 1, 0, distance=3).weights(reader.trace(TEXT), "decoder.self", 1)

@@ -15,7 +15,7 @@ from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.pages.any_model import opened
 from tests.viz.pages.coreference.cause.test_tab import html, settled
-from tests.viz.sent import charts, numbers_of
+from tests.viz.sent import charts, numbers_of, unlinked
 from viz.pages.coreference.data import curated_pairs
 from viz.selection.catalogue import ROOT_VARIABLE
 
@@ -60,7 +60,7 @@ def test_a_classifier_is_asked_which_words_its_label_comes_from(
     assert app.selectbox(key="label").options == ["good", "bad", "neither"]
     app.query_params["label"] = "2"
     maps_of(app, "labels")
-    assert any("“neither” rather than" in one.value for one in app.markdown)
+    assert any("“neither” rather than" in unlinked(one.value) for one in app.markdown)
     app.query_params["tab"] = "Inside"
     healthy(run_page(app, "decoding"))
     assert app.selectbox(key="label").value == 2
@@ -69,7 +69,7 @@ def test_a_classifier_is_asked_which_words_its_label_comes_from(
 def test_what_came_before_the_transformer_is_asked_as_far_as_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
     app = settled(healthy(run_page(app_of(lab="Cause", checkpoint="experiments/convolutional"), "coreference")))
-    assert any("rather than" in one.value and "switched off" in one.value for one in app.markdown)
+    assert any("rather than" in one.value and "switched off" in unlinked(one.value) for one in app.markdown)
     assert len(charts(app)) == 3
     recurrent = healthy(run_page(app_of(lab="Cause", checkpoint="experiments/gru"), "coreference"))
     assert "a GRU computes each row from the state of the previous one" in recurrent.info[0].value
@@ -81,7 +81,7 @@ def test_what_came_before_the_transformer_is_asked_as_far_as_it_can_be(monkeypat
 def test_what_a_model_truly_lacks_is_said(app: AppTest, name: str, said: str) -> None:
     opened(app, name, "coreference")
     assert not app.error
-    assert said in app.info[0].value
+    assert said in unlinked(app.info[0].value)
 
 
 @pytest.mark.long
@@ -95,7 +95,7 @@ def test_a_pair_of_either_set_is_asked_and_comes_along_to_the_other_tabs(app: Ap
     settled(app)
     first = curated_pairs()[app.query_params["pair"]].texts[0]
     assert first in unescape(re.sub("<[^>]+>", "", html(app)))
-    assert any("rather than" in one.value for one in app.markdown)
+    assert any("rather than" in unlinked(one.value) for one in app.markdown)
     pair = app.query_params["pair"]
     for tab in ("Side by side", "Measured", "Two models"):
         app.query_params["lab"] = tab
@@ -110,8 +110,8 @@ def test_the_cause_of_an_induction_heads_choice_is_shown_and_five_heads_are_swit
     asked = {"text": "qsxk wnvb. qsx", "other": "qsxb wnvk. qsx", "off": "d-0-0"}
     app = settled(healthy(run_page(app_of(lab="Cause", checkpoint="induction", **asked), "coreference")))
     assert len(charts(app)) == 3
-    assert any("“k” rather than “b”" in one.value for one in app.markdown)
+    assert any("“k” rather than “b”" in unlinked(one.value) for one in app.markdown)
     settled(app.button(key="cause-strongest").click().run())
-    said = " ".join(one.value for one in app.markdown)
+    said = " ".join(unlinked(one.value) for one in app.markdown)
     assert "5 of 8 heads" in said
     assert "The choice flips" in said or "The choice does not flip" in said

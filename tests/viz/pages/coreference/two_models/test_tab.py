@@ -13,7 +13,7 @@ from tests.model.adapters.marian_folders import write_marian
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.any_model import opened
-from tests.viz.sent import charts, numbers_of
+from tests.viz.sent import charts, numbers_of, unlinked
 from viz.pages.coreference import data, tables
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
@@ -63,7 +63,7 @@ def test_any_two_models_have_their_distances_and_two_heads_beside_each_other(
     # The heads that can be chosen are those of the first model.
     layers, heads = (max(places) + 1 for places in zip(*(head[1:] for head in found.first), strict=True))
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [layers, heads]
-    assert any("words of this text that both" in one.value for one in app.caption)
+    assert any("words of this text that both" in unlinked(one.value) for one in app.caption)
     # Below, the head of the first model beside the nearest of the second, between the words of the text.
     row = found.first.index((site, common.layer, common.head))
     both = found.first[row][1:], found.second[int(found.distances[row].argmin())][1:]
@@ -102,7 +102,7 @@ def test_over_the_corpus_a_button_begins_it_and_an_unknown_model_becomes_the_fir
 def test_a_model_alone_says_what_to_do(app: AppTest, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     opened(app, "en-de", "coreference")
-    assert any("No other model" in one.value for one in app.info)
+    assert any("No other model" in unlinked(one.value) for one in app.info)
 
 
 def test_the_file_has_every_distance(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +126,6 @@ def test_over_a_corpus_the_head_that_moved_most_is_named_with_sentences_from_its
     healthy(app.run())
     found = in_this_thread(data.moving((ModelChoice("bert"), ModelChoice("mpnet"))))
     _site, layer, head = found.heads[found.ranked()[0]]
-    assert any(f"L{layer + 1} H{head + 1}" in one.value and "moved most" in one.value for one in app.markdown)
+    assert any(f"L{layer + 1} H{head + 1}" in one.value and "moved most" in unlinked(one.value) for one in app.markdown)
     tables_shown = "".join(one.proto.body for one in app.get("html"))
     assert all(found.texts[text].partition("'")[0] in tables_shown for text in found.deciles(found.ranked()[0]))

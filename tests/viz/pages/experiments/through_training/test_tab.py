@@ -15,7 +15,7 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.experiments.opening import at, said
 from tests.viz.pages.experiments.through_training.invented import HOSTILE, film, saved
-from tests.viz.sent import sent_to
+from tests.viz.sent import sent_to, unlinked
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.theme import HEAD_COLOURS
 
@@ -135,7 +135,7 @@ def test_the_training_of_a_model_with_a_film_beside_its_weights_is_chosen(filmed
 
 def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTest, tmp_path: Path) -> None:
     at(app, TAB)
-    assert "There is no training film" in app.info[0].value
+    assert "There is no training film" in unlinked(app.info[0].value)
     assert "--film FILE.npz" in app.code[0].value
     assert header(healthy(upload(app, saved(tmp_path / "own.npz"))))["layers"] == 2
 
@@ -143,7 +143,7 @@ def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTe
 def test_an_attention_too_large_for_a_browser_says_so(filmed: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viz.pages.experiments.through_training.component.MOST_SENT", 10)
     at(filmed, TAB)
-    assert "has 64 weights per frame, too many to send" in filmed.info[0].value
+    assert "has 64 weights per frame, too many to send" in unlinked(filmed.info[0].value)
 
 
 def test_a_training_that_was_stopped_at_its_first_frame_is_a_film_too(filmed: AppTest, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from model.nn.layers import sinusoidal_encoding
 from model.tokenizer import Tokenizer
 from tests.viz.page_run import healthy, traced
 from tests.viz.pages.learn.explore.opening import exploring
-from tests.viz.sent import charts, numbers, numbers_of, sent_to
+from tests.viz.sent import charts, numbers, numbers_of, sent_to, unlinked
 from viz.pages.learn.explore.data.positions import OWN_BASE
 from viz.pages.learn.explore.position_figures import (
     encoding_heatmap,
@@ -178,5 +178,5 @@ def test_learned_positions_are_drawn_as_they_are_added(
 ) -> None:
     with_model(tmp_path, config, tokenizer, "learned", monkeypatch)
     exploring(app, "positions")
-    assert any("Learned positions" in element.value for element in app.markdown)
+    assert any("Learned positions" in unlinked(element.value) for element in app.markdown)
     assert sent_to(app, "matrix_picture")

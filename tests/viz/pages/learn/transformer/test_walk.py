@@ -22,7 +22,7 @@ from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened, run_page
 from tests.viz.pages.any_model import MODELS
 from tests.viz.pages.any_model import opened as opened_with
-from tests.viz.sent import sent_to
+from tests.viz.sent import sent_to, unlinked
 from viz.access import models, traces
 from viz.pages.learn.transformer import data, walk_file
 from viz.pages.learn.transformer.walk_payload import WalkState
@@ -68,7 +68,7 @@ def trace_of_picture(app: AppTest) -> Grid:
 
 
 def badges(app: AppTest) -> str:
-    return " ".join(one.value for one in app.markdown if "badge" in one.value)
+    return " ".join(unlinked(one.value) for one in app.markdown if "badge" in one.value)
 
 
 # ---- the model ----
@@ -219,7 +219,7 @@ def test_experiments_say_what_they_lack(
     app = opened(app_of(**TAB, checkpoint=f"experiments/{name}", depth="layer", end=end), "learn")
     titles = [row["title"] for row in header_of(app)["path"]["rows"]]
     assert {"no-positions": "No position", "no-residual": "No residual connection"}[name] in titles
-    said = " ".join(caption.value for caption in app.caption)
+    said = " ".join(unlinked(caption.value) for caption in app.caption)
     assert {"no-residual": "without residual", "no-positions": "adds no positions"}[name] in said
     assert "green" in badges(app)
 
@@ -269,7 +269,7 @@ def test_the_spread_of_the_scores_is_measured(app: AppTest) -> None:
     opened(app, "learn", depth="head", site="encoder.self", head="L1H1")
     inputs = trace_of(app).attention("encoder.self", 0)
     spread = float((inputs.query[0] @ inputs.key[0].T).std(correction=0))
-    said = " ".join(caption.value for caption in app.caption)
+    said = " ".join(unlinked(caption.value) for caption in app.caption)
     assert f"deviation of {spread:.2f} before and {spread / 8**0.5:.2f} after" in said
 
 
