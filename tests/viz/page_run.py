@@ -1,6 +1,7 @@
 """Run the app as a person opens it: at one of its pages, with an address; nothing may go wrong."""
 
-import re
+import time
+from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -8,6 +9,7 @@ from streamlit.util import calc_hash
 from model import BeamTree, Trace
 from tests.paths import ROOT
 from tests.patience import PATIENCE
+from tests.viz.sent import unlinked
 from viz.access import models, traces
 from viz.pages.decoding.data import searches
 from viz.selection.selection import PAGES, Selection
@@ -50,6 +52,22 @@ def healthy(app: AppTest) -> AppTest:
     return app
 
 
+def until(app: AppTest, is_there: Callable[[AppTest], object]) -> AppTest:
+    """Run the page again and again until what a job gives is on it."""
+    last = time.monotonic() + PATIENCE
+    while not is_there(healthy(app)):
+        assert time.monotonic() < last, "it never came"
+        time.sleep(0.05)
+        app.run()
+    return app
+
+
+def said(app: AppTest) -> str:
+    """All that the page says, as people read it."""
+    shown = (*app.caption, *app.markdown, *app.html, *app.info, *app.warning, *app.error)
+    return " ".join(as_read(str(one.value)) for one in shown)
+
+
 def traced(text: str, selection: Selection) -> Trace:
     """The trace of a text, or of a given file, by the model of a selection."""
     return traces.trace(models.text_reader(selection.model), text)
@@ -62,4 +80,4 @@ def tree_of(text: str, selection: Selection) -> BeamTree:
 
 def as_read(text: str) -> str:
     """A text of the page as a person reads it: a term's link is its word."""
-    return re.sub(r'\[([^\]]+)\]\(#term-[\w-]+ "[^"]*"\)', r"\1", text).replace("\\", "")
+    return unlinked(text).replace("\\", "")

@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from streamlit.web.server.app_discovery import discover_asgi_app
 
 from tests.paths import ROOT
 from tests.patience import PATIENCE
@@ -29,10 +28,6 @@ app = AppTest.from_file("app.py", default_timeout=300).run()
 assert app.title[0].value == "Attention"
 print("new:", *sorted(name for name in sys.modules.keys() - before if name.split(".")[0] in ("viz", "model", "torch")))
 """
-
-
-def test_streamlit_finds_the_server_in_the_file_that_it_runs() -> None:
-    assert discover_asgi_app(ROOT / "app.py").import_string == "app:app"
 
 
 @pytest.mark.long
@@ -80,11 +75,6 @@ def test_a_large_model_and_one_of_other_people_wait_until_somebody_asks(
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     (tmp_path / "en-de" / "manifest.json").unlink()
     assert not models.is_small_and_ours(Selection().model)
-
-
-def test_no_model_at_all_is_no_error_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
-    warm_start.prepare()
 
 
 def test_the_server_serves_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:

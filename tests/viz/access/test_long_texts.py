@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
 from tests.patience import PATIENCE
-from tests.viz.page_run import app_of, opened, traced
+from tests.viz.page_run import app_of, opened, said, traced
 from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.sent import sent_to
 from viz.access import attention, models, traces
@@ -47,10 +47,6 @@ def app(_short: None) -> AppTest:
 @pytest.fixture
 def selection(_short: None) -> Selection:
     return Selection().changed(checkpoint="en-de", text=TEXT)
-
-
-def said(app: AppTest) -> str:
-    return " ".join(element.value for element in (*app.caption, *app.info))
 
 
 @pytest.mark.parametrize("site", SITES)

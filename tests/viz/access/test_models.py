@@ -2,10 +2,8 @@
 
 import json
 import shutil
-import sys
 from io import BytesIO
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -100,16 +98,6 @@ def test_a_path_is_no_checkpoint_name(selection: Selection) -> None:
     for read in (models.translator, models.folder, data.training, data.card):
         with pytest.raises(CheckpointError):
             read(selection.changed(checkpoint="../en-de").model)
-
-
-def test_only_headlights_own_checkpoints_are_known_to_read_english_and_write_german(selection: Selection) -> None:
-    assert models.languages(selection.model) == ("en", "de") == models.reader(selection.model).languages
-    assert models.languages(selection.changed(checkpoint="nothing").model) == ("", "")
-
-
-def test_a_torch_that_is_still_being_imported_has_no_gpu_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
-    assert not models.has_gpu()
 
 
 def test_a_folder_that_may_not_be_looked_into_is_of_no_known_kind(
@@ -238,13 +226,6 @@ def test_a_photograph_taken_sideways_stands_upright(size: tuple[int, int]) -> No
     assert picture.width > picture.height
     column = np.asarray(picture.convert("L"))[:, picture.width // 2]
     assert column[0] < 20 < 235 < column[-1]
-
-
-def test_a_photograph_with_a_damaged_note_of_its_camera_is_kept_as_it_is_stored() -> None:
-    file = BytesIO()
-    Image.new("RGB", (30, 20)).save(file, "JPEG", exif=b"Exif\x00\x00no TIFF header")
-    _, picture = given(PICTURE, keep(PICTURE, file.getvalue(), "damaged.jpg"))
-    assert picture.size == (30, 20)
 
 
 def test_a_sound_is_kept_for_whoever_gave_it_at_the_rate_that_models_read() -> None:

@@ -14,12 +14,10 @@ from tests.model.adapters import zoo
 from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT as LATE
 from viz.access import attention, models, traces
-from viz.access.attribution import explaining_step
 from viz.access.head_verdict import least_sure_step
 from viz.pictures.tiles.codes import code
 from viz.selection.choices import MEASURE_NAMES, Measure
 from viz.selection.selection import Selection
-from viz.server.background_jobs import Progress
 from viz.text.metrics import OF_SENTENCES
 from viz.text.written import SITES
 
@@ -63,23 +61,6 @@ def test_figures_are_those_of_the_traces_weights_and_cannot_be_written(selection
     assert not any(values.flags.writeable for values in figures.values())
 
 
-def test_tiles_and_figures_are_made_once_for_all_viewers(selection: Selection) -> None:
-    first, again = (models.reader(selection.model).trace(OPENING, extras={traces.OUTPUTS}) for _ in range(2))
-    assert first is not again
-    reader = models.reader(selection.model)
-    assert attention.head_tiles(first, reader, SITES[0]) is attention.head_tiles(again, reader, SITES[0])
-    assert attention.head_metrics(first, SITES[0]) is attention.head_metrics(again, SITES[0])
-
-
-def test_a_head_is_plain_where_its_weights_between_all_tokens_are_shown(selection: Selection) -> None:
-    trace = traced(TEXT, selection)
-    views = [("weights", False, True), ("norms", False, True), ("weights", False, False), ("weights", True, True)]
-    assert [
-        attention.is_plain(trace, SITES[0], attention.MatrixView(measure, words, special))  # type: ignore[arg-type]
-        for measure, words, special in views
-    ] == [True, False, False, False]
-
-
 def test_another_sentence_has_other_addresses(selection: Selection) -> None:
     assert len({attention.tiles_key(traced(text, selection), site) for text in ("a", "b") for site in SITES}) == 6
     assert len({attention.tiles_key(traced(OPENING, selection), SITES[0], measure) for measure in MEASURE_NAMES}) == 3
@@ -108,21 +89,6 @@ def test_rows_and_columns_of_a_bert_are_called_as_bert_writes_its_pieces(tmp_pat
     assert trace.row_names("encoder.self") == trace.source.names
     assert any(name.startswith("##") for name in trace.source.names)
     assert not any("▁" in name for name in trace.source.names)
-
-
-def test_its_progress_rises_to_the_end(translator: Translator) -> None:
-    task = explaining_step(translator, translator.trace("Tom told me."), 2, None)
-    seen: list[tuple[int, int]] = []
-    progress = Progress(task.total, task.unit, lambda: seen.append((progress.done, progress.total)))
-    task.compute(progress)
-    # One for each method at first.
-    assert [done for done, _ in seen[:3]] == [1, 2, 3]
-    shares = [done / total for done, total in seen if total]
-    assert shares == sorted(shares)
-    assert len(set(shares)) > 6
-    assert 0 < shares[0] < 0.5
-    assert shares[-1] == 1
-    assert shares.count(1) == 1
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,13 @@ from tests.viz.sent import unpack
 from viz.access import attention
 from viz.access.attention import MatrixView
 from viz.access.findings import Finding
-from viz.gallery import contents, docs, drawings, reasons, site
+from viz.gallery import contents, drawings, reasons, site
 from viz.gallery.__main__ import main
 from viz.gallery.contents import Exhibit
 from viz.pages.learn.transformer.walk_file import MOST_TOKENS
 from viz.selection.examples import EXAMPLES
 from viz.selection.selection import Selection
 from viz.text import written
-from viz.text.messages import speaking
 
 TEXT = "Tom told me. </script><!-- \u2028 <b>"
 
@@ -348,15 +347,6 @@ def test_the_first_page_of_what_ships_is_small(tmp_path: Path) -> None:
     assert "the line in the sentence shows it" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
-def test_one_chooses_texts_and_models(tiny_checkpoints: Path) -> None:
-    model = tiny_checkpoints / "en-de"
-    examples = contents.own(model)
-    assert [exhibit.text.partition(" ")[0] for exhibit in examples] == ["The", "The"]
-    assert examples[0].label == "en-de"
-    with speaking("zh"):
-        assert examples[0].label == "en-de"
-
-
 def test_the_report_of_an_atlas_names_its_model_which_is_said_or_has_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -386,15 +376,6 @@ def test_nothing_is_written_through_a_link_in_the_folder_of_a_site(
     assert main(["--out", str(tmp_path / "site"), "--text", "Tom."]) == 2
     assert "leads through a link inside" in capsys.readouterr().err
     assert not list((tmp_path / "elsewhere").iterdir())
-
-
-def test_a_page_takes_the_place_of_a_link(tmp_path: Path) -> None:
-    (tmp_path / "mine").write_text("mine", encoding="utf-8")
-    (tmp_path / "site" / "docs").mkdir(parents=True)
-    (tmp_path / "site" / "docs" / "tour.html").symlink_to(tmp_path / "mine")
-    docs.write(tmp_path / "site")
-    assert (tmp_path / "mine").read_text(encoding="utf-8") == "mine"
-    assert not (tmp_path / "site" / "docs" / "tour.html").is_symlink()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from math import exp
 from pathlib import Path
@@ -80,13 +79,6 @@ def test_arrays_and_tokens_are_enough(trace: Trace) -> None:
     assert unpack(packed)[0]["command"]["heads"] == [0, 1]
     _, (_, (grid,)), _ = parts(heads(np.ones((1, 2, 1, 1)), queries=["a"], opened=tuple(np.array([0, 1]))))
     assert unpack(grid)[0]["selected"] == [0, 1]
-
-
-@pytest.mark.parametrize("draw", [heads, lines])
-def test_a_trace_takes_no_tokens_but_its_own(trace: Trace, draw: Callable[..., object]) -> None:
-    for tokens in ({"queries": ["a"]}, {"keys": ["a"]}):
-        with pytest.raises(ValueError, match="tokens of its own"):
-            draw(trace, "encoder.self", **tokens)
 
 
 def test_a_film_has_every_step_that_wrote(translator: Translator, trace: Trace) -> None:

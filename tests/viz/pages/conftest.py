@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from tests.model.adapters import speech_zoo, zoo
 from tests.model.adapters.sided_zoo import save_sided
 from tests.model.adapters.zoo import save_chat_model
+from tests.often import often
 from tests.viz.page_run import app_of
 from tests.viz.pages.any_model import MODELS
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
@@ -60,7 +61,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> P
     return root
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=often(KINDS, ("en-de", "bert", "gpt2")))
 def of_each_kind(request: pytest.FixtureRequest, kinds: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     """In turn each of them, chosen."""
     monkeypatch.setenv(ROOT_VARIABLE, str(kinds))

@@ -67,30 +67,11 @@ def test_a_chat_is_read_with_its_template_and_its_roles_are_those_of_what_is_sho
     assert [word for word in header["lines"][0]["words"] if word != "⏎"] == TALK.split()
 
 
-def test_lines_have_the_roles_of_both_columns_and_of_none_without_the_template(app: AppTest) -> None:
-    app.query_params["drawn"] = "Lines"
-    opened(app, "chat")
-    ((header, _),) = sent_to(app, "head_lines")
-    for side in ("query", "key"):
-        words = [name.partition(" → ")[0] for name in header[f"{side}Tokens"]]
-        spoken = [" ".join(words[begin:end]) for _, begin, end, _ in header[f"{side}Roles"]]
-        assert spoken == ["The house is old.", "Which animal was tired?"]
-    app.toggle(key="chat").set_value(False).run()
-    ((header, _),) = sent_to(app, "head_lines")
-    assert header["queryRoles"] == header["keyRoles"] == []
-
-
 def test_what_is_written_is_of_the_assistant(app: AppTest) -> None:
     opened(app, "chat", "decoding")
     assert not app.error, app.error[0].value
     assert 'aria-label="assistant"' in head_of(app)
     assert 'aria-label="system"' in head_of(app)
-
-
-@pytest.mark.parametrize("page", ["attention", "decoding", "coreference", "atlas", "experiments", "model_card"])
-def test_every_page_opens_for_a_chat(app: AppTest, page: str) -> None:
-    opened(app, "chat", page)
-    assert not app.error, app.error[0].value
 
 
 def test_a_chat_is_among_the_examples_of_who_reads_chats(app: AppTest) -> None:

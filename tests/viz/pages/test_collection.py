@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.coreference.case_files import curated_cases
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.sent import sent_to, unlinked, unpack
 from viz.access import models, traces
 from viz.pictures.offline import Drawing
-from viz.selection.choices import ModelChoice
-from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import PAGES, Selection
 from viz.selection.url import MAX_PINS, Pin, decode, encode
 from viz.text.html import literal
@@ -79,14 +76,6 @@ def test_the_open_view_is_pinned_and_unpinned_by_itself_until_the_collection_is_
     assert any("The collection is full" in unlinked(caption.value) for caption in full.caption)
 
 
-def test_a_view_that_no_address_can_carry_is_not_pinned() -> None:
-    app = collection(FILM, checkpoint="en-de", text="She read.")
-    app.text_area(key="text").set_value("She read. " * (MAX_TEXT_IN_URL // 10 + 1)).run()
-    assert "pin-view" not in [button.key for button in app.button]
-    assert any("cannot be pinned" in unlinked(caption.value) for caption in app.caption)
-    assert kept_in(app) == (FILM,)
-
-
 def test_a_presentation_of_the_collection_begins_on_its_first_view_and_stays_on_the_one_of_its_address() -> None:
     app = collection(FILM, HEAD, lang="en")
     app.button("pins-present").click().run()
@@ -119,27 +108,6 @@ def test_the_file_has_what_people_wrote_as_text_and_asks_for_nothing() -> None:
     assert "&lt;script&gt;alert(1)" in text
     assert "default-src 'none'" in unescape(text)
     assert "http" not in text.replace("http-equiv", "")
-
-
-def test_a_pair_of_the_set_is_drawn_with_its_own_sentences() -> None:
-    first = curated_cases().cases[0]
-    pair = [case for case in curated_cases().cases if case.pair == first.pair]
-    text = file_of(Pin("coreference", (*TEXT, ("pair", first.pair))))
-    assert len(pair) == 2
-    assert all(literal(case.sentence) in text for case in pair)
-
-
-def test_a_branch_is_not_drawn_as_the_translation_that_the_model_made() -> None:
-    text = file_of(Pin("decoding", (*TEXT, ("branches", "0-2-t5"), ("branch", "1"))))
-    assert "Candidate" not in text
-    assert "no small picture of it" in text
-
-
-def test_the_film_of_a_decoder_is_drawn_with_what_it_wrote(any_model: AppTest) -> None:
-    assert any_model is not None
-    written = traces.written(models.writer(ModelChoice("gpt2")), "She read.")
-    film = Pin("decoding", (("checkpoint", "gpt2"), ("text", "She read.")))
-    assert f"Film, step 1 of {len(written.steps)}" in file_of(film)
 
 
 def test_a_step_and_a_layer_that_a_shorter_translation_lacks_become_its_last(chosen: Selection) -> None:

@@ -74,14 +74,6 @@ def test_every_tab_of_every_page_opens_and_says_what_is_lacking(name: str, page:
     assert SAID.get((page, tab), "") in said(app)
 
 
-@both
-def test_no_head_links_two_words_of_the_text(name: str) -> None:
-    app = opened(name, "attention", **{"from": "0", "to": "1"})
-    assert any(
-        "no self-attention that could lead" in page_run.as_read(one.value) for one in (*app.markdown, *app.caption)
-    )
-
-
 def test_a_gru_shows_one_head_and_needs_no_positions() -> None:
     app = opened("recurrent", "attention")
     assert app.segmented_control(key="site").options == ["Decoder cross"]
@@ -111,14 +103,6 @@ def test_the_film_has_one_strip_and_a_step_can_be_forced(name: str) -> None:
     assert forced["steps"][:2] == header["steps"][:2]
 
 
-@pytest.mark.parametrize(
-    ("name", "formula"), [("recurrent", r"v^\top \tanh(q_i + k_j)\right"), ("convolutional", r"q_i \cdot k_j\right")]
-)
-def test_the_formula_of_the_weights_is_that_of_the_model(name: str, formula: str) -> None:
-    captions = " ".join(one.value for one in opened(name, "attention").caption)
-    assert formula in captions
-
-
 @both
 def test_no_switch_is_offered_for_a_division_that_the_model_does_not_do(name: str) -> None:
     app = opened(name, "learn", learn="The Transformer", depth="head", scaled="False")
@@ -126,13 +110,6 @@ def test_no_switch_is_offered_for_a_division_that_the_model_does_not_do(name: st
     ((header, _),) = sent_to(app, "walk")
     assert header["row"]["steps"][2]["title"] == "This model does not divide by √dₖ"
     assert "W_O" not in header["row"]["steps"][-1]["text"]
-
-
-def test_no_tab_is_named_instead_of_another_that_such_a_model_does_not_have() -> None:
-    cause = said(opened("recurrent", "coreference", lab="Cause"))
-    assert "“Side by side” shows which heads follow" in cause
-    assert "Measured" not in cause
-    assert "need self-attention" in said(opened("recurrent", "decoding", studio="Attribution"))
 
 
 @pytest.mark.parametrize("page", ["attention", "decoding", "coreference", "experiments"])

@@ -9,16 +9,13 @@ from streamlit.testing.v1 import AppTest
 from tests.model.adapters import picture_zoo
 from tests.model.adapters.marian_folders import write_marian
 from tests.model.adapters.zoo import save_many_languages
-from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.page_run import opened as opened_page
-from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.pages.test_pages import MODEL, PAGES, opened
 from tests.viz.sent import unlinked
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.text import messages
 from viz.ui import snippets
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
@@ -50,23 +47,6 @@ def test_every_page_opens(app: AppTest, root: Path, page: str) -> None:
         assert "big (paper)" in shown
 
 
-def test_the_cost_of_its_steps_is_in_the_papers_formulas(app: AppTest) -> None:
-    exploring(app, "cost")
-    assert any("d_{ff}" in formula.value for formula in healthy(app).latex)
-
-
-def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> None:
-    exploring(app, "positions", dimension=20, position=3, shift=2)
-    healthy(app)
-    # The formula gives the recorded rows: cosines of pair 4 stand in dimension 20 of 32.
-    deviation = float(app.success[0].value.rpartition("largest difference ")[2].rstrip("."))
-    assert deviation < 1e-5
-    said = " ".join(str(element.value) for element in (*app.caption, *app.markdown))
-    assert "left half contains sines" in said
-    assert "10,000^(8/32)" in said
-    assert "Dimensions 4 and 20" in said
-
-
 @pytest.fixture
 def reads_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     write_marian(tmp_path / "opus-mt-zh-en", languages=("zho", "eng"))
@@ -89,19 +69,6 @@ def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: 
     assert any(
         "The word marked “pronoun” is the predicate without a subject" in unlinked(one.value) for one in app.caption
     )
-
-
-def test_heads_of_a_model_that_reads_chinese_are_measured_on_chinese_pairs(reads_chinese: AppTest) -> None:
-    reads_chinese.query_params["lab"] = "Measured"
-    app = opened(reads_chinese, "coreference")
-    app.session_state["measured-encoder.self-heads"] = True
-    assert app.session_state["long-work/measured"].wait(PATIENCE)
-    healthy(app.run())
-    assert not any("The set that ships is in English" in unlinked(one.value) for one in app.info)
-    told = " ".join(str(one.value) for one in (*app.caption, *app.markdown))
-    assert "120 sentences, 24 of them controls, in which the subject is left out" in told
-    assert "in 24 sentences the subject is left out. They have no pronoun" in told
-    assert "of 96 sentences" in told or "No head reliably follows" in told
 
 
 TEXT = "The animal was too tired."
@@ -151,13 +118,3 @@ def test_a_language_that_the_model_does_not_know_is_said_and_can_be_changed(
     assert not app.exception
     assert "does not know 'tlh'" in app.error[0].value.replace("\\", "")
     healthy(app.selectbox(key="writes").select("fra_Latn").run())
-
-
-def test_languages_have_names_for_whoever_looks() -> None:
-    assert models.language_name("fra_Latn") == "French (fra_Latn)"
-    assert models.language_name("ar_AR") == "Arabic (ar_AR)"
-    # A script that is not the usual one is named, too; of a language without a name in CLDR there is the code.
-    assert models.language_name("ace_Arab") == "Acehnese, Arabic (ace_Arab)"
-    assert models.language_name("acm_Arab") == "acm_Arab"
-    with messages.speaking("zh"):
-        assert models.language_name("fra_Latn") == "法语 (fra_Latn)"

@@ -41,13 +41,6 @@ def test_a_second_text_is_read_and_named_along_the_axes(app: AppTest) -> None:
     assert [role for role, *_ in header["roles"]] == ["A", "B"]
 
 
-def test_an_address_has_the_second_text(app: AppTest) -> None:
-    app.query_params["second"] = SECOND
-    opened(app, "bert")
-    assert app.text_area(key="second_text").value == SECOND
-    assert [role for role, _ in runs_of(app, "matrix_picture", "columnRoles", "columnTokens")] == ["A", "B"]
-
-
 @pytest.mark.parametrize(
     "page", ["attention", "decoding", "coreference", "atlas", "learn", "experiments", "model_card"]
 )

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from model.errors import CheckpointError
 from tests.benchmarks import forged, hostile
 from tests.benchmarks.hostile import Hostile
-from tests.viz.page_run import run_page
+from tests.viz.page_run import run_page, said
 from tests.viz.pages.any_model import add, opened
 from viz.access import models as access_folders
 from viz.selection import catalogue
@@ -40,11 +40,6 @@ FIELDS: Final = (
     Field("measured-file", "coreference", {"lab": "Measured", "given": "file"}),
     Field("cause-pairs", "coreference", {"lab": "Cause", "checkpoint": "en-de", "off": "c-0-0"}),
 )
-
-
-def said(app: AppTest) -> str:
-    """All sentences about what went wrong, without the backslashes that keep them from being Markdown."""
-    return " ".join(element.value for element in (*app.error, *app.warning, *app.info)).replace("\\", "")
 
 
 @pytest.fixture
@@ -156,16 +151,6 @@ def test_a_page_that_computes_too_long_says_so_and_stays_alive(
     assert "this server is shared and limits each computation" in said(app)
 
 
-@pytest.mark.usefixtures("shared")
-def test_a_shared_server_writes_no_atlas_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viz.pages.atlas import data
-
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert data.cache_folder() is None
-    monkeypatch.setattr(limits, "rules", limits.Rules)
-    assert data.cache_folder() == tmp_path / "headlight" / "atlases"
-
-
 def test_a_setting_that_cannot_be_is_a_sentence_in_place_of_the_app(
     any_model: AppTest, patched: pytest.MonkeyPatch
 ) -> None:
@@ -177,7 +162,7 @@ def test_a_setting_that_cannot_be_is_a_sentence_in_place_of_the_app(
     assert not app.title
 
 
-SLICE = list(hostile.inputs(32))
+SLICE = list(hostile.inputs(12))
 
 
 @pytest.fixture

@@ -8,12 +8,9 @@ import plotly.graph_objects as go
 import pytest
 from plotly.graph_objs._heatmap import Heatmap
 
-from viz.pages.coreference.figures import group_map
 from viz.pictures.figures import charts
 from viz.pictures.figures.charts import (
-    MAX_COLUMN_LABELS,
     MAX_ONE_BY_ONE,
-    MAX_ROW_LABELS,
     column_axis,
     full_axis,
     row_axis,
@@ -21,16 +18,7 @@ from viz.pictures.figures.charts import (
     token_labels,
     whole_numbers,
 )
-from viz.pictures.figures.heads import (
-    MAX_HEIGHT,
-    align,
-    difference_heatmap,
-    frame_cells,
-    head_map,
-    head_rows,
-    row_difference,
-    signed_scale,
-)
+from viz.pictures.figures.heads import align, difference_heatmap, head_map, head_rows, row_difference, signed_scale
 from viz.pictures.focus import FocusAxis, FocusHead, Groups, Place, axes, head
 from viz.text.written import CROSS, DECODER, ENCODER, display_token
 
@@ -65,25 +53,6 @@ def test_labels_leave_plotly_no_markup(token: str) -> None:
     assert unescape(label) == display_token(token)
 
 
-@pytest.mark.parametrize("token", ["\x00", "\n", "\u202e", "\u200b", ""])
-def test_an_invisible_token_gets_a_visible_label(token: str) -> None:
-    (label,) = token_labels([token])
-    assert label.strip()
-    assert label.isprintable()
-
-
-@pytest.mark.parametrize("count", [0, 1, 20, 21, 31, 32, 33, 64, 65, 200, 512])
-def test_labels_are_thinned_out_evenly_and_never_too_many(count: int) -> None:
-    labels = [str(i) for i in range(count)]
-    for axis, limit in ((row_axis(labels), MAX_ROW_LABELS), (column_axis(labels), MAX_COLUMN_LABELS)):
-        assert len(axis["tickvals"]) <= limit
-        assert len(set(np.diff(axis["tickvals"]))) <= 1
-        assert axis["ticktext"] == [str(position) for position in axis["tickvals"]]
-        # The first is labelled, and no more are left out than have to be.
-        assert axis["tickvals"][:1] == [0][:count]
-        assert len(axis["tickvals"]) == count if count <= limit else len(axis["tickvals"]) > limit // 2
-
-
 NAMES = ("L1 H1", "L1 H2", "L1 H3")
 KEYS = ("▁The", "▁cat", "▁it", "</s>")
 WEIGHTS = np.array([[0.7, 0.1, 0.1, 0.1], [0.0, 1.0, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]], np.float32)
@@ -113,29 +82,6 @@ def test_head_rows_hold_the_exact_weights_of_each_head_with_their_tokens() -> No
     assert rows_of(WEIGHTS) == rows_of(WEIGHTS.copy())
     with pytest.raises(AssertionError):
         rows_of(WEIGHTS, KEYS[:-1])
-
-
-def test_a_long_sentence_does_not_make_the_figure_endless() -> None:
-    tokens = [f"t{i}" for i in range(300)]
-    figure = head_rows(np.full((300, 300), 1 / 300, np.float32), tokens, names=tokens)
-    assert figure.layout.height == MAX_HEIGHT
-    assert heatmap_of(figure).xgap == 0
-
-
-def edges_of(shape: go.layout.Shape) -> tuple[float, ...]:
-    return shape.x0, shape.x1, shape.y0, shape.y1
-
-
-def test_a_frame_lies_around_what_it_marks() -> None:
-    figure = head_rows(WEIGHTS, KEYS, names=NAMES, marked=2)
-    assert edges_of(figure.layout.shapes[0]) == charts.row_of(2, len(KEYS)) == (-0.5, 3.5, 1.5, 2.5)
-    assert not rows_of(WEIGHTS).layout.shapes
-    marked = head_map(np.zeros((2, 3)), title="x", centre=0, floor=1, marked=(1, 2))
-    assert edges_of(marked.layout.shapes[0]) == charts.cell(1, 2) == (1.5, 2.5, 0.5, 1.5)
-    frame_cells(figure, (0, 1), (1, 3), {})
-    assert edges_of(figure.layout.shapes[1]) == (0.5, 3.5, -0.5, 1.5)
-    # A note stands above its place or hangs below it.
-    assert [charts.note("a", 0, 1, "left", above)["yanchor"] for above in (1, -1)] == ["bottom", "top"]
 
 
 def test_equal_tokens_are_aligned_in_order_and_what_only_one_has_is_left_out() -> None:
@@ -175,23 +121,6 @@ def test_a_map_is_dark_at_its_centre_and_tiny_differences_are_not_blown_up() -> 
     assert scale.ticks == ((-3, "−3.00"), (-1.5, "−1.50"), (0, "0"), (1.5, "+1.50"), (3, "+3.00"))
 
 
-@pytest.mark.parametrize(
-    ("centre", "floor", "ticks"),
-    [
-        (0.5, 0.1, ["0.40", "0.45", "0.50", "0.55", "0.60"]),
-        (0.5, 0.05, ["0.45", "0.47", "0.50", "0.53", "0.55"]),
-        (0.5, 0.04, ["0.460", "0.480", "0.500", "0.520", "0.540"]),
-        (0.0, 2.0, ["−2.00", "−1.00", "0.00", "+1.00", "+2.00"]),
-    ],
-)
-def test_the_bar_of_a_map_is_labelled_around_its_centre_with_the_decimals_that_it_needs(
-    centre: float, floor: float, ticks: list[str]
-) -> None:
-    bar = head_map(np.full((1, 2), centre), title="x", centre=centre, floor=floor).data[0].colorbar
-    np.testing.assert_allclose(bar.tickvals, centre + floor * np.array([-1, -0.5, 0, 0.5, 1]))
-    assert list(bar.ticktext) == ticks
-
-
 def heads_of(figure: go.Figure) -> dict[tuple[str, int, int], list[float]]:
     return {tuple(spot[:3]): list(spot[3:]) for spot in figure.layout.meta["heads"]}
 
@@ -202,12 +131,6 @@ def test_a_cell_of_a_map_stands_for_the_head_of_its_row_and_column() -> None:
     assert len(heads_of(figure)) == 6
     # Of no model that is open: nothing can be pointed at.
     assert head_map(np.zeros((2, 3)), title="x", centre=0, floor=1).layout.meta is None
-
-
-def test_the_groups_have_each_head_in_its_column() -> None:
-    heads = [(ENCODER, 0, 0), (ENCODER, 0, 1), (ENCODER, 1, 0)]
-    groups = group_map({"x": np.zeros((1, 3)), "y": np.zeros((1, 3))}, ["a", "b", "c"], heads)
-    assert heads_of(groups)[ENCODER, 1, 0] == [1.5, 2.5, -0.5, 1.5]
 
 
 def test_a_word_is_told_by_all_places_that_it_stands_for() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.viz.sent import caught, unpack
 from viz.pictures import offline
 from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
-from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
+from viz.pictures.head_table.component import HeadColumn, HeadTable
 from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import colours, offline_page, script_json
 from viz.pictures.page_tools import AskedPlace, HeadPlace, Undone, head_tools, present_steps
@@ -103,14 +103,6 @@ def test_names_in_a_table_are_links_where_they_know_their_head_and_what_is_unkno
     header, _ = unpack(pack(TABLE))
     assert (header["heads"], header["addresses"]) == (["L2 H3", "L3, all heads"], ["#head-decoder.cross-L2H3", ""])
     assert header["columns"] == [{"title": "Change", "unit": "nats", "numbers": [-0.5, None], "texts": ["−0.50", "–"]}]
-
-
-def test_a_row_of_a_table_is_chosen_if_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown, heard = caught(monkeypatch), list[int]()
-    head_table(TABLE, key="table", on_row=heard.append)
-    for answer in ({"row": 2}, {"row": "1"}, {}, {"row": 1}):
-        shown[0].answers["row"](answer)
-    assert heard == [1]
 
 
 SIGNS = "</script><!--\u2028\u2029&'\"`\\"

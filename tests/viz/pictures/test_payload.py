@@ -24,7 +24,6 @@ from viz.pictures.payload import (
     read,
     rounded,
     sqrt_uint16,
-    with_language,
 )
 from viz.pictures.payload import fingerprint as digest
 
@@ -113,14 +112,6 @@ def test_a_payload_is_header_length_header_and_arrays_row_by_row() -> None:
         pack(Text(()), language="de")
 
 
-def test_the_language_of_the_page_joins_the_header_and_english_adds_nothing() -> None:
-    payload = pack(Text(("▁müde",)), np.arange(3, dtype=np.uint8))
-    assert with_language(payload, "") == payload
-    header, (array,) = unpack(with_language(payload, '{"code": "zh", "text": "注意"}'))
-    assert header == {"language": {"code": "zh", "text": "注意"}, "tokens": ["▁müde"], "arrays": [["uint8", 3]]}
-    assert array.tolist() == [0, 1, 2]
-
-
 def test_three_decimals_of_every_weight_survive() -> None:
     weights = np.linspace(0, 1, 100_001)
     stored = sqrt_uint16(weights)
@@ -172,12 +163,6 @@ def test_an_answer_with_anything_that_does_not_exist_is_not_read(wrong: dict[str
 @pytest.mark.parametrize("missing", RIGHT)
 def test_an_answer_must_have_every_field(missing: str) -> None:
     assert answer({name: value for name, value in RIGHT.items() if name != missing}) is None
-
-
-@pytest.mark.parametrize("value", [None, [], "x", 3, {}])
-def test_what_is_no_object_is_no_answer(value: object) -> None:
-    assert answer(value) is None
-    assert read(int, value, step=range(3)) is None
 
 
 def test_an_answer_about_another_picture_is_not_read() -> None:

@@ -24,8 +24,6 @@ from viz.pictures.tiles.codes import (
     Tiles,
     as_array,
     code,
-    codes,
-    decimals_for,
     edges,
     pack_decimals,
     pool,
@@ -78,11 +76,6 @@ def test_a_tile_has_as_many_pixels_as_tokens_or_as_the_limits_allow(
     assert (spec.rows, spec.columns) == tile
     assert (spec.block_queries, spec.block_keys) == block
     assert spec.is_pooled
-
-
-def test_of_few_queries_every_weight_is_sent_as_long_as_there_are_no_more_than_of_a_square() -> None:
-    assert not GridSpec.of((6, 8, 28, 577)).is_pooled
-    assert GridSpec.of((6, 8, 29, 577)).is_pooled
 
 
 @pytest.mark.parametrize(("count", "blocks"), [(7, 3), (129, 128), (512, 128), (5, 5)])
@@ -149,15 +142,6 @@ def test_four_decimals_are_exact_and_a_tiny_number_is_told_from_zero() -> None:
     shown = values >= 5e-5
     np.testing.assert_allclose(found[shown], np.rint(values[shown].astype(np.float64) * 1e4) / 1e4, atol=1.1e-4 * 1e-3)
     assert found[-4:].tolist() == [0, 2.5e-5, 2.5e-5, 0]
-
-
-@pytest.mark.parametrize(("top", "decimals"), [(1.0, 4), (6.5, 4), (6.6, 3), (70.0, 2), (1e7, 0), (0.0, 4)])
-def test_large_numbers_have_fewer_decimals_and_still_fit(top: float, decimals: int) -> None:
-    assert decimals_for(top) == decimals
-    assert int(codes(np.array([top]), decimals)[0]) <= 65_535
-    # What lies beyond by a rounding error is cut off on both sides.
-    beyond = np.array([-0.6, 0.0, 65_534, 65_536]) / 10**decimals
-    assert codes(beyond, decimals).tolist() == [0, 0, 65_535, 65_535]
 
 
 ROWS, COLUMNS = 700, 300

@@ -130,12 +130,6 @@ def test_models_are_fetched_only_where_that_is_allowed_and_then_can_be_added(mon
     assert (catalogue.downloads_allowed(), catalogue.can_add()) == (False, True)
 
 
-def test_named_folders_bind_also_on_ones_own_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    served(monkeypatch, "127.0.0.1", ["localhost"])
-    monkeypatch.setenv(catalogue.FOLDERS_VARIABLE, "/srv/models")
-    assert catalogue.folders_to_add_from() == (Path("/srv/models"),)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
 def test_a_folder_whose_name_is_not_utf_8_is_listed_with_one_that_can_be_shown(root: Path) -> None:
     (Path(os.fsdecode(os.fsencode(root / "checkpoints") + b"/m\xff"))).mkdir()

@@ -178,21 +178,6 @@ def test_an_old_address_with_a_part_of_a_head_means_the_first_of_the_others(addr
     assert parse(params_of(address), Selection()).common == Selection().changed(layer=0).common
 
 
-def test_the_app_shows_what_an_old_address_asks_for(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    address = params_of("text=It+is+late.&site=decoder.cross&layer=1&figure=entropy&order=lowest&keep=4&special=False")
-    app = app_of(**address).run()
-    assert not app.exception
-    assert app.segmented_control(key="site").value == "decoder.cross"
-    assert app.selectbox(key="layer").value == 1
-    assert app.selectbox(key="metric").value == "entropy"
-    assert app.selectbox(key="order").value == "lowest"
-    assert app.selectbox(key="max_heads").value == 4
-    assert not app.toggle(key="sinks").value
-    written = {name: value for name, value in address.items() if name not in ("layer", "head")} | {"head": "L2H1"}
-    assert {name: app.query_params[name] for name in written} == written
-
-
 @pytest.mark.parametrize("address", MOVED)
 def test_an_old_page_leads_to_the_one_that_has_what_it_showed(
     tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, address: str

@@ -92,10 +92,6 @@ def test_an_attention_that_the_model_lacks_becomes_its_first() -> None:
     assert selection.for_model({"encoder.self": (2, 4), "decoder.cross": (3, 2)}) == selection
 
 
-def test_a_field_is_reset_by_fields_only() -> None:
-    assert all(field.reset_by <= FIELDS.keys() for field in FIELDS.values())
-
-
 START = Selection()
 
 
@@ -164,15 +160,6 @@ def test_steps_that_follow_fast_are_one_choice_though_each_chooses_its_word() ->
         stepped = stepped.noted(chosen, "decode", 5 + step * SECONDS / 2)
     assert stepped.now.selection.common.from_words == (13,)
     assert stepped.moved(-1).now.selection == START
-
-
-def test_the_page_is_that_of_the_choice_which_is_undone_or_done_again() -> None:
-    history = of(2).noted(START.changed(head=2, beam_size=7), "decode", 99.0)
-    undone = history.moved(-1)
-    assert undone.page_from(history) == "decode"
-    assert undone.moved(-1).page_from(undone) == "attention"
-    assert undone.moved(1).page_from(undone) == "decode"
-    assert history.moved(-2).page_from(history) == "attention"
 
 
 def test_sentences_are_remembered_once_the_newest_first() -> None:

@@ -248,19 +248,3 @@ def test_back_and_forward_go_along_the_choices_so_that_undo_goes_on_from_there(
     led_to(address, {**shown[4], "head": "L1H2"}, monkeypatch)
     assert state.undo(1)
     assert head() == 4
-
-
-@pytest.mark.usefixtures("address")
-def test_what_a_page_makes_of_an_undo_is_no_choice_though_the_run_is_cut_short() -> None:
-    chosen(2)
-    chosen(3)
-    assert state.undo(1)
-    state.begin(["en-de"])
-    state.change(token=1)
-    # The browser still shows what held before the undo, and says so with the next press.
-    state.choose(head=3)
-    assert state.undo(1)
-    assert head() == 0
-    assert state.undo(-1)
-    assert state.undo(-1)
-    assert head() == 3

@@ -18,11 +18,9 @@ from viz.selection.branch_codes import (
     Write,
     deed,
     origin_of,
-    path_of,
     read_code,
     read_codes,
     summary,
-    without,
     write_code,
 )
 from viz.selection.fields import MAX_TEXT_IN_URL
@@ -88,14 +86,6 @@ def test_the_address_of_a_page_brings_back_its_view_and_says_nothing_of_other_pa
         assert parse(params, chosen, page) == chosen
         others = [name for name in FIELDS.keys() - named if FIELDS[name].section not in (page, *SHARED)]
         assert all(parse(params, CHANGED, page).value(name) == CHANGED.value(name) for name in others)
-
-
-def test_of_what_pages_share_an_address_has_what_its_page_shows() -> None:
-    assert {"text", "checkpoint"} <= to_params(CHANGED, "model_card").keys()
-    assert not {"head", "site", "token", "words"} & to_params(CHANGED, "model_card").keys()
-    assert {"head", "site"} <= to_params(CHANGED, "atlas").keys()
-    assert "also" in to_params(CHANGED, "attention").keys() & to_params(CHANGED, "decoding").keys()
-    assert "also" not in to_params(CHANGED, "atlas")
 
 
 def test_defaults_are_left_out_of_the_link() -> None:
@@ -258,15 +248,6 @@ def test_a_code_that_means_nothing_takes_along_only_the_branches_that_leave_it()
     assert len(reading.choices) == MAX_BRANCHES
     assert str(MAX_BRANCHES) in reading.problems[0]
     assert read_codes(["0-1-t5"] * MAX_BRANCHES).problems == ()
-
-
-def test_without_a_branch_its_children_are_gone_and_the_others_find_their_parents() -> None:
-    made = (Choice(0, 1, Write((5,))), Choice(1, 3, Write((6,))), Choice(0, 2, Write((7,))), Choice(3, 4, Write((8,))))
-    assert without(made, 1) == ((Choice(0, 2, Write((7,))), Choice(1, 4, Write((8,)))), {0: 0, 3: 1, 4: 2})
-    # A path begins at the model's own translation.
-    three = (Choice(0, 1, Write((5,))), Choice(0, 2, Write((6,))), Choice(1, 3, Write((7,))))
-    assert path_of(three, 3) == ((1, Write((5,))), (3, Write((7,))))
-    assert path_of(three, 0) == ()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from tests.paths import ROOT
 from tests.patience import PATIENCE
 from viz.server import background_jobs, limits
 from viz.server.background_jobs import Job, Progress, Task
-from viz.server.job_queue import JobQueue
 
 
 def _refused_by_the_allocator() -> RuntimeError:
@@ -189,27 +188,6 @@ def test_a_job_stops_within_a_unit_where_the_model_looks_whether_to() -> None:
     assert job.wait(PATIENCE)
     with pytest.raises(CancelledError, match="Stopped after 0 of 5 units"):
         job.result()
-
-
-def of_two_steps(reached: threading.Event, go_on: threading.Event) -> Task[str]:
-    def compute(progress: Progress) -> str:
-        progress(1)
-        reached.set()
-        assert go_on.wait(PATIENCE)
-        progress(1)
-        return "done"
-
-    return Task(object(), 2, "units", compute)
-
-
-def test_jobs_outside_of_a_page_are_of_no_common_viewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background_jobs, "LONG_JOBS", JobQueue(4, of_one=1))
-    monkeypatch.setattr(background_jobs, "SHORT", 0.0)
-    reached, go_on = (threading.Event(), threading.Event()), threading.Event()
-    jobs = [Job(of_two_steps(event, go_on)) for event in reached]
-    assert all(event.wait(PATIENCE) for event in reached)
-    go_on.set()
-    assert all(job.wait(PATIENCE) for job in jobs)
 
 
 @pytest.mark.usefixtures("shared")

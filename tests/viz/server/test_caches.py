@@ -82,24 +82,6 @@ def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_t
     assert (store.get("c"), store.size) == (3, 30)
 
 
-def test_what_could_not_be_made_holds_nobody_up() -> None:
-    store: BoundedCache[str, int] = BoundedCache(10)
-    with pytest.raises(ZeroDivisionError):
-        store.get_or_make("a", lambda: 1 // 0, lambda one: 0)
-    assert store.get_or_make("a", lambda: 7, lambda one: 0) == 7
-    # Room is made before something large is made.
-    left: list[str] = []
-    small: BoundedCache[str, int] = BoundedCache(10, 100, left.append)
-    small.put("a", 1, 60)
-
-    def make() -> int:
-        left.append("making")
-        return 2
-
-    small.get_or_make("b", make, lambda made: 60, expected=60)
-    assert left == ["a", "making"]
-
-
 def test_two_threads_that_want_the_same_make_it_once() -> None:
     store: BoundedCache[str, int] = BoundedCache(10)
     made: list[int] = []

@@ -140,20 +140,6 @@ def test_a_job_gives_no_way_before_its_turn_is_over_nor_to_its_own_viewer() -> N
     assert (0 <= job.waited < 1, entered) == (True, [])
 
 
-def test_what_one_has_begun_is_not_begun_again_while_it_waits_for_its_next_turn() -> None:
-    queue, entered = JobQueue(1, turn=0.0), list[QueuedJob]()
-    begun, same, other = QueuedJob("a", "key"), QueuedJob("b", "key"), QueuedJob("c", "another")
-    queue.enter(begun, nothing)
-    waiting(queue, same, entered)
-    waiting(queue, other, entered)
-    resumed = giving_way(queue, begun, other, entered)
-    queue.leave(other)
-    resumed.join(PATIENCE)
-    assert entered == [other]
-    queue.leave(begun, "answer")
-    assert same.answer == "answer"
-
-
 def test_a_job_that_comes_to_no_step_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_queue, "STALLED", 0.0)
     queue, entered = JobQueue(1, of_one=1), list[QueuedJob]()

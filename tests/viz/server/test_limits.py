@@ -113,12 +113,6 @@ def hours() -> float:
 _now = 0.0
 
 
-def test_where_nobody_shares_the_server_nothing_is_ended() -> None:
-    limits.check(1e9)
-    with limits.limited(hours):
-        interruption.pause()
-
-
 @pytest.mark.usefixtures("shared")
 def test_on_a_shared_server_what_takes_too_long_ends_between_two_passes() -> None:
     with pytest.raises(TimeLimitError, match="limits each computation to 120 seconds"), limits.limited(hours):

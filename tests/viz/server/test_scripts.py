@@ -4,9 +4,12 @@ import base64
 import json
 import re
 import subprocess
+import sys
 import zlib
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -103,19 +106,12 @@ function f() {
             r"b\.js and .*a\.js both declare `boxes`",
         ),
         (
-            {"main": 'import "./a.js";\nclass C {}\n', "a": "const { B, C } = globalThis;\n"},
-            r"main\.js and .*a\.js both declare `C`",
-        ),
-        (
             {"main": 'import "./a.js";\n', "a": 'import "./b.js";\n', "b": 'import "./a.js";\n'},
             r"circle: a\.js → b\.js → a\.js",
         ),
         ({"main": 'import { a as b } from "./a.js";\n', "a": "export const a = 1;\n"}, r"a as b \} from .* renames"),
-        ({"main": 'import * as a from "./a.js";\n', "a": "export const a = 1;\n"}, r"form `import \* as a"),
-        ({"main": 'import a from "./a.js";\n', "a": "export const a = 1;\n"}, r"form `import a from"),
         ({"main": 'import { a } from "a";\n'}, r"form `import \{ a \} from \"a\";"),
         ({"main": 'export { a } from "./a.js";\n', "a": "export const a = 1;\n"}, r"form `export \{ a \}"),
-        ({"main": 'const a = await import("./a.js");\n'}, r"form `const a = await import"),
         ({"main": 'import "./a.js";\n', "a": "export default 1;\n"}, r"a\.js: only the entry module may"),
     ],
     ids=lambda value: None if isinstance(value, dict) else re.sub(r"\W+", " ", value),
@@ -147,15 +143,22 @@ def test_every_component_is_one_module_that_parses_and_travels_packed(entry: Pat
 ENTRY = "pictures/tiles/tile_keeper.js"
 
 
-@pytest.fixture(autouse=True)
-def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process that serves nothing yet."""
-    monkeypatch.setattr(scripts, "_is_served", False)
+@pytest.fixture
+def own() -> Iterator[Any]:
+    """The module as a process has it that serves nothing yet."""
+    spec = spec_from_file_location("own_scripts", scripts.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    made = module_from_spec(spec)
+    sys.modules[spec.name] = made  # its dataclasses look there
+    spec.loader.exec_module(made)
+    yield made
+    del sys.modules[spec.name]
 
 
 @pytest.fixture
-def client() -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=scripts.routes())) as client:
+def client(own: Any) -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=own.routes())) as client:
         yield client
 
 
@@ -165,12 +168,12 @@ def address_in(script: str) -> str:
     return named[1]
 
 
-def test_without_a_server_a_script_travels_whole() -> None:
-    assert scripts.script(ENTRY) == scripts.bundled(ENTRY)
+def test_without_a_server_a_script_travels_whole(own: Any) -> None:
+    assert own.script(ENTRY) == scripts.bundled(ENTRY)
 
 
-def test_a_served_script_is_the_bundle_and_may_be_kept_for_ever(client: TestClient) -> None:
-    address = address_in(scripts.script(ENTRY))
+def test_a_served_script_is_the_bundle_and_may_be_kept_for_ever(client: TestClient, own: Any) -> None:
+    address = address_in(own.script(ENTRY))
     answer = client.get(address)
     assert answer.status_code == 200
     assert answer.text == scripts.bundle(ENTRY)
@@ -178,9 +181,9 @@ def test_a_served_script_is_the_bundle_and_may_be_kept_for_ever(client: TestClie
     assert "immutable" in answer.headers["cache-control"]
     assert int(answer.headers["content-length"]) == len(zlib.compress(answer.text.encode(), 9))
     # The same script has the same address, and another one another.
-    first, again = (address_in(scripts.script(ENTRY)) for _ in range(2))
+    first, again = (address_in(own.script(ENTRY)) for _ in range(2))
     assert first == again
-    assert first != address_in(scripts.script("pictures/head_grid/head_grid.js"))
+    assert first != address_in(own.script("pictures/head_grid/head_grid.js"))
 
 
 @pytest.mark.parametrize("name", ["tile_keeper.js", "..%2f..%2fapp.py", "tile_keeper-0000000000000000.js"])
@@ -202,8 +205,8 @@ def test_a_script_is_sent_all_its_texts_in_a_language_those_with_a_number_in_eac
         assert scripts.language_of(entry) == ""
 
 
-def test_below_a_base_path_the_address_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_below_a_base_path_the_address_begins_with_it(own: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamlit.get_option", {"server.baseUrlPath": "/here/"}.get)
-    route = scripts.routes()[0]
-    assert address_in(scripts.script(ENTRY)).startswith("/here/headlight-scripts/")
+    route = own.routes()[0]
+    assert address_in(own.script(ENTRY)).startswith("/here/headlight-scripts/")
     assert route.path == "/here/headlight-scripts/{name}"

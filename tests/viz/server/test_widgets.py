@@ -169,13 +169,6 @@ def test_a_forged_value_goes_and_everything_else_stays(forged: WidgetState, capl
     assert len(caplog.records[0].getMessage()) < 150
 
 
-def test_many_forged_values_of_a_message_share_a_line(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        assert without_forged(message(*FORGED, *FORGED)) == message()
-    assert [record.getMessage()[:30] for record in caplog.records] == ["Dropped forged widget values: "]
-    assert f": {2 * len(FORGED)}," in caplog.records[0].getMessage()
-
-
 def test_a_web_socket_hands_on_what_is_left() -> None:
     async def echo(scope: Scope, receive: Receive, send: Send) -> None:
         assert (await receive())["type"] == "websocket.connect"

@@ -7,7 +7,7 @@ import pytest
 
 from model.analysis.word_diff import word_diff
 from viz.text import html, messages
-from viz.text.html import Column, literal, table, word_changes
+from viz.text.html import Column, table, word_changes
 from viz.text.messages import said
 from viz.text.written import CROSS, ENCODER, NamedHead
 from viz.ui.controls import markdown
@@ -21,12 +21,6 @@ def test_a_table_shows_every_text_literally() -> None:
     hostile = table([Column(HOSTILE), Column(HOSTILE)], [(HOSTILE, HOSTILE)], label=HOSTILE)
     assert hostile.replace("<wbr>", "").count("<") == clean.count("<")
     assert hostile.count('"') == clean.count('"')
-
-
-def test_control_characters_are_signs_and_a_row_of_another_length_is_a_mistake() -> None:
-    assert literal("a\x00b\n") == "a␀b␊"
-    with pytest.raises(AssertionError):
-        table([Column("a")], [("b", "c")], label="d")
 
 
 def test_changes_of_words_are_marked_in_html_in_which_nothing_is_html() -> None:

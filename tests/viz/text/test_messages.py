@@ -2,7 +2,6 @@
 
 import copy
 import re
-import threading
 
 import pytest
 
@@ -20,15 +19,6 @@ def test_english_is_spoken_where_nobody_chose() -> None:
     assert _("Loading {name}, {size} …", name="{size}", size="1 kB") == "Loading {size}, 1 kB …"
     # A copy of a message keeps its template.
     assert copy.deepcopy(said("{count:,} tokens", count=2)).template == "{count:,} tokens"
-
-
-def test_a_thread_of_its_own_speaks_english_beside_a_block_that_does_not() -> None:
-    heard = []
-    with messages.speaking("zh"):
-        thread = threading.Thread(target=lambda: heard.append(messages.language()))
-        thread.start()
-        thread.join()
-    assert heard == ["en"]
 
 
 def test_a_message_is_its_english_sentence_and_is_translated_when_shown() -> None:

@@ -9,7 +9,7 @@ from viz.selection.choices import KEPT
 from viz.selection.selection import FIELDS
 from viz.text.messages import speaking
 from viz.text.metrics import JOBS, METRICS, OF_SENTENCES
-from viz.text.written import CROSS, DECODER, ENCODER, SITES
+from viz.text.written import SITES
 
 
 def over(key: str) -> str:
@@ -46,27 +46,3 @@ def test_a_metric_means_something_where_the_model_has_it_and_elsewhere_has_a_rea
                 assert site in metric.none_at
             if metric.of_norms:
                 assert metric.meaning_at(site, "norms") != metric.meaning_at(site, "weights")
-
-
-@pytest.mark.parametrize(
-    ("key", "site", "words"),
-    [
-        ("previous", CROSS, "one sentence to another"),
-        ("next", DECODER, "not written"),
-        ("punctuation", ENCODER, "“Punctuation” is undefined here: no token"),
-        ("aer_word_in", CROSS, "No manual word alignments"),
-        ("aer_word_in", ENCODER, "for cross-attention only"),
-        ("antecedent", DECODER, "never sees the nouns"),
-        ("antecedent", ENCODER, "only on weights"),
-        ("induction", ENCODER, "sees only earlier tokens"),
-        ("copying", DECODER, "decoder-only"),
-    ],
-)
-def test_the_reason_is_that_of_the_metric_and_the_attention(key: str, site: str, words: str) -> None:
-    assert words in METRICS[key].why_none(site)
-
-
-def test_cross_attention_measures_distance_from_the_diagonal() -> None:
-    assert "diagonal" in METRICS["distance"].meaning_at(CROSS)
-    assert "diagonal" not in METRICS["distance"].meaning_at(ENCODER)
-    assert METRICS["distance"].written(1.26) == "1.3 tokens"

@@ -5,17 +5,8 @@ from math import inf, log
 
 import pytest
 
-from model.nn.encoder_decoder import SITES
 from viz.text import written
-from viz.text.written import byte_count, file_name, head_name, percent, scientific, signed, times_less
-
-
-@pytest.mark.parametrize(
-    ("value", "digits", "expected"),
-    [(0.25, 2, "+0.25"), (-0.25, 2, "−0.25"), (-0.001, 2, "0.00"), (0.001, 2, "0.00"), (0.0, 1, "0.0")],
-)
-def test_a_difference_has_its_sign_unless_it_rounds_to_zero(value: float, digits: int, expected: str) -> None:
-    assert signed(value, digits) == expected
+from viz.text.written import byte_count, file_name, head_name, percent, scientific, times_less
 
 
 def test_shares_small_numbers_and_chances_are_written_as_people_say_them() -> None:
@@ -48,16 +39,6 @@ def test_sizes_are_rounded_as_people_say_them(count: int, shown: str) -> None:
 )  # fmt: skip
 def test_a_count_has_three_digits_on_both_sides_of_every_step(count: float, shown: str) -> None:
     assert written.amount(count) == shown
-
-
-def test_sites_are_the_models_with_names_of_their_own_and_heads_count_from_one() -> None:
-    assert tuple(SITES) == written.SITES
-    assert written.head_label(3, 1) == "L4 H2"
-    assert written.head_label(3, 1, written.CROSS) == "cross L4 H2"
-    assert written.head_label(3, None) == "L4, all heads"
-    assert (written.layer_labels(2), written.head_numbers(3)) == (["L1", "L2"], ["H1", "H2", "H3"])
-    for kind in ("label", "phrase", "short", "tag"):
-        assert len({getattr(names, kind) for names in written.NAMES.values()}) == len(written.SITES)
 
 
 def test_a_name_says_what_is_in_the_file() -> None:

@@ -6,12 +6,11 @@ import pytest
 
 from tests.paths import ROOT
 from tests.viz.pages.coreference.test_side_by_side import ANIMAL, IT, STREET
-from viz.pages.coreference.data import marked_case
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.examples import EXAMPLES
 from viz.text import glossary, messages
 from viz.text.language import other_language
-from viz.text.marks import Marks, guessed, last_word, word_spans
+from viz.text.marks import guessed
 from viz.text.written import display_token, display_word
 
 
@@ -38,13 +37,6 @@ def test_no_shown_token_holds_a_control_or_bidirectional_character() -> None:
             mark in shown for mark in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
         )
         assert all(ord(character) >= 0x20 for character in shown)
-
-
-def test_of_a_rows_name_both_tokens_are_shown_as_tokens_are() -> None:
-    assert display_token("▁weil → a b") == "▁weil → a␣b"
-    # The arrow leads to the right between words that do not.
-    assert display_token("ישן → על") == "ישן\u200e → \u200eעל"
-    assert display_token(" → ") == "␣→␣"
 
 
 @pytest.mark.parametrize(
@@ -82,21 +74,6 @@ def test_marks_are_guessed_from_articles_before_the_pronoun(
     text: str, swapped: bool, positions: tuple[int | None, ...]
 ) -> None:
     assert guessed(text, swapped=swapped).positions == positions
-
-
-def test_words_leave_signs_out_and_split_what_is_joined_to_a_pronoun() -> None:
-    text = "It's “the dog”, isn't it?"
-    assert [text[slice(*span)] for span in word_spans(text)] == ["It", "s", "the", "dog", "isn't", "it"]
-    assert last_word(text, (text.index("the"), text.index("dog") + 3)) == 3
-    assert last_word(text, (text.index("dog"), text.index("dog") + 3)) == 3
-    assert last_word(text, (text.index("the"), text.index("dog") + 2)) == 2
-    assert last_word(text, (2, 3)) is None
-    # A case needs three words.
-    assert marked_case(FIRST, Marks(IT, ANIMAL, None)) is None
-    assert marked_case(FIRST, Marks(IT, ANIMAL, IT)) is None
-    case = marked_case(FIRST, Marks(IT, ANIMAL, STREET))
-    assert case is not None
-    assert [FIRST[slice(*span)] for span in case.spans] == ["it", "animal", "street"]
 
 
 @pytest.mark.parametrize(

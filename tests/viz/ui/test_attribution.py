@@ -7,20 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from model import Translator
 from model.analysis.attribution.choice import TokenScores
 from model.analysis.attribution.methods import Deletion, HiddenAlone, Integration
 from model.analysis.interventions.head_verdict import HeadVerdict, Intervention
 from model.analysis.metrics.head_metrics import HeadName
-from tests.shipped import FOLDER, TIRED, WIDE, link_of
-from viz.access import head_verdict as access
 from viz.access.attribution import Explained
 from viz.access.head_verdict import Stated
-from viz.pages.learn.lessons.data.search import three_interventions
-from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pictures.figures import heads
-from viz.selection.choices import ModelChoice
-from viz.server.background_jobs import Progress
 from viz.ui.attribution import NAMES, answer, integration_sentence, sentence
 
 WORDS = ("The", "dog", "was", "tired")
@@ -49,27 +42,6 @@ def test_words_that_change_the_choice_alone_come_first_in_what_is_said() -> None
     assert said.startswith("Why “es”? **One word, hidden alone, changes the choice: “tired” (then “sie”, −5.0 nats).**")
     both = answer(explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 5.0), said=(1, 2, 1, 2)), NAMED, "“es”")
     assert "2 words, each hidden alone, change the choice: “tired” (then “sie”, −5.0 nats), “dog” (then “sie”" in both
-
-
-def test_a_word_that_costs_nothing_is_not_said_to_cost_most_and_numbers_below_zero_have_a_minus_sign() -> None:
-    given = explained((3, 1, 0, 2), losses=(-0.3, -0.1, -0.2, -0.4), said=(1, 1, 1, 1))
-    rising = Deletion((0, 1, 2, 3), np.array([0.0, 1.5, 1.5, 1.5, 1.5]))
-    said = answer(replace(given, random=(rising,)), NAMED, "“es”")
-    assert said.startswith("Why “es”? No word changes this if it is hidden alone, and none of them costs anything. ")
-    assert "costs most" not in said
-    assert "random orders by −1.5 (−1.5 to −1.5)" in said
-
-
-def test_one_word_alone_is_in_no_order_that_could_be_compared() -> None:
-    one = Deletion((0,), np.array([4.4, 4.5]))
-    alone = HiddenAlone(before=4.4, values=np.array([4.1]), said_before=1, said=(1,))
-    given = replace(
-        explained((0, 1, 2, 3), losses=(0.0,) * 4, said=(1,) * 4),
-        words=("Hello",), scores={"alti": np.ones(1)}, deletions={"alti": one}, random=(one,), alone=alone,
-    )  # fmt: skip
-    said = answer(given, NAMED, "“es”")
-    assert said.endswith("“Hello” costs most, 0.3 nats. The deletion test compares nothing here: one word can be "
-                         "hidden in one order only.")  # fmt: skip
 
 
 @pytest.mark.parametrize(("order", "rank"), [((3, 1, 0, 2), 1), ((1, 3, 0, 2), 2), ((0, 1, 2, 3), 4)])
@@ -159,21 +131,3 @@ def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_the
     needed, unmoved = of(CHANGES, STAYS, STAYS), of(STAYS, STAYS, STAYS)
     assert needed.startswith("The choice of “es” rather than “sie” needs cross L5 H2: switched off, it becomes “sie”")
     assert unmoved.startswith("cross L5 H2 alone does not change the choice of “es” rather than “sie”: switched off")
-
-
-@pytest.fixture(scope="module")
-def translator() -> Translator:
-    return Translator.load(FOLDER, device="cpu")
-
-
-@pytest.mark.long
-def test_the_page_and_the_lesson_say_the_same_of_the_pronouns_head(translator: Translator) -> None:
-    link, trace = link_of(), translator.trace(TIRED)
-    step = next(number for number, step in enumerate(trace.steps) if step.token == "▁es")
-    asked = access.at_step(translator, trace, step, WIDE)
-    known = access.every_head(translator, asked).compute(Progress(0, "runs"))
-    assert access.all_heads(translator)[known.strongest] == HeadName(link.site, link.layer, link.head)
-    said = sentence(access.tested(translator, asked, (link.site, link.layer, link.head)).compute(Progress(1, "heads")))
-    lesson = three_interventions(Shipped(ModelChoice(), translator), text=TIRED, other=WIDE, head="finding", word="es")
-    assert said == lesson.found["verdict"]
-    assert "“es” rather than “sie”" in said

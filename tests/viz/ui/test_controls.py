@@ -1,7 +1,6 @@
 """Text in labels is not Markdown; files that people give or take; what an address cannot carry."""
 
 import re
-import tomllib
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +9,6 @@ import pytest
 import streamlit as st
 
 from model.errors import DataError
-from tests.paths import ROOT
-from viz.access.given_files import FILES
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.messages import language, speaking
@@ -40,13 +37,6 @@ def test_an_address_is_not_what_markdown_makes_a_link_of(text: str) -> None:
     assert shown.replace("\u2060", "") == text
 
 
-def test_half_a_character_can_be_sent_and_letters_of_any_script_stay() -> None:
-    assert plain("a\ud800b") == "a\\?b"
-    assert plain("Grüße 你好 x1") == "Grüße 你好 x1"
-    # In a sentence, what runs from right to left takes only its own words along.
-    assert plain("שלום, 1") == "\u2068שלום\\, 1\u2069"
-
-
 MEGABYTE = 1024**2
 
 
@@ -71,11 +61,6 @@ def test_no_field_says_more_than_the_server_lets_through(
     assert [downloads.most(), downloads.most(8), downloads.most(1)] == said
     with pytest.raises(DataError, match=f"expected at most {said[1]} MB"):
         downloads.content(file(said[1] * MEGABYTE + 1), megabytes=8)
-
-
-def test_the_server_that_is_set_up_lets_through_what_a_field_takes() -> None:
-    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    assert settings["server"]["maxUploadSize"] == max(kind.megabytes for kind in FILES.values())
 
 
 def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: pytest.MonkeyPatch) -> None:

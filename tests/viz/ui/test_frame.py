@@ -1,6 +1,5 @@
 """What stands around every figure, and on a projector."""
 
-import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +7,6 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
 from tests.viz.page_run import app_of, opened
 from viz.selection import state
 from viz.selection.selection import Selection
@@ -62,16 +60,10 @@ def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen()
     )
     shown = enlarged(figure)
     layout = shown.layout
-    sizes = [shown.data[0].textfont.size, shown.layout.font.size, shown.layout.legend.font.size]
-    sizes += [
-        shown.layout.annotations[0].font.size,
-        shown.layout.xaxis.tickfont.size,
-        shown.layout.yaxis.title.font.size,
-    ]
-    assert min(sizes) >= SMALLEST_LETTERS
+    sizes = [shown.data[0].textfont.size, layout.font.size, layout.legend.font.size, layout.annotations[0].font.size]
+    assert min(*sizes, layout.xaxis.tickfont.size, layout.yaxis.title.font.size) >= SMALLEST_LETTERS
     # Those that are large enough grow with the page; of a smaller chart the height stays.
     assert (sizes[0], sizes[2]) == (14 * ZOOM, 13 * ZOOM)
-    assert enlarged(Figure(Bar(textfont={"size": 8}))).data[0].textfont.size == SMALLEST_LETTERS
     assert enlarged(Figure(layout={"height": CHART_HEIGHT - 9})).layout.height == CHART_HEIGHT - 9
     # An axis of powers of ten has neither small digits between them nor small exponents.
     axes = {"xaxis": {"type": "log"}, "yaxis": {"exponentformat": "power"}, "yaxis2": {"exponentformat": "SI"}}
@@ -110,11 +102,6 @@ def test_the_story_opens_once_for_who_opens_the_first_page_itself_and_has_not_cl
     state.change(story=0)
     present.begin_story(opened)
     assert state.current().common.story == 0
-
-
-def test_python_reckons_with_the_zoom_of_the_style_sheet() -> None:
-    style = (ROOT / "viz" / "ui" / "present.css").read_text(encoding="utf-8")
-    assert re.findall(r"--zoom: ([\d.]+);", style) == [str(ZOOM)]
 
 
 @pytest.mark.usefixtures("chosen")

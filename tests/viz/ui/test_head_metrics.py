@@ -9,7 +9,7 @@ from model.analysis.metrics.head_jobs import HeadJob
 from viz.access.findings import HeadJobs
 from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.text.messages import speaking
-from viz.text.written import CROSS, SITES
+from viz.text.written import SITES
 from viz.ui.head_metrics import on_tiles, ranking, sentence, signs_said, tile_metric
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])
@@ -42,13 +42,6 @@ def test_highest_first_and_of_equal_ones_the_first_by_layer_and_those_without_a_
     assert "the first 4 of 6" in found.note
     # Layer by layer is no ranking.
     assert ranking(drawn("first", SITES[0], VALUES), "layers", 4) is None
-
-
-def test_a_metric_says_what_it_means_and_what_the_longest_bar_is_where_some_head_has_it() -> None:
-    metric = drawn("distance", CROSS, VALUES * 2)
-    assert metric.note.startswith("Mean distance: Σ weight · |key − diagonal|")
-    assert metric.note.endswith("1.8 tokens.")
-    assert tile_metric("distance", CROSS, np.full((2, 2), np.nan)) is None
 
 
 FOLLOWS = HeadJob("antecedent", 0.722, 0.651, 0.785)

@@ -14,7 +14,7 @@ from viz.selection import state
 from viz.selection.selection import Selection
 from viz.ui import sentence, token_labels
 from viz.ui.sentence import MAX_SHOWN, Line, lines_html
-from viz.ui.token_labels import default_row, first_of, row_labels
+from viz.ui.token_labels import default_row, first_of
 from viz.ui.words import NOTHING, Chosen, chosen_in
 
 HOSTILE = [
@@ -135,14 +135,6 @@ def test_it_is_found_as_a_whole_word_split_or_not_and_before_other_pronouns() ->
     assert first_of(("▁it", "s.", "▁it"), (("it",),)) == 2
     # Nothing stands before the first, whatever is last.
     assert first_of(("it", "▁is", "▁"), (("it",),)) is None
-
-
-def test_rows_of_the_decoder_are_named_by_what_they_read_and_write(translator: Translator) -> None:
-    trace = translator.trace("The dog was tired.", "Der Hund war müde.")
-    labels = row_labels(trace, "decoder.cross")
-    assert len(labels) == len(trace.target_tokens)
-    assert labels[0].startswith("1 · <s> → ")
-    assert row_labels(trace, "encoder.self")[-1].endswith("· </s>")
 
 
 @pytest.mark.parametrize(

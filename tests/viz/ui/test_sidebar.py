@@ -6,7 +6,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.page_run import healthy, opened
 from viz.selection import state
-from viz.selection.examples import EXAMPLES
 from viz.selection.selection import FIELDS, PAGES, Selection
 from viz.ui import sidebar
 
@@ -20,13 +19,6 @@ def test_only_chosen_tabs_are_shown_and_with_them_their_pages(monkeypatch: pytes
     state.change(shown_tabs=(code, "no-such-tab"))
     assert [field for field in fields if sidebar.is_shown(field)] == [page.tab]
     assert [each for each in FIELDS[page.tab].options if sidebar.is_shown(page.tab, each)] == [label]
-
-
-@pytest.mark.parametrize(("length", "shown"), [(100, "x" * 100), (101, "x" * 100 + " …")])
-def test_a_model_that_is_not_on_the_list_is_named_up_to_a_length(app: AppTest, length: int, shown: str) -> None:
-    said = " ".join(element.value for element in opened(app, checkpoint="x" * length).info).replace("\\", "")
-    assert f"the model “{shown}”" in said
-    assert "“en-de”" in said
 
 
 def test_sentences_of_before_are_a_click_away_cut_at_a_length(app: AppTest) -> None:
@@ -44,10 +36,3 @@ def test_sentences_of_before_are_a_click_away_cut_at_a_length(app: AppTest) -> N
     assert {fits, cut[:70] + " …"} <= before.keys()
     before[fits].click().run()
     assert app.text_area(key="text").value == fits
-
-
-def test_an_example_says_what_to_look_for_and_another_text_does_not(app: AppTest) -> None:
-    example = next(example for example in EXAMPLES if example.look_for)
-    for text, is_said in ((example.text, True), ("A text.", False)):
-        shown = opened(app, text=text) if is_said else app.text_area(key="text").set_value(text).run()
-        assert any(caption.value.startswith("**Look for:**") for caption in shown.caption) == is_said

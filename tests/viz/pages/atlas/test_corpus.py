@@ -1,7 +1,5 @@
 """What the atlas is made of: the checkpoint's, measured now, a file, links made by hand; where it is kept."""
 
-import os
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow
@@ -14,13 +12,11 @@ from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence, read_text
 from model.analysis.data_files import Columns
-from model.errors import DataError
 from tests.patience import PATIENCE
-from tests.viz.page_run import app_of, healthy
+from tests.viz.page_run import app_of, healthy, said
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
 from tests.viz.sent import sent_to, unlinked
 from viz.access import text_files as files
-from viz.pages.atlas import data
 from viz.server.background_jobs import Job
 
 
@@ -31,10 +27,6 @@ def measured(app: AppTest) -> AppTest:
     assert isinstance(job, Job)
     assert job.wait(PATIENCE)
     return healthy(app.run())
-
-
-def said(app: AppTest) -> str:
-    return unlinked(" ".join(unlinked(element.value) for element in app.caption)).replace("\\", "")
 
 
 def test_the_atlas_of_the_checkpoint_opens_at_once(
@@ -107,26 +99,6 @@ def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipp
     assert "no sentence of the corpus is strongest" in said(app)
 
 
-def test_an_atlas_from_before_a_metric_says_that_it_lacks_it(app: AppTest, shipped: Path, atlas: Atlas) -> None:
-    older = {name: table for name, table in atlas.metrics.items() if name not in ("punctuation", "same")}
-    rows = {name: counts for name, counts in atlas.rows.items() if name in older}
-    save_atlas(replace(atlas, metrics=older, rows=rows), shipped)
-    opened(app, site="encoder.self", corpus_figure="punctuation")
-    assert "no numbers for Same token and Punctuation: an earlier version" in said(app)
-    assert "no numbers for Same token and Punctuation" in unlinked(app.info[0].value)
-    assert maps(app)["chosen"] != "punctuation"
-
-
-def test_a_cache_that_cannot_be_written_costs_no_result(
-    app: AppTest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (checkpoints.parent / "file").write_text("no folder", encoding="utf-8")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(checkpoints.parent / "file"))
-    opened(app)
-    measured(app)
-    assert "Saved in this session only" in said(app)
-
-
 def test_a_file_is_read_line_by_line_and_bad_lines_are_listed(app: AppTest) -> None:
     opened(app, corpus="file", corpus_figure="confidence")
     assert "Load a file" in unlinked(app.info[0].value)
@@ -196,19 +168,3 @@ def test_links_made_by_hand_bring_error_rates(app: AppTest, saved: Translator) -
     expected = build_atlas(saved, [CorpusSentence("No.")], pairs).metrics["aer_word_in"][2]
     chosen = next(one for one in maps(app)["maps"] if one["key"] == "aer_word_in")
     assert chosen["texts"] == [f"{value:.2f}" for value in expected.flat]
-
-
-def test_a_relative_cache_directory_is_ignored_and_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "somewhere")
-    assert data.cache_folder() == Path.home() / ".cache" / "headlight" / "atlases"
-    monkeypatch.setenv("XDG_CACHE_HOME", os.path.abspath("/x"))
-    assert data.cache_folder() == Path("/x/headlight/atlases")
-    monkeypatch.setattr(files, "MAX_SENTENCES", 3)
-    assert len(files.read_sentences(b"a\nb\nc\n", "t")[0]) == 3
-    with pytest.raises(DataError, match="more than 3 rows"):
-        files.read_sentences(b"a\nb\nc\nd\n", "t")
-
-
-def test_a_model_reads_english_if_it_says_so_or_nothing() -> None:
-    languages = ("en", "de"), ("", ""), ("de", "en"), ("zh", "en")
-    assert [data.reads_english(pair) for pair in languages] == [True, True, False, False]

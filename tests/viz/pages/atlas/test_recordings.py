@@ -10,7 +10,7 @@ from model.adapters.speech_reader import SpeechReader
 from model.analysis.timing.transcript import transcript_of
 from tests.model.adapters import speech_zoo
 from tests.patience import PATIENCE
-from tests.viz.page_run import healthy
+from tests.viz.page_run import healthy, said
 from tests.viz.pages.atlas.opening import forget, maps, opened, sentences
 from viz.access import models
 from viz.access.given_files import FILES, given
@@ -38,10 +38,6 @@ def measured(app: AppTest) -> AppTest:
     assert isinstance(job, Job)
     assert job.wait(PATIENCE)
     return healthy(app.run())
-
-
-def said(app: AppTest) -> str:
-    return " ".join(one.value for one in (*app.caption, *app.info, *app.warning, *app.markdown, *app.subheader))
 
 
 def test_recordings_without_times_show_agreement_which_is_not_accuracy(app: AppTest) -> None:

@@ -34,11 +34,6 @@ def test_its_numbers_are_those_of_the_atlas_with_their_intervals(atlas: Atlas) -
     assert f"{atlas.rows['confidence'][0]:,}" in page
 
 
-def test_the_last_token_is_no_sink_of_a_decoder_where_one_row_alone_sees_it(atlas: Atlas) -> None:
-    sinks = re.findall(r"Where heads rest[^;]*: ([^;]*);", report(atlas, "m"))
-    assert ["last token" in of_site for of_site in sinks] == [True, False, True]
-
-
 def test_heads_that_rest_are_folded_away_and_all_others_are_not(atlas: Atlas) -> None:
     page = report(atlas, "m")
     folded = "".join(re.findall(r"<details>(.*?)</details>", page, re.DOTALL))

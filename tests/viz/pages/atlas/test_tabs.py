@@ -87,12 +87,6 @@ def test_the_axes_open_on_the_metrics_by_which_most_heads_have_a_job(app: AppTes
     assert app.session_state["selection"].common.site == ENCODER
 
 
-def test_axes_of_different_attentions_have_no_points_and_say_so(app: AppTest, shipped: Path) -> None:
-    opened(app, atlas="Scatter", across="induction", up="next")
-    assert "belong to different attentions" in unlinked(app.info[0].value)
-    assert not app.get("plotly_chart")
-
-
 def test_the_page_opens_on_the_head_that_follows_antecedents_best(app: AppTest, shipped: Path, atlas: Atlas) -> None:
     follows = np.full((3, 2, 4), 0.5, np.float32)
     follows[1] = np.nan
@@ -110,16 +104,6 @@ def test_the_page_opens_on_the_head_that_follows_antecedents_best(app: AppTest, 
     # The menu offers no metric without a map.
     shown = {head_map["name"] for head_map in maps(app)["maps"]}
     assert set(app.selectbox(key="corpus_metric").options) == shown
-
-
-def test_without_pronouns_measured_it_opens_on_the_head_surest_of_its_job(
-    app: AppTest, shipped: Path, atlas: Atlas
-) -> None:
-    opened(app)
-    shown = maps(app)
-    site, (layer, head) = SITES.index(app.segmented_control(key="site").value), shown["selected"]
-    assert atlas.metrics[shown["chosen"]][site, layer, head] == np.nanmax(atlas.metrics[shown["chosen"]])
-    assert shown["chosen"] != ELSE
 
 
 def test_another_metric_opens_on_its_best_head_and_the_five_best_are_links(

@@ -62,11 +62,6 @@ def test_at_first_tiles_carry_nothing_and_every_figure_ranks_and_filters_heads_a
     assert not [box for box in app.selectbox if box.key == "max_heads"]
 
 
-def test_a_link_opens_ranked_heads_and_a_wrong_number_of_them_is_all(app: AppTest) -> None:
-    app.query_params.update({"figure": "distance", "order": "highest", "keep": "5"})
-    assert len(grid_of(app.run())["ranked"]) == 8
-
-
 def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_another(app: AppTest) -> None:
     app.query_params.update({"figure": "next", "order": "highest", "site": "decoder.cross"})
     header = grid_of(app.run())
@@ -92,23 +87,6 @@ def test_tiles_of_all_three_attentions_wait_in_the_browser_and_the_grid_names_th
     for site, address in zip(SITES, addresses, strict=True):
         assert tuple(kept[address]["queryTokens"]) == trace.row_names(site)
         assert tuple(kept[address]["keyTokens"]) == trace.axis_tokens(site)[1]
-
-
-def test_tiles_show_the_measure_that_is_chosen(app: AppTest) -> None:
-    app.query_params.update({"measure": "norms", "figure": "entropy"})
-    app.run()
-    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tile_keeper")}
-    shown = kept[grid_of(app)["address"]]
-    assert (shown["number"], shown["heads"]) == ("norm", 4)
-    assert shown["top"] > 0
-    assert grid_of(app)["metric"]["name"] == "Entropy"
-    app.segmented_control(key="measure").set_value("rollout").run()
-    header = grid_of(app)
-    kept = {tiles["address"]: tiles for tiles, _ in sent_to(app, "tile_keeper")}
-    assert (kept[header["address"]]["number"], kept[header["address"]]["heads"]) == ("share", 1)
-    # One tile a layer: nothing that is known of a head stands under it.
-    assert (header["isMean"], header["metric"], header["jobs"]) == (True, None, None)
-    assert any("one tile per layer" in unlinked(caption.value) for caption in app.caption)
 
 
 def listed(app: AppTest) -> list[str]:
@@ -297,66 +275,6 @@ def test_who_lets_go_of_words_has_again_what_was_kept_before(held: Selection, ke
     state.put(state.current().changed(head=2))
     linked_heads.choose(trace, ((), ()))
     assert (kept_cell(), state.current().common.head, state.current().common.head_chosen) == ((None, None), 2, True)
-
-
-def test_words_of_a_link_keep_their_cell_where_the_attention_has_them_and_nothing_else_is_kept(held: Selection) -> None:
-    trace = trace_of(held)
-    known = texts.words(trace)
-    many = next(word for word in range(known.num_source) if len(known.groups[word]) > 1)
-    chosen = held.changed(from_words=(many,), to_words=(many,))
-    for site, given, kept in (
-        (ENCODER, chosen, (known.groups[many][0],) * 2),
-        (CROSS, chosen, (None, None)),
-        (ENCODER, chosen.changed(to_words=()), (known.groups[many][0], None)),
-        (ENCODER, chosen.changed(key_token=7), (None, 7)),
-        (ENCODER, chosen.changed(from_words=(), to_words=()), (None, None)),
-    ):
-        state.put(given)
-        linked_heads.begin(trace, site)
-        assert kept_cell() == kept, (site, kept)
-
-
-def test_a_row_that_is_kept_alone_marks_its_word_and_one_beyond_the_text_none(held: Selection) -> None:
-    trace = trace_of(held)
-    queries, _ = trace.axis_tokens(ENCODER)
-    known, last = texts.words(trace), len(queries) - 2  # the last but the end
-    state.put(held.changed(token=last, site=ENCODER))
-    assert linked_heads.marked(trace) == ((known.num_source - 1,), ())
-    for change in ({"token": len(queries)}, {"token": len(queries) - 1}, {"token": 99, "key_token": 1}):
-        state.put(held.changed(site=ENCODER, **change))
-        assert linked_heads.marked(trace) == ((), ())
-    # Neither does a cell of which one side is beyond it ask anything.
-    for token, key in ((99, 1), (1, 99)):
-        state.put(held.changed(site=ENCODER, token=token, key_token=key))
-        assert linked_heads.tile_metric(trace, ENCODER) is None
-
-
-@pytest.mark.parametrize(
-    ("chosen", "said"),
-    [
-        ((0, 0), ""), ((0, 1), "For a word of several tokens"), ((1, 0), "For a word of several tokens"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("whole_words", [True, False])
-def test_how_weights_are_taken_together_is_said_where_they_are(
-    app: AppTest, selection: Selection, chosen: tuple[int, int], said: str, whole_words: bool
-) -> None:
-    known = texts.words(traced(TEXT, selection))
-    by_length = [
-        next(word for word in range(known.num_source) if (len(known.groups[word]) > 1) == is_long)
-        for is_long in (False, True)
-    ]
-    looking, looked_at = (by_length[is_long] for is_long in chosen)
-    app.query_params.update({"from": str(looking), "to": str(looked_at), "words": str(whole_words)})
-    app.run()
-    told = "\n".join(unlinked(caption.value) for caption in app.caption if "one cell per token" in caption.value)
-    assert bool(told) == bool(said and not whole_words)
-
-
-def test_several_words_are_summed_and_that_is_said(app: AppTest) -> None:
-    app.query_params.update({"from": "1.2", "to": "0"})
-    app.run()
-    assert any("Of several words the weights are summed." in unlinked(caption.value) for caption in app.caption)
 
 
 def test_sentence_and_list_name_the_row_that_is_shown_where_it_is_a_part_of_what_is_chosen(

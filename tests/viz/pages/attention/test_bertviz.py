@@ -2,14 +2,12 @@
 
 import base64
 import hashlib
-import importlib.util
 import json
 import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlparse, urlsplit
 
 import numpy as np
 import pytest
@@ -86,12 +84,6 @@ def test_every_layer_and_head_is_there_to_three_decimals_counted_from_one(trace:
         assert attention["left_text"][1:3] == [HOSTILE.replace(" ", "␣"), "\\u2028\\u202e"]
 
 
-def test_the_head_view_begins_with_the_layer_and_the_heads_that_are_open(trace: Trace) -> None:
-    params = params_of(drawn(trace, "decoder.self", layer=1, heads=(0, 2)))
-    assert (params["layer"], params["heads"]) == (2, [0, 2])
-    assert params_of(drawn(trace))["heads"] is None
-
-
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
@@ -120,13 +112,6 @@ def test_it_is_a_way_to_draw_the_open_head_and_says_how_to_read_it(app: AppTest,
     assert not healthy(app).get("iframe")
 
 
-def test_a_page_that_was_drawn_is_not_kept_as_an_address(app: AppTest) -> None:
-    page = frame_of(app.run()).srcdoc
-    before = urlsplit.cache_info().hits  # type: ignore[attr-defined]
-    urlparse(page)
-    assert urlsplit.cache_info().hits == before  # type: ignore[attr-defined]
-
-
 def test_above_64_tokens_a_sentence_says_so_and_what_to_do(any_model: AppTest) -> None:
     any_model.query_params.update({"drawn": "bertviz", "checkpoint": "gpt2", "text": "late " * 40})
     app = any_model.run()
@@ -135,15 +120,3 @@ def test_above_64_tokens_a_sentence_says_so_and_what_to_do(any_model: AppTest) -
     assert "available up to 64 tokens" in app.error[0].value.replace("\\", "")
     assert "Choose something shorter" in app.error[0].value
     assert app.segmented_control(key="drawn_as").value == "bertviz"
-
-
-@pytest.mark.parametrize(("module", "package"), [("bertviz", "bertviz"), ("IPython", "ipython"), ("mpld3", "mpld3")])
-def test_a_missing_package_is_named_in_a_sentence(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch, module: str, package: str
-) -> None:
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == module else found(name, *rest))
-    app.run()
-    assert not app.exception, app.exception[0].value
-    assert not app.get("iframe")
-    assert f"bertviz needs {package}: run `pip install" in " ".join(unlinked(one.value) for one in app.info)

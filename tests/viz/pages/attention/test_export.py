@@ -31,10 +31,6 @@ def labels(app: AppTest) -> list[str]:
     return [button.proto.label.partition(" (")[0] for button in app.get("download_button")]
 
 
-def inside(app: AppTest) -> str:
-    return " ".join(button.proto.help for button in app.get("download_button"))
-
-
 def captions(app: AppTest) -> str:
     return " ".join(unlinked(caption.value) for caption in app.caption)
 
@@ -48,13 +44,6 @@ def test_everything_is_offered_with_its_size(app: AppTest) -> None:
     app.toggle(key="whole_words").set_value(False).run()
     assert labels(app) == [label for label in expected if label != "Current view"]
     assert all(re.search(r" \([\d.]+ [kM]?B\)$", button.proto.label) for button in app.get("download_button"))
-
-
-def test_the_open_head_is_offered_as_it_is_shown_too(app: AppTest) -> None:
-    opened(app, measure="norms", special="False")
-    assert labels(app)[1] == "Current view"
-    assert "Norms between" in inside(app)
-    assert "words, as “All heads” shows them now" in inside(app)
 
 
 def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(any_model: AppTest) -> None:
@@ -97,11 +86,6 @@ def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppT
     app.segmented_control(key="picture_format").set_value("PNG").run()
     assert '"format": "png"' in app.get("plotly_chart")[0].proto.config
     assert "pictures" not in app.query_params
-
-
-def test_a_chart_has_paper_of_its_own(app: AppTest) -> None:
-    page_run.run_page(app, "coreference")
-    assert "paper_bgcolor" not in app.get("plotly_chart")[0].proto.spec.split('"template"')[0]
 
 
 HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"

@@ -59,27 +59,6 @@ def layer_of(app: AppTest, **choices: bool | int | str) -> tuple[Trace, OpenedLa
 # ---- the numbers ----
 
 
-@pytest.mark.parametrize("site", SITES)
-def test_opened_weights_are_those_of_the_trace_norms_weigh_them_by_key_and_a_rollout_sums_to_one(
-    app: AppTest, site: str
-) -> None:
-    trace, layer = layer_of(app, site=site, layer=1, whole_words=False)
-    np.testing.assert_array_equal(layer.values, trace.weights(site, 1).numpy())
-    assert (layer.queries.labels, layer.keys.labels) == (trace.row_names(site), trace.axis_tokens(site)[1])
-    assert not layer.values.flags.writeable
-    # Norms are weights times one length a key.
-    trace, norms = layer_of(app, site=site, measure="norms", whole_words=False)
-    weights = trace.weights(site, 0).numpy()
-    with np.errstate(invalid="ignore"):
-        lengths = norms.values / weights
-    for head in lengths:
-        assert np.nanstd(head, axis=0).max() < 1e-4
-    # A rollout is one matrix whose rows sum to one.
-    _, rollout = layer_of(app, site=site, measure="rollout", layer=1)
-    assert len(rollout.values) == 1
-    np.testing.assert_allclose(rollout.values.sum(-1), 1, atol=1e-5)
-
-
 def test_words_sum_over_keys_and_sinks_leave_them_and_special_tokens_both_sides(app: AppTest) -> None:
     trace, layer = layer_of(app, site="decoder.cross")
     np.testing.assert_allclose(layer.values.sum(-1), 1, atol=1e-5)
@@ -174,15 +153,6 @@ def test_a_text_without_spaces_is_shown_in_tokens_and_a_sentence_says_so(app: Ap
     assert not [toggle for toggle in app.toggle if toggle.key == "whole_words"]
 
 
-def test_the_sign_of_a_words_first_token_is_explained_once_where_it_first_appears(app: AppTest) -> None:
-    opened(app, site="decoder.cross")
-    # Those who point at a tile see it, and those who choose tokens beside the open head.
-    for is_joined in (True, False):
-        assert ("▁" in "".join(heatmap(app)[0]["columnTokens"])) != is_joined
-        assert captions(app).count("▁ begins a word") == 1
-        app.toggle(key="whole_words").set_value(False).run()
-
-
 def test_a_rollout_says_that_it_has_no_head_and_keeps_the_chosen_one(app: AppTest) -> None:
     opened(app, measure="rollout", head=2, drawn="Lines")
     assert app.selectbox(key="head").disabled
@@ -221,25 +191,6 @@ def test_weights_are_previewed_from_tiles_between_what_the_page_shows_them(app: 
     assert set(heatmap(app)[0]["previews"].values()) == {None}
     app.segmented_control(key="measure").set_value("norms").run()
     assert not heatmap(app)[0]["previews"]
-
-
-def test_a_kept_query_and_key_stand_in_the_link_and_in_both_pictures(app: AppTest) -> None:
-    opened(app, token=3, key_token=5, words=0)
-    assert heatmap(app)[0]["kept"] == [3, 5]
-    app.segmented_control(key="drawn_as").set_value("Lines").run()
-    assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (3, None)
-    assert (app.query_params["token"], app.query_params["key_token"]) == ("3", "5")
-
-
-def test_a_kept_key_alone_is_kept_in_the_lines(app: AppTest) -> None:
-    opened(app, key_token=5, drawn="Lines", words=0)
-    assert (lines(app)[0]["command"]["query"], lines(app)[0]["command"]["key"]) == (None, 5)
-
-
-def test_a_link_with_heads_and_tokens_that_do_not_exist_still_opens(app: AppTest) -> None:
-    opened(app, layer=0, also="1.4", token=4000, threshold=5000, drawn="Lines")
-    command = lines(app)[0]["command"]
-    assert (command["heads"], command["query"], command["threshold"]) == ([0, 1], None, 100)
 
 
 def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(

@@ -8,7 +8,6 @@ import io
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model.trace.axes import between
 from tests.recomputed import head_weights, linked_words, rows_of, word_weight
@@ -89,13 +88,3 @@ def test_the_table_of_all_heads_names_each_row_by_the_token_that_it_stands_for(c
             of_rows, groups = rows_of(trace, site, looking), (known.groups[looking], known.groups[looked_at])
             assert [cells[0, 0, row, 0]["query_token"] for row in of_rows] == [queries[at] for at in groups[0]]
             assert [cells[0, 0, 0, key]["key_token"] for key in groups[1]] == [keys[at] for at in groups[1]]
-
-
-def test_the_start_of_a_translation_has_a_column_only_and_its_end_a_row_only(app: AppTest) -> None:
-    app = opened_page(app, site="decoder.self")
-    ((header, _),) = sent_to(app, "matrix_picture")
-    assert header["rowsWrite"] is True
-    assert header["columnTokens"][0] == "<s>"
-    assert all(not label.endswith("→ <s>") for label in header["rowTokens"])
-    assert header["rowTokens"][-1].endswith("→ </s>")
-    assert "</s>" not in header["columnTokens"]

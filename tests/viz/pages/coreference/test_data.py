@@ -6,10 +6,8 @@ import pytest
 
 from model import Translator
 from model.analysis.coreference.case_files import PronounCase
-from model.errors import DataError
 from model.opening import open_reader
 from viz.access import texts
-from viz.access.texts import RareWords
 from viz.pages.coreference import data, pair_words
 from viz.pages.coreference.data import Side
 from viz.pages.coreference.measured.tab import FORMATS
@@ -17,22 +15,6 @@ from viz.pages.coreference.pair_words import marked_line
 from viz.pictures.focus import Place
 from viz.text.written import CROSS, ENCODER
 from viz.ui.sentence import Line
-
-
-@pytest.mark.parametrize(
-    ("content", "name", "said"),
-    [
-        (b"", "a.tsv", "it is empty"),
-        (b"\x89PNG\r\n\x1a\n\x00\xff", "a.tsv", "UTF-8"),
-        (b"no columns\nnone here", "a.tsv", "expected 4 or 6 columns"),
-        (b"{}", "a.exe", "Expected a file .jsonl"),
-        (b"x" * (17 * 1024 * 1024), "a.jsonl", "too large"),
-    ],
-    ids=["empty", "binary", "all bad", "ending", "huge"],
-)
-def test_a_file_that_cannot_be_used_is_refused_with_a_reason(content: bytes, name: str, said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        data.read_cases(content, name)
 
 
 def test_what_a_file_looks_like_is_a_file_that_can_be_read() -> None:
@@ -111,11 +93,3 @@ def test_the_row_beside_stands_for_the_word_in_the_place_of_this_one(sides: list
         for trace, word in ((first, 5), (second, 7))
     ]
     assert [texts.row_beside(first, second, CROSS, row) for row in written[0]] == written[1]
-
-
-def test_a_rare_word_is_underlined_inside_a_mark_too() -> None:
-    source = Line("EN", "en", "The qzxv (Brzk) sat.", RareWords({"qzxv": 4, "(Brzk)": 6}))
-    shown = marked_line(source, {"antecedent": (10, 14)}, "")
-    assert 'title="4 tokens">qzxv</mark>' in shown
-    assert 'title="6 tokens">(</mark><mark title="antecedent"' in shown
-    assert 'title="6 tokens">Brzk</mark></mark>' in shown

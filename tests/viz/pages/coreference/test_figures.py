@@ -11,25 +11,8 @@ from model.analysis.coreference.measure import CoreferenceScores
 from model.analysis.metrics.head_metrics import HeadName
 from viz.pages.coreference import figures, tables
 from viz.pages.coreference.data import Row
-from viz.pages.coreference.figures import every_head_map, movement_map
+from viz.pages.coreference.figures import every_head_map
 from viz.text.written import CROSS, ENCODER
-
-
-def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
-    values = np.array([[0.5, -0.25, 0.0], [-1.5, 0.125, 2.0]], np.float32)
-    parts = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2) / 100
-    names = [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3)]
-    figure = movement_map(values, parts, names, site=ENCODER, number="weight", averaged=False, opened=(1, 2), bound=2.0)
-    assert tuple(figure.data[0].text[1]) == ("−1.50", "+0.12", "+2.00")
-    # On a telephone, too, they are read: cells have all of its width.
-    assert figure.data[0].textfont.size == 11
-    assert figure.data[0].colorbar.orientation == "h"
-    cells = figure.data[2]
-    assert list(zip(cells.x, cells.y, strict=True)) == [(h, layer) for layer in range(2) for h in range(3)]
-    assert tuple(cells.customdata[3]) == (1, 0, "L2 H1", "−1.5000", "0.1200", "0.1300", "0.1400", "0.1500")
-    (frame,) = figure.layout.shapes
-    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
-
 
 #: Two layers of three heads, and one of two.
 UNEQUAL = [
@@ -64,16 +47,6 @@ def test_every_head_of_unequal_attentions_stands_in_its_cell_with_its_number_its
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
     # The bar is below the map, not over its last row.
     assert heatmap.colorbar.y < 0
-
-
-def test_sentences_stand_from_the_least_margin_to_the_most_and_the_caption_calls_the_right_ones_blue() -> None:
-    long = "x" * 120
-    (bars,) = figures.margin_bars(np.array([1.0, -2.0, 0.0, 0.5]), ["<b>it</b>", long, "tie", f"{long}y"]).data
-    assert (list(bars.x), list(bars.y)) == ([1, 2, 3, 4], [-2.0, 0.0, 0.5, 1.0])
-    # Not read as HTML, and no wider than a page.
-    assert list(bars.customdata) == [long, "tie", f"{long[:119]}…", "&lt;b&gt;it&lt;/b&gt;"]
-    wrong, tie, right, blue = (int(colour[1:3], 16) < int(colour[5:], 16) for colour in bars.marker.color)
-    assert (wrong, tie, right, blue) == (False, False, True, True), "of red and blue the larger part"
 
 
 def heads_of(layers: int, heads: int) -> list[HeadName]:
@@ -147,9 +120,3 @@ def test_tables_count_from_one_and_name_sentences_and_roles() -> None:
     lines = list(csv.reader(io.StringIO(tables.pair_rows(3, asked, [row, row]).decode("utf-8-sig"))))
     assert lines[4] == ["A", "weil → es", "4", "2", "2", "b", "distractor", "0.5"]
     assert [line[0] for line in lines[1:]] == ["A"] * 4 + ["B"] * 4
-
-
-def test_bars_say_which_pronoun_is_written_and_read_none_as_html() -> None:
-    figure = figures.form_bars({"er": 0.25, "<b>": 0.5, "es": 0.125}, "<b>")
-    assert list(figure.data[0].text) == ["0.250", "0.500 (written)", "0.125"]
-    assert list(figure.layout.yaxis.ticktext) == ["er", "<b>&lt;b&gt;</b>", "es"]

@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.coreference.case_files import PronounCases
 from model.analysis.coreference.measure import CoreferenceScores
-from model.analysis.coreference.pronoun_rows import Measure
 from model.analysis.metrics.head_metrics import LayerHead
 from tests.patience import PATIENCE
 from tests.viz import page_run
@@ -23,7 +22,6 @@ from viz.access import models
 from viz.pages.coreference import data, tables
 from viz.pictures.figures.heads import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.choices import PAIR_SETS
 
 
 @pytest.fixture
@@ -94,16 +92,6 @@ def test_a_large_model_measures_when_it_is_asked_and_says_before_how_long(
     assert "measured-start" not in {one.key for one in app.button}
 
 
-@pytest.mark.parametrize(("bad", "more"), [(100, ""), (101, "And 1 more.")])
-def test_of_the_lines_left_out_a_hundred_are_listed_and_the_rest_counted(app: AppTest, bad: int, more: str) -> None:
-    page_run.healthy(opened(app).segmented_control(key="pair_set").set_value(PAIR_SETS[1]).run())
-    case = '{"sentence": "The dog saw the cat, and it ran.", "pronoun": "it", "antecedent": "dog", "distractor": "cat"}'
-    content = "\n".join([case] + ["{}"] * bad)
-    app.file_uploader(key="measured-file").set_value(("cases.jsonl", content.encode(), "application/json"))
-    page_run.healthy(app.run())
-    assert [one.value for one in app.caption if "more." in one.value] == ([more] if more else [])
-
-
 @pytest.mark.parametrize("taught", [10.0, 0.0])
 def test_a_head_that_was_taught_to_follow_the_pronoun_is_not_taken_for_found(
     app: AppTest, trained_with: Callable[[dict[str, float]], None], taught: float
@@ -135,18 +123,6 @@ def test_the_verdict_follows_the_interval_of_the_gain(
     assert verdict.count("so they are not equally good") == better
     # In points of 100.
     assert verdict.count("+10.0 points (+2.0 to") == better
-
-
-@pytest.mark.parametrize(("measure", "what"), [("raw", "heads has an interval"), ("rollout", "layers has an interval")])
-def test_heads_above_chance_are_those_whose_interval_lies_above_it(
-    scores: CoreferenceScores, measure: Measure, what: str
-) -> None:
-    site = scores.sites["encoder.self"]
-    low = torch.full((2, 4), 0.25)
-    low[0, 1], low[1, 2] = site.baselines.chance, site.baselines.chance + 0.1
-    said = tables.luck(replace(site, measure=measure, accuracy=replace(site.accuracy, low=low)))
-    # 2.5 % of eight.
-    assert f"1 of 8 {what} above chance; if all were guessing, about 0.2 would" in said
 
 
 def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None:

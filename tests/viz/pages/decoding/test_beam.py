@@ -90,12 +90,6 @@ def test_a_node_of_a_link_is_opened_with_its_own_attention(app: AppTest, chosen:
     assert any(beam_story.fate(tree, index) in unlinked(element.value) for element in app.caption)
 
 
-def test_the_root_has_nothing_to_look_at(app: AppTest) -> None:
-    opened(app, node=0)
-    assert not app.get("plotly_chart")
-    assert any("The beginning" in unlinked(element.value) for element in app.caption)
-
-
 def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:
     opened(app, beam=99, penalty=9999, node=99999, layer=77, head=88)
     said = [element.value for element in app.info]
@@ -189,23 +183,6 @@ def test_what_a_browser_should_not_send_opens_no_node(monkeypatch: pytest.Monkey
 @pytest.fixture
 def tree(chosen: Selection) -> BeamTree:
     return tree_of(TEXT, chosen)
-
-
-def test_a_node_is_traced_as_a_session_that_wrote_the_same(chosen: Selection, tree: BeamTree) -> None:
-    index = tree.hypotheses[-1]
-    session = models.translator(chosen.model).decode(TEXT)
-    for token_id in tree.token_ids(index):
-        session.force(token_id)
-    expected = session.trace().weights("decoder.cross", 1).numpy()
-    trace = searches.hypothesis_trace(models.writer(chosen.model), TEXT, tree.token_ids(index))
-    found = trace.weights("decoder.cross", 1).numpy()
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-def test_the_score_of_greedy_search_is_that_of_a_beam_of_one(chosen: Selection) -> None:
-    tree = tree_of(TEXT, Selection().changed(checkpoint="en-de", text=TEXT, beam_size=1, length_penalty=0))
-    trace = traced(TEXT, chosen)
-    assert searches.greedy_score(trace, models.writer(chosen.model), 0.0) == pytest.approx(tree.winner.score, abs=1e-4)
 
 
 def test_the_score_of_a_translation_counts_its_end_even_where_it_is_missing(chosen: Selection) -> None:

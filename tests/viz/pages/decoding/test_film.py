@@ -12,7 +12,6 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
-from model.translator import EarlierTranslator
 from tests.viz import page_run
 from tests.viz.sent import caught, unlinked
 from viz.pages.decoding.film.component import (
@@ -79,16 +78,6 @@ def test_a_film_without_sinks_has_nothing_on_them_and_says_what_they_held(app: A
     assert app.query_params["special"] == "False"
 
 
-def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_step(app: AppTest) -> None:
-    app.query_params["step"] = "999"
-    app.query_params["layer"] = "1"
-    opened(app)
-    messages = " ".join(element.value for element in (*app.info, *app.warning))
-    assert "names step 1000" in messages
-    assert int(app.query_params["step"]) < 100
-    assert app.query_params["head"] == "L2H1"
-
-
 def test_a_branch_stands_beside_the_models_own_translation_with_the_words_that_differ(app: AppTest) -> None:
     app.query_params.update({"branches": "0-2-t40", "branch": "1"})
     opened(app)
@@ -144,36 +133,6 @@ def test_a_wish_counts_only_if_it_can_be_fulfilled(data: PlayerData) -> None:
     assert read_wish(None, data) is None
 
 
-def test_the_payload_stays_the_same_while_only_the_player_moves(
-    data: PlayerData, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
-    session: dict[str, object] = {}
-    monkeypatch.setattr(st, "session_state", session)
-    shown, moved = caught(monkeypatch), PlayerState(2, 1, also=(1,))
-    decode_player(data, PlayerState(0), key="player", name="film")
-    session["player"] = {"view": {**encoded(moved), "digest": data.digest, "command": 1}}
-    decode_player(data, moved, key="player", name="film")
-    assert shown[0].header == shown[1].header
-
-
-@pytest.mark.parametrize(("step", "answer"), [(0, None), (2, None), (3, PlayerState(2))])
-def test_what_does_not_exist_is_answered_with_what_is_shown_instead(
-    data: PlayerData, monkeypatch: pytest.MonkeyPatch, step: int, answer: PlayerState | None
-) -> None:
-    monkeypatch.setattr(st, "session_state", {})
-    caught(monkeypatch)
-    assert decode_player(data, PlayerState(step), key="player", name="film") == answer
-
-
-def test_the_player_is_told_what_heads_are_for(data: PlayerData, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("L1 H1 · follows antecedents 0.72",), ("L1 H1",)
-    monkeypatch.setattr(st, "session_state", {})
-    shown = caught(monkeypatch)
-    decode_player(data, PlayerState(0), key="player", name="film", head_names=names)
-    assert shown[0].header["headNames"] == [list(of_attention) for of_attention in names]
-
-
 AT_0 = PlayerState(0)
 
 
@@ -210,18 +169,6 @@ def test_the_film_of_a_translation_has_both_its_attentions(translator: Translato
     assert made.titles == by_hand.titles
     # A step stands for the token that it writes, which comes after the one that it reads.
     assert made.axes == (FocusAxis("target", ahead=1), FocusAxis("source"), FocusAxis("target"))
-
-
-def test_the_film_of_a_decoder_that_looks_at_its_source_alone_has_one_strip(
-    earlier_translators: dict[str, EarlierTranslator],
-) -> None:
-    reader = earlier_translators["recurrent"]
-    made = film_of(reader.trace("Tom was late."), reader)
-    assert made.titles == ("Cross-attention to the source", "")
-    # Of a decoder's own weights there are none: a cell of each row and key is empty.
-    own = np.frombuffer(zlib.decompress(made.own.tobytes()), np.uint8)
-    assert not own.any()
-    assert len(own) == 2 * made.layers * made.heads * len(made.steps) ** 2
 
 
 def test_the_payload_holds_what_is_shown(data: PlayerData) -> None:

@@ -1,11 +1,10 @@
 """The logit lens: its cells, which step the browser may send, and that its last row is what the model said."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.viz.page_run import traced
-from tests.viz.pages.decoding.opening import TEXT, app_at, opened
-from tests.viz.sent import caught, sent_to, unpack
+from tests.viz.pages.decoding.opening import TEXT
+from tests.viz.sent import caught, unpack
 from viz.access import models
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.logit_lens.tab import LensTable, deviation, lens_table, level_names
@@ -14,11 +13,6 @@ from viz.pictures.payload import pack
 from viz.selection.selection import Selection
 
 WRITTEN = FocusAxis("target", ahead=1)
-
-
-@pytest.fixture
-def app(chosen: Selection) -> AppTest:
-    return app_at("Logit lens")
 
 
 def test_the_last_level_is_what_the_model_said_and_a_deviation_is_the_largest_difference_of_any_step(
@@ -47,25 +41,6 @@ def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Sele
     assert deviation(forced, lens) < 1e-5
     # A forced token is not what the last layer said.
     assert lens.token_ids[-1, 0, 0] != lens.chosen_ids[0]
-
-
-def test_the_page_shows_the_table_and_proves_its_last_row(app: AppTest, chosen: Selection) -> None:
-    opened(app, step=2)
-    header = sent_to(app, "lens_table")[0][0]
-    trace = traced(TEXT, chosen)
-    assert header["step"] == 2
-    assert len(header["cells"][0]) == len(header["read"]) == len(trace.steps)
-    assert header["name"] == "headlight-logit-lens-tom-was-late"
-    assert "last layer = the model's output" in app.markdown[0].value
-    assert not app.info
-
-
-def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app: AppTest, chosen: Selection) -> None:
-    opened(app, step=999)
-    steps = len(traced(TEXT, chosen).steps)
-    assert f"names step 1000, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
-    assert app.query_params["step"] == str(steps - 1)
-    assert sent_to(app, "lens_table")[0][0]["step"] == steps - 1
 
 
 def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -> None:

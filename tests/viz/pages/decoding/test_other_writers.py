@@ -21,7 +21,6 @@ from viz.pages.decoding.film.component import cells
 from viz.pages.decoding.film.data import film
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.ui import long_work
 
 #: Of the vocabulary of 380 pieces, so many that texts end early.
 ENDS = [2, *range(40, 380, 9)]
@@ -84,23 +83,6 @@ def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app: AppTe
     assert isinstance(reader, TextWriter)
     tree = reader.beam_tree(TEXT, 1, alpha)
     assert searches.greedy_score(greedy, writer, alpha) == pytest.approx(tree.winner.score, abs=1e-4)
-
-
-def test_beam_search_says_the_penalty_of_this_model_and_no_language(app: AppTest) -> None:
-    opened(app, checkpoint="ending", studio="Beam search")
-    assert any("log-probability ÷ tokens^α" in one.proto.help for one in app.caption)
-    assert 'lang="de"' not in " ".join(element.value for element in app.html)
-
-
-def test_only_samples_without_any_of_the_ends_are_called_cut(app: AppTest) -> None:
-    opened(app, checkpoint="ending", studio="Sampling", samples=6)
-    cards = [element.value for element in app.html if element.value.startswith("<article")]
-    selection = Selection().changed(checkpoint="ending", text=TEXT, num_samples=6)
-    samples = long_work.in_this_thread(searches.drawing(models.writer(selection.model), TEXT, selection.decoding))
-    cut = sum(one.token_ids[-1] not in ENDS for one in samples)
-    assert cut < len(samples)
-    assert sum("Cut off at" in card for card in cards) == cut
-    assert all('<p lang=""' in card for card in cards)
 
 
 def test_the_words_of_a_decoder_are_explained_but_for_the_one_that_writes(app: AppTest, settled: Path) -> None:

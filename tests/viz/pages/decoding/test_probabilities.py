@@ -15,15 +15,10 @@ from tests.model.adapters import zoo
 from tests.viz.page_run import run_page
 from tests.viz.pages.decoding.opening import app_at, opened
 from tests.viz.sent import sent_to
-from viz.access import models
-from viz.pages.decoding import translations
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pages.decoding.translations import percent
 from viz.pictures.figures.heads import align
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.selection import Selection
-from viz.text.messages import shown as said_now
-from viz.text.messages import speaking
 
 
 def test_the_film_says_where_probabilities_end_and_why(trained_with: Callable[[dict[str, float]], None]) -> None:
@@ -33,10 +28,6 @@ def test_the_film_says_where_probabilities_end_and_why(trained_with: Callable[[d
     assert "label smoothing ε = 0.2" in note
     # 1 − 0.2 + 0.2 / 370 pieces
     assert "ends near 80%" in note
-
-
-def test_a_model_whose_record_names_none_is_said_to_have_none() -> None:
-    assert models.label_smoothing(Selection().model) is None
 
 
 @pytest.mark.parametrize(
@@ -68,13 +59,15 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("checkpoint", "said"),
+    ("checkpoint", "said", "tab"),
     [
-        ("mute", "At step 1 the model gives no token a probability"),
-        ("nan", "This model computes values that are not numbers \\(NaN\\)"),
+        ("nan", "This model computes values that are not numbers \\(NaN\\)", "Film"),
+        *(
+            ("mute", "At step 1 the model gives no token a probability", tab)
+            for tab in ("Film", "Logit lens", "Beam search", "Sampling")
+        ),
     ],
 )
-@pytest.mark.parametrize("tab", ["Film", "Branches", "Logit lens", "Beam search", "Sampling"])
 def test_a_sentence_says_so_on_every_tab(
     broken: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str, said: str, tab: str
 ) -> None:
@@ -109,17 +102,3 @@ def test_differences_are_of_what_both_have_and_curves_count_from_one_and_draw_to
     assert figure.data[1].customdata[0] == "&lt;b&gt;a&lt;/b&gt;"
     assert figure.data[0].name == "&lt;i&gt;"
     assert figure.layout.shapes[0].x0 == 1.5
-
-
-def test_what_is_not_there_is_named_with_how_many_there_are_and_steps_count_from_1() -> None:
-    assert translations.no_branch(3, 2).startswith("The URL names branch 3, but there are 2.")
-    assert translations.no_branch(3, 0).startswith("The URL names branch 3, but there are no branches.")
-    assert translations.no_step(20, 15).startswith("The URL names step 21, but this translation has 15.")
-    assert translations.written_already(4).startswith("This translation already has that token at step 5.")
-    # Why a branch is left out is said in the language of whoever reads it.
-    error = SessionError("The URL names an unknown branch, “{code}”.", code="x")
-    notice = translations.left_out("0-5-t1", error)
-    assert notice.endswith(str(error))
-    with speaking("zh"):
-        assert translations.left_out("0-5-t1", error).values["error"] is error
-        assert "0-5-t1" in said_now(notice)

@@ -14,10 +14,10 @@ from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from viz.access import models
 from viz.pages.decoding.data import searches
-from viz.pages.decoding.sampling import Card, card_html, grouped, steps_html, why_derailing
+from viz.pages.decoding.sampling import why_derailing
 from viz.selection.choices import NO_FILTER
 from viz.selection.selection import Selection
-from viz.text.html import Marked, visible
+from viz.text.html import visible
 from viz.ui import long_work, token_labels
 
 
@@ -50,11 +50,6 @@ def text_of(html: str) -> str:
     return " ".join(unescape(sub("<[^>]+>", "", text)).replace(token_labels.MISSING, "").split())
 
 
-def test_a_group_wrote_the_same_tokens_and_the_largest_comes_first() -> None:
-    series = [drawn((1, 2)), drawn((3,)), drawn((4,)), drawn((3,)), drawn((1, 2, 2))]
-    assert grouped(series) == [[1, 3], [0], [2], [4]]
-
-
 def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app: AppTest, chosen: Selection) -> None:
     opened(app, samples=6, top_k=3)
     first, *others = cards(app)
@@ -65,17 +60,6 @@ def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app: 
     assert sum(int(said(card)[0].split(" of ")[0]) for card in others) == 6
     assert {text_of(card) for card in others} == {visible(" ".join(one.text.split())) or "(nothing)" for one in samples}
     assert findall(r"<dt[^>]*>([^<]*)<", others[0]) == ["Log-probability", "as sampled", "Tokens"]
-
-
-def test_steps_are_drawn_only_for_a_card_that_is_open(app: AppTest) -> None:
-    opened(app, samples=2)
-    assert not [element for element in app.html if "<ol" in element.value]
-    key = app.expander[1].proto.id.rpartition("-sample-")[2]
-    app.session_state[f"sample-{key}"] = True
-    app.run()
-    (steps,) = (element.value for element in app.html if "<ol" in element.value)
-    number = findall(r"Tokens</dt><dd[^>]*>(\d+)<", cards(app)[1])
-    assert [str(steps.count("<li"))] == number
 
 
 def test_the_same_seed_shows_the_same_texts_and_another_one_others(app: AppTest) -> None:
@@ -148,42 +132,3 @@ def test_why_all_tokens_derail_is_computed_from_the_steps() -> None:
     for share, told in ((0.048, False), (0.044, True)):
         one = replace(steps[0], candidates=tuple(Candidate(i, "x", log(share)) for i in range(20)))
         assert bool(why_derailing([one], 8_000)) == told
-
-
-CARD = Card(
-    title="1 of 2", which="sample 1", text=Marked((("a\x07<i>", True),)), numbers=(("n", "1"),),
-    tokens=("\u202e", "<b>"), log_probs=(-0.5, -8.0), filtered_log_probs=(0.0, -1.0),
-)  # fmt: skip
-
-
-def test_a_card_shows_text_as_it_is_and_what_cannot_be_seen() -> None:
-    assert "a\u2407&lt;i&gt;</mark>" in card_html(CARD, "de")
-    steps = steps_html(CARD)
-    assert "\\u202e" in steps
-    assert "&lt;b&gt;" in steps
-    assert "\u202e" not in steps
-    assert "<b>" not in steps
-
-
-def test_the_steps_tell_both_probabilities_of_each_token() -> None:
-    first, second = findall(r'<li title="([^"]*)"', steps_html(CARD))
-    assert first == "Step 1: 61% under the model, 100.0% as sampled"
-    assert second == "Step 2: &lt; 0.1% under the model, 37% as sampled"
-    greedy = steps_html(replace(CARD, filtered_log_probs=None))
-    assert findall(r'<li title="([^"]*)"', greedy)[0] == "Step 1: 61% under the model"
-
-
-def test_the_settings_of_the_selection_are_those_of_the_model(chosen: Selection) -> None:
-    selection = chosen.changed(num_samples=3, sampling_seed=5, temperature=150, top_k=7, top_p=80)
-    found = samples_of(selection)
-    from model import Sampling
-
-    sampling = Sampling(temperature=1.5, top_k=7, top_p=0.8)
-    expected = models.translator(chosen.model).sample(TEXT, n=3, sampling=sampling, seed=5)
-    assert [one.token_ids for one in found] == [one.token_ids for one in expected]
-    assert [one.filtered_log_prob for one in found] == [one.filtered_log_prob for one in expected]
-
-
-def test_0_and_100_switch_the_filters_off(chosen: Selection) -> None:
-    for one in samples_of(chosen.changed(top_k=0, top_p=100)):
-        assert one.filtered_log_probs == pytest.approx(one.log_probs, abs=1e-5)

@@ -12,6 +12,7 @@ from model import Trace, Translator
 from model.analysis.attribution.choice import choice_at
 from model.checkpoint import save_checkpoint
 from tests.model.adapters import zoo
+from tests.often import often
 from tests.viz import page_run
 from tests.viz.sent import sent_to, unlinked
 from viz.access import models, texts, traces
@@ -37,7 +38,7 @@ def models_that_write(tmp_path_factory: pytest.TempPathFactory, translator: Tran
 Opens = Callable[..., AppTest]
 
 
-@pytest.fixture(params=WRITERS)
+@pytest.fixture(params=often(WRITERS, ("ours", "gpt2")))
 def opens(request: pytest.FixtureRequest, models_that_write: Path, monkeypatch: pytest.MonkeyPatch) -> Opens:
     """`opens(page, **params)` runs a page of the app with a model of each kind."""
     monkeypatch.setenv(ROOT_VARIABLE, str(models_that_write))

@@ -6,11 +6,10 @@ from io import StringIO
 
 import pytest
 
-from tests.viz.page_run import healthy, traced, tree_of
+from tests.viz.page_run import traced, tree_of
 from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.pages.decoding.test_beam import by_hand
 from tests.viz.pages.decoding.test_branches import TEXT as BRANCHED
-from tests.viz.pages.decoding.test_branches import decoding
 from tests.viz.pages.decoding.test_sampling import drawn, samples_of
 from viz.access import models
 from viz.pages.decoding import export
@@ -80,11 +79,3 @@ def test_the_tree_of_the_beam_as_json_has_every_node() -> None:
     assert (found["width"], found["alpha"]) == (3, 1.0)
     assert [node["index"] for node in found["nodes"]] == list(range(len(tree.nodes)))
     assert found["nodes"][tree.winner.index]["fate"] == tree.winner.fate
-
-
-def test_the_menu_offers_tables_arrays_and_trees() -> None:
-    app = decoding(branches="0-4-t40.1-6-t41", branch="2")
-    assert not [each for each in app.get("download_button") if "NumPy" in each.proto.label], "only while it is open"
-    app.session_state["export"] = True
-    names = [each.proto.label.partition(" (")[0] for each in healthy(app.run()).get("download_button")]
-    assert names[:4] == ["Steps and candidates", "NumPy arrays", "Branches", "Beam search"]

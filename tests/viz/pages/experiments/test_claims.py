@@ -9,8 +9,8 @@ from model.analysis.ablations.results import load_results
 from model.parts import removal
 from model.training.ablations import RESULTS
 from tests.paths import ROOT
-from tests.viz.page_run import app_of, healthy
-from tests.viz.pages.experiments.opening import at, said, started, until
+from tests.viz.page_run import app_of, healthy, said, until
+from tests.viz.pages.experiments.opening import at, started
 from tests.viz.sent import charts
 from viz.access import models
 from viz.pages.experiments.data import ablations
@@ -38,13 +38,6 @@ def test_the_sentence_is_translated_without_each_part_of_any_layer(app: AppTest)
     healthy(app.selectbox(key="off_layer").set_value(2).run())
     until(app, lambda app: "removed from layer 2" in said(app))
     assert (app.query_params["kept"], app.query_params["without"]) == ("3", "2")
-
-
-def test_a_layer_and_a_head_that_are_not_there_become_the_first(app: AppTest) -> None:
-    # Of two layers and four heads.
-    opened(app, without=3, kept=4)
-    assert app.selectbox(key="off_layer").options == ["All layers", "Layer 1", "Layer 2"]
-    assert (app.selectbox(key="off_layer").value, app.selectbox(key="kept_head").value) == (0, 0)
 
 
 def test_bleu_is_against_the_whole_model_and_said_to_be(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,25 +6,14 @@ import pytest
 
 from model.config import PRESETS
 from model.decoding.cost import ParameterCounts, count_parameters
-from model.description import Hyperparameters
-from model.training_record import Curve, Measurement, Metrics, Score, TrainingLog
+from model.training_record import Curve, Measurement, TrainingLog
 from tests.viz.page_run import traced
 from viz.access import models
-from viz.pages.model_card import data, facts, sections
+from viz.pages.model_card import data, facts
 from viz.pages.model_card.figures import PARTS, parameter_bars, training_curves
-from viz.pages.model_card.sections import BANK, NUM_DRAWN, draw
 from viz.selection.selection import Selection
 
 COUNTS = [count_parameters(PRESETS[name]) for name in ("en-de", "base")]
-
-
-def test_the_configuration_has_a_column_for_each_model() -> None:
-    names = ("en-de", "base")
-    columns, rows = facts.configuration([(name, Hyperparameters.of_config(PRESETS[name])) for name in names])
-    assert [column.title for column in columns] == ["", "en-de", "base"]
-    assert ("d_k", "32", "64") in rows
-    assert ("Norm", "pre", "post") in rows
-    assert rows[-1] == ("Parameters", "9,421,824", f"{COUNTS[1].total:,}")
 
 
 PIECES = facts.pieces(("<pad>", "A", "▁The", "er", "\u202e"), (0,), (1,))
@@ -39,19 +28,6 @@ def test_pieces_are_told_apart() -> None:
     assert rows[0] == ["id", "piece", "kind"]
     assert [row[1] for row in rows[1:]] == ["'=cmd|'␣/C␣calc'!A0", "'+1", "▁=", 'a"b,c']
     assert [row[0] for row in rows[1:]] == ["0", "1", "2", "3"]
-
-
-def score(name: str, beam: int, bleu: float, sentences: int = 10) -> Score:
-    return Score("python -m model evaluate", name, beam, bleu, 50.0, "tok:13a", sentences)
-
-
-def test_scores_of_a_set_stand_in_one_row_and_what_is_unknown_is_a_dash() -> None:
-    columns, rows = facts.scores(Metrics((score("a", 1, 30.04), score("b", 4, 20), score("a", 4, 31)), ()))
-    assert [column.title for column in columns][2:] == ["BLEU, greedy", "chrF, greedy", "BLEU, beam 4"]
-    assert rows == [("a", "10", "30.0", "50.0", "31.0"), ("b", "10", "–", "–", "20.0")]
-    # Scores of a part of a set stand in a row of their own.
-    _, rows = facts.scores(Metrics((score("a", 1, 30), score("a", 1, 40, sentences=5)), ()))
-    assert [row[1] for row in rows] == ["10", "5"]
 
 
 def test_values_of_heads_are_apart_and_heads_count_from_1() -> None:
@@ -71,21 +47,6 @@ def test_values_of_heads_are_apart_and_heads_count_from_1() -> None:
     assert alone[1] == [("set", "dev"), ("best · layer", "1")]
     assert [column.title for column in shared[0]] == ["Measured", "both right"]
     assert shared[1] == [("frames", "0.8"), ("nouns", "0.3")]
-
-
-@pytest.mark.parametrize(
-    ("command", "subject"),
-    [
-        ("python -m model pronouns --json", "Pronouns"),
-        ("python -m model align --data x", "Alignment"),
-        ("python -m model copying", "Copying"),
-        ("python -m model", "Measured"),
-        ("make scores of pronouns", "Measured"),
-        ("", "Measured"),
-    ],
-)
-def test_a_measurement_is_named_by_its_command(command: str, subject: str) -> None:
-    assert facts.subject(command) == subject
 
 
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
@@ -164,16 +125,3 @@ def test_shapes_translations_and_missing_records_are_those_of_the_checkpoint(sel
     assert data.training_log(selection.model) is None
     assert data.metrics(selection.model) is None
     assert data.card(selection.model) == "Random weights, for tests.\n"
-
-
-def test_a_section_ends_at_the_next_heading_and_its_lines_are_joined() -> None:
-    text = "# t\n\n## What to expect\n\none\ntwo\n\nthree\n```sh\n# no heading\n```\n\n## Else\n\nfour\n"
-    assert sections.card_section(text, "What to expect") == ["one two", "three ```sh # no heading ```"]
-    assert sections.card_section(text, "Nothing") == []
-    # The bank holds no sentence twice, and a seed draws the same twenty.
-    assert len(BANK) == len(set(BANK)) == 120
-    assert not any("animal" in sentence and "street" in sentence for sentence in BANK)
-    assert all(sentence.strip() == sentence and sentence for sentence in BANK)
-    assert draw(1) == draw(1)
-    assert draw(1) != draw(2)
-    assert len(set(draw(3))) == NUM_DRAWN == 20

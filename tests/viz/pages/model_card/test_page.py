@@ -18,8 +18,6 @@ from tests.viz.sent import sent_to, unlinked
 from viz.pages.model_card.sections import draw
 from viz.selection.catalogue import ROOT_VARIABLE
 
-#: Section → the files without which it is absent.
-FILES = {"Data and training": ("training.json", "training_log.jsonl"), "Card": ("README.md",)}
 ALL = ["Overview", "Masks, positions and cost", "Data and training", "Scores", "Card"]
 
 
@@ -88,17 +86,6 @@ def test_the_page_has_the_shape_the_records_the_scores_and_the_card(
     assert "# tiny" in code
 
 
-def test_a_link_opens_the_page_at_its_section_and_a_click_is_in_the_address(
-    recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for asked, number in {"Scores": 3, "Curves": 2, "Architecture": 0, "no such section": 0}.items():
-        ((header, _),) = sent_to(opened(recorded_checkpoints, monkeypatch, about=asked, seed="-1"), "contents")
-        assert header["open"] == number, asked
-    app = opened(recorded_checkpoints, monkeypatch, about="no such section", seed="-1", text=" ")
-    # A sentence that would be refused elsewhere does no harm.
-    assert dict(healthy(app).query_params) == {"text": " "}
-
-
 def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = unfolded(opened(recorded_checkpoints, monkeypatch), "card-vocabulary")
     assert len(app.dataframe[0].value) == 370
@@ -157,17 +144,6 @@ def test_the_masks_and_positions_of_a_model_from_elsewhere_are_its_own(
     assert f">{keys}<" in html(app)
 
 
-@pytest.mark.parametrize("section", FILES)
-def test_a_section_that_the_folder_has_nothing_for_is_absent(
-    copy: Path, monkeypatch: pytest.MonkeyPatch, section: str
-) -> None:
-    for name in FILES[section]:
-        (copy / "en-de" / name).unlink()
-    write_manifest(copy / "en-de")
-    app = healthy(opened(copy, monkeypatch, about=section))
-    assert sections(app) == [label for label in ALL if label != section]
-
-
 @pytest.mark.parametrize("name", ["training.json", "training_log.jsonl", "metrics.json"])
 def test_a_malformed_file_is_named_and_the_rest_lives(copy: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (copy / "en-de" / name).write_text("{]", encoding="utf-8")
@@ -176,14 +152,3 @@ def test_a_malformed_file_is_named_and_the_rest_lives(copy: Path, monkeypatch: p
     (error,) = app.error
     assert name.replace("_", "\\_").replace(".", "\\.") in error.value
     assert sections(app) == ALL
-
-
-def test_a_file_that_the_manifest_does_not_list_is_not_believed(
-    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
-    (tmp_path / "en-de" / "training.json").write_text("{}", encoding="utf-8")
-    app = opened(tmp_path, monkeypatch)
-    assert "manifest" in app.error[0].value
-    # A card without a section on what to expect is shown whole.
-    assert app.code[-1].value == "Random weights, for tests."

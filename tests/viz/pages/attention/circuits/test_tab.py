@@ -58,13 +58,6 @@ def test_the_open_head_is_read_from_its_weights(app: AppTest, chosen: Selection,
     assert display_token(translator.all_tokens()[first]).replace("<", "&lt;").replace(">", "&gt;") in tables
 
 
-def test_a_key_beyond_the_sentence_that_an_address_names_is_nobodys(app: AppTest, trace: Trace) -> None:
-    app.query_params["key_token"] = str(len(trace.source_ids))
-    app.run()
-    assert not app.exception
-    assert not any("its top output tokens are" in unlinked(element.value) for element in app.markdown)
-
-
 def test_a_sentence_that_is_long_has_the_table_and_no_map(
     app: AppTest, trace: Trace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,15 +75,6 @@ def test_what_came_before_the_transformer_is_asked_as_far_as_it_can_be(monkeypat
     assert "a GRU computes each row from the state of the previous one" in recurrent.info[0].value
 
 
-@pytest.mark.parametrize(
-    ("name", "said"), [("bert", "AutoModelForMaskedLM"), ("mpnet", "Only the weights"), ("vit", "pictures")]
-)
-def test_what_a_model_truly_lacks_is_said(app: AppTest, name: str, said: str) -> None:
-    opened(app, name, "coreference")
-    assert not app.error
-    assert said in unlinked(app.info[0].value)
-
-
 @pytest.mark.long
 def test_a_pair_of_either_set_is_asked_and_comes_along_to_the_other_tabs(app: AppTest) -> None:
     app.query_params["asked"] = "gift-01"

@@ -1,7 +1,6 @@
 """All heads ranked over a pair or a set: by their loss, by gradients, by what they carry."""
 
 import numpy as np
-import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
@@ -86,42 +85,3 @@ def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
     assert "cross L2 H4 carries most of it: 75%" in sentence
     assert "+2.00 reading A, −2.00 reading B" in sentence
     assert "distinguish" not in sentence
-
-
-@pytest.mark.parametrize(
-    ("half", "said"),
-    [
-        (-2.0, "does not distinguish A and B here"), (0.0625, "hardly distinguishes A and B here"),
-        (0.125, "carries most of it: 75% of the way from A to B.**"),
-    ],
-)  # fmt: skip
-def test_the_sentence_says_how_far_a_and_b_are_apart(half: float, said: str) -> None:
-    values = np.zeros((3, 2, 4), dtype=np.float32)
-    values[2, 1, 3] = 0.75
-    assert said in heads_ranked.patching_sentence(patched(values, a=half, b=-half), HEADS)
-
-
-@pytest.mark.parametrize(
-    ("a", "most", "said"),
-    [(2.0, -0.5, "No single head"), (2.0, 0.0, "No single head"), (-2.0, -0.5, "too close together")],
-)
-def test_the_sentence_says_when_nothing_is_carried(a: float, most: float, said: str) -> None:
-    none = np.full((3, 2, 4), -0.5, dtype=np.float32)
-    none[0, 0, 0] = most
-    assert said in heads_ranked.patching_sentence(patched(none, a=a), HEADS)
-
-
-def test_rankings_that_agree_correlate_and_sites_are_told_apart() -> None:
-    first = np.arange(24, dtype=float).reshape(3, 8)
-    second, attention = first.copy(), np.full_like(first, np.nan)
-    second[1], attention[0] = -first[1], first[0]
-    columns = {"importance": first.ravel(), "estimated_importance": second.ravel()}
-    _, rows = heads_ranked.correlations(columns, HEADS)
-    assert rows[0][2:] == ("+1.00", "−1.00", "+1.00")
-    _, rows = heads_ranked.correlations(columns | {"attention_accuracy": attention.ravel()}, HEADS)
-    assert rows[1][1:] == ("+1.00", "+1.00", "–", "–")
-    # Of two sites each has its column; of one, all heads are those of the site.
-    for count, titles in ((8, ["Rankings", "All"]), (16, ["Rankings", "All", "Encoder", "Decoder self"])):
-        shown, rows = heads_ranked.correlations({name: of[:count] for name, of in columns.items()}, HEADS[:count])
-        assert [column.title for column in shown] == titles
-        assert len(rows[0]) == len(titles)

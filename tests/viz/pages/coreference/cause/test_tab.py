@@ -1,6 +1,5 @@
 """One head put to three interventions, all heads by each of them, and edits of attention, by widget and by address."""
 
-import csv
 import re
 from html import unescape
 
@@ -12,16 +11,15 @@ from model import SwitchOff, Trace, Translator
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.interventions.head_verdict import point_heads
-from model.analysis.metrics.head_metrics import HeadName, all_heads
+from model.analysis.metrics.head_metrics import all_heads
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, numbers_of
 from viz.access import head_verdict as access
-from viz.pages.coreference import tables
 from viz.pages.coreference.data import causes, curated_pairs
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Job, Progress
-from viz.text.written import SITES, signed
+from viz.text.written import signed
 from viz.ui.attribution import sentence, tried
 from viz.ui.controls import markdown
 
@@ -180,16 +178,3 @@ def test_every_edit_can_be_kept_as_a_branch_of_the_page_that_decodes(
     assert (app.query_params["branches"], app.query_params["branch"]) == (code, "1")
     assert app.query_params["step"] == "5"
     assert "studio" not in app.query_params
-
-
-def test_a_row_points_at_keys_that_the_mask_allows_only(chosen: Selection) -> None:
-    assert len(editing(edit="point", site="decoder.self").selectbox(key="key_token").options) == 6
-
-
-def test_the_table_holds_the_numbers_of_every_head() -> None:
-    heads = tuple(HeadName(site, layer, head) for site in SITES for layer in range(2) for head in range(4))
-    columns = {"off": np.arange(24.0), "swapped": np.full(24, 0.1)}
-    rows = list(csv.DictReader(tables.heads_and(heads, columns).decode("utf-8-sig").splitlines()))
-    assert [float(row["off"]) for row in rows] == list(range(24))
-    assert {row["swapped"] for row in rows} == {"0.1"}
-    assert [*rows[-1].values()][:3] == ["decoder.cross", "2", "4"]

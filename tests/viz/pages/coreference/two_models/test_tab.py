@@ -14,7 +14,7 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.any_model import opened
 from tests.viz.sent import charts, numbers_of, unlinked
-from viz.pages.coreference import data, tables
+from viz.pages.coreference import data
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
 from viz.selection.examples import EXAMPLES
@@ -89,30 +89,6 @@ def test_what_both_write_is_one_text_with_its_differences(
     html = "".join(one.proto.body for one in app.get("html"))
     assert "<del" in html
     assert "log p per token" in html
-
-
-def test_over_the_corpus_a_button_begins_it_and_an_unknown_model_becomes_the_first(app: AppTest) -> None:
-    app.query_params.update({"over": "corpus", "beside": "no-such-model"})
-    opened(app, "bert", "coreference")
-    assert any(button.label == "Read 200 sentences with both models" for button in app.button)
-    # The one of the same kind comes first.
-    assert app.selectbox(key="second_model").value == "mpnet"
-
-
-def test_a_model_alone_says_what_to_do(app: AppTest, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    opened(app, "en-de", "coreference")
-    assert any("No other model" in unlinked(one.value) for one in app.info)
-
-
-def test_the_file_has_every_distance(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(folders))
-    compared = ModelChoice("gpt2"), ModelChoice("bert")
-    found = in_this_thread(data.distances(compared, [TEXT], ("decoder.self", "encoder.self")))
-    lines = tables.distances(found).decode("utf-8-sig").splitlines()
-    assert len(lines) == 9
-    assert lines[0].split(",")[:3] == ["head of layer", "L1 H1", "L1 H2"]
-    assert float(lines[6].split(",")[3]) == pytest.approx(float(found.distances[5, 2]), abs=1e-6)
 
 
 @pytest.mark.long

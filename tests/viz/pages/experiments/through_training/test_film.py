@@ -1,7 +1,6 @@
 """A film of a training as data: what changes most, its file, what is sent, and every size that its reader accepts."""
 
 import zlib
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -15,11 +14,10 @@ from tests.viz.page_run import healthy
 from tests.viz.pages.experiments.opening import at
 from tests.viz.pages.experiments.through_training.invented import STEPS, saved
 from tests.viz.pages.experiments.through_training.invented import film as invented_film
-from tests.viz.sent import sent_to, unpack
+from tests.viz.sent import sent_to
 from viz.pages.experiments.through_training import component, data, tab
 from viz.pages.experiments.through_training.component import FilmState, read_state
-from viz.pages.experiments.through_training.data import OpenFilm, arrivals, nearest_frame, opening, view
-from viz.pictures.payload import pack
+from viz.pages.experiments.through_training.data import OpenFilm, arrivals, opening, view
 from viz.pictures.tiles.codes import code
 from viz.text.written import CROSS, SITES
 
@@ -72,18 +70,6 @@ def test_every_attention_of_a_film_of_any_size_is_packed_with_finite_numbers(siz
             assert len(view.row_tokens) == (size[0] if site == SITES[0] else size[1])
 
 
-@pytest.mark.parametrize(("name", "holds"), [("MOST_WEIGHTS", 3 * 2 * 2 * (3 * 3 + 2 * 2 + 2 * 3)), ("MOST_HEADS", 4)])
-def test_a_film_is_read_up_to_its_most_weights_and_heads_and_not_beyond(
-    name: str, holds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = saved(tmp_path / "a.npz", film((3, 2, 2, 2, 3, True)))
-    monkeypatch.setattr(data, name, holds)
-    data.read(content, "a.npz")
-    monkeypatch.setattr(data, name, holds - 1)
-    with pytest.raises(DataError, match="contains 228 weights, of up to 4 heads per attention"):
-        data.read(content, "a.npz")
-
-
 @pytest.mark.parametrize("size", [(1, 1, 1, 1, 1, False), (1, 3, 1, 1, 2, True), (3, 1, 1, 2, 1, True)], ids=str)
 def test_a_film_of_one_token_is_drawn_at_every_attention_or_a_sentence_says_why_it_has_no_lines(
     app: AppTest, size: Size, tmp_path: Path
@@ -132,18 +118,6 @@ def test_of_many_weights_only_some_frames_are_sent_the_first_and_the_last_among_
     assert component.is_too_large(np.zeros((1, 1, 12, 512, 512), np.uint8))
 
 
-def test_the_longest_texts_and_tokens_are_cut() -> None:
-    made = invented_film()
-    just = replace(made.sentences[0], source="x" * component.MOST_TEXT, source_tokens=("y" * component.MOST_TOKEN,) * 4)
-    shown = view(OpenFilm(replace(made, sentences=(just,)), "just"), 0, "encoder.self", "first")
-    assert "…" not in str(unpack(pack(shown))[0]["source"]) + "".join(shown.column_tokens)
-    long = replace(made.sentences[0], source="x" * 4_000, source_tokens=("y" * 4_000,) * 4)
-    shown = view(OpenFilm(replace(made, sentences=(long,)), "long"), 0, "encoder.self", "first")
-    assert len(str(unpack(pack(shown))[0]["source"])) == component.MOST_TEXT
-    # A row of a decoder names two tokens.
-    assert (max(map(len, shown.column_tokens)), max(map(len, shown.row_tokens))) == (32, 64)
-
-
 def test_a_report_counts_only_if_all_that_it_names_exists() -> None:
     sent = view(OpenFilm(invented_film(), "report"), 0, "encoder.self", "first")
     report = {"step": 5, "layer": 1, "head": 1, "digest": sent.digest, "command": 1}
@@ -179,16 +153,6 @@ def test_the_head_whose_alignment_grows_most_comes_first_at_the_frame_after_its_
     assert (found.site, found.head, found.metric) == ("encoder.self", 0, "previous")
 
 
-def test_the_decoders_last_key_and_what_is_no_share_are_never_what_changes_most() -> None:
-    decoder = {"last": heads([0.0, 0.0, 0.0, 1.0]), "entropy": heads([0.0, 0.0, 0.0, 5.0]), "same": heads(RISING)}
-    assert opening({"decoder.self": decoder}).metric == "same"
-
-
-def test_a_film_of_one_frame_opens_at_it() -> None:
-    assert opening({"encoder.self": {"first": heads([0.3])}}).frame == 0
-    assert opening({"encoder.self": {"first": heads([0.3, 0.2])}}).frame == 1
-
-
 def test_a_head_that_loses_its_job_for_a_while_has_it_since_it_came_back() -> None:
     job = (0, 1, "previous")
     metrics = {"previous": heads(FLAT, RISING)}
@@ -207,10 +171,6 @@ def test_alignment_counts_from_its_share_on() -> None:
     assert (best.head, best.metric, best.since) == (1, "word_out", 2)
     assert (least.head, least.metric, least.since) == (0, "word_in", 3)
     assert not arrivals("encoder.self", metrics, [set()] * 4)
-
-
-def test_a_step_between_two_frames_becomes_the_nearest() -> None:
-    assert [nearest_frame((0, 10, 100), step) for step in (0, 4, 6, 80, 10**9)] == [0, 0, 1, 2, 2]
 
 
 def test_a_film_as_large_as_allowed_is_read_and_a_larger_one_refused(

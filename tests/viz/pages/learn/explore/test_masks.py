@@ -6,11 +6,10 @@ from streamlit.testing.v1 import AppTest
 
 from model import Translator
 from model.errors import InputTextError
-from tests.viz.page_run import healthy
 from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.sent import charts
 from viz.pages.learn.explore.masks import MAX_COMPANIONS, SiteMask, companions
-from viz.pictures.figures.masks import ALLOWED, BOTH, FUTURE, PADDING, STATES, batch_overview, mask_heatmap, reasons
+from viz.pictures.figures.masks import ALLOWED, BOTH, FUTURE, PADDING, STATES, mask_heatmap, reasons
 
 SENTENCE = "The animal was tired."
 
@@ -30,16 +29,6 @@ def test_every_cell_says_whether_it_is_allowed_or_why_not_in_a_colour_of_its_own
     assert heatmap.customdata.tolist() == [[STATES[code] for code in row] for row in codes]
     for part in ("%{y}", "%{x}", "%{customdata}"):
         assert part in heatmap.hovertemplate
-
-
-def test_the_overview_holds_a_row_a_sentence_and_its_padding() -> None:
-    real = np.array([[True, True, True], [True, False, False]])
-    figure = batch_overview(real, [["a", "b", "c"], ["d", "<pad>", "<pad>"]])
-    heatmap = figure.data[0]
-    np.testing.assert_array_equal(heatmap.z == PADDING, ~real)
-    assert list(figure.layout.yaxis.ticktext) == ["Sentence 1", "Sentence 2"]
-    assert heatmap.customdata.tolist()[1] == ["d", "&lt;pad&gt;", "&lt;pad&gt;"]
-    assert (heatmap.showscale, list(figure.layout.xaxis.ticktext)) == (False, ["0", "1", "2"])
 
 
 def test_blank_lines_are_no_sentences_and_one_sentence_too_many_is_refused() -> None:
@@ -63,19 +52,6 @@ def test_the_share_of_padding_on_the_page_is_that_of_the_tokens(app: AppTest, tr
         assert said == f"**{name}**: {share} padding, {sum(cells)} of {len(cells)} cells"
 
 
-def test_each_sentence_of_the_batch_can_be_looked_at(app: AppTest) -> None:
-    exploring(app, "masks", companion="Hi.\nYes.")
-    chosen = app.selectbox(key="batch_member")
-    assert [option[:4] for option in chosen.options] == ["1 · ", "2 · ", "3 · "]
-    # It opens on the first sentence that is padded beside the one on the left.
-    assert chosen.value == 1
-    before = charts(app)
-    healthy(app.selectbox(key="batch_member").set_value(2).run())
-    assert charts(app)[:5] == before[:5]
-    assert charts(app)[5:] != before[5:]
-    assert app.query_params["member"] == "2"
-
-
 @pytest.mark.parametrize(
     ("typed", "said"), [("Hi.\n" * 9, "At most 8"), ("Hi.\n" + "word " * 900, "Sentence 3 is too long")]
 )
@@ -86,15 +62,6 @@ def test_a_batch_that_will_not_do_leaves_the_masks_of_the_sentence(app: AppTest,
     assert said in app.error[0].value
     assert app.text_area(key="batch_sentences").value == typed
     assert len(charts(app)) == 3
-
-
-def test_markup_in_a_companion_is_shown_literally(app: AppTest) -> None:
-    exploring(app, "masks")
-    text = "<img src=x> ![x](https://evil.example/a.png)"
-    healthy(app.text_area(key="batch_sentences").set_value(text).run())
-    for element in (*app.markdown, *app.caption, *app.html):
-        assert "<img" not in element.value
-        assert "](https" not in element.value
 
 
 def test_the_parts_of_each_mask_of_a_batch_make_up_the_one_the_model_used(translator: Translator) -> None:

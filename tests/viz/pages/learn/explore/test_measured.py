@@ -8,8 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Translator
 from model.analysis import layer_kinds, scoring
-from tests.viz.page_run import healthy
-from tests.viz.pages.experiments.opening import said
+from tests.viz.page_run import healthy, said
 from tests.viz.pages.learn.explore.opening import explored, exploring
 from tests.viz.sent import numbers, numbers_of
 from viz.pages.learn.explore.data import pooling, scores, table_one
@@ -43,12 +42,6 @@ def test_the_page_opens_on_the_papers_width_where_the_dot_product_is_saturated(a
     assert app.query_params["dk"] == "1024"
 
 
-@pytest.mark.parametrize(("asked", "shown"), [(0, 2), (70, 64), (999_999, 1024)])
-def test_a_width_of_a_link_becomes_the_nearest_there_is(app: AppTest, asked: int, shown: int) -> None:
-    exploring(app, "scores", dk=asked)
-    assert app.select_slider(key="score_width").value == shown
-
-
 def test_it_opens_on_the_width_with_the_smallest_error(app: AppTest) -> None:
     shown = concluded(exploring(app, "pooling"))
     assert "A soft look-up predicts best" in shown
@@ -78,16 +71,6 @@ def test_a_width_out_of_reach_becomes_the_nearest_and_a_sentence_says_so(
     exploring(app, "pooling", sigma=asked)
     assert app.slider(key="pooling_width").value == shown
     assert "is out of range" in said(app)
-
-
-def test_a_wider_kernel_lets_influence_come_further(app: AppTest) -> None:
-    exploring(app, "table_one")
-    before = [int((numbers_of(one) > 0).sum()) for one in explored(app)[2]["data"]]
-    healthy(app.select_slider(key="kernel_width").set_value(7).run())
-    after = [int((numbers_of(one) > 0).sum()) for one in explored(app)[2]["data"]]
-    assert len(before) == table_one.LAYERS
-    assert all(wide > narrow for narrow, wide in zip(before, after, strict=True))
-    assert before == sorted(before)
 
 
 def test_the_counts_and_what_is_concluded_follow_n_and_d(app: AppTest) -> None:

@@ -6,16 +6,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
-from tests.viz.page_run import app_of, as_read, healthy, opened, run_page
-from tests.viz.pages.learn.explore.opening import exploring, place
+from tests.viz.page_run import app_of, healthy, opened, run_page, said
+from tests.viz.pages.learn.explore.opening import place
 from viz.pages.learn.explore import TOPICS
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.url import EXPLORED
-
-
-def said(app: AppTest) -> str:
-    return " ".join(as_read(one.value) for one in (*app.caption, *app.markdown, *app.info))
 
 
 def test_each_topic_is_named_by_the_step_where_it_is_at_home() -> None:
@@ -48,14 +44,6 @@ def test_a_link_of_another_step_leads_to_the_home_of_its_topic(app: AppTest) -> 
     healthy(app.button(key="lesson-full").click().run())
     assert (app.query_params["lesson"], app.query_params["explore"]) == (EXPLORED["scores"][0], "True")
     assert app.sidebar.text_area[0].value == steps[number - 1].given["text"]
-
-
-def test_it_is_about_the_chosen_model_and_sentence_and_no_projector_shows_it(app: AppTest) -> None:
-    exploring(app, "masks", text="Tom slept.", checkpoint="en-de")
-    assert "These numbers are about **en-de** and “Tom slept.”" in said(app)
-    assert "Tom slept." not in lessons()["three-attentions"].steps[0].given.values()
-    presented = opened(app_of(present=1), "learn", **place("masks"))
-    assert not [one for one in presented.expander if one.label.startswith("Explore")]
 
 
 def test_an_error_in_it_leaves_the_lesson(app: AppTest) -> None:

@@ -9,7 +9,6 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import Transformer, TransformerConfig
-from model.analysis.positions import Likeness
 from model.checkpoint import save_checkpoint
 from model.config import Positions
 from model.nn.layers import sinusoidal_encoding
@@ -18,12 +17,6 @@ from tests.viz.page_run import healthy, traced
 from tests.viz.pages.learn.explore.opening import exploring
 from tests.viz.sent import charts, numbers, numbers_of, sent_to, unlinked
 from viz.pages.learn.explore.data.positions import OWN_BASE
-from viz.pages.learn.explore.position_figures import (
-    encoding_heatmap,
-    likeness_over_distance,
-    position_curve,
-    shift_on_circle,
-)
 from viz.pages.learn.explore.positions import MIN_POSITIONS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
@@ -87,13 +80,6 @@ def test_a_number_out_of_reach_becomes_the_nearest(
     assert tuple(widgets[field] for field in given) == becomes
 
 
-def test_a_narrower_formula_draws_its_last_dimension_in_place_of_one_it_lacks(app: AppTest) -> None:
-    exploring(app, "positions", dimension=31)
-    healthy(app.slider(key="width").set_value(2).run())
-    assert app.slider(key="dimension").value == 1
-    assert any(element.value == "**Dimension 1**: a wavelength of 6.28 tokens" for element in app.markdown)
-
-
 def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:
     exploring(app, "positions", dimension=20, position=10, shift=4)
     said = " ".join(element.value for element in (*app.markdown, *app.caption))
@@ -110,48 +96,6 @@ def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:
         assert rf"{np.sin(at * angle / 4):.4f} \\ {np.cos(at * angle / 4):.4f}" in side
     circle = charts(app)[3]["data"]
     assert len(numbers(circle[0]["x"])) == MIN_POSITIONS + 4
-
-
-def test_the_matrix_has_a_row_a_position_with_the_tokens_of_the_sentence_and_a_line_below_them() -> None:
-    encoding = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
-    figure = encoding_heatmap(encoding, ["a", "<b>"])
-    np.testing.assert_array_equal(figure.data[0].z, encoding)
-    assert list(figure.layout.yaxis.ticktext) == ["0  a", "1  &lt;b&gt;", "2"]
-    assert list(figure.layout.xaxis.ticktext) == ["0", "1", "2", "3"]
-    assert [(shape.x0, shape.x1, shape.y0, shape.y1) for shape in figure.layout.shapes] == [(0, 1, 1.5, 1.5)]
-    # The colour is the number: it is sent once.
-    assert figure.data[0].customdata is None
-    assert list(encoding_heatmap(encoding, list("abcde")).layout.yaxis.ticktext) == ["0  a", "1  b", "2  c"]
-
-
-def test_sines_and_cosines_of_a_position_are_two_curves() -> None:
-    row = np.array([0.1, 0.2, 0.3, 0.4])
-    sine, cosine = position_curve(row, np.array([[0, 1], [2, 3]])).data
-    assert (list(sine.x), list(sine.y), sine.name) == ([0, 2], [0.1, 0.3], "sine (even)")
-    assert (list(cosine.x), list(cosine.y), cosine.name) == ([1, 3], [0.2, 0.4], "cosine (odd)")
-    sine, cosine = position_curve(row, np.array([[0, 2], [1, 3]])).data
-    assert (list(sine.x), list(sine.y), sine.name) == ([0, 1], [0.1, 0.2], "sine (first half)")
-    assert (list(cosine.x), list(cosine.y), cosine.name) == ([2, 3], [0.3, 0.4], "cosine (second half)")
-
-
-def test_pairs_are_drawn_at_their_distance_with_both_tokens_on_hover() -> None:
-    pairs = Likeness(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([5.0, 3.0, 7.0]), None)
-    points, curve, means = likeness_over_distance(
-        np.array([9.0, 6.0, 3.0]), pairs, ["a", "b", "<i>"], shows_means=True
-    ).data
-    assert (list(points.x), list(points.y)) == ([1, 2, 1], [5, 3, 7])
-    assert points.customdata[1] == "<b>a</b> (0) and <b>&lt;i&gt;</b> (2)"
-    assert list(curve.y) == [9, 6, 3]
-    assert (list(means.x), list(means.y)) == ([1, 2], [6, 3])
-
-
-def test_the_arc_leads_from_the_position_to_the_shifted_one() -> None:
-    angles = 0.7 * np.arange(12)
-    figure = shift_on_circle(np.sin(angles), np.cos(angles), 4, 3, 2.1)
-    _, arc, start, end = figure.data
-    assert np.arctan2(arc.y[0], arc.x[0]) == pytest.approx(np.arctan2(start.y[1], start.x[1]))
-    assert np.arctan2(arc.y[-1], arc.x[-1]) == pytest.approx(np.arctan2(end.y[1], end.x[1]))
-    assert (start.name, end.name) == ("pos = 4", "pos + k = 7")
 
 
 def with_model(

@@ -183,18 +183,6 @@ def test_an_answer_is_not_what_always_stands_first(view: Views) -> None:
     assert [name for name, of_lesson in places.items() if len(of_lesson) > 2 and len(set(of_lesson)) == 1] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_wrong_answer_is_told_what_is_the_case(language: str) -> None:
-    no = {"en": "No: ", "zh": "不对："}[language]
-    with messages.speaking(language):
-        wrong = [messages._(text) for one in QUESTIONS.values() for text in one.wrong if text]
-    assert [text for text in wrong if not text.startswith(no)] == []
-
-
-def test_a_text_above_a_picture_is_short() -> None:
-    assert {place: n for place in STEPS if (n := len(step_of(*place).text.split())) > 60} == {}
-
-
 def _told(name: str, number: int, computed: View) -> list[str]:
     """What a person reads beside the picture."""
     lesson, step = lessons()[name], step_of(name, number)

@@ -3,20 +3,18 @@
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters.marian_folders import write_marian
+from tests.often import often
 from tests.paths import ROOT
 from tests.viz.page_run import healthy, opened, run_page
 from tests.viz.sent import charts, sent_to
 from viz.pages.learn.lessons.lesson import lessons
-from viz.pages.learn.lessons.pictures import Bars, Curves, bars, curves
 from viz.selection import catalogue
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.text import messages
-from viz.text.messages import said
 
 
 def at(app: AppTest, lesson: str, step: int, **choices: object) -> AppTest:
@@ -86,7 +84,7 @@ def test_a_link_to_what_does_not_exist_opens_the_nearest_that_does(
     assert app.subheader[0].value == lessons()[lesson].steps[step - 1 if step > 0 else step].title
 
 
-@pytest.mark.parametrize("name", lessons())
+@pytest.mark.parametrize("name", often(lessons(), ("one-sentence", "scaled-dot-product", "it")))
 def test_no_lesson_breaks_with_models_that_know_nothing(
     app: AppTest, experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -169,26 +167,3 @@ def test_a_wrong_prediction_is_answered_by_the_option_that_is_right(
     assert app.subheader[0].value == title
     assert right in app.warning[0].value
     assert any(one.value.startswith(wrong) for one in app.markdown)
-
-
-def test_a_spread_is_written_behind_its_bar_and_one_that_nobody_knows_is_not() -> None:
-    spread = np.array([0.5, np.nan])
-    picture = Bars(labels=["a", "b"], series={"BLEU": np.array([12.0, 9.0])}, number="BLEU", digits=1, spread=spread)
-    bar, written = bars(picture).data
-    assert list(bar.error_x.array) == [0.5, 0.0]
-    assert [text.strip() for text in written.text] == ["12.0 ± 0.5", "9.0"]
-    assert list(written.x) == [12.5, 9.0]
-
-
-def test_bars_and_curves_are_named_in_the_language_of_the_page() -> None:
-    english, chinese = said("Encoder self-attention"), "编码器自注意力"
-    values = np.array([0.5, 1.0])
-    with messages.speaking("zh"):
-        of_bars = bars(Bars(labels=[english, "▁of"], series={english: values}, number=english))
-        of_curves = curves(Curves(x=values, lines={english: values}, x_name=english, y_name=english))
-    assert list(of_bars.layout.yaxis.ticktext) == [chinese, "▁of"]
-    assert {of_bars.data[0].name, of_curves.data[0].name} == {chinese}
-    assert {figure.layout.xaxis.title.text for figure in (of_bars, of_curves)} == {chinese}
-    assert of_curves.layout.yaxis.title.text == chinese
-    assert chinese in of_bars.data[0].hovertemplate
-    assert chinese in of_curves.data[0].hovertemplate

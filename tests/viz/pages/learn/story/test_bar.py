@@ -14,11 +14,9 @@ from viz.pages.learn.lessons import data
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import filled_plainly, holds
 from viz.pages.learn.story.bar import story
-from viz.selection import url
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.choices import ModelChoice
-from viz.selection.selection import FIELDS, PAGES, Selection
-from viz.selection.url import to_params
+from viz.selection.selection import Selection
 from viz.text import messages
 
 STEPS = range(1, len(story().steps) + 1)
@@ -48,13 +46,6 @@ def test_the_shipped_model_bears_a_step_out_and_fills_it_in_every_language(
         assert text.count("**") in (2, 4)
 
 
-def test_a_step_is_seen_on_a_page_that_exists_with_choices_that_can_be() -> None:
-    for step in story().steps:
-        choices = step.shown["choices"]
-        assert choices[PAGES[step.shown["page"]].tab] in FIELDS[PAGES[step.shown["page"]].tab].options
-        assert all(FIELDS[name].can_be(value) for name, value in choices.items())
-
-
 def test_the_weight_that_is_told_is_that_of_the_finding_on_which_the_page_opens(app: AppTest) -> None:
     opened(app, story=1)
     ((shown, _),) = sent_to(app, "story_bar")
@@ -78,13 +69,6 @@ def test_the_bar_is_seen_on_its_own_tab_alone_and_never_presented(
     assert sent_to(app, "story_bar") == []
 
 
-def test_with_another_sentence_or_model_the_bar_offers_its_own(app: AppTest) -> None:
-    opened(app, story=99, text="The dog barked.", checkpoint="experiments/full")
-    ((shown, _),) = sent_to(app, "story_bar")
-    # The last step is about any sentence, but not about any model.
-    assert (shown["step"], shown["isSeen"], shown["model"]) == (len(story().steps), False, "en-de")
-
-
 def test_a_model_without_the_word_of_a_step_says_so(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     app = opened(app_of(), story=1)
@@ -98,9 +82,3 @@ def test_without_a_translator_there_is_no_story(folders: Path, tmp_path: Path, m
     app = opened(app_of(), story=2)
     assert sent_to(app, "story_bar") == []
     assert "story" not in app.query_params
-
-
-def test_the_step_is_in_the_address_and_not_in_a_pin() -> None:
-    told = Selection().changed(story=2)
-    assert to_params(told, "attention")["story"] == "2"
-    assert url.pin_of(told, "attention", {}) == url.pin_of(Selection(), "attention", {})

@@ -108,29 +108,6 @@ def test_without_scaling_the_story_says_by_how_much_and_compares() -> None:
     )
 
 
-def test_seven_steps_each_with_title_formula_and_sentence() -> None:
-    told = steps(origin_of())
-    assert len(told) == 7
-    assert all(step["title"] and step["formula"] and step["text"].endswith(".") for step in told)
-    # Lengths are those of the head's parts.
-    origin = origin_of(masked=False)
-    payload: dict[str, Any] = story(origin)
-    assert payload["lengths"] == pytest.approx(np.sqrt((origin.parts**2).sum(1)), rel=1e-4)
-    assert payload["otherLength"] == pytest.approx(2 * payload["lengths"][1], rel=1e-4)
-    assert payload["allLength"] == pytest.approx(np.sqrt((origin.parts.sum(0) ** 2).sum()), rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("scale", "title", "formula"),
-    [(0.5, "Divide by", "÷ 2, since √4 = 2"), (0.25, "Divide by", "÷ 4"), (1.0, "does not divide", "÷ 1")],
-)
-def test_the_division_is_told_with_what_the_model_divides_by(scale: float, title: str, formula: str) -> None:
-    origin = origin_of()
-    told = steps(replace(origin, real=replace(origin.real, scale=scale)))[2]
-    assert title in told["title"]
-    assert told["formula"].endswith(formula)
-
-
 def test_a_mask_that_hides_what_comes_first_is_a_window() -> None:
     for allowed, said in (
         ([False, True, True, False, False, False], "is a window"), ([False] * 6, "written after it"),

@@ -18,6 +18,7 @@ from model.checkpoint import save_checkpoint
 from model.nn.edits import SwitchOff
 from model.sources.source import Grid
 from model.tokenizer import Tokenizer
+from tests.often import often
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened, run_page
 from tests.viz.pages.any_model import MODELS
@@ -113,7 +114,7 @@ def test_the_picture_holds_the_traces_weights_lengths_and_candidates_and_a_way_o
     assert f"is divided by {8**0.5:.2f}" in next(stop["text"] for stop in stops if stop["at"] == 2)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "t5", "bert"])
+@pytest.mark.parametrize("name", often(["gpt2", "t5", "bert"], ("t5",)))
 def test_a_column_is_as_wide_after_the_last_layer_as_the_stream_that_its_last_part_makes(
     any_model: AppTest, name: str
 ) -> None:
@@ -265,14 +266,6 @@ def test_without_scaling_or_mask_both_rows_are_told_and_the_link_says_so(app: Ap
     assert min(row_of(app)["other"]["weights"]) > 0
 
 
-def test_the_spread_of_the_scores_is_measured(app: AppTest) -> None:
-    opened(app, "learn", depth="head", site="encoder.self", head="L1H1")
-    inputs = trace_of(app).attention("encoder.self", 0)
-    spread = float((inputs.query[0] @ inputs.key[0].T).std(correction=0))
-    said = " ".join(unlinked(caption.value) for caption in app.caption)
-    assert f"deviation of {spread:.2f} before and {spread / 8**0.5:.2f} after" in said
-
-
 def test_without_the_division_it_opens_on_the_row_that_changes_most_unless_a_row_was_chosen(app: AppTest) -> None:
     place = {"depth": "head", "scaled": "False", "site": "encoder.self", "head": "L2H3"}
     at = header_of(opened(app, "learn", **place))["at"]
@@ -285,13 +278,6 @@ def test_without_the_division_it_opens_on_the_row_that_changes_most_unless_a_row
     chosen = header_of(opened(app_of(**TAB), "learn", **place, token=other))["at"]
     assert chosen["row"] == other
     assert chosen["key"] == int(inputs.weights([2])[0, other].argmax())
-
-
-def test_it_opens_on_the_strongest_key_and_on_the_largest_product(app: AppTest) -> None:
-    header = header_of(opened(app, "learn", depth="number", site="decoder.self", head="L1H2", token=4))
-    key = int(np.argmax(header["row"]["real"]["weights"]))
-    assert header["at"]["key"] == key
-    assert header["at"]["dimension"] == int(np.argmax(np.abs(header["row"]["products"][key])))
 
 
 def test_additive_scores_are_told_by_their_own_formula(
@@ -385,14 +371,6 @@ def test_old_addresses_open_the_depth_that_they_meant(
     assert {name: at[name] for name in place} == place
 
 
-@pytest.mark.parametrize("wrong", [{"token": 999}, {"token": "x"}, {"head": "L99H1"}, {"depth": "no"}, {"walk": 99}])
-def test_what_an_address_names_wrongly_becomes_the_default(app: AppTest, wrong: dict[str, object]) -> None:
-    header = header_of(opened(app, "learn", **wrong))
-    at, trace = header["at"], trace_of(app)
-    assert at["row"] < len(trace.axis_tokens(at["site"])[0])
-    assert at["layer"] < trace.shapes[at["site"]][0]
-
-
 # ---- any model ----
 
 
@@ -408,7 +386,7 @@ def test_every_depth_opens_for_every_kind_of_model(any_model: AppTest, name: str
     assert header["row"] or header["noRow"]
 
 
-@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+@pytest.mark.parametrize("name", often(["bert", "gpt2", "t5"], ("gpt2",)))
 def test_a_token_of_a_library_model_is_followed_with_its_proof(any_model: AppTest, name: str) -> None:
     any_model.query_params.update(**TAB, depth="layer")
     app = opened_with(any_model, name, "learn")

@@ -15,8 +15,8 @@ from model.nn.edits import SwitchOff
 from model.nn.hooks import listen
 from tests.paths import ROOT
 from viz.access import models
-from viz.pages.learn.lessons.data import claims, parameters, positions, reasons, search, stream, training
-from viz.pages.learn.lessons.data.shipped import Shipped, is_most
+from viz.pages.learn.lessons.data import claims, positions, reasons, search, stream, training
+from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
 from viz.pictures.matrix_picture.component import MatrixData
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -80,11 +80,6 @@ def test_two_measures_are_compared_in_every_row_of_the_encoder(shipped: Shipped)
     for name, value in numbers.items():
         assert view.found[name] == pytest.approx(value), name
     assert (view.found["head"], view.found["verdict"]) == (f"L{layer + 1} H{head + 1}", "In some rows")
-
-
-@pytest.mark.parametrize(("part", "whole", "is_it"), [(2, 5, False), (3, 6, False), (3, 5, True), (4, 6, True)])
-def test_most_is_more_than_half(part: int, whole: int, is_it: bool) -> None:
-    assert is_most(part, whole) == is_it
 
 
 def test_bleu_is_the_mean_over_the_seeds_of_the_list(shipped: Shipped) -> None:
@@ -170,15 +165,6 @@ def test_the_loss_over_certainty_is_that_of_torch(shipped: Shipped, index: int) 
         assert values[index] == pytest.approx(float(expected))
 
 
-def test_dropout_zeroes_some_numbers_and_scales_the_others(shipped: Shipped) -> None:
-    picture = training.dropout(shipped, text=TEXT, word="animal", percent=10).picture
-    assert isinstance(picture, Bars)
-    before, after = picture.series.values()
-    kept = after != 0
-    assert 0 < (~kept).sum() < len(kept) / 2
-    assert after[kept] == pytest.approx(before[kept] / 0.9)
-
-
 def test_a_model_without_positions_reads_two_orders_of_the_same_words_alike(shipped: Shipped) -> None:
     texts = ("Mary loves Tom.", "Tom loves Mary.")
     views = [positions.backwards(shipped, text=text, presets=["no-positions"]).found for text in texts]
@@ -196,17 +182,6 @@ def test_log_probabilities_are_sums_over_the_tokens_and_a_score_divides_them_by_
     assert found["beam"] == shipped.translator.translate(PHARMACY, beam=4)
     length = len(shipped.trace(PHARMACY).steps)
     assert found["greedy_score"] == pytest.approx(float(found["greedy_log_prob"]) / ((5 + length) / 6) ** 0.6, rel=1e-5)
-
-
-def test_the_winner_of_the_beam_leads_from_the_step_that_is_named_and_not_before(shipped: Shipped) -> None:
-    text = "I can't go back there now."
-    shown, beam = search.living(shipped, text=text), shipped.translator.translate(text, beam=search.WIDTH)
-    leaders = [row[1].rpartition(" (")[0] for row in shown.picture.rows]  # type: ignore[union-attr]
-    leads = int(shown.found["leads"])
-    assert not beam.startswith(leaders[leads - 2])
-    assert all(beam.startswith(leader) for leader in leaders[leads - 1 :])
-    assert leaders[leads - 2].split()[-1] == shown.found["first"]
-    assert f"{leaders[leads - 2].rpartition(' ')[0]} {shown.found['winner']} " in beam
 
 
 def test_units_that_fire_are_those_above_zero(shipped: Shipped) -> None:
@@ -247,13 +222,6 @@ def test_a_lesson_names_heads_and_words_that_another_model_may_lack(shipped: Shi
         shipped.row(trace, "encoder.self", "whale")
 
 
-def test_a_norm_makes_every_spread_one(shipped: Shipped) -> None:
-    picture = stream.normed(shipped, text=TEXT, layer=1).picture
-    assert isinstance(picture, Bars)
-    assert picture.series["after the norm"] == pytest.approx(1.0, abs=1e-3)
-    assert picture.series["before the norm"].min() > 1.5
-
-
 def test_a_neighbour_has_the_cosine_of_the_two_rows(shipped: Shipped) -> None:
     matrix, tokens = shipped.translator.model.projection.weight.detach(), shipped.translator.all_tokens()
     found = stream.neighbours(shipped, word="street", other="water").found
@@ -262,11 +230,6 @@ def test_a_neighbour_has_the_cosine_of_the_two_rows(shipped: Shipped) -> None:
     assert found["other_cosine"] == pytest.approx(float(torch.cosine_similarity(rows[0], rows[2], dim=0)), abs=1e-5)
     own = stream.neighbours(shipped, word="street", other=str(found["nearest"])).found
     assert (own["other_rank"], own["verdict"]) == (1, "Yes, the nearest")
-
-
-def test_the_matrix_is_counted_once_among_all_parameters(shipped: Shipped) -> None:
-    found = parameters.counted(shipped).found
-    assert found["embedding"] == shipped.translator.model.projection.weight.numel()
 
 
 def test_a_word_without_a_piece_of_its_own_is_an_error_that_says_so(shipped: Shipped) -> None:

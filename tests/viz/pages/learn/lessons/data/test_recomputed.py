@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from model.analysis.layer_kinds import Kind
-from model.analysis.residual_stream.token_path import follow
 from viz.pages.learn.lessons.data import (
     by_hand,
     claims,
@@ -18,7 +17,6 @@ from viz.pages.learn.lessons.data import (
     positions,
     rows,
     search,
-    stream,
     three_kinds,
 )
 from viz.pages.learn.lessons.data.shipped import Shipped
@@ -26,7 +24,6 @@ from viz.pages.learn.lessons.pictures import Bars, Curves, LiveRow, Rows
 from viz.pictures.matrix_picture.component import MatrixData
 
 TEXT = "The animal didn't cross the street because it was too tired."
-TWIN = "The animal didn't cross the street because it was too wide."
 HEAD = "encoder.self 3 1"
 LAYERS, HEADS = 6, 8
 
@@ -74,15 +71,6 @@ def test_a_row_tells_its_largest_weights_and_how_far_it_spreads(shipped: Shipped
     assert isinstance(view.picture, Bars)
     assert view.picture.marked == own.argmax()
     np.testing.assert_allclose(next(iter(view.picture.series.values())), own, rtol=1e-4)
-
-
-def test_two_sentences_are_told_apart_by_the_words_that_differ(shipped: Shipped) -> None:
-    view = rows.two_rows(shipped, text=TEXT, other=TWIN, head=HEAD, word="it", other_word="it")
-    one, two = (weights_of(shipped, "encoder.self", text)[3, 1, token_at(shipped, "it", text)] for text in (TEXT, TWIN))
-    agree(view.found, of_row(one, names_of(shipped)) | prefixed("other", of_row(two, names_of(shipped, TWIN))))
-    assert isinstance(view.picture, Bars)
-    assert list(view.picture.series) == ["… tired", "… wide"]
-    assert [label for label in view.picture.labels if " / " in label] == ["▁tired / ▁wide"]
 
 
 def test_the_way_to_a_weight_is_recomputed_from_queries_and_keys(shipped: Shipped) -> None:
@@ -161,14 +149,6 @@ def test_without_the_mask_weight_lies_on_what_is_not_written_yet(shipped: Shippe
 # ---- heads and masks ----
 
 
-def test_a_heads_picture_says_what_lies_beside_its_diagonal(shipped: Shipped) -> None:
-    own = weights_of(shipped, "encoder.self")[3, 1]
-    agree(heads.opened(shipped, text=TEXT, head=HEAD).found, {
-        "rows": len(own), "keys": len(own), "previous": float(np.mean([own[i, i - 1] for i in range(1, len(own))])),
-        "next": float(np.mean([own[i, i + 1] for i in range(len(own) - 1)])), "same": float(own.diagonal().mean()),
-    })  # fmt: skip
-
-
 def test_a_link_is_the_largest_of_all_heads(shipped: Shipped) -> None:
     at, key = token_at(shipped, "it"), token_at(shipped, "animal")
     own = weights_of(shipped, "encoder.self")[:, :, at, key]
@@ -217,30 +197,6 @@ def test_a_causal_mask_leaves_each_row_what_comes_before_it(shipped: Shipped) ->
     assert isinstance(shown.picture, MatrixData)
     assert shown.picture.values.tolist() == np.tril(np.ones((size, size))).tolist()
     agree(positions.mask(shipped, text=TEXT, site="encoder.self").found, {"forbidden": 0, "seen_first": length})
-
-
-def test_what_is_written_is_read_one_row_later(shipped: Shipped) -> None:
-    picture = positions.shifted(shipped, text=TEXT).picture
-    assert isinstance(picture, Rows)
-    assert [row[0] for row in picture.rows] == [str(number) for number in range(1, len(picture.rows) + 1)]
-    assert all(before[2] == after[1] for before, after in pairwise(picture.rows))
-    agree(positions.shifted(shipped, text=TEXT).found, {
-        "first": "<s>", "first_written": str(picture.rows[0][2]), "last_written": "</s>", "differing": 0,
-        "positions": len(picture.rows),
-    })  # fmt: skip
-
-
-def test_padding_is_what_the_longest_sentence_has_more(shipped: Shipped) -> None:
-    texts = [TEXT, "Tom is late."]
-    lengths = [len(names_of(shipped, text)) for text in texts]
-    picture = positions.padding(shipped, texts=texts).picture
-    assert isinstance(picture, MatrixData)
-    assert picture.values.sum(-1).tolist() == lengths
-    assert (picture.values[:, : min(lengths)] == 1).all()
-    assert picture.row_tokens[0] == "The animal didn't cross …"
-    agree(positions.padding(shipped, texts=texts).found, {
-        "longest": max(lengths), "shortest": min(lengths), "padded": max(lengths) - min(lengths), "same": 2,
-    })  # fmt: skip
 
 
 # ---- search ----
@@ -317,6 +273,7 @@ def test_the_rows_of_the_beam_are_what_it_keeps_after_each_step(shipped: Shipped
     agree(view.found, {"width": 4, "leads": leads, "nodes": len(tree.nodes) - 1})
 
 
+@pytest.mark.long
 def test_beams_of_several_widths_and_penalties_are_those_of_the_translator(shipped: Shipped) -> None:
     widths, translator = [1, 2, 4], shipped.translator
     ends = [tree.winner for tree in (translator.beam_tree(TEXT, width, 0.6) for width in widths)]
@@ -447,29 +404,6 @@ def test_dot_products_of_positions_are_sums_of_cosines_of_their_distance(shipped
     for pair, line in zip((2, 40, 127), lines.values(), strict=True):
         np.testing.assert_allclose(line, np.sin(drawn.picture.x * 2 * math.pi / waves[pair]), atol=1e-5)
     assert drawn.picture.x.max() == pytest.approx(29, abs=1)
-
-
-def test_the_tokens_of_the_words_make_up_the_sentence(shipped: Shipped) -> None:
-    view = stream.tokens(shipped, text=TEXT)
-    assert isinstance(view.picture, Rows)
-    tokens = [token for _word, pieces, _ids in view.picture.rows for token in str(pieces).split(" · ")]
-    assert "".join(tokens).replace("▁", " ").strip() == f"{TEXT}</s>"
-    ids = [int(number) for _word, _pieces, ids in view.picture.rows for number in str(ids).split(", ")]
-    assert ids == [shipped.translator.tokenizer.token_id(token) for token in tokens]
-    assert (view.found["words"], view.found["tokens"]) == (len(TEXT.split()), len(tokens))
-
-
-def test_additions_are_measured_against_what_came_in(shipped: Shipped) -> None:
-    path = follow(shipped.translator, shipped.trace(TEXT), "encoder", token_at(shipped, "it"))
-    parts = [part for layer in path.layers for part in layer]
-    before, added = [float(part.before.norm()) for part in parts], [float(part.added.norm()) for part in parts]
-    ratios = [new / old for new, old in zip(added, before, strict=True)]
-    most = ratios.index(max(ratios))
-    agree(stream.additions(shipped, text=TEXT, word="it").found, {
-        "parts": 2 * LAYERS, "smaller": sum(ratio < 1 for ratio in ratios), "begin": before[0],
-        "share": float(np.mean(ratios)), "most_added": added[most], "most_before": before[most],
-        "attention": sum(added[0::2]), "feed_forward": sum(added[1::2]),
-    })  # fmt: skip
 
 
 # ---- by hand, and parameters ----
