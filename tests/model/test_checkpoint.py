@@ -35,14 +35,6 @@ def test_a_loaded_checkpoint_is_the_saved_model_in_16_bit(translator: Translator
     assert len(loaded.digest) == 64
 
 
-def test_two_loads_share_a_digest_and_other_content_has_another(folder: Path, tiny_checkpoints: Path) -> None:
-    first = Translator.load(folder).digest
-    assert first == Translator.load(tiny_checkpoints / "en-de").digest
-    (folder / "README.md").write_text("another card", encoding="utf-8")
-    write_manifest(folder)
-    assert Translator.load(folder).digest != first
-
-
 @pytest.mark.parametrize("name", ["config.json", WEIGHTS, "tokenizer.model", "README.md"])
 def test_a_changed_or_missing_file_is_named(folder: Path, name: str) -> None:
     path = folder / name

@@ -1,6 +1,5 @@
 """The command line: results on standard output, exit code 2 and one line for bad input."""
 
-import errno
 import json
 import os
 from io import BytesIO
@@ -262,15 +261,3 @@ def test_wrong_options_give_one_line_that_names_them_and_exit_code_2(
     (line,) = capsys.readouterr().err.splitlines()
     if len(arguments) == 3:
         assert f"argument {arguments[1]}: " in line
-
-
-def test_an_output_that_takes_nothing_is_said(
-    checkpoint: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(_: str) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr("sys.stdout.write", refuse)
-    assert main(["translate", "Tom.", "--checkpoint", checkpoint]) == 2
-    said = "python -m model: The output or a file cannot be used: no space left on device.\n"
-    assert capsys.readouterr().err == said

@@ -73,11 +73,6 @@ def test_what_is_written_is_read_again(architecture: str, earlier_configs: dict[
     assert read_config(config.to_json()) == config
 
 
-def test_a_transformer_names_no_architecture_and_is_read_as_before(config: TransformerConfig) -> None:
-    assert "architecture" not in json.loads(config.to_json())
-    assert read_config(config.to_json()) == config
-
-
 RECURRENT: dict[str, Any] = {"architecture": "recurrent", "vocab_size": 100, "d_model": 8}
 HOSTILE: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown kind": (

@@ -13,6 +13,7 @@ from tests.paths import ROOT
 
 PAGE = ROOT / ".github" / "docs" / "json.md"
 FILES = {
+    "text.txt": "Tom told me.\n",
     "pairs.tsv": "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)),
     "cases.tsv": "Tom told Anna that he was late.\the\tTom\tAnna\n",
     "twins.tsv": f"{SENTENCES[0]}\t{SENTENCES[0].replace('tired', 'old')}\n",
@@ -28,7 +29,7 @@ COMMANDS = {
     "reasons": ["--data", "twins.tsv"],
     "pronouns": ["--part", "dev", "--pairs", "1"],
     "copying": ["--sentences", "3"],
-    "atlas": ["--text", "pairs.tsv", "--out", "atlas.npz"],
+    "atlas": ["--text", "text.txt", "--out", "atlas.npz"],
     "compare": ["MODEL", "MODEL", "--text", "pairs.tsv"],
     "claims": ["--size", "64", "--width", "8"],
     "train": ["--data", "pairs.tsv", "--dev", "pairs.tsv", "--run", "run", "--out", "out", "--steps", "1", *TINY],
@@ -77,6 +78,7 @@ def test_a_command_prints_its_version_and_the_fields_of_the_page(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("model.analysis.layer_kinds.WIDEST", 16)
     for name, text in FILES.items():
         Path(name).write_text(text, encoding="utf-8")
     checkpoint = str(tiny_checkpoints / "en-de")

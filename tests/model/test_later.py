@@ -5,8 +5,6 @@ import sys
 
 import pytest
 
-from model import Translator, interruption
-from model.errors import CancelledError
 from tests.paths import ROOT
 
 WITHOUT_TORCH = ("decoding.cost", "training_record")
@@ -23,17 +21,3 @@ def test_nothing_is_imported_before_it_is_needed(module: str, asked: str, found:
     program = f"import sys, {module}; print({asked})"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() == found
-
-
-def test_a_translation_ends_at_the_pass_at_which_it_is_asked_to(translator: Translator) -> None:
-    passes = 0
-
-    def check() -> None:
-        nonlocal passes
-        passes += 1
-        if passes == 3:
-            raise CancelledError
-
-    with pytest.raises(CancelledError), interruption.interruptible(check):
-        translator.translate("The cat sat on the mat.")
-    assert passes == 3

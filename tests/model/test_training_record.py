@@ -32,11 +32,6 @@ def lines(*entries: Mapping[str, object]) -> str:
 # ---- what is there is read ----
 
 
-@pytest.mark.parametrize("name", READERS)
-def test_an_absent_file_is_none(tmp_path: Path, name: str) -> None:
-    assert READERS[name](tmp_path) is None
-
-
 def test_training_data_and_settings_come_as_they_stand(tmp_path: Path) -> None:
     training = read_training(written(tmp_path, TRAINING, {**GOOD_TRAINING, "note": "from scratch"}))
     assert training is not None
@@ -44,31 +39,6 @@ def test_training_data_and_settings_come_as_they_stand(tmp_path: Path) -> None:
     assert (data.name, data.pairs, data.weight, data.what, data.licence) == tuple(DATA.values())
     assert training.settings == (("steps", 40), ("bf16", True), ("decay", "linear"))
     assert (training.dev_limit, training.note) == (20, "from scratch")
-
-
-def test_of_a_step_that_was_logged_twice_the_last_entry_counts(tmp_path: Path) -> None:
-    log = read_log(
-        written(
-            tmp_path,
-            LOG,
-            lines(
-                {"step": 50, "learning_rate": 1e-4, "loss": 5.0, "tokens_per_second": 900},
-                {"step": 100, "learning_rate": 2e-4, "loss": 4.0},
-                {"step": 100, "learning_rate": 2e-4, "bleu_a": 1.0, "bleu_b": 0},
-                {"step": 150, "learning_rate": 3e-4, "loss": 9.0},
-                # Killed and resumed from step 50.
-                {"step": 100, "learning_rate": 2e-4, "loss": 4.5},
-                {"step": 100, "learning_rate": 2e-4, "bleu_a": 1.5, "bleu_b": 0.5},
-            ),
-        )
-    )
-    assert log is not None
-    assert (log.loss.steps, log.loss.values) == ((50, 100, 150), (5.0, 4.5, 9.0))
-    assert log.learning_rate.steps == (50, 100, 150)
-    assert [(curve.name, curve.steps, curve.values) for curve in log.bleu] == [
-        ("a", (100,), (1.5,)),
-        ("b", (100,), (0.5,)),
-    ]
 
 
 def test_a_result_with_bleu_is_a_score_and_any_other_is_flattened(tmp_path: Path) -> None:
@@ -161,12 +131,4 @@ def test_a_file_that_the_manifest_does_not_list_is_refused(tmp_path: Path, name:
     write_manifest(tmp_path)
     (tmp_path / name).write_text("{}", encoding="utf-8")
     with pytest.raises(CheckpointError, match=f"{name} cannot be shown: it is not the file that manifest.json lists"):
-        READERS[name](tmp_path)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(b"\xff\xfe")
-    write_manifest(tmp_path)
-    with pytest.raises(CheckpointError, match="not UTF-8"):
         READERS[name](tmp_path)

@@ -1,13 +1,12 @@
 """Words and pieces are joined by characters, whatever the pieces look like; words of Chinese and Japanese."""
 
 import pytest
-import torch
 
 from model.errors import DataError
 from model.tokenizer import Tokenizer
 from model.trace.axes import whole_words
 from model.unspaced import begins_word
-from model.words import attention_between_words, find_words, pieces_of_words, word_spans
+from model.words import find_words, pieces_of_words, word_spans
 from tests.conftest import SENTENCES
 
 
@@ -38,12 +37,6 @@ def test_tokens_are_found_in_their_sentence() -> None:
 def test_tokens_of_another_sentence_are_said(tokens: list[str]) -> None:
     with pytest.raises(DataError, match="expected the token"):
         find_words("a b", tokens)
-
-
-def test_attention_to_a_split_word_adds_up_and_from_it_is_averaged() -> None:
-    weights = torch.tensor([[[0.1, 0.2, 0.7], [0.3, 0.4, 0.3], [0.5, 0.5, 0.0]]])
-    between = attention_between_words(weights, [[0, 1], [2], []], [[0], [1, 2], []])
-    torch.testing.assert_close(between, torch.tensor([[[0.2, 0.8, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]]))
 
 
 def in_bytes(text: str) -> list[str]:

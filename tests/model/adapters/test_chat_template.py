@@ -1,6 +1,7 @@
 """A text read as a chat: the library's own tokens, whose each is; templates of unknown origin run under limits."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -162,9 +163,15 @@ def chat_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
     return folder
 
 
+@pytest.fixture(scope="module")
+def chats(chat_folder: Callable[[str], Path]) -> Callable[[str], ChatWriter]:
+    """Name of a form → the model behind its template."""
+    return cache(lambda form: as_chat(open_reader(chat_folder(form))))
+
+
 @pytest.fixture
-def marked_chat(chat_folder: Callable[[str], Path]) -> ChatWriter:
-    return as_chat(open_reader(chat_folder("marked")))
+def marked_chat(chats: Callable[[str], ChatWriter]) -> ChatWriter:
+    return chats("marked")
 
 
 def text_of(chat: ChatWriter, text: str, role: str) -> str:
@@ -176,15 +183,17 @@ def text_of(chat: ChatWriter, text: str, role: str) -> str:
 
 @pytest.mark.parametrize("talk", [*TALKS.values(), WITH_SYSTEM], ids=[*TALKS, "system"])
 @pytest.mark.parametrize("form", FORMS)
-def test_tokens_are_those_of_the_librarys_own_call(chat_folder: Callable[[str], Path], form: str, talk: str) -> None:
+def test_tokens_are_those_of_the_librarys_own_call(
+    chat_folder: Callable[[str], Path], chats: Callable[[str], ChatWriter], form: str, talk: str
+) -> None:
     if form == "trimmed" and talk is WITH_SYSTEM:
         pytest.skip("this template refuses a system's message")
-    folder, messages = chat_folder(form), read_messages(talk)
+    messages = read_messages(talk)
     goes_on = messages[-1].role == "assistant"
-    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(chat_folder(form))
     options = {"add_generation_prompt": not goes_on, "continue_final_message": goes_on, "return_dict": False}
     expected = tokenizer.apply_chat_template(as_fields(messages), **options)
-    assert list(as_chat(open_reader(folder)).source(talk).ids) == expected
+    assert list(chats(form).source(talk).ids) == expected
 
 
 @pytest.mark.parametrize(
@@ -197,9 +206,9 @@ def test_tokens_are_those_of_the_librarys_own_call(chat_folder: Callable[[str], 
     ],
 )
 def test_each_token_has_the_role_of_its_message(
-    chat_folder: Callable[[str], Path], form: str, system: str, user: str, assistant: str
+    chats: Callable[[str], ChatWriter], form: str, system: str, user: str, assistant: str
 ) -> None:
-    chat = as_chat(open_reader(chat_folder(form)))
+    chat = chats(form)
     assert text_of(chat, WITH_SYSTEM, "system") == system
     assert text_of(chat, WITH_SYSTEM, "user") == user
     assert text_of(chat, WITH_SYSTEM, "assistant") == assistant
@@ -251,12 +260,12 @@ def test_a_word_of_the_typed_text_is_found_behind_the_template(marked_chat: Chat
     assert places[1][0] <= offsets[link.key][0] < places[1][1]
 
 
-def test_a_template_that_refuses_says_what_it_says(chat_folder: Callable[[str], Path]) -> None:
-    chat = as_chat(open_reader(chat_folder("trimmed")))
+def test_a_template_that_refuses_says_what_it_says(chats: Callable[[str], ChatWriter]) -> None:
+    chat = chats("trimmed")
     with pytest.raises(InputTextError, match=r"“System role not supported”.*As a chat"):
         chat.source(WITH_SYSTEM)
     with pytest.raises(InputTextError, match=r"Roles must take turns"):
-        as_chat(open_reader(chat_folder("brackets"))).source("user: a\nuser: b")
+        chats("brackets").source("user: a\nuser: b")
 
 
 def test_a_model_without_a_template_or_another_kind_is_refused(opened: Callable[[str], Any]) -> None:

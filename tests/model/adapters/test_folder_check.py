@@ -41,7 +41,7 @@ class Evil:
 def test_pickled_weights_are_read_as_plain_tensors_or_not_at_all(
     bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A process of its own takes seconds; a MarianMT model is read by one (`test_marian_folder`).
+    # A process of its own takes seconds; a GGUF file is read by one (`test_gguf`).
     monkeypatch.setattr(other_weights, "answer_of", lambda _, files, **__: answered(weights_process.answer_to, *files))
     expected = open_reader(bert).trace("the animal").weights("encoder.self", 1)
     weights = bert / "model.safetensors"

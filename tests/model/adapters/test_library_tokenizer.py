@@ -19,6 +19,7 @@ from model.trace.axes import whole_words
 from tests.conftest import SENTENCES
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import save_tokenizer
+from tests.often import often
 
 TEXT = "The animal didn't cross the street."
 WORDS = ("The", "animal", "didn't", "cross", "the", "street.")
@@ -110,7 +111,7 @@ CHOSEN = {
 }
 
 
-@pytest.fixture(scope="module", params=CHOSEN)
+@pytest.fixture(scope="module", params=often(CHOSEN, ("nllb", "mbart")))
 def translator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, TextWriter, Any]:
     """The kind, the model that was opened, and the library's tokenizer of its folder."""
     kind = request.param

@@ -101,20 +101,6 @@ def test_bytes_that_are_no_picture_are_refused(reader: ImageReader, shape: tuple
         reader.trace_picture(np.zeros(shape, dtype=np.uint8))
 
 
-def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Image.fromarray(PIXELS).save(tmp_path / "cat.png")
-    size = (tmp_path / "cat.png").stat().st_size
-    with (tmp_path / "huge.png").open("wb") as file:
-        file.truncate((64 << 20) + 1)
-    with pytest.raises(InputTextError, match="more than 64 MB"):
-        picture_file.open_picture(tmp_path / "huge.png")
-    monkeypatch.setattr(picture_file, "LARGEST_FILE", size)
-    assert picture_file.open_picture(tmp_path / "cat.png").size == (70, 50)
-    monkeypatch.setattr(picture_file, "LARGEST_FILE", size - 1)
-    with pytest.raises(InputTextError, match="more than"):
-        picture_file.open_picture(tmp_path / "cat.png")
-
-
 def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path) -> None:
     (tmp_path / "x.png").write_bytes(b"<svg onload=alert(1)>")
     for text, words in (

@@ -12,7 +12,6 @@ import torch
 import transformers
 from PIL import Image
 
-from model import SwitchOff
 from model.adapters.image_reader import PictureWriter
 from model.adapters.inspect_folder import folder_with_model, reads_in
 from model.adapters.model_class import class_of
@@ -25,14 +24,12 @@ from model.opening import open_reader
 from model.sources.picture_file import PartlyHidden
 from model.sources.source import PictureSource
 from tests.model.adapters import picture_zoo
+from tests.model.adapters.writing import EAGER, check_parts_add_up, check_steps_and_edits
+from tests.often import often
 
-EAGER = {
-    "encoder.self": "encoder_attentions",
-    "decoder.self": "decoder_attentions",
-    "decoder.cross": "cross_attentions",
-}
 #: One of each way to reach a model's two halves; that the others write alike takes their openings and beams again.
-WRITE_SOON = ("vit-bert", "pix2struct", "blip")
+#: Two models joined, and one that is made of its own classes.
+KINDS = often(picture_zoo.SAVED, ("vit-bert", "blip"))
 Folder = Callable[[str], Path]
 Looking = Callable[[str], PictureWriter]
 
@@ -79,7 +76,7 @@ def eager_attentions(model: Any, given: dict[str, torch.Tensor], ids: torch.Tens
     return {site: whole[name] for site, name in EAGER.items()}, whole.encoder_last_hidden_state.size(1)
 
 
-@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+@pytest.mark.parametrize("kind", KINDS)
 def test_attentions_are_those_of_the_eager_model(pictures: Folder, looking: Looking, kind: str) -> None:
     trace = looking(kind).trace("", extras={"hook_head_output"})
     model, given = eager(pictures(kind))
@@ -97,9 +94,7 @@ def test_attentions_are_those_of_the_eager_model(pictures: Folder, looking: Look
     assert trace.special_tokens >= trace.source.special
 
 
-@pytest.mark.parametrize(
-    "kind", [kind if kind in WRITE_SOON else pytest.param(kind, marks=pytest.mark.long) for kind in picture_zoo.SAVED]
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_written_is_what_generate_writes(pictures: Folder, looking: Looking, kind: str) -> None:
     reader = looking(kind)
     session = reader.decode("")
@@ -115,29 +110,9 @@ def test_what_is_written_is_what_generate_writes(pictures: Folder, looking: Look
     assert len(reader.sample("", n=2, seed=3)) == 2
 
 
-@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+@pytest.mark.parametrize("kind", KINDS)
 def test_steps_back_branches_targets_and_edits_are_as_of_any_writer(looking: Looking, kind: str) -> None:
-    reader = looking(kind)
-    session = reader.decode("")
-    while not session.finished and len(session.steps) < 4:
-        session.step()
-    first = session.steps[-1]
-    session.back()
-    branch = session.branch()
-    assert branch.step().token_id == first.token_id
-    assert branch.steps[-1].log_prob == pytest.approx(first.log_prob, abs=1e-4)
-    trace = branch.trace()
-    forced = reader.trace_tokens("", branch.written_ids)
-    torch.testing.assert_close(forced.weights("decoder.cross", 1), trace.weights("decoder.cross", 1))
-    given = reader.trace("", "it was tired")
-    assert given.translation.strip() == "it was tired"
-    off = reader.trace("", "it was tired", edits=[SwitchOff("decoder.cross", layer=0, head=1)])
-    assert not off.weights("decoder.cross", 0, heads=[1]).any()
-    assert not torch.equal(off.weights("decoder.cross", 1), given.weights("decoder.cross", 1))
-    if reader.abilities.has("logit lens"):
-        assert reader.logit_lens(given).tokens[-1][-1][0] == given.predicted_tokens[-1]
-    with torch.inference_mode():
-        assert reader.log_odds([reader.word_choice("", "animal", "street")]).shape == (1, 1)
+    check_steps_and_edits(looking(kind))
 
 
 def test_a_picture_is_the_same_however_it_is_given(looking: Looking, pictures: Folder, tmp_path: Path) -> None:
@@ -156,7 +131,7 @@ def test_a_picture_is_the_same_however_it_is_given(looking: Looking, pictures: F
         blind.decode("")
 
 
-@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_folder_says_that_it_reads_pictures_and_opens_whole(pictures: Folder, looking: Looking, kind: str) -> None:
     assert reads_in(pictures(kind)) == "picture"
     assert folder_with_model(str(pictures(kind))) == pictures(kind)
@@ -167,22 +142,13 @@ def test_a_folder_says_that_it_reads_pictures_and_opens_whole(pictures: Folder, 
     assert not whole.not_run
 
 
-@pytest.mark.parametrize("kind", picture_zoo.SAVED)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_parts_of_both_stacks_add_up_to_scores(looking: Looking, kind: str) -> None:
     reader = looking(kind)
     if kind in picture_zoo.UNSPLIT:
         assert "reasons" in reader.abilities.lacks
         return
-    assert reader.abilities.has("reasons")
-    trace = reader.trace("", "it was tired")
-    for site in trace.sites:
-        layer, rows = trace.layers_of(site) - 1, len(trace.axis_tokens(site)[0])
-        asked = Question(site=site, layer=layer, head=1, row=rows - 1, key=1, rival=0)
-        reason = explain(reader.parts, trace, asked)
-        scores = trace.scores(site, layer, [1], [rows - 1])[0, 0]
-        expected = float(scores[1] - scores[0])
-        for side in (reason.query, reason.keys):
-            assert sum(side.shares().values()) == pytest.approx(expected, abs=1e-5 * max(1, abs(expected)))
+    check_parts_add_up(reader)
 
 
 def test_a_memory_that_is_brought_to_another_width_is_split_as_in_float64(pictures: Folder, looking: Looking) -> None:

@@ -21,13 +21,10 @@ from model.analysis.reasons.without import Product, products
 from model.errors import InputTextError, TraceError
 from model.opening import open_reader
 from tests.model.adapters import speech_zoo
+from tests.model.adapters.writing import EAGER, check_parts_add_up, check_steps_and_edits
 from tests.model.adapters.zoo import refused, set_config
+from tests.often import often
 
-EAGER = {
-    "encoder.self": "encoder_attentions",
-    "decoder.self": "decoder_attentions",
-    "decoder.cross": "cross_attentions",
-}
 Folder = Callable[[str], Path]
 
 
@@ -59,7 +56,7 @@ def eager(folder: Path) -> tuple[Any, dict[str, torch.Tensor]]:
     return model, {model.main_input_name: made[model.main_input_name]}
 
 
-@pytest.mark.parametrize("kind", speech_zoo.WRITERS)
+@pytest.mark.parametrize("kind", often(speech_zoo.WRITERS, ("whisper", "moonshine")))
 def test_the_three_attentions_are_those_of_the_eager_model(
     speech: Folder, heard: Callable[[str], SpeechReader], kind: str
 ) -> None:
@@ -141,35 +138,15 @@ def test_one_that_hears_english_alone_is_told_less(tmp_path: Path) -> None:
     assert list(session.target_ids) == found[0].tolist()
 
 
-@pytest.mark.parametrize("kind", speech_zoo.WRITERS)
+@pytest.mark.parametrize("kind", often(speech_zoo.WRITERS, ("whisper", "moonshine")))
 def test_steps_back_branches_targets_and_edits_are_as_of_any_writer(
     heard: Callable[[str], SpeechReader], kind: str
 ) -> None:
-    reader = heard(kind)
-    session = reader.decode("")
-    while not session.finished and len(session.steps) < 4:
-        session.step()
-    first = session.steps[-1]
-    session.back()
-    branch = session.branch()
-    assert branch.step().token_id == first.token_id
-    assert branch.steps[-1].log_prob == pytest.approx(first.log_prob, abs=1e-4)
+    branch = check_steps_and_edits(heard(kind))
     trace = branch.trace()
     assert [step.token_id for step in trace.steps] == list(branch.written_ids)
     assert trace.rows_before == len(branch.prompt_ids) - 1
     assert trace.row_tokens("decoder.cross")[trace.rows_before :] == tuple(step.token for step in trace.steps)
-    forced = reader.trace_tokens("", branch.written_ids)
-    torch.testing.assert_close(forced.weights("decoder.cross", 1), trace.weights("decoder.cross", 1))
-    given = reader.trace("", "it was tired")
-    assert given.translation.strip() == "it was tired"
-    assert given.target_ids[: len(branch.prompt_ids)] == branch.prompt_ids
-    off = reader.trace("", "it was tired", edits=[SwitchOff("decoder.cross", layer=0, head=1)])
-    assert not off.weights("decoder.cross", 0, heads=[1]).any()
-    assert not torch.equal(off.weights("decoder.cross", 1), given.weights("decoder.cross", 1))
-    lens = reader.logit_lens(given)
-    assert lens.tokens[-1][-1][0] == given.predicted_tokens[-1]
-    choice = reader.word_choice("", "animal", "street")
-    assert reader.log_odds([choice]).shape == (1, 1)
 
 
 def test_a_sound_is_the_same_however_it_is_given(heard: Callable[[str], SpeechReader], tmp_path: Path) -> None:
@@ -208,7 +185,7 @@ def test_models_that_are_told_nothing_write_what_generate_writes(
     assert heard(kind).offered.writes == ()
 
 
-@pytest.mark.parametrize("kind", speech_zoo.ENCODERS)
+@pytest.mark.parametrize("kind", often(speech_zoo.ENCODERS, ("wav2vec2",)))
 def test_encoders_alone_show_the_attention_of_the_eager_model(speech: Folder, kind: str) -> None:
     reader = open_reader(speech(kind), "cpu")
     assert isinstance(reader, SoundReader)
@@ -247,17 +224,7 @@ def test_frames_are_called_by_their_times(heard: Callable[[str], SpeechReader], 
 
 @pytest.mark.parametrize("kind", ["whisper", "speech_to_text"])
 def test_the_parts_of_both_stacks_add_up_to_scores(heard: Callable[[str], SpeechReader], kind: str) -> None:
-    reader = heard(kind)
-    assert reader.abilities.has("reasons")
-    trace = reader.trace("", "it was tired")
-    for site in trace.sites:
-        layer, rows = trace.layers_of(site) - 1, len(trace.axis_tokens(site)[0])
-        asked = Question(site=site, layer=layer, head=1, row=rows - 1, key=1, rival=0)
-        reason = explain(reader.parts, trace, asked)
-        scores = trace.scores(site, layer, [1], [rows - 1])[0, 0]
-        expected = float(scores[1] - scores[0])
-        for side in (reason.query, reason.keys):
-            assert sum(side.shares(through_networks=False).values()) == pytest.approx(expected, abs=1e-3)
+    check_parts_add_up(heard(kind))
 
 
 def test_a_trail_reads_spans_of_time_whose_shares_are_those_of_their_frames(

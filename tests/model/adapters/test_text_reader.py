@@ -24,7 +24,7 @@ SITES = {
 }
 
 
-@pytest.mark.parametrize("model_type", [*HEARD, "bloom", "mpnet"])
+@pytest.mark.parametrize("model_type", ["bert", "gpt2", "mistral", "t5", "m2m_100", "mpnet"])
 def test_a_trace_has_the_sites_tokens_and_shapes_of_its_model(
     opened: Callable[[str], TextReader], model_type: str
 ) -> None:

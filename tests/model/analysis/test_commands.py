@@ -72,16 +72,3 @@ def test_coreference_prints_one_json_object(
     assert {layer: list(heads) for layer, heads in kept["heads"].items()} == {key: [*"0123"] for key in "01"}
     assert kept["heads"]["1"]["2"] == of_encoder[6]["accuracy"]
     assert condensed({"heads": {"0": {"0": 0.5}}}) == {"heads": {"0": {"0": 0.5}}}
-
-
-def test_without_json_a_table_has_a_line_per_layer(
-    checkpoint: list[str], gold: str, pronouns: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["align", "--data", gold, *checkpoint]) == 0
-    table = capsys.readouterr().out
-    assert "gold.set: 2 rows, 0 skipped; 6 sure links, 8 predicted" in table
-    assert table.count("layer  head 1   head 2   head 3   head 4   averaged") == table.count("Best head: layer") == 2
-    assert main(["coreference", "--data", pronouns, *checkpoint]) == 0
-    table = capsys.readouterr().out
-    assert "skipped 1: does not have exactly one antecedent" in table
-    assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdecimal()] == ["1", "2"]

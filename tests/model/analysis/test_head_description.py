@@ -13,7 +13,7 @@ from model.analysis.corpus import CorpusSentence
 from model.analysis.head_circuits import head_circuits
 from model.analysis.head_description import file, measure
 from model.analysis.head_description.cells import KINDS, words_of
-from model.analysis.head_description.corpora import FIRST, LANGUAGES, corpus_for, default_corpus
+from model.analysis.head_description.corpora import FIRST, corpus_for, default_corpus
 from model.analysis.head_description.describe import HeadDescription, describe_heads
 from model.analysis.head_description.measure import Measured, SiteSums, measure_heads, measure_in_stages, row_values
 from model.analysis.head_description.writing import cost, promoted
@@ -183,14 +183,6 @@ def test_a_head_that_rests_is_said_to(described: dict[str, list[HeadDescription]
     assert (found.kind, found.main) == ("too little", None)
 
 
-def test_rules_hold_after_the_first_texts(translator: Translator, described: dict[str, list[HeadDescription]]) -> None:
-    stages = list(measure_in_stages(translator, default_corpus("en"), read=planted))
-    assert [stage.given for stage in stages] == [FIRST, 200]
-    early = describe_heads(stages[0])
-    rules = [(early[of.head].main, of.main) for of_site in described.values() for of in of_site if of.kind == "rule"]
-    assert all(first is not None and last is not None and first.metric == last.metric for first, last in rules)
-
-
 def test_a_metric_of_a_text_is_that_of_its_rows(measured: Measured) -> None:
     texts = [sentence.text for sentence in default_corpus("en")]
     for number, trace in planted(default_corpus("en")[:5]):
@@ -240,20 +232,6 @@ def test_what_is_kept_is_what_was_measured(measured: Measured, translator: Trans
     assert file.kept(tmp_path, measured.model, measured.corpus) is None
     with pytest.raises(DataError, match="damaged"):
         file.load_measured(path)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_our_texts_are_many_mixed_and_all_different(language: str) -> None:
-    texts = [text for text, _target in default_corpus(language)]
-    assert len(texts) >= 200
-    assert len({text.casefold() for text in texts}) == len(texts)
-    words = [len(word_spans(text)) for text in texts]
-    for some in (words[:FIRST], words):
-        assert min(some) <= 5
-        assert max(some) >= 40
-        assert np.quantile(some, 0.25) < 15 < np.quantile(some, 0.75)
-    for sign in ("?？", '"“»', "0123456789", ":：", ";；"):
-        assert any(set(sign) & set(text) for text in texts[:FIRST])
 
 
 def test_a_model_is_read_in_its_language(translator: Translator) -> None:

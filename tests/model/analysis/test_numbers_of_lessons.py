@@ -9,15 +9,13 @@ from torch.nn.functional import cross_entropy
 
 from model import Transformer, Translator
 from model.analysis import pooling
-from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared
+from model.analysis.embedding_space import embedding_space, is_shared
 from model.analysis.label_smoothing import smoothed_target, step_loss
 from model.analysis.measured_cost import check_memory, fitted_exponent, measure
 from model.errors import DataError
 from model.training_record import LANGUAGES
 
-TOKENS = ("<s>", "▁up", "▁down", "▁left", "▁far", "up")
 POINTS = torch.tensor([[0.0, 1.0], [0.0, 1.0], [0.0, -2.0], [-1.0, 0.1], [0.0, 3.0], [1.0, 1.0]])
-SPACE = EmbeddingSpace(TOKENS, POINTS / POINTS.norm(dim=1, keepdim=True), POINTS.norm(dim=1), frozenset({0}))
 
 
 def test_neighbours_are_ranked_by_torchs_cosine_without_the_token_itself(translator: Translator) -> None:
@@ -29,16 +27,6 @@ def test_neighbours_are_ranked_by_torchs_cosine_without_the_token_itself(transla
     found = space.neighbours(40, 10)
     assert [one.token_id for one in found] == best.indices.tolist()
     torch.testing.assert_close(torch.tensor([one.cosine for one in found]), best.values)
-
-
-def test_special_tokens_are_nobodys_neighbours() -> None:
-    assert [one.token for one in SPACE.neighbours(1, 10)] == ["▁far", "up", "▁left", "▁down"]
-
-
-def test_a_word_is_found_as_a_piece_that_begins_a_word_first() -> None:
-    assert SPACE.find("up") == 1
-    assert SPACE.find("▁far") == 4
-    assert SPACE.find("king") is None
 
 
 def test_separate_embeddings_are_those_of_their_stack(translator: Translator) -> None:

@@ -67,13 +67,6 @@ def test_every_token_is_drawn_as_often_as_its_probability_says() -> None:
     assert len(counts) == 9
 
 
-def test_no_token_without_probability_is_drawn_at_either_end() -> None:
-    log_probs = torch.tensor([[-math.inf, math.log(0.3), -math.inf, math.log(0.7), -math.inf]])
-    assert draw_tokens(log_probs, [0.0]).tolist() == [1]
-    assert draw_tokens(log_probs, [1 - 2**-52]).tolist() == [3]
-    assert draw_tokens(torch.tensor([[0.5, 0.5], [0.3, 0.7]]).log(), [0.6, 0.2]).tolist() == [1, 0]
-
-
 def test_numbers_are_even_and_differ_with_seed_sample_and_step() -> None:
     numbers = [Draws(seed=seed, sample=i).uniform(step) for seed in range(10) for i in range(10) for step in range(40)]
     assert len(set(numbers)) == len(numbers) == 4000

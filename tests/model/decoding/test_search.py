@@ -120,7 +120,7 @@ def test_beam_one_is_greedy(translator: Translator, short_limit: None, text: str
     assert beam_search(translator.model, source, None, beam=1)[0][0].token_ids == greedy
 
 
-@pytest.mark.parametrize("beam", [1, 2, 4, 5])
+@pytest.mark.parametrize("beam", [1, 3])
 def test_beam_search_of_a_ragged_batch_is_what_its_definition_gives_for_each_sentence(
     translator: Translator, ending: Transformer, sources: list[list[int]], short_limit: None, beam: int
 ) -> None:

@@ -127,13 +127,6 @@ def test_an_image_of_any_mode_is_the_same_picture_grey_where_it_has_no_colours(m
     assert np.abs(corners(as_image(image)) - np.array([0, 255])[None, :, None]).max() <= 2
 
 
-def test_grey_of_16_bits_keeps_its_steps() -> None:
-    rows = np.tile(np.arange(0, 65_536, 1_024, dtype=">u2"), (20, 1))
-    content = png(64, 20, 16, 0, b"".join(b"\0" + row.tobytes() for row in rows))
-    line = np.asarray(picture_of(content, "a.png"))[3, :, 0].astype(int)
-    assert np.abs(line - rows[0].astype(int) / 257).max() <= 1
-
-
 def read(content: bytes) -> Image.Image | str:
     """The picture of a file called "a.png", or what is said of it."""
     try:
@@ -210,12 +203,6 @@ def test_what_is_no_picture_or_beyond_the_limits_is_refused_in_a_sentence(name: 
     made, said = REFUSED[name]
     with pytest.raises(InputTextError, match=said):
         picture_of(made(), "a.png", 1_024)
-
-
-def test_one_pixel_is_a_picture_and_where_a_damaged_note_says_nothing_it_stays_as_it_is() -> None:
-    assert picture_of(saved(Image.new("RGB", (1, 1), "red"), "PNG"), "a.png").getpixel((0, 0)) == (255, 0, 0)
-    noted = turned(6).replace(b"Exif\0\0MM\0*", b"Exif\0\0MM\0\xff")
-    assert picture_of(noted, "a.jpg").size == (HEIGHT, WIDTH)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.5, 255.0])

@@ -17,7 +17,7 @@ from model import Translator
 from model.errors import TraceError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
 from model.sources.source import SoundSource, Waveform
-from model.trace.file import expected_bytes, load_trace, save_trace, weight_arrays, weight_bytes, write_trace
+from model.trace.file import load_trace, save_trace, write_trace
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 
@@ -199,12 +199,3 @@ def test_a_header_that_speaks_of_more_memory_than_there_is_is_said_in_a_sentence
         archive.writestr("trace.json.npy", content.getvalue())
     with pytest.raises(TraceError, match=r"bad\.npz"):
         load_trace(tmp_path / "bad.npz")
-
-
-def test_the_size_is_known_before_the_file_is_made(translator: Translator) -> None:
-    trace = translator.trace(SENTENCES[0])
-    file = BytesIO()
-    write_trace(trace, file, weight_arrays(trace))
-    with np.load(BytesIO(file.getvalue())) as arrays:
-        numbers = sum(array.nbytes for name, array in arrays.items() if "/" in name and "padding" not in name)
-    assert expected_bytes(trace) + weight_bytes(trace) == numbers

@@ -9,8 +9,8 @@ from model.training.pronouns import HELD_OUT, HeldOut, PronounPair, held_out_twi
 
 @pytest.fixture(scope="session")
 def training() -> list[PronounPair]:
-    """Sentences of the curriculum; what holds for all of them is shown on a sixteenth of what a model is trained on."""
-    return training_pairs(PRONOUN_PAIRS // 16, seed=1)
+    """Sentences of the curriculum; what holds for all of them is shown on a part of what a model is trained on."""
+    return training_pairs(PRONOUN_PAIRS // 32, seed=1)
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from model.training.film import Film, frame_steps, load_film, save_film
 from model.training.film_recorder import SENTENCES, FilmRecorder
 from model.training.loop import TrainingRun
 from tests.model.training.test_loop import CPU, PAIRS, SETTINGS
+from tests.often import often
 
 SHORT = replace(SETTINGS, steps=4, save_every=2)
 
@@ -157,7 +158,7 @@ def test_a_file_that_is_no_film_or_missing_is_said(tmp_path: Path) -> None:
         load_film(tmp_path / "none.npz")
 
 
-@pytest.mark.parametrize("architecture", ["recurrent", "convolutional"])
+@pytest.mark.parametrize("architecture", often(["recurrent", "convolutional"], ("recurrent",)))
 def test_a_model_without_self_attention_trains_alike_and_its_film_has_the_one_attention(
     architecture: str, earlier_configs: dict[str, ModelConfig], tokenizer: Tokenizer, tmp_path: Path
 ) -> None:

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import ConfigError, DataError
-from model.tokenizer import Tokenizer
-from model.training.batches import Example
+from model.errors import DataError
 from model.training.dictionary_lexicon import (
     GERMAN_CASES,
     NOUNS_FILE,
@@ -18,7 +16,6 @@ from model.training.dictionary_lexicon import (
     read_nouns,
 )
 from model.training.lexicon import GENDERS, NOUNS, Noun
-from model.training.made_sets import MadeSets
 from model.training.noun_sentences import NEVER, NounFrame, filled, noun_pairs, touchable
 from model.training.pronouns import part_of_noun
 
@@ -77,21 +74,6 @@ def test_sentences_that_are_scored_are_never_made(folder: Path) -> None:
     assert list(noun_pairs(nouns, 50, seed=5)) == made[:50]
     # The word itself is learned, in other sentences.
     assert any("ttention" in pair.source and "ufmerksamkeit" in pair.target for pair in made)
-
-
-def test_each_set_is_its_share_of_all_tokens(
-    folder: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("model.training.made_sets.NOUN_PAIRS", 200)
-    monkeypatch.setattr("model.training.made_sets.COPYING_PAIRS", 100)
-    others = [[Example([5, 6, 7], [8, 9], 2.0)] * 40]
-    sets = MadeSets({"nouns": 0.2, "copying": 0.1}, folder, 0.0, 1, frozenset()).examples(others, tokenizer)
-    tokens = {name: sum(one.num_tokens * one.weight for one in examples) for name, examples in sets.items()}
-    total = sum(tokens.values()) + 40 * 5 * 2.0
-    assert tokens["nouns"] / total == pytest.approx(0.2)
-    assert tokens["copying"] / total == pytest.approx(0.1)
-    with pytest.raises(ConfigError, match="add up to 1"):
-        MadeSets({"nouns": 0.6, "copying": 0.4}, folder, 0.0, 1, frozenset()).examples(others, tokenizer)
 
 
 CHILD = DictionaryNoun("child", "Kind", "n", "children", "Kinder", 9.0)

@@ -21,7 +21,6 @@ from viz.pages.experiments.through_training import data
     ("kind", "spelling", "head", "sites"),
     [
         ("bert", "wordpiece", "AutoModelForMaskedLM", {"encoder.self"}),
-        ("gpt2", "bytes", None, {"decoder.self"}),
         ("bart", "metaspace", None, {"encoder.self", "decoder.self", "decoder.cross"}),
     ],
 )

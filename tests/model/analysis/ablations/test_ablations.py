@@ -1,6 +1,5 @@
 """The experiments that ship, their cards and their table; what is told in numbers of the output of small models."""
 
-import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -12,21 +11,13 @@ from model.adapters.folder_check import CONFIG
 from model.analysis.ablations import outputs
 from model.analysis.ablations.measure import by_length, release
 from model.analysis.ablations.outputs import SharedWords
-from model.analysis.ablations.results import (
-    AblationResults,
-    RunResult,
-    SetScore,
-    differences_from_full,
-    load_results,
-    over_seeds,
-)
+from model.analysis.ablations.results import AblationResults, RunResult, SetScore, differences_from_full, load_results
 from model.analysis.ablations.table import told_apart
 from model.checkpoint import verify
 from model.config import read_config
 from model.errors import DataError
 from model.pairs import Pair
 from model.training.ablations import ABLATIONS, FILM, RESULTS
-from model.training.film import load_film
 from model.training_record import read_metrics
 from tests.paths import ROOT
 
@@ -85,13 +76,6 @@ def test_a_release_of_the_runs_behind_it_is_what_ships(tmp_path: Path) -> None:
         release(runs, results, out, seed=9)
 
 
-def test_the_film_that_ships_is_of_the_full_model() -> None:
-    film = load_film(SHIPPED / FILM)
-    assert film.run["preset"] == "full"
-    assert len(film.steps) == 30
-    assert film.steps[-1] == ABLATIONS["full"].settings.steps
-
-
 def results(**bleu: list[tuple[float, float]]) -> AblationResults:
     """Preset → for each seed its BLEU on two sets."""
     runs = tuple(
@@ -123,12 +107,6 @@ def test_a_difference_as_large_as_the_spread_does_not_count_yet(bleu: float, rea
     of_both = results(full=[(4.0, 4.0), (6.0, 6.0), (8.0, 8.0)], gru=[(bleu, bleu)] * 3)
     assert told_apart(of_both, "gru", ("a", "b")) == reading
     assert told_apart(of_both, "full", ("a", "b")) is None
-
-
-def test_a_spread_is_that_of_a_sample_and_of_one_seed_unknown() -> None:
-    assert over_seeds([1.0, 2.0, 6.0]) == pytest.approx((3.0, 7**0.5, 3))
-    assert over_seeds([4.0])[::2] == (4.0, 1)
-    assert math.isnan(over_seeds([4.0]).deviation)
 
 
 def run(preset: str, seed: int, bleu: float) -> RunResult:

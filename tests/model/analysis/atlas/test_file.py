@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from model import Translator
 from model.__main__ import main
-from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas, save_atlas
+from model.analysis.atlas.file import cached_atlas, load_atlas, save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence, Origin
 from model.analysis.data_files import Columns
@@ -136,16 +135,6 @@ def test_tables_and_heads_have_to_fit_together(saved: Path, atlas: Atlas) -> Non
     for table in ({"strongest__entropy": strongest - 1}, {"mean_outputs": np.zeros((3, 2, 4, 0), np.float32)}):
         with pytest.raises(DataError, match="is not an atlas"):
             with_(None, **table)
-
-
-def test_a_file_of_more_than_a_quarter_of_a_gibibyte_is_refused_unread(tmp_path: Path) -> None:
-    for size, message in ((1 << 28, "is not an atlas"), ((1 << 28) + 1, "more than 268,435,456 bytes")):
-        with (tmp_path / "large.npz").open("wb") as empty:
-            empty.truncate(size)
-        with pytest.raises(DataError, match=message):
-            load_atlas(tmp_path / "large.npz")
-    # Whoever looked here before an update finds what was computed then.
-    assert re.fullmatch("atlas-[0-9a-f]{24}", cache_path(tmp_path, "model", "corpus").stem)
 
 
 def test_the_oldest_files_of_a_full_cache_go(

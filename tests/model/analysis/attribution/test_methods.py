@@ -36,6 +36,7 @@ from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
 from model.word_choice import TokenPlace
 from tests.model.adapters import zoo
+from tests.often import often
 
 TEXT, TARGET = "The dog did not run because it was tired.", "Das Tier war müde, weil es lief."
 STEP = 4
@@ -319,7 +320,7 @@ def our_translator(norm: Any, config: TransformerConfig, tokenizer: Tokenizer) -
     return Translator(model, tokenizer, name="x", languages=LANGUAGES)
 
 
-@pytest.fixture(scope="module", params=[*OURS, *LIBRARY])
+@pytest.fixture(scope="module", params=often([*OURS, *LIBRARY], (*OURS, "bert", "gpt2", "gemma2", "bart")))
 def both(request: pytest.FixtureRequest, config: TransformerConfig, tokenizer: Tokenizer) -> tuple[ChoiceRun, Exact]:
     """A choice of a model, and the same of its float64 copy."""
     kind = request.param

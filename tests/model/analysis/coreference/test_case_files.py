@@ -17,7 +17,6 @@ from model.analysis.coreference.case_files import (
 )
 from model.analysis.coreference.measure import nearest_hit
 from model.analysis.coreference.pronoun_choice import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
-from model.errors import DataError
 
 SENTENCE = "The dog saw the cat because it slept."
 CASE = PronounCase(SENTENCE, (28, 30), (0, 7), (12, 19))
@@ -90,19 +89,6 @@ def test_a_malformed_row_is_listed_and_the_good_ones_are_used(
     assert [case.sentence for case in given.cases] == [ROW["sentence"], TWIN["sentence"]]
     assert [line.number for line in given.rejected] == [2]
     assert re.search(f"expected .*{message}", given.rejected[0].reason)
-
-
-def test_a_field_that_is_missing_is_said_with_those_that_are_there(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"expected a field “sentence”, got 'en, de' .line 1"):
-        read_pronoun_cases(write(tmp_path, {"en": [], "de": []}))
-
-
-def test_as_many_lines_are_read_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = f"{SENTENCE}\tit\tthe dog\tthe cat"
-    monkeypatch.setattr("model.analysis.coreference.case_files.MOST_LINES", 3)
-    assert len(parse_pronoun_cases("\n".join([line] * 3).encode(), "own.tsv").cases) == 3
-    with pytest.raises(DataError, match="has 4 lines; at most 3 can be read"):
-        parse_pronoun_cases("\n".join([line] * 4).encode(), "own.tsv")
 
 
 def test_the_curated_set_is_made_of_minimal_pairs_in_groups() -> None:
@@ -201,14 +187,6 @@ def test_words_of_a_chinese_sentence_are_found_where_the_dictionary_cuts() -> No
     assert [line.reason for line in given.rejected] == ["the pronoun “其” does not occur in the sentence"]
 
 
-def test_a_line_that_begins_with_a_hash_is_a_comment_of_rows_and_a_sentence_of_columns() -> None:
-    row = json.dumps({"sentence": SENTENCE, "pronoun": "it", "antecedent": "The dog", "distractor": "the cat"})
-    given = parse_pronoun_cases(f"# what it is\n{row}\n".encode(), "own.jsonl")
-    assert (len(given.cases), given.rejected) == (1, ())
-    line = "#1: the dog saw the cat because it slept.\tit\tthe dog\tthe cat"
-    assert parse_pronoun_cases(line.encode(), "own.tsv").cases[0].sentence.startswith("#1")
-
-
 def test_columns_are_read_with_or_without_heading_and_german() -> None:
     sentence = "The dog saw the cat because it slept.\tit\tthe dog\tthe cat"
     heading = "Sentence\tPronoun\tAntecedent\tDistractor\tRight\tWrong"
@@ -273,11 +251,6 @@ def test_the_german_pronoun_is_found(sentence: str, english: str, german: str, e
     begin = sentence.index(english)
     found = translated_pronoun(sentence, (begin, begin + len(english)), german)
     assert (found if isinstance(found, str) else german[slice(*found)]) == expected
-
-
-def test_two_pronouns_stand_for_two_in_their_order() -> None:
-    sentence, german = "It ate because it could.", "Er fraß, weil es konnte."
-    assert [translated_pronoun(sentence, span, german) for span in ((0, 2), (15, 17))] == [(0, 2), (14, 16)]
 
 
 def test_rivals_have_the_case_and_the_ending_of_the_pronoun() -> None:

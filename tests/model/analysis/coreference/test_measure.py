@@ -21,10 +21,10 @@ from model.analysis.coreference.measure import (
 )
 from model.analysis.coreference.pronoun_choice import NOT_FOUND, WrittenPronoun, pronoun_choice
 from model.analysis.coreference.pronoun_rows import CandidateWeights, Measure
-from model.analysis.held_out import BEST_KNOWN, score_held_out, score_twins
+from model.analysis.held_out import score_twins
 from model.analysis.metrics.measures import rollout_at, value_weighted_norms
 from model.errors import CancelledError, DataError
-from model.training.pronouns import HELD_OUT, held_out_twins, pronouns_in
+from model.training.pronouns import held_out_twins, pronouns_in
 from model.words import attention_between_words, pieces_of_spans
 from tests.model.analysis.coreference.test_case_files import CASE
 
@@ -108,11 +108,6 @@ def test_a_measurement_can_be_ended_wherever_it_takes_long(translator: Translato
     with pytest.raises(CancelledError, match="enough"):
         measure_coreference(translator, PronounCases((CASE,)), progress=progress)
     assert counts == [0, 1, 0][:calls]
-
-
-def test_a_site_that_is_not_scored_is_refused(translator: Translator) -> None:
-    with pytest.raises(DataError, match=r"encoder\.self and decoder\.cross, got decoder\.self"):
-        measure_coreference(translator, PronounCases((CASE,)), sites=["decoder.self"])
 
 
 def test_sentences_that_the_model_refuses_are_counted(translator: Translator) -> None:
@@ -228,12 +223,6 @@ def test_references_are_all_right() -> None:
     assert (scores.cases, scores.right, scores.pairs, scores.both_right) == (40, 1.0, 20, 1.0)
 
 
-def test_one_answer_for_both_sides_is_never_right_on_both() -> None:
-    first = {pair.source: both[0].target for both in TWINS for pair in both}
-    scores = score_twins(TWINS, lambda texts: [first[text] for text in texts])
-    assert (scores.right, scores.both_right) == (0.5, 0.0)
-
-
 @pytest.mark.parametrize(
     ("german", "pronouns"),
     [
@@ -253,12 +242,6 @@ def test_a_pronoun_too_many_is_wrong() -> None:
         return [REFERENCE[text] + " Er auch." for text in texts]
 
     assert score_twins(TWINS, doubled).right == 0
-
-
-def test_every_kind_is_scored_and_the_best_known_sentences_are_translated() -> None:
-    scores = score_held_out(lambda texts: ["es" for _ in texts], "dev", 5)
-    assert tuple(scores.kinds) == HELD_OUT
-    assert scores.best_known == dict.fromkeys(BEST_KNOWN, "es")
 
 
 def test_the_probability_of_each_form_is_that_of_its_whole_word(translator: Translator) -> None:

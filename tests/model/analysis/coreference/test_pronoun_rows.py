@@ -14,8 +14,6 @@ from model.analysis.coreference.pronoun_rows import (
     Measure,
     ReadCase,
     candidate_weights,
-    measured_rows,
-    movement,
     pronoun_link,
     pronoun_rows,
     read_case,
@@ -92,22 +90,6 @@ def test_a_pronoun_of_several_pieces_is_averaged_and_a_candidate_summed(translat
     torch.testing.assert_close(found[:, 1], (weights[:, 2, 7] + weights[:, 5, 7]) / 2)
 
 
-def test_rows_are_the_traces_own(translator: Translator, trace: Trace) -> None:
-    found = measured_rows(translator, trace, "decoder.cross", 0, (1, 4), "raw")
-    torch.testing.assert_close(found, trace.weights("decoder.cross", 0)[:, [1, 4]])
-
-
-def test_a_head_that_turns_altogether_moves_by_two_and_one_that_does_not_by_nothing() -> None:
-    first, second = torch.tensor([[1.0, 0.0], [0.7, 0.1], [0.0, 0.5]]), torch.tensor([[1.0, 0.0], [0.1, 0.7], [0.2, 0]])
-    torch.testing.assert_close(movement(first, second), torch.tensor([2.0, 0.0, -0.3]))
-
-
-def test_the_reason_is_given_where_the_translation_has_no_such_pronoun(
-    translator: Translator, trace: Trace, case: PronounCase
-) -> None:
-    assert isinstance(pronoun_rows(translator, trace, case, "decoder.cross"), str)
-
-
 def test_german_is_not_looked_for_in_what_a_translator_of_another_language_writes(
     translator: Translator, trace: Trace, case: PronounCase
 ) -> None:
@@ -148,14 +130,6 @@ def test_no_head_puts_more_on_any_candidate(translator: Translator, trace: Trace
     assert link.weight == pytest.approx(best[0])
     assert (link.antecedent, link.layer, link.head) == best[1:]
     assert (link.site, link.pronoun, link.written) == ("encoder.self", "it", "")
-
-
-def test_the_key_is_the_piece_with_most_weight(translator: Translator, trace: Trace) -> None:
-    link = pronoun_link(translator, trace, PRONOUN, [STREET])
-    assert link is not None
-    (pieces,) = pieces_of_spans(translator.tokenizer.offsets(TEXT), [STREET])
-    weights = trace.weights(link.site, link.layer, [link.head])[0, link.row]
-    assert link.key == max(pieces, key=lambda key: float(weights[key]))
 
 
 GERMAN = "Das Tier ging nicht, weil es müde war."

@@ -18,10 +18,10 @@ from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.analysis.interventions.head_effects import estimate_effects, mean_outputs, measure_effects
-from model.analysis.interventions.patching import ChoicePair, Patching, patch_heads, patch_paths
+from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.analysis.interventions.word_pairs import AskedPair, asked_pair, gift_pairs, indirect_object_pairs, own_pair
 from model.analysis.metrics.head_metrics import HeadName, all_heads
-from model.errors import EditError, InputTextError
+from model.errors import InputTextError
 from model.opening import as_chooser, open_reader
 from model.word_choice import TokenPlace, WordChoice, tokens_read
 from tests.conftest import SENTENCES
@@ -199,17 +199,6 @@ def test_a_direct_path_leaves_all_other_heads_as_they_were(model_type: str) -> N
         assert float(heard_by.patched[0, heads.index(head)]) == pytest.approx(expected, abs=2e-4)
 
 
-def test_a_head_of_the_last_layer_has_no_other_path_than_the_direct_one() -> None:
-    reader = reader_of("gpt2")
-    pair = own_pair(reader, *SAME_LENGTH).pair
-    last = slice(4, 8)
-    torch.testing.assert_close(
-        patch_paths(reader, [pair]).patched[:, last], patch_heads(reader, [pair]).patched[:, last], atol=1e-4, rtol=0
-    )
-    with pytest.raises(EditError, match="no head 9"):
-        patch_paths(reader, [pair], [HeadName("decoder.self", 0, 9)])
-
-
 def test_paths_are_those_of_whole_texts_too_however_many_are_read_at_once(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,15 +212,6 @@ def test_paths_are_those_of_whole_texts_too_however_many_are_read_at_once(
     assert not torch.allclose(whole.patched[:, :4], swapped[:, :4], atol=1e-4)
     monkeypatch.setattr("model.analysis.interventions.head_effects.TOKENS_AT_ONCE", 7 * tokens_read(a))
     torch.testing.assert_close(patch_paths(translator, [pair]).patched, whole.patched, atol=1e-4, rtol=0)
-
-
-def test_the_share_of_a_gap_needs_a_gap() -> None:
-    a, b = torch.zeros(2, dtype=torch.float64), torch.tensor([3e-3, -2e-3], dtype=torch.float64)
-    patched = torch.tensor([[1e-3, 0.0, 4e-3], [1e-3, 1e-3, -3e-3]], dtype=torch.float64)
-    torch.testing.assert_close(
-        Patching(a=a, b=b, patched=patched).overall, torch.tensor([2.0, 1.0, 1.0], dtype=torch.float64)
-    )
-    assert Patching(a=a, b=b * 0.9, patched=patched).overall.isnan().all()
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "bert", "bart"])
@@ -363,13 +343,3 @@ def test_gifts_are_asked_of_models_that_go_on_with_a_text_or_fill_in_a_mask() ->
     assert len(found) > 8
     assert {name: pair.texts for name, pair in found.items()} == {name: texts[name] for name in found}
     assert gift_pairs(reader_of("bart")) == {}
-
-
-def test_every_sentence_of_the_set_names_both_people_and_its_twin_the_other_giver() -> None:
-    pairs = indirect_object_pairs()
-    assert len({pair.a for pair in pairs} | {pair.b for pair in pairs}) == 2 * len(pairs)
-    for pair in pairs:
-        x, y = pair.right.strip(), pair.wrong.strip()
-        assert [text.count(x) for text in (pair.a, pair.b)] == [1, 2]
-        assert [text.count(y) for text in (pair.a, pair.b)] == [2, 1]
-        assert not pair.a.endswith(" ")

@@ -105,7 +105,7 @@ def test_a_step_or_a_row_that_cannot_be_is_said(translator: Translator, original
         assert compare_edit(translator, TEXT, step, [SwitchOff("encoder.self", 0, 0, row=0)]).edits[0].row == 0
 
 
-@pytest.mark.parametrize(("name", "site"), [("gpt2", "decoder.self"), ("bart", "decoder.cross")])
+@pytest.mark.parametrize(("name", "site"), [("gpt2", "decoder.self"), ("marian", "decoder.cross")])
 def test_models_of_the_library_are_compared_by_their_own_rows(tmp_path: Path, name: str, site: str) -> None:
     folder = save_model(tmp_path, name, "bytes" if name == "gpt2" else "metaspace")
     writer = as_writer(open_reader(folder, device="cpu"))

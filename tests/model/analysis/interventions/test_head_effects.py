@@ -3,7 +3,6 @@
 Both what is compared, whole texts and the first words that differ, in padded batches.
 """
 
-import math
 from unittest.mock import Mock
 
 import pytest
@@ -12,7 +11,6 @@ import torch
 from model import Translator
 from model.analysis.interventions import head_effects
 from model.analysis.interventions.head_effects import (
-    HeadEffects,
     KeptOutputs,
     RemovalEffect,
     Replacement,
@@ -20,7 +18,6 @@ from model.analysis.interventions.head_effects import (
     copies_at_once,
     estimate_effects,
     heads_off,
-    likeliest,
     measure_effects,
     most_heads,
     of_rows,
@@ -103,17 +100,6 @@ def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade
             assert found == pytest.approx(slope, rel=0.01, abs=4e-3)
 
 
-def test_what_is_said_of_a_head_is_summed_up_over_the_choices() -> None:
-    changes = torch.tensor([[-1.5, 0.5, -1.0], [2.0, -1.0, 3.0]])
-    effects = HeadEffects(intact=torch.tensor([1.0, -2.0]), changes=changes)
-    torch.testing.assert_close(effects.mean_changes, torch.tensor([0.25, -0.25, 1.0]))
-    torch.testing.assert_close(effects.importance, torch.tensor([1.75, 0.75, 2.0]))
-    # What ends at 0 was preferred before, or was not, and is not preferred now.
-    assert effects.flips.tolist() == [[True, False, True], [False, False, True]]
-    assert effects.accuracy == 0.5
-    torch.testing.assert_close(effects.accuracy_changes, torch.tensor([-0.25, 0.0, 0.25]))
-
-
 def test_rows_that_are_computed_now_are_put_in_and_those_of_all_calls_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(head_effects, "first_row", lambda: 1)
     values, here = torch.arange(5.0).reshape(1, 1, 5, 1), torch.zeros(1, 1, 2, 1)
@@ -123,15 +109,6 @@ def test_rows_that_are_computed_now_are_put_in_and_those_of_all_calls_kept(monke
     for rows in (slice(0, 1), slice(1, 3), slice(3, 5)):
         assert kept("encoder.self", 0, output[:, :, rows]).equal(output[:, :, rows])
     assert kept.joined()["encoder.self", 0].equal(output)
-
-
-def test_the_likeliest_tokens_come_with_their_probabilities(translator: Translator) -> None:
-    (place,) = translator.word_choice(*CASES[0]).places
-    trace = translator.trace_tokens(CASES[0].source, [*place.target[1:], 9])
-    expected = trace.steps[place.row].candidates[:3]
-    found = likeliest(translator, place, 3)
-    assert [token for token, _ in found] == [one.token_id for one in expected]
-    assert [share for _, share in found] == pytest.approx([math.exp(one.log_prob) for one in expected], rel=1e-4)
 
 
 def choice_of(source: int, target: int) -> WordChoice:
@@ -283,9 +260,3 @@ def test_a_sentence_patched_from_itself_stays_as_it_is(translator: Translator) -
     found = patch_heads(translator, [pair_of(translator, LONG, LONG, "words")])
     torch.testing.assert_close(found.changes, torch.zeros_like(found.changes), atol=1e-5, rtol=0)
     assert found.overall.isnan().all()
-
-
-def test_counterparts_are_positions_or_what_both_have_in_common() -> None:
-    assert counterparts([5, 6, 7], [1, 2, 3]) == [0, 1, 2]
-    assert counterparts([1, 2, 3, 4, 9], [1, 2, 4, 9]) == [0, 1, NO_COUNTERPART, 2, 3]
-    assert counterparts([7, 9], [1, 8, 9]) == [NO_COUNTERPART, 2]

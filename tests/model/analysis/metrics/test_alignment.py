@@ -14,7 +14,6 @@ from model.analysis.metrics.alignment import (
     AlignedPair,
     AlignedWords,
     count_links,
-    diagonal_links,
     linked_words,
     read_alignments,
     score_alignment,
@@ -46,18 +45,6 @@ def planted(translator: Translator, shift: int) -> Plan:
         return one_hot(keys, len(trace.source_tokens)).float()
 
     return weights
-
-
-def test_links_of_a_set_are_counted_together() -> None:
-    pairs = [AlignedPair(("a",), ("x",), frozenset({(0, 0)})), AlignedPair(("a", "b"), ("x",), frozenset({(1, 0)}))]
-    counted = [count_links(torch.tensor([[[0]], [[NO_LINK]]]), pair) for pair in pairs]
-    assert [(hits.tolist(), total) for hits, total in counted] == [([[2.0], [0.0]], 2), ([[0.0], [0.0]], 2)]
-
-
-def test_the_diagonal_stretches_to_both_lengths() -> None:
-    assert diagonal_links(4, 4) == [(0, 0), (1, 1), (2, 2), (3, 3)]
-    assert diagonal_links(2, 4) == [(0, 0), (0, 1), (1, 2), (1, 3)]
-    assert diagonal_links(1, 3) == [(0, 0), (0, 1), (0, 2)]
 
 
 @pytest.mark.parametrize(("shift", "right", "wrong"), [(1, "word_in", "word_out"), (0, "word_out", "word_in")])
@@ -186,10 +173,3 @@ def test_pairs_belong_to_either_half_in_turn_however_they_are_cut(
     )
     assert scores.ways["word_in"].chosen == ((1, 2), (1, 0))
     assert (scores.rows, scores.skipped_rows) == (4, 1)
-
-
-def test_a_missing_file_or_a_folder_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no file"):
-        read_alignments(tmp_path / "none.jsonl")
-    with pytest.raises(DataError, match="cannot be read"):
-        read_alignments(tmp_path)

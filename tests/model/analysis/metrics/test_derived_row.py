@@ -8,7 +8,7 @@ import torch
 from model import Translator
 from model.analysis.metrics.derived_row import ROWS_AT_ONCE, derive_row, dot_product_spread, head_parts
 from model.errors import TraceError
-from model.nn.attention import AttentionInputs, entropy_bits
+from model.nn.attention import AttentionInputs
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.masks import AttentionMask
 from model.trace.trace import Trace
@@ -106,11 +106,6 @@ def test_a_row_that_may_see_nothing_gives_zeros() -> None:
     assert (derived.entropy, derived.max_entropy) == (0.0, 0.0)
 
 
-def test_entropy_is_counted_in_bits() -> None:
-    weights = torch.tensor([[0.25, 0.25, 0.25, 0.25, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0]])
-    assert entropy_bits(weights).tolist() == pytest.approx([2.0, 0.0])
-
-
 @pytest.mark.parametrize("causal", [True, False])
 def test_the_spread_of_many_blocks_equals_that_of_all_pairs_at_once(causal: bool) -> None:
     long = 2 * ROWS_AT_ONCE + 7
@@ -120,10 +115,6 @@ def test_the_spread_of_many_blocks_equals_that_of_all_pairs_at_once(causal: bool
     assert spread.pairs == dots.numel()
     assert spread.before == pytest.approx(float(dots.std(correction=0)), rel=1e-5)
     assert spread.after == pytest.approx(spread.before / 6**0.5)
-
-
-def test_the_spread_of_one_pair_is_zero() -> None:
-    assert dot_product_spread(inputs_of(queries=1, keys=1), 0).before == 0.0
 
 
 @pytest.mark.parametrize(("head", "row", "named"), [(4, 0, "Heads"), (-1, 0, "Heads"), (0, 5, "rows"), (0, -1, "rows")])

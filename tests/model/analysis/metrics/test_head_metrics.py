@@ -11,18 +11,13 @@ from model.analysis.metrics.head_jobs import RULES, HeadJob, SurestHead, jobs_of
 from model.analysis.metrics.head_metrics import (
     SENTENCE_METRICS,
     AttentionRows,
-    HeadName,
     LayerHead,
-    all_heads,
-    check_heads,
     film_metrics,
     head_metrics,
     rank_correlation,
     ranked,
 )
-from model.errors import EditError
 from model.nn.attention import attention_weights
-from model.trace.axes import is_punctuation
 from model.training.film import Film, FilmSentence, Links
 from tests.model.analysis.atlas.test_measure import slow_rows
 
@@ -65,14 +60,6 @@ def test_metrics_are_those_of_plain_loops(site: str, queries: int, keys: int) ->
         for name, values in metrics.items():
             expected = sum(rows[name]) / len(rows[name]) if rows[name] else math.nan
             assert float(values[head]) == pytest.approx(expected, rel=1e-5, abs=1e-6, nan_ok=True), name
-
-
-@pytest.mark.parametrize(
-    ("tokens", "expected"), [((".", "▁,", "▁(", "…", "؟", "'", "「", "▁--"), True),
-    (("", "▁", "a.", "<s>", "</s>", "$", "7", "😀", "<0x2E>"), False)],
-)  # fmt: skip
-def test_punctuation_is_what_unicode_says(tokens: tuple[str, ...], expected: bool) -> None:
-    assert [is_punctuation(token) for token in tokens] == [expected] * len(tokens)
 
 
 def test_where_no_row_has_a_choice_there_is_no_metric() -> None:
@@ -158,22 +145,6 @@ def test_the_surest_head_exceeds_its_threshold_most_and_one_that_rests_comes_las
     assert surest_head({"decoder.cross": dict.fromkeys(SHARES, np.full((2, 3), NONE))}) is None
 
 
-HEADS = dict.fromkeys(("encoder.self", "decoder.self", "decoder.cross"), (4, 4))
-
-
-def test_all_heads_come_in_the_order_of_a_table() -> None:
-    table = np.arange(3 * 2 * 4).reshape(3, 2, 4)
-    names = list(all_heads(HEADS))
-    sites = ["encoder.self", "decoder.self", "decoder.cross"]
-    assert [table[sites.index(name.site), name.layer, name.head] for name in names] == list(range(24))
-
-
-@pytest.mark.parametrize("name", [("decoder.cross", 2, 0), ("encoder.self", 0, 4), ("encoder.cross", 0, 0)])
-def test_a_head_that_does_not_exist_is_named(name: tuple[str, int, int]) -> None:
-    with pytest.raises(EditError, match="There is no head"):
-        check_heads(HEADS, [HeadName(*name)])
-
-
 def test_ranking_goes_downwards_and_leaves_out_what_has_no_metric() -> None:
     values = np.array([[[0.5, -2.0]], [[np.nan, 3.0]], [[0.5, 1.0]]])
     assert [(name, value) for name, value in ranked(values)] == [
@@ -224,12 +195,6 @@ def test_intervals_agree_with_drawing_pairs_by_hand() -> None:
     torch.testing.assert_close(found.high, drawn.quantile(0.975, dim=0), rtol=0, atol=0.03)
 
 
-def test_twins_with_opposite_answers_leave_no_doubt_about_one_half() -> None:
-    values = torch.tensor([0.0, 1.0] * 20)
-    assert bootstrap_mean(values, [f"{i // 2}" for i in range(40)]).at() == (0.5, 0.5, 0.5)
-    assert bootstrap_mean(values, [f"{i}" for i in range(40)]).at()[1] < 0.45
-
-
 def film_of(encoder: np.ndarray, cross: np.ndarray, links: Links = ((1, (0,)), (2, (1, 2)))) -> Film:
     """One sentence of three words, two frames, one layer and one head."""
     causal = np.tril(np.full((3, 3), 85, dtype=np.uint8))
@@ -266,11 +231,3 @@ def test_alignment_is_the_weight_on_the_words_that_a_word_renders() -> None:
     metrics = film_metrics(film_of(np.full((2, 3, 3), 85), np.stack([reads, predicts])), "decoder.cross")
     assert metrics["word_in"][:, 0, 0].tolist() == pytest.approx([1, 0])
     assert metrics["word_out"][:, 0, 0].tolist() == pytest.approx([0, 1])
-
-
-def test_a_link_of_the_first_row_is_predicted_by_no_row_and_not_by_the_last() -> None:
-    flat = np.full((2, 3, 3), 85)
-    weights = np.array([[0, 255, 0], [0, 255, 0], [0, 0, 255]])
-    metrics = film_metrics(film_of(flat, np.stack([weights, weights]), ((0, (0,)), (1, (1,)))), "decoder.cross")
-    assert metrics["word_out"][:, 0, 0].tolist() == pytest.approx([1, 1])
-    assert metrics["word_in"][:, 0, 0].tolist() == pytest.approx([0.5, 0.5])

@@ -9,9 +9,8 @@ import torch
 
 from model import Translator
 from model.analysis.corpus import SiteRun
-from model.analysis.metrics import measures
 from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
-from model.analysis.metrics.measures import rollout_at, value_weighted_norms, with_residual
+from model.analysis.metrics.measures import rollout_at, value_weighted_norms
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.encoder_decoder import site_path
@@ -84,15 +83,6 @@ def test_rollout_of_cross_attention_reads_through_the_whole_encoder(trace: Trace
         for i, j in np.ndindex(expected.shape):
             expected[i, j] = sum(cross[:, i, k].mean() * encoder[k, j] for k in range(len(encoder)))
         np.testing.assert_allclose(rollout_at(trace, "decoder.cross", layer), expected, atol=1e-6)
-
-
-def test_a_row_that_attends_to_nothing_keeps_only_itself() -> None:
-    assert torch.equal(with_residual(torch.zeros(2, 2)), torch.eye(2))
-
-
-def test_norms_are_shares_of_their_row_and_none_where_all_are_nothing() -> None:
-    norms = torch.tensor([[[1.0, 3.0, 0.0], [0.0, 0.0, 0.0]]])
-    assert measures.norm_shares(norms).tolist() == [[[0.25, 0.75, 0.0], [0.0, 0.0, 0.0]]]
 
 
 def test_a_layer_or_site_that_does_not_exist_is_named(trace: Trace) -> None:

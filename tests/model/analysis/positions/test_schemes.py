@@ -15,6 +15,7 @@ from model.errors import TraceError
 from model.nn.layers import encode_positions
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
+from tests.often import often
 
 SETTINGS = [(16, 10_000.0), (64, 100.0), (2, 10_000.0), (256, 2.0)]
 
@@ -33,7 +34,7 @@ def test_the_dot_product_depends_on_the_distance_alone(d_model: int, base: float
             assert product == pytest.approx(expected[q - p].item(), abs=1e-9)
 
 
-@pytest.mark.parametrize("shift", [0, 1, 7, 63])
+@pytest.mark.parametrize("shift", [0, 7])
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
 def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model: int, base: float, shift: int) -> None:
     rows = table(100, d_model, base).tolist()
@@ -54,7 +55,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("model_type", TABLES)
+@pytest.mark.parametrize("model_type", often(TABLES, ("bert", "biogpt")))
 def test_a_table_begins_with_the_row_of_the_first_position(model_type: str, tmp_path: Path) -> None:
     reader = open_reader(save_model(tmp_path / "model", model_type), device="cpu")
     assert isinstance(reader, TextReader)
@@ -67,7 +68,7 @@ def test_a_table_begins_with_the_row_of_the_first_position(model_type: str, tmp_
         torch.testing.assert_close(scheme.values, table[first : first + 7].detach())
 
 
-@pytest.mark.parametrize("model_type", ["llama", "gpt_oss", "phi"])
+@pytest.mark.parametrize("model_type", ["llama", "phi"])
 def test_the_angles_of_rotary_positions_are_those_by_which_a_model_rotates(model_type: str, tmp_path: Path) -> None:
     reader = open_reader(save_model(tmp_path / "model", model_type), device="cpu")
     assert isinstance(reader, TextReader)

@@ -11,6 +11,7 @@ from model.opening import open_reader
 from model.reader import Reader
 from model.trace.trace import Trace
 from tests.model.adapters.zoo import random_reader
+from tests.often import often
 from tests.paths import ROOT
 
 TEXT, TWIN, TARGET = "The animal was too tired.", "The animal was old.", "It was old."
@@ -88,7 +89,7 @@ def _score(trace: Trace, asked: Question) -> float:
     return float(scores[asked.key] - scores[asked.rival])
 
 
-@pytest.mark.parametrize("kind", [*EXACT, *(pytest.param(each, marks=pytest.mark.long) for each in ALSO_EXACT)])
+@pytest.mark.parametrize("kind", often([*EXACT, *ALSO_EXACT], ("bert", "gpt2", "llama", "gemma2", "gpt_oss", "ctrl")))
 def test_parts_add_up_to_the_score_in_every_layer_alone_and_with_a_twin(kind: str) -> None:
     check(random_reader(kind))
 
@@ -107,7 +108,7 @@ def test_parts_add_up_to_the_score_of_every_checkpoint_that_ships(name: str) -> 
         explain(reader.parts, trace, Question(site="decoder.cross", layer=0, head=0, row=1, key=1, rival=2))
 
 
-@pytest.mark.parametrize("kind", [*REFUSED[:1], *(pytest.param(each, marks=pytest.mark.long) for each in REFUSED[1:])])
+@pytest.mark.parametrize("kind", often(REFUSED, ("bloom",)))
 def test_where_only_weights_are_known_a_sentence_says_so(kind: str) -> None:
     reader = random_reader(kind)
     trace = traced(reader, TEXT)

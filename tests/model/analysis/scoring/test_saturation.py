@@ -1,14 +1,11 @@
 """Saturation of a softmax: the norm of its Jacobian, the spread of scores, and what random vectors have of both."""
 
-import math
-
 import pytest
 import torch
 
 from model import Translator
 from model.analysis import scoring
 from model.analysis.scoring import head_saturation, jacobian_norm, random_saturation
-from model.errors import ConfigError
 from model.nn.encoder_decoder import SITES
 
 
@@ -55,22 +52,3 @@ def test_scores_without_the_division_spread_by_the_root_of_d_k_further(translato
     found = head_saturation(trace, site, 0)
     ratio = found["dot"].medians.spread / found["scaled"].medians.spread
     torch.testing.assert_close(ratio, torch.full_like(ratio, translator.config.d_k**0.5), rtol=1e-4, atol=0)
-
-
-def test_each_head_is_told_by_the_middle_of_its_rows(translator: Translator) -> None:
-    trace = translator.trace("The dog sleeps.", "Der Hund schläft.")
-    found = head_saturation(trace, "decoder.self", 1)["scaled"]
-    weights = trace.weights("decoder.self", 1).double()
-    entropies = torch.special.entr(weights).sum(-1)[:, 1:] / math.log(2)
-    evenness = entropies / torch.arange(2, weights.size(1) + 1).log2()
-    torch.testing.assert_close(found.medians.entropy, entropies.median(-1).values, rtol=1e-4, atol=1e-6)
-    torch.testing.assert_close(found.evenness, evenness.median(-1).values, rtol=1e-4, atol=1e-6)
-
-
-def test_fewer_queries_than_the_smallest_size_are_refused() -> None:
-    with pytest.raises(ConfigError, match="at least 64 queries and keys, got 63"):
-        scoring.score_costs(63, 4, [torch.device("cpu")], lambda done: None)
-    told: list[int] = []
-    found = scoring.score_costs(64, 4, [torch.device("cpu")], told.append)
-    assert [one.name for one in found] == list(scoring.MEASURED)
-    assert sum(told) == len(found)

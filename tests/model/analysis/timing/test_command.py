@@ -16,6 +16,7 @@ from tests.model.analysis.timing.timed_sound import save_sound_with_times
 from tests.model.test_json_output import is_as_listed
 
 
+@pytest.mark.long
 def test_the_command_scores_all_heads_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, data = speech_zoo.SAVED["whisper"](tmp_path / "whisper"), tmp_path / "sounds"
     settings = folder / "generation_config.json"
