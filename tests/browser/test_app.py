@@ -71,31 +71,10 @@ def test_the_app_starts_with_a_sentence_its_translation_exact_weights_and_heads_
     expect(page.get_by_role("gridcell", name="L2 H3, open")).to_be_visible()
 
 
-@pytest.mark.long
-def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped_through(page: Page, url: str) -> None:
-    opened(page, url)
-    before = sentence(page, "de").inner_text()
-    field = typed(page, "She read the book.")
-    expect(sentence(page, "en")).to_have_text("She read the book.")
-    expect(sentence(page, "de")).not_to_have_text(before)
-    expect(page).to_have_url(re.compile("text=She\\+read\\+the\\+book"))
-    turned_to(page, "Decode")
-    expect(sentence(page, "en")).to_have_text("She read the book.")
-    expect(field).to_have_value("She read the book.")
-    player = page.locator("[data-ready='1'][data-step]")
-    expect(player).to_have_attribute("data-step", re.compile(r"\d+"))
-    player.get_by_role("slider", name="Step").focus()
-    page.keyboard.press("Home")
-    for _ in range(5):
-        page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowLeft")
-    expect(player).to_have_attribute("data-step", "4")
-    expect(page).to_have_url(re.compile("step=4"))
-
-
 # ---- links and pages ----
 
 
+@pytest.mark.long
 def test_a_link_reopens_the_view_and_bertviz_draws_its_head(page: Page, url: str) -> None:
     opened(page, url, "?checkpoint=en-de&text=It+is+late.&site=decoder.cross&layer=1&head=3")
     expect(sentence(page, "en")).to_have_text("It is late.")

@@ -233,50 +233,6 @@ def test_the_film_and_the_lens_mark_the_word_that_is_pointed_at_and_a_click_goes
 
 
 @pytest.mark.long
-def test_a_chosen_word_and_the_step_of_the_film_go_along_with_each_other(page: Page, shipped_url: str) -> None:
-    # A tab of Decode that another test opened would stay open.
-    page.goto(shipped_url)
-    picture, player = page.locator(".matrix-picture[data-exact='1']"), page.locator(".decode-player[data-ready='1']")
-    expect(picture).to_be_visible()
-    ready(page)
-
-    def expect_step(step: int, name: str) -> None:
-        expect(player).to_have_attribute("data-step", str(step))
-        expect(page.locator(".word-picker .word[aria-pressed='true']")).to_have_text([name])
-        # The row is named by the word that it writes.
-        expect(player.locator(".triangle .row-name.chosen b")).to_have_text(f"▁{name}")
-
-    word(page, "Straße").click()
-    expect(page).to_have_url(re.compile(r"from=\d+"))
-    page.get_by_role("link", name="Decode", exact=True).click()
-    expect_step(5, "Straße")
-    settled(page)
-    for _step in range(3):
-        page.keyboard.press("ArrowRight")
-    expect_step(8, "weil")
-    expect(page).to_have_url(re.compile(r"step=8\b"))
-    # After a step a click begins anew; a second one asks for two words, and the film stays.
-    word(page, "Tier").click()
-    expect_step(1, "Tier")
-    expect(page).to_have_url(re.compile(r"step=1\b"))
-    word(page, "es").click()
-    expect(page).to_have_url(re.compile(r"from=\d+&to=\d+.*step=1\b"))
-    expect(player).to_have_attribute("data-step", "1")
-    page.keyboard.press("Escape")
-    expect(page).not_to_have_url(re.compile("from="))
-    expect(player).to_have_attribute("data-step", "1")
-    for _step in range(7):
-        player.press("ArrowRight")
-    expect_step(8, "weil")
-    expect(page).to_have_url(re.compile(r"from=\d+.*step=8\b"))
-    page.get_by_role("link", name="Attention", exact=True).click()
-    expect(page.locator(".headline")).to_contain_text(re.compile(r"the largest weight of \S+ → weil goes to"))
-    expect(word(page, "weil")).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("link", name="Decode", exact=True).click()
-    expect_step(8, "weil")
-
-
-@pytest.mark.long
 def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_link_opens_it(
     page: Page, shipped_url: str, sent: Sent
 ) -> None:
@@ -312,32 +268,6 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     expect(page).to_have_url(re.compile(f"head={name.replace(' ', '')}"))
     word(page, "es").hover()
     expect(page.locator(".headline .head-link")).to_have_text(name)
-
-
-@pytest.mark.long
-def test_a_chosen_head_and_word_go_along_to_the_atlas_and_a_lesson_and_back(page: Page, shipped_url: str) -> None:
-    visit(page, shipped_url)
-    picture, site = page.locator(".matrix-picture[data-exact='1']"), link_of().site
-    expect(picture).to_be_visible()
-    ready(page)
-    word(page, "street").click()
-    expect(page).to_have_url(re.compile(r"from=5\b"))
-    page.get_by_role("gridcell", name="L1 H5", exact=False).click()
-    expect(page).to_have_url(re.compile(rf"site={site}.*head=L1H5\b.*from=5\b"))
-    page.get_by_role("link", name="Atlas", exact=True).click()
-    maps = page.locator(".head-maps[data-ready='1']")
-    expect(maps.locator(".large .cell.open")).to_have_attribute("aria-label", re.compile("^L1 H5,"))
-    maps.locator(".large .cell[aria-label^='L2 H3,']").click()
-    expect(maps.locator(".large .cell.open")).to_have_attribute("aria-label", re.compile("^L2 H3,"))
-    # A lesson has a sentence and heads of its own, and leaves those of the other pages as they are.
-    page.get_by_role("link", name="Learn", exact=True).click()
-    page.get_by_role("tab", name="Lessons").click()
-    expect(page.get_by_role("combobox", name="Lesson")).to_be_visible()
-    settled(page)
-    page.get_by_role("link", name="Attention", exact=True).click()
-    expect(picture).to_have_attribute("data-title", re.compile("^L2 H3"))
-    expect(page).to_have_url(re.compile(rf"site={site}.*head=L2H3\b"))
-    expect(word(page, "street")).to_have_attribute("aria-pressed", "true")
 
 
 @pytest.mark.long

@@ -106,6 +106,7 @@ def test_one_comes_from_the_start_page_to_a_trace_and_to_the_other_language(tab:
     expect(tab.get_by_role("heading", level=1)).to_have_text("看清每一个注意力头在做什么")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("root", ["server"], indirect=True)
 def test_a_page_answers_as_in_the_app(tab: Page, root: str, site: Path) -> None:
     tab.set_viewport_size({"width": 1400, "height": 1000})

@@ -35,19 +35,6 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
 
 
 @pytest.mark.long
-def test_a_long_computation_stops_when_told_to(page: Page, url: str, shipped: str) -> None:
-    # With the checkpoint that ships, 144 heads in 76 sentences take a minute, longer than a click on any machine.
-    opened(page, url, checkpoint=shipped, lab="Cause", scope="set")
-    page.get_by_text("Rank all heads").click()
-    page.get_by_role("button", name="Switch off each head in turn").click()
-    # The maps above are drawn, so that the button stays where it is.
-    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
-    page.locator(".st-key-cause-effects-stop button").click()
-    expect(page.get_by_text(re.compile(r"Stopped after [\d,]+ of 10,944 runs"))).to_be_visible()
-    expect(page.get_by_role("button", name="Switch off each head in turn")).to_be_visible()
-
-
-@pytest.mark.long
 def test_a_head_is_switched_off_by_keyboard_and_the_link_remembers_it(page: Page, url: str) -> None:
     opened(page, url, lab="Cause")
     page.get_by_text("Switch several heads off together").click()

@@ -89,33 +89,3 @@ def test_on_a_narrow_page_the_open_tab_is_in_sight_and_all_others_can_be_pressed
         until(partial(ends_before, tab, right_edge + 1), "the tab is not behind the edge of its list")
     page.get_by_role("tab", name="Film").click()
     expect(page).not_to_have_url(re.compile("studio"))
-
-
-#: The names of columns that lie under the buttons of their chart.
-COVERED = """(chart) => {
-  const boxes = [...chart.querySelectorAll(".modebar-btn svg")].map((sign) => sign.getBoundingClientRect());
-  const isCovered = (name) => {
-    const { left, right, top, bottom } = name.getBoundingClientRect();
-    return boxes.some((box) => box.left < right && left < box.right && box.top < bottom && top < box.bottom);
-  };
-  return [...chart.querySelectorAll("text")].filter(isCovered).map((name) => name.textContent);
-}"""
-
-
-LONG_WORD = "Donaudampfschifffahrtsgesellschaft"
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("width", "address", "last"),
-    [(390, "compare?", "H8"), (1280, f"decode?search=Beam+search&text={LONG_WORD}", "</s>")],
-)
-def test_the_buttons_of_a_chart_cover_no_name_of_a_column(
-    page: Page, url: str, shipped: str, width: int, address: str, last: str
-) -> None:
-    page.set_viewport_size({"width": width, "height": 844})
-    visit(page, f"{url}/{address}&checkpoint={shipped}")
-    chart = page.locator(".js-plotly-plot:visible").first
-    expect(chart.locator("text", has_text=last).first).to_be_visible()
-    expect(chart.locator(".modebar-btn")).to_have_count(3)
-    until(lambda: chart.evaluate(COVERED) == [], "no name is covered")

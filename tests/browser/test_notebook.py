@@ -28,21 +28,6 @@ def tab(profile: BrowserContext) -> Iterator[Page]:
     assert not problems
 
 
-def test_a_saved_grid_opens_a_head_by_a_click_without_a_server(tab: Page, tmp_path: Path) -> None:
-    weights = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 4, 3))
-    path = save(heads(weights, queries=TOKENS), tmp_path / "heads.html")
-    tab.goto(path.as_uri())
-    expect(tab.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "0")
-    expect(tab.get_by_text("Attention, L1 H1")).to_be_visible()
-    tab.get_by_role("gridcell").nth(6).click()
-    expect(tab.get_by_text("Attention, L2 H3")).to_be_visible()
-    picture = tab.get_by_role("application")
-    picture.focus()
-    for key in ("ArrowDown", "ArrowRight"):
-        tab.keyboard.press(key)
-    expect(tab.get_by_role("status").last).to_contain_text(f"{weights[1, 2, 0, 1]:.4f}")
-
-
 def test_saved_lines_and_a_saved_film_are_handled_like_those_of_the_pages(
     tab: Page, tmp_path: Path, translator: Translator
 ) -> None:

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-import segno
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
@@ -191,31 +190,3 @@ def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: 
     expect(player).to_have_attribute("data-step", str(first + 1))
     expect(page.get_by_role("img", name=re.compile(rf"QR code .*[?&]step={first + 1}\b"))).to_be_visible()
     expect(page.locator(".st-key-address-code img")).to_have_count(1)
-
-
-#: The modules of a code of so many a side, read from the picture on the page: rows of 0 and, where it is dark, 1.
-READ = """async (image, side) => {
-  const pixels = 4;
-  await image.decode();
-  const canvas = Object.assign(document.createElement("canvas"), { width: side * pixels, height: side * pixels });
-  const context = canvas.getContext("2d");
-  context.drawImage(image, 0, 0, canvas.width, canvas.height);
-  const isDark = (x, y) => Number(context.getImageData((x + 0.5) * pixels, (y + 0.5) * pixels, 1, 1).data[0] < 128);
-  return Array.from({ length: side }, (_, y) => Array.from({ length: side }, (_, x) => isDark(x, y)).join(""));
-}"""
-
-
-@pytest.mark.long
-def test_the_code_is_of_the_address_that_others_can_open(page: Page, app_as_shipped: str, app_for_others: str) -> None:
-    presented(page, f"{app_as_shipped}/?present=1", HEADS)
-    expect(page.get_by_text("The URL opens only on this computer.")).to_be_visible()
-    expect(page.locator(".st-key-address-code img")).to_have_count(0)
-    assert_fits(page, presented(page, f"{app_for_others}/?present=1&screen=1&layer=1", HEATMAP))
-    for_visitors = f"{app_for_others}/?site=encoder.self&head=L2H1"
-    code = page.get_by_role("img", name=f"QR code of this view's URL: {for_visitors}")
-    expect(code).to_be_visible()
-    expected = segno.make(for_visitors, micro=False, error="l")
-    rows = ["".join(map(str, row)) for row in expected.matrix_iter(border=4)]
-    until(lambda: code.evaluate(READ, len(rows)) == rows, "the code is that of the address")
-    page.keyboard.press("PageUp")
-    assert_fits(page, shown_picture(page, HEADS))

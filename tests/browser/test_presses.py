@@ -221,6 +221,7 @@ def test_a_press_that_another_message_follows_at_once_is_heard(url: str) -> None
     assert finished(lost_pairs(url, 20, heads=4)) == 0
 
 
+@pytest.mark.long
 def test_a_part_of_a_page_that_is_asked_for_after_another_model_was_chosen_runs_the_whole_page(
     url: str, shipped: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
@@ -26,6 +27,7 @@ def opened(page: Page, url: str, query: str = "") -> Locator:
     return page.locator(".matrix-picture")
 
 
+@pytest.mark.long
 def test_a_clicked_head_and_another_attention_are_drawn_from_tiles_and_then_from_pythons_numbers(
     page: Page, url: str
 ) -> None:

@@ -1,11 +1,8 @@
 """The grid of heads with figures and ranked, in a real browser. In the demo the last head of a layer is the highest."""
 
 import re
-from functools import partial
 from pathlib import Path
 
-import numpy as np
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
@@ -64,30 +61,6 @@ def test_ranked_tiles_name_their_heads_and_open_them_by_click_and_by_keyboard(pa
     page.keyboard.press("Enter")
     expect(page.get_by_text("open: (5, 6)")).to_be_visible()
     expect(root.locator(".cell:focus")).to_have_attribute("aria-label", "L6 H7, Invented 7.05, open")
-
-
-@pytest.mark.long
-def test_a_ranked_tile_is_the_picture_of_its_head(page: Page, serve: Serve) -> None:
-    def picture(root: Locator, head: str) -> np.ndarray:
-        """The colours of the 20 × 20 weights of a tile, from the canvas."""
-        canvas, cell = root.locator("canvas"), root.get_by_role("gridcell", name=head)
-        frame, box = box_of(canvas), box_of(cell)
-        area = [round(n) for n in (box["x"] - frame["x"], box["y"] - frame["y"], box["width"], box["height"])]
-        pixels = canvas.evaluate("(canvas, at) => [...canvas.getContext('2d').getImageData(...at).data]", area)
-        centres = [((np.arange(20) + 0.5) * side / 20).astype(int) for side in (area[3], area[2])]
-        return np.array(pixels).reshape(area[3], area[2], 4)[np.ix_(*centres)]
-
-    heads = ("L6 H8", "L2 H8", "L1 H1")
-    root = grid(page, serve, "/?order=layers")
-    expected = [picture(root, head) for head in heads]
-    assert len(np.unique(expected[0].reshape(-1, 4), axis=0)) > 20
-    root = grid(page, serve, "/?order=highest")
-
-    def is_of(head: str, pixels: np.ndarray) -> bool:
-        return np.array_equal(picture(root, head), pixels)
-
-    for head, pixels in zip(heads, expected, strict=True):
-        until(partial(is_of, head, pixels), f"the tile is the picture of {head}")
 
 
 def test_a_narrow_page_holds_ranked_heads_without_cut_off_names(page: Page, serve: Serve) -> None:

@@ -51,6 +51,7 @@ def test_keys_and_clicks_move_the_film_and_all_its_pictures(page: Page, film: Lo
     expect(film).to_have_attribute("data-trained", str(STEPS[-1]))
 
 
+@pytest.mark.long
 def test_another_attention_comes_without_leaving_the_frame(page: Page, film: Locator) -> None:
     page.keyboard.press("ArrowRight")
     page.wait_for_url(f"**film_step={STEPS[FROM + 1]}*")

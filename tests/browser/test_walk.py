@@ -86,6 +86,7 @@ def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothin
     assert sent() == before
 
 
+@pytest.mark.long
 def test_a_reference_is_read_in_the_picture_and_a_clicker_walks_the_way_at_every_depth(page: Page, url: str) -> None:
     picture = walk(page, url, "&present=1&reference=Es+war+ein+Tier.")
     picture.get_by_role("button", name="Teacher forcing").click()
