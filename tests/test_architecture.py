@@ -34,7 +34,7 @@ def module_of(path: Path) -> str:
 
 def imported_modules(node: ast.AST) -> Iterator[str]:
     """Modules that a file imports anywhere, but for type checking."""
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
         return
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
