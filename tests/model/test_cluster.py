@@ -274,7 +274,8 @@ def test_commands_join_a_cluster_by_its_scheduler_file(
             parameter.mul_(1 + number % 3 / 10)
     save_checkpoint(tmp_path / "changed", changed, writer.tokenizer, card="For a test.\n")
     texts, file = tmp_path / "texts.txt", tmp_path / "scheduler.json"
-    texts.write_text("\n".join(text for text, _ in CORPUS), encoding="utf-8")
+    # What a random model writes is too long for the other one to read.
+    texts.write_text("\n".join(f"{text}\t{SENTENCES[1]}" for text, _ in CORPUS), encoding="utf-8")
     options = ["--text", str(texts), "--device", "cpu", "--json"]
     commands = (
         ["atlas", *options, "--checkpoint", str(folder), "--out", str(tmp_path / "atlas.npz")],
