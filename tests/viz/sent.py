@@ -80,4 +80,4 @@ def caught(monkeypatch: pytest.MonkeyPatch) -> list[Shown]:
 
 def unlinked(markdown: str) -> str:
     """Markdown as people read it: with the names of heads, and terms that are explained, as text."""
-    return re.sub(r"\[([^\]]*)\]\(#(?:head|term)-[^\s)]*(?: \"[^\"]*\")?\)", r"\1", markdown)
+    return re.sub(r"\[([^\[\]]*)\]\(#(?:head|term)-[^\s)]*(?: \"[^\"]*\")?\)", r"\1", markdown)

@@ -5,7 +5,7 @@ const EACH = 40;
 const CALM = 120;
 /** Milliseconds at most: of a page that says itself that it waits; of one that has something, and does not go on; of all. */
 const WAITS = 1200;
-const HALTS = 1500;
+const HALTS = 3000;
 const MOST = 15_000;
 
 /** What a page shows while a part of it is still to come. */
@@ -63,7 +63,7 @@ const look = () => {
   const isLate = (waitsSince && now - waitsSince > WAITS) || (found && now - since > HALTS);
   if (isWhole || isLate || now - began > MOST) {
     cover.remove();
-    performance.mark("headlight-whole");
+    performance.mark("headlight-whole", { detail: Boolean(isWhole) });
   } else setTimeout(look, EACH);
 };
 

@@ -53,9 +53,9 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     assert not app.error
     assert [one.value for one in app.subheader] == ["Encoder self-attention: the pronoun's own row"]
     assert not any("The set that ships is in English" in unlinked(one.value) for one in app.info)
-    shown = [one.value for one in app.markdown]
+    shown = [unlinked(one.value) for one in app.markdown]
     for site in scores.sites.values():
-        assert tables.verdict(site) in shown
+        assert unlinked(tables.verdict(site)) in shown
     assert any(text.startswith("In the pair above, the most accurate head") for text in shown)
     # Two maps and the groups for each site, and the margins.
     assert len(charts(app)) == 3 * len(scores.sites) + 1
@@ -63,8 +63,8 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     figure = head_map(site.accuracy.value.numpy(), title="accuracy", centre=0.5, floor=0.1)
     assert charts(app)[0]["data"][0]["z"] == json.loads(figure.to_json())["data"][0]["z"]
     # What was found is said first.
-    (said,) = (place for place, text in enumerate(shown) if tables.first_sentence(scores) in text)
-    assert said < min(shown.index(tables.verdict(site)) for site in scores.sites.values())
+    (said,) = (place for place, text in enumerate(shown) if unlinked(tables.first_sentence(scores)) in text)
+    assert said < min(shown.index(unlinked(tables.verdict(site))) for site in scores.sites.values())
     # Every accuracy is drawn on one scale.
     maps = [one["data"][0] for one in charts(app) if "colorbar" in one["data"][0]]
     for title in {one["colorbar"]["title"]["text"] for one in maps}:

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from model import Trace
 from tests.often import often
 from tests.recomputed import head_weights, rows_of
-from tests.viz.page_run import app_of, opened, traced
+from tests.viz.page_run import app_of, as_read, opened, traced
 from tests.viz.sent import caught, charts, numbers, unlinked
 from viz.access import texts
 from viz.pages.attention.opened_head import panel
@@ -148,9 +148,9 @@ def test_the_pronoun_es_has_sie_in_its_place_and_a_word_without_one_is_said_to_h
     assert app.selectbox(key="other_token").value == sie[0]
     # A word of the text is no query where the translation looks.
     app = pictured(site=site, **{"from": known[0].labels.index("cross")})
-    assert any("“cross” is not a query of this attention" in caption.value.replace("\\", "") for caption in app.caption)
+    assert any("“cross” is not a query of this attention" in as_read(caption.value) for caption in app.caption)
     # The first sentence has a word that the other lacks.
     app = pictured(site=ENCODER, text="The animal slept because it was very tired.",
                    other="The animal slept because it was tired.", **{"from": 6})  # fmt: skip
-    assert any("no word in the place of “very”" in caption.value.replace("\\", "") for caption in app.caption)
+    assert any("no word in the place of “very”" in as_read(caption.value) for caption in app.caption)
     assert app.selectbox(key="token").value != app.selectbox(key="other_token").value

@@ -11,7 +11,7 @@ from model import Trace
 from model.analysis.head_circuits import copying_scores, head_circuits
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
-from tests.viz.page_run import app_of, healthy, traced
+from tests.viz.page_run import app_of, as_read, healthy, traced
 from tests.viz.sent import charts, numbers_of, unlinked
 from viz.access import models
 from viz.pages.attention import circuits as circuits_tab
@@ -42,8 +42,8 @@ def test_the_open_head_is_read_from_its_weights(app: AppTest, chosen: Selection,
     app.query_params["key_token"] = "1"
     app.run()
     read = display_token(trace.source_tokens[1])
-    kept = [element.value for element in app.markdown if "its top output tokens are" in element.value]
-    assert [f"attends to “{read}”" in said.replace("\\", "") for said in kept] == [True]
+    kept = [said for element in app.markdown if "its top output tokens are" in (said := as_read(element.value))]
+    assert [f"attends to “{read}”" in said for said in kept] == [True]
     assert any("ranked by logits" in unlinked(caption.value) for caption in app.caption)
     assert not app.exception
     assert not app.error

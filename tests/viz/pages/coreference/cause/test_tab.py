@@ -14,7 +14,7 @@ from model.analysis.interventions.head_verdict import point_heads
 from model.analysis.metrics.head_metrics import all_heads
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
-from tests.viz.sent import charts, numbers_of
+from tests.viz.sent import charts, numbers_of, unlinked
 from viz.access import head_verdict as access
 from viz.pages.coreference.data import causes, curated_pairs
 from viz.selection.selection import Selection
@@ -67,7 +67,7 @@ def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, t
     asked = question(saved, trace)
     assert asked.a.right == trace.steps[5].token_id
     stated = access.tested(saved, asked, ("decoder.cross", 1, 2)).compute(Progress(1, "heads"))
-    assert f"**{markdown(sentence(stated))}**" in [one.value for one in app.markdown]
+    assert unlinked(f"**{markdown(sentence(stated))}**") in [unlinked(one.value) for one in app.markdown]
     assert stated.verdict.swapped is not None
     for each in tried(stated):
         assert f"{signed(each.change, 1)} nats" in html(app)
