@@ -157,7 +157,7 @@ def _watch(job: Job[None], known: Known, drawn: Described | None) -> None:
     """How far the model is measured; once more is known than was drawn, the whole page says it."""
     if job.finished or known.described is not drawn:
         st.rerun()
-    with st.container(horizontal=True, gap="xsmall", key=f"{_KEY}-watch"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{_KEY}-watch"):
         terms.caption(plain(job.text), width="content")
         st.button(
             _("Stop"), key=f"{_KEY}-stop", type="tertiary", icon=":material/stop:", disabled=job.stopping,
