@@ -13,9 +13,12 @@ from model import checked
 from model.abilities import Abilities, Kind
 from model.adapters import chat_template, config_limits, inspect_folder
 from model.adapters.generate_call import most_steps
+from model.decoding.beam import LARGEST_WIDTH
 from model.decoding.sampling import LARGEST_SEED, MOST_SAMPLES, UNCHANGED, Draws, draws_of
 from model.errors import HeadlightError
+from model.reader import LARGEST_ALPHA
 from model.sources import picture_file, sound_file
+from model.translator import Translator
 from viz.access import text_files as atlas
 from viz.notebook import pictures
 
@@ -135,3 +138,22 @@ def test_a_model_writes_no_more_than_its_positions_allow(kind: Kind, limit: int 
         max_length=limit, max_target_length=limit,
     )  # fmt: skip
     assert most_steps(abilities, 5) == most
+
+
+@pytest.mark.parametrize(
+    ("choices", "is_wrong"),
+    [
+        ({"beam": 1}, False),
+        ({"beam": 0}, True),
+        ({"beam": LARGEST_WIDTH}, False),
+        ({"beam": LARGEST_WIDTH + 1}, True),
+        ({"beam": 2, "alpha": 0.0}, False),
+        ({"beam": 2, "alpha": -0.01}, True),
+        ({"beam": 2, "alpha": LARGEST_ALPHA}, False),
+        ({"beam": 2, "alpha": LARGEST_ALPHA + 0.01}, True),
+    ],
+)
+def test_a_tree_of_beams_has_a_width_and_a_penalty_within_their_range(
+    translator: Translator, choices: dict[str, Any], is_wrong: bool
+) -> None:
+    assert is_refused(lambda: translator.beam_tree("Tom.", **choices), "must") == is_wrong

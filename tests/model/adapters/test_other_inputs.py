@@ -277,3 +277,17 @@ def test_a_part_that_is_hidden_is_read_as_if_it_were_painted_over(reader: ImageR
         weights = named.trace("").weights("encoder.self", layer)
         torch.testing.assert_close(weights, expected.weights("encoder.self", layer), atol=1e-6, rtol=0)
     assert named.key != reader.reading("a.png", picture).key
+
+
+def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Image.fromarray(PIXELS).save(tmp_path / "cat.png")
+    size = (tmp_path / "cat.png").stat().st_size
+    with (tmp_path / "huge.png").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    with pytest.raises(InputTextError, match="more than 64 MB"):
+        picture_file.open_picture(tmp_path / "huge.png")
+    monkeypatch.setattr(picture_file, "LARGEST_FILE", size)
+    assert picture_file.open_picture(tmp_path / "cat.png").size == (70, 50)
+    monkeypatch.setattr(picture_file, "LARGEST_FILE", size - 1)
+    with pytest.raises(InputTextError, match="more than"):
+        picture_file.open_picture(tmp_path / "cat.png")

@@ -15,7 +15,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 from transformers.models.llama import modeling_llama
 
-from model.adapters import capture, library
+from model.adapters import capture, library, proof
 from model.adapters.folder_check import check_folder
 from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
@@ -301,3 +301,12 @@ def test_a_verdict_is_written_through_no_link(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_to_costs_only_time(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file", encoding="utf-8")
     assert open_reader(noted(tmp_path, "third"), "cpu", cache=tmp_path / "cache").abilities.proof is not None
+
+
+def test_few_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "MOST_FILES", 2)
+    for seed in range(4):
+        zoo.tiny("gpt2", seed=10 + seed).save_pretrained(tmp_path / "gpt2")
+        zoo.save_tokenizer(tmp_path / "gpt2", "bytes")
+        open_reader(tmp_path / "gpt2", "cpu", cache=tmp_path / "cache")
+    assert len(list((tmp_path / "cache" / "verdicts").iterdir())) == 2

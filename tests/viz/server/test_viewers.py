@@ -88,3 +88,9 @@ def test_without_a_cookie_that_can_be_read_a_viewer_is_a_session(
     in_session: Callable[[str, str], str], sent: str
 ) -> None:
     assert in_session("tab", sent) == "tab"
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(200, True), (201, False)])
+def test_a_cookie_is_read_up_to_a_length(in_session: Callable[[str, str], str], length: int, is_read: bool) -> None:
+    sent = cookie(b"m" * 16, b"abcd").ljust(length, "0")
+    assert (in_session("tab", sent) != "tab") == is_read

@@ -14,6 +14,7 @@ from model.analysis.metrics.head_metrics import (
     LayerHead,
     film_metrics,
     head_metrics,
+    is_punctuation,
     rank_correlation,
     ranked,
 )
@@ -231,3 +232,11 @@ def test_alignment_is_the_weight_on_the_words_that_a_word_renders() -> None:
     metrics = film_metrics(film_of(np.full((2, 3, 3), 85), np.stack([reads, predicts])), "decoder.cross")
     assert metrics["word_in"][:, 0, 0].tolist() == pytest.approx([1, 0])
     assert metrics["word_out"][:, 0, 0].tolist() == pytest.approx([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"), [((".", "▁,", "▁(", "…", "؟", "'", "「", "▁--"), True),
+    (("", "▁", "a.", "<s>", "</s>", "$", "7", "😀", "<0x2E>"), False)],
+)  # fmt: skip
+def test_punctuation_is_what_unicode_says(tokens: tuple[str, ...], expected: bool) -> None:
+    assert [is_punctuation(token) for token in tokens] == [expected] * len(tokens)

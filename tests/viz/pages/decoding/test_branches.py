@@ -13,7 +13,7 @@ from torch import nn
 from model.errors import TokenError
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.pages.decoding.viewer import Viewer
-from tests.viz.sent import caught, charts, sent_to, unlinked
+from tests.viz.sent import caught, charts, sent_to, unlinked, unpack
 from viz.access import models
 from viz.pages.decoding import translations
 from viz.pages.decoding.branches import tab
@@ -21,6 +21,7 @@ from viz.pages.decoding.branches.tab import BranchRow, BranchTree, TreeAct, bran
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.data.searches import most_changed_head
 from viz.pictures.figures.heads import align
+from viz.pictures.payload import pack
 from viz.selection import state
 from viz.selection.branch_codes import EditHead
 from viz.selection.selection import Selection
@@ -209,3 +210,8 @@ def test_words_are_spelt_as_words_and_marks_cling() -> None:
 def test_what_cannot_be_spelt_is_refused(word: str) -> None:
     with pytest.raises(TokenError):
         branches.spell(word, models.writer(Selection().changed(checkpoint="en-de").model))
+
+
+def test_text_reaches_the_browser_with_every_control_made_visible() -> None:
+    rows = [BranchRow(0, None, 0, 3, "own", "", (("a\u202eb \x07", True), (" c", False)), -1.0)]
+    assert unpack(pack(tree_of(rows)))[0]["rows"][0]["words"] == [["a\\u202eb ␇", True], [" c", False]]

@@ -14,11 +14,16 @@ from tests.viz.page_run import traced
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from viz.access import models
 from viz.pages.decoding.data import searches
-from viz.pages.decoding.sampling import why_derailing
+from viz.pages.decoding.sampling import Card, card_html, steps_html, why_derailing
 from viz.selection.choices import NO_FILTER
 from viz.selection.selection import Selection
-from viz.text.html import visible
+from viz.text.html import Marked, visible
 from viz.ui import long_work, token_labels
+
+CARD = Card(
+    title="1 of 2", which="sample 1", text=Marked((("a\x07<i>", True),)), numbers=(("n", "1"),),
+    tokens=("\u202e", "<b>"), log_probs=(-0.5, -8.0), filtered_log_probs=(0.0, -1.0),
+)  # fmt: skip
 
 
 def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
@@ -132,3 +137,12 @@ def test_why_all_tokens_derail_is_computed_from_the_steps() -> None:
     for share, told in ((0.048, False), (0.044, True)):
         one = replace(steps[0], candidates=tuple(Candidate(i, "x", log(share)) for i in range(20)))
         assert bool(why_derailing([one], 8_000)) == told
+
+
+def test_a_card_shows_text_as_it_is_and_what_cannot_be_seen() -> None:
+    assert "a\u2407&lt;i&gt;</mark>" in card_html(CARD, "de")
+    steps = steps_html(CARD)
+    assert "\\u202e" in steps
+    assert "&lt;b&gt;" in steps
+    assert "\u202e" not in steps
+    assert "<b>" not in steps

@@ -1,6 +1,7 @@
 """A film of a training as data: what changes most, its file, what is sent, and every size that its reader accepts."""
 
 import zlib
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from tests.viz.page_run import healthy
 from tests.viz.pages.experiments.opening import at
 from tests.viz.pages.experiments.through_training.invented import STEPS, saved
 from tests.viz.pages.experiments.through_training.invented import film as invented_film
-from tests.viz.sent import sent_to
+from tests.viz.sent import sent_to, unpack
 from viz.pages.experiments.through_training import component, data, tab
 from viz.pages.experiments.through_training.component import FilmState, read_state
 from viz.pages.experiments.through_training.data import OpenFilm, arrivals, opening, view
+from viz.pictures.payload import pack
 from viz.pictures.tiles.codes import code
 from viz.text.written import CROSS, SITES
 
@@ -196,3 +198,27 @@ def test_a_film_that_is_a_link_out_of_its_folder_is_not_followed(tmp_path: Path)
         data.at(folder / "film.npz")
     with pytest.raises(DataError, match="There is no file"):
         data.at(folder / "none.npz")
+
+
+@pytest.mark.parametrize(("name", "holds"), [("MOST_WEIGHTS", 3 * 2 * 2 * (3 * 3 + 2 * 2 + 2 * 3)), ("MOST_HEADS", 4)])
+def test_a_film_is_read_up_to_its_most_weights_and_heads_and_not_beyond(
+    name: str, holds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = saved(tmp_path / "a.npz", film((3, 2, 2, 2, 3, True)))
+    monkeypatch.setattr(data, name, holds)
+    data.read(content, "a.npz")
+    monkeypatch.setattr(data, name, holds - 1)
+    with pytest.raises(DataError, match="contains 228 weights, of up to 4 heads per attention"):
+        data.read(content, "a.npz")
+
+
+def test_the_longest_texts_and_tokens_are_cut() -> None:
+    made = invented_film()
+    just = replace(made.sentences[0], source="x" * component.MOST_TEXT, source_tokens=("y" * component.MOST_TOKEN,) * 4)
+    shown = view(OpenFilm(replace(made, sentences=(just,)), "just"), 0, "encoder.self", "first")
+    assert "…" not in str(unpack(pack(shown))[0]["source"]) + "".join(shown.column_tokens)
+    long = replace(made.sentences[0], source="x" * 4_000, source_tokens=("y" * 4_000,) * 4)
+    shown = view(OpenFilm(replace(made, sentences=(long,)), "long"), 0, "encoder.self", "first")
+    assert len(str(unpack(pack(shown))[0]["source"])) == component.MOST_TEXT
+    # A row of a decoder names two tokens.
+    assert (max(map(len, shown.column_tokens)), max(map(len, shown.row_tokens))) == (32, 64)
