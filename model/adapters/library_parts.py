@@ -613,6 +613,8 @@ class LibraryParts(Parts):
         if stack not in known:
             try:
                 return _joined(LibraryRun(self, self.reader, run, {stack: None}, start=start).additions(stack))
+            except torch.OutOfMemoryError:
+                raise
             except RuntimeError:  # As where masks, or positions of patches, are made for all rows at once.
                 known.add(stack)
         return _joined(whole.additions(stack))

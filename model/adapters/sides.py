@@ -25,7 +25,8 @@ class OneSide(BaseReader):
     @property
     def offered(self) -> Offered:
         """See `model.reader.Reader`: what may be read."""
-        return Offered(reads=tuple(self.sides), chosen=(self.abilities.reads, ""), note=UNPADDED)
+        is_padded = self.abilities.reads == "text" and self.abilities.family.startswith("Siglip")
+        return Offered(reads=tuple(self.sides), chosen=(self.abilities.reads, ""), note=UNPADDED if is_padded else "")
 
     def speaking(self, reads: str = "", writes: str = "") -> Any:
         """See `model.reader.Reader`."""

@@ -93,7 +93,9 @@ def atlas_report(atlas: Atlas) -> str:
     lines = [f"{atlas.sentences} sentences, {sum(atlas.skipped.values())} skipped"]
     if atlas.held is not None:
         held = f"{np.nanmean(atlas.held):.3f}"
-        lines.append(f"sinks are left out as keys; they held {held} of the weight, on average over all heads")
+        lines.append(
+            f"sinks are left out as keys of metrics of rows; they held {held} of the weight, on average over all heads"
+        )
     lines += [*skipped_lines(atlas.skipped), "", f"{'':<18}" + "".join(f"{site:>30}" for site in SITES)]
     for name, table in atlas.metrics.items():
         is_error = name.endswith(AER)

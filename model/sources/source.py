@@ -126,7 +126,7 @@ class Source:
         return tuple(range(at, at + 1) for at in range(len(self.tokens)))
 
     def span_names(self, seconds: float = 0.0) -> tuple[str, ...]:
-        """What these are called."""
+        """The names of `spans(seconds)`, in the same order."""
         return self.names
 
     @property
@@ -245,7 +245,7 @@ class SoundSource(Source):
         return (*spans, after) if after else tuple(spans)
 
     def span_names(self, seconds: float = 0.0) -> tuple[str, ...]:
-        """From when to when they are, but for the silence that was added after the sound."""
+        """The names of `spans(seconds)`: from when to when each sounds; the silence added at the end has one name."""
 
         def moment(frame: int) -> str:
             return f"{round(frame * self.waveform.seconds_per_frame, 2):g}"

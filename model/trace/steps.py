@@ -38,7 +38,7 @@ _WANTED: Final[ContextVar[bool]] = ContextVar("headlight_steps", default=True)
 
 @contextmanager
 def without_steps() -> Iterator[None]:
-    """While the block runs, in this thread only, what is read leaves traces without steps.
+    """While the block runs, in this thread only, models of the library leave traces without steps.
 
     They take as long as the rest, because each has a score of every token of the vocabulary.
     """

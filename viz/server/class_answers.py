@@ -145,6 +145,8 @@ class ClassAnswers:
             if found is None or (question not in found.questions and len(found.questions) >= MOST_QUESTIONS):
                 return
             answers, known = found.questions.setdefault(question, {}), _known(code, viewer)
+            if option and answers.get(known) == option:
+                return
             answers.pop(known, None)
             if option and len(answers) < MOST_VIEWERS:
                 answers[known] = option

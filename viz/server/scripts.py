@@ -90,6 +90,7 @@ def classic_script(entry: str | Path) -> str:
     return f"(() => {{\n{bundle(entry)}\n}})();"
 
 
+@cache
 def styles(entry: str | Path) -> str:
     """The text of a style sheet and of those that it imports, these before it, without comments and indentation."""
     modules: dict[Path, _Module] = {}

@@ -31,7 +31,8 @@ MOST_NAMED: Final = 6
 def sinks_named(trace: "Trace", site: str) -> str:
     """The keys of a site on which heads rest, the first few, as people write them."""
     keys = trace.axis_names(site)[1]
-    names = list(dict.fromkeys(plain(display_token(keys[position])) for position in trace.sinks(site)))
+    signs = dict.fromkeys(display_token(keys[position]) for position in trace.sinks(site))
+    names = [_("“{token}”", token=plain(sign)) for sign in signs]
     return messages.with_commas([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])]) or _("none")
 
 

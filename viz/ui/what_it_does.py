@@ -49,7 +49,8 @@ def answer(trace: "Trace", site: str, layer: int, head: int) -> bool:
         terms.caption(plain(in_a_row((shown(known.why_none), instead))))
     if not known.is_whole:
         _show_measuring(head_descriptions.describing(state.current().model, own), known)
-    elif known.why_none:
+    if found is None and (own is not None or (known.is_whole and known.why_none)):
+        # Also where one's own texts could not be read: others can be given.
         _choose_texts(reader)
     return found is not None
 

@@ -104,7 +104,8 @@ class Atlas:
     heads: Mapping[str, tuple[int, ...]]  #: site → the heads of each of its layers
     origin: Origin | None = None  #: where the sentences come from, if that is known
     #: [site, layer, head], the share of its weight that sinks (`Trace.sinks`) held, on average over all rows, where
-    #: metrics, intervals and divergences leave these out as keys and renormalise nothing; None where they are keys.
+    #: metrics of rows, their intervals and divergences leave these out as keys and renormalise nothing, but error
+    #: rates, antecedents and repeated tokens keep them; None where they are keys.
     held: Float[Table, "site layer head"] | None = None
 
     def own(self, site: str) -> Int[npt.NDArray[np.int64], "head"]:

@@ -161,7 +161,8 @@ class Place:
         read, keys = trace.axis_tokens(site)
         stand = trace.row_tokens(site)
         # The last row of a translation writes its end, which a trace without steps does not say.
-        rows = words_of(stand, trace.special_tokens if trace.steps else trace.special_tokens | {UNKNOWN})
+        is_end_unsaid = trace.rows_write(site) and not trace.steps
+        rows = words_of(stand, trace.special_tokens | {UNKNOWN} if is_end_unsaid else trace.special_tokens)
         return cls(site, rows, words_of(keys, trace.special_tokens) if keys != stand else rows, stand, read, keys)
 
     @property

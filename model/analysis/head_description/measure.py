@@ -29,6 +29,7 @@ from model.analysis.metrics.head_metrics import CROSS, DECODER, HeadName, Heads
 from model.arrays_file import Array
 from model.errors import DataError, InputTextError
 from model.interruption import Progress, no_progress
+from model.opening import as_attending
 from model.over_corpus import ByModels, Partial, Sum, forget, over_corpus, packed, unpacked
 from model.reader import Reader
 from model.sources.source import WORD_BEGIN
@@ -340,7 +341,7 @@ class _Survey:
     def __init__(self, reader: Reader, read: Read) -> None:
         if reader.abilities.reads != "text":
             raise DataError("This model ({name}) reads no text.", name=reader.abilities.family)
-        self._reader, self._read, self._heads = reader, read, reader.abilities.heads
+        self._reader, self._read, self._heads = reader, read, as_attending(reader).abilities.heads
 
     @torch.inference_mode()
     def of_chunk(self, sentences: Sequence[CorpusSentence], progress: Progress) -> Partial:

@@ -73,13 +73,13 @@ class Transcripts:
 
 
 def speech_writer(reader: Reader) -> SpeechReader | None:
-    """The same as one that writes about sounds, if it does."""
+    """The reader as a `SpeechReader`, if it writes text about sounds."""
     writes = reader.abilities.reads == "sound" and reader.abilities.generates
     return cast(SpeechReader, reader) if writes else None
 
 
 def as_speech_writer(reader: Reader, name: str) -> SpeechReader:
-    """The same. Raises a DataError, which calls its folder `name`, if it writes nothing about sounds."""
+    """The reader as a `SpeechReader`. Raises a DataError, which calls it `name`, if it writes nothing about sounds."""
     if (writer := speech_writer(reader)) is None:
         message = "{name} writes nothing about sounds; give the folder of a speech model such as Whisper."
         raise DataError(message, name=name)

@@ -13,7 +13,7 @@ PAGES: list[tuple[str, dict[str, object]]] = [
     ("attention", {}),
     ("decoding", {"studio": "Inside"}),
     ("coreference", {}),
-    ("learn", {"lesson": "positions", "lesson_step": 6}),
+    ("learn", {"lesson": "positions", "step_of_lesson": 6}),
     ("atlas", {}),
 ]
 

@@ -3,7 +3,7 @@
 Streamlit builds a page element by element, as Python's messages and the scripts of pictures arrive; every one of them
 would move what is there already, and the style sheet of our pages would come after the first of them. So the document
 that the server answers with has the style sheet, and a cover that stands in the page's place until the page no longer
-moves: `opening_page.js` says when. A page that takes longer, and says so, is uncovered with its progress.
+moves: `cover.js` says when. A page that takes longer, and says so, is uncovered with its progress.
 """
 
 from functools import cache

@@ -14,11 +14,11 @@ from model.analysis.metrics.head_metrics import (
     LayerHead,
     film_metrics,
     head_metrics,
-    is_punctuation,
     rank_correlation,
     ranked,
 )
 from model.nn.attention import attention_weights
+from model.trace.axes import is_punctuation
 from model.training.film import Film, FilmSentence, Links
 from tests.model.analysis.atlas.test_measure import slow_rows
 

@@ -111,7 +111,7 @@ def show(trace: "Trace", site: str, redraw: Callable[[], None]) -> None:
             label = _button_label(question.link, weight, layer, head)
             st.button(label, key=f"linked-{rank}", on_click=_press, args=(trace, question, layer, head, redraw))
     if attention.can_ask_why(trace, models.reader(state.current().model)):
-        link, row, key = question.link, question.link.rows[0], question.link.keys[0]
+        link, row, key = question.link, question.link.rows[0], _without_sinks(trace, question.link).keys[0]
         why = [NamedHead(link.site, layer, head).link_to_why(row, key) for _weight, layer, head in ranked[:MOST]]
         terms.caption(_("Why? {heads}", heads=messages.with_commas(why)))
     if how_counted := messages.in_a_row([*_how(question, question.link), plain(row_said(trace, site))]):

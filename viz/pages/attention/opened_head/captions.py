@@ -115,10 +115,16 @@ def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> s
         sentences.append(_("For a word of several tokens, weights are summed over keys and averaged over queries."))
     if not common.sinks:
         held = attention.held_by_sinks(trace, site, common.layer)
-        message = (
-            "Sinks are left out as keys: {named}. They have {share} of this head's weight; nothing is renormalised, so "
-            "rows of shares do not sum to 1."
-        )
+        if measure.is_per_head:
+            message = (
+                "Sinks are left out as keys: {named}. They have {share} of this head's weight; nothing is "
+                "renormalised, so rows of shares do not sum to 1."
+            )
+        else:
+            message = (
+                "Sinks are left out as keys: {named}. They have {share} of the weight of this layer's heads; nothing "
+                "is renormalised, so rows of shares do not sum to 1."
+            )
         share = percent(float(held[common.head] if measure.is_per_head else held.mean()))
         sentences.append(_(message, named=token_labels.sinks_named(trace, site), share=share))
     if not measure.is_per_head:

@@ -108,7 +108,10 @@ def _say_held(trace: "Trace") -> None:
     layer, head = selection.common.layer, selection.common.head
     named = []
     for site in (site for site in (CROSS, DECODER) if site in trace.shapes and layer < trace.layers_of(site)):
-        share = percent(float(attention.held_by_sinks(trace, site, layer)[head]))
+        held = attention.held_by_sinks(trace, site, layer)
+        if head >= len(held):
+            continue
+        share = percent(float(held[head]))
         what = {"head": head_label(layer, head, site), "tokens": token_labels.sinks_named(trace, site)}
         named.append(_("{head}: {share} on {tokens}", share=share, **what))
     st.caption(_("Sinks are left out: their columns are 0, and nothing is renormalised. {held}", held="; ".join(named)))

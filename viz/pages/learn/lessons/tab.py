@@ -68,8 +68,12 @@ def show(head: "DeltaGenerator") -> None:
 
 def _lesson(lesson: Lesson, number: int, head: "DeltaGenerator") -> None:
     choice = ModelChoice(models.lessons_name(), state.current().model.device)
-    if own := st.session_state.get(_own_key(lesson, number), "").strip():
+    key = _own_key(lesson, number)
+    if own := st.session_state.get(key, "").strip():
         lesson = with_text(lesson, number, own)
+        if present.is_on():
+            # The field is not drawn there, and Streamlit forgets what it held.
+            st.session_state[key] = own
     if (caution := _caution(choice)) and not present.is_on():
         head.caption(terms.explained(caution))
     with frame.loading():

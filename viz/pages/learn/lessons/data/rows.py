@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from model import Trace
     from viz.pages.learn.lessons.data.shipped import Shipped
 
-#: Rows of a table of keys.
 _WEIGHT: Final = said("weight")
 
 
