@@ -129,6 +129,7 @@ def test_sinks_left_out_with_what_they_hold_and_joined_words_are_said(app: AppTe
 def test_tiles_metrics_and_lists_leave_sinks_out_too(app: AppTest) -> None:
     opened(app, site="decoder.self", figure="first", token=2, key_token=0, words=0)
     first = [tiles for tiles, _ in sent_to(app, "tile_keeper")]
+    assert first
     assert not any(tiles["leftOut"] for tiles in first)
     assert any(button.key == "linked-0" for button in app.button)
     app.toggle(key="sinks").set_value(False).run()

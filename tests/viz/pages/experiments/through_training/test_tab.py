@@ -60,7 +60,7 @@ def test_it_opens_on_the_head_sentence_and_frame_in_which_alignment_grows_most(f
     assert shown["source"] == HOSTILE
     assert not [name for name in filmed.query_params if name.startswith("film_")]
     assert "attends to the word being predicted" in said(filmed)
-    assert not [one for one in (*filmed.caption, *filmed.markdown) if "![x](" in one.value]
+    assert not [one for one in (*filmed.caption, *filmed.markdown, *filmed.html, *filmed.info) if "![x](" in one.value]
 
 
 def test_another_attention_shows_its_own_head_metric_and_job(filmed: AppTest) -> None:
