@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
 from tests.viz.page_run import healthy, opened
-from viz.access import models
 from viz.pages.learn.lessons import data, final_test, result
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
@@ -27,7 +26,6 @@ from viz.pages.learn.lessons.lesson import (
 )
 from viz.pages.learn.lessons.pictures import NO_PICTURE, View
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.choices import ModelChoice
 from viz.server.class_answers import classes
 from viz.text import messages
 
@@ -47,13 +45,9 @@ def question_of(name: str, at: int) -> Question:
 
 
 @pytest.fixture(scope="module")
-def view() -> Iterator[Views]:
+def view(shipped: Shipped) -> Views:
     """What the view of a question finds with the model that ships, computed once for all tests."""
-    choice = ModelChoice("en-de")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
-        shipped = Shipped(choice, models.translator(choice))
-        yield cache(lambda name, at: data.view(shipped, Lesson(name, "", "", final_test.pool()[name]), at + 1))
+    return cache(lambda name, at: data.view(shipped, Lesson(name, "", "", final_test.pool()[name]), at + 1))
 
 
 def test_the_pool_has_eighty_different_questions_over_all_lessons() -> None:

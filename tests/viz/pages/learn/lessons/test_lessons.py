@@ -2,15 +2,13 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.paths import ROOT
-from viz.access import models
 from viz.pages.learn.lessons import data
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
@@ -27,8 +25,6 @@ from viz.pages.learn.lessons.lesson import (
 )
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View, bars
 from viz.pictures.matrix_picture.component import MatrixData
-from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.choices import ModelChoice
 from viz.selection.selection import FIELDS
 from viz.text import messages
 from viz.text.messages import shown
@@ -46,14 +42,6 @@ def step_of(name: str, number: int) -> Step:
 QUESTIONS: dict[tuple[str, int], Question] = {
     place: question for place in STEPS if (question := step_of(*place).question) is not None
 }
-
-
-@pytest.fixture(scope="module")
-def shipped() -> Iterator[Shipped]:
-    choice = ModelChoice("en-de")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
-        yield Shipped(choice, models.translator(choice))
 
 
 @pytest.fixture(scope="module")
