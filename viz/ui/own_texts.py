@@ -42,12 +42,13 @@ class Loaded(Generic[Row]):
     origin: "Origin | None" = None  #: of sentences
 
 
-def _of_sentences(*, writes: bool) -> tuple[str, str]:
+def _of_sentences(command: str, *, writes: bool) -> tuple[str, str]:
     """The label and the help of the field for a file of sentences."""
     help_text = _(
         "UTF-8 text, .csv, .tsv or .jsonl, packed too (.gz, .xz, .bz2), or .parquet; at most {most:,} sentences, or a "
-        "sample of as many. For more sentences use the command `python -m model atlas --text FILE.txt --out FILE.npz`.",
+        "sample of as many. For more sentences use the command `{command}`.",
         most=text_files.MAX_SENTENCES,
+        command=command,
     )
     if writes:
         also = _("If a row gives a translation, the decoder reads it; otherwise the model translates first.")
@@ -55,12 +56,13 @@ def _of_sentences(*, writes: bool) -> tuple[str, str]:
     return _("Sentences, one per line"), help_text
 
 
-def sentences(slot: str, *, writes: bool) -> "Loaded[CorpusSentence] | None":
+def sentences(slot: str, command: str, *, writes: bool) -> "Loaded[CorpusSentence] | None":
     """The field for a file, and what of it is read; on one's own machine also a path.
 
-    `slot` is the key in the session of what was read; `writes` is whether the model writes, or reads, translations.
+    `slot` is the key in the session of what was read, `command` what does the same with more sentences; `writes` is
+    whether the model writes, or reads, translations.
     """
-    label, help_text = _of_sentences(writes=writes)
+    label, help_text = _of_sentences(command, writes=writes)
     column, translations, sample, seed, path_key = (f"{slot}-{name}" for name in _WIDGETS)
 
     def read(content: bytes, name: str) -> "Loaded[CorpusSentence]":

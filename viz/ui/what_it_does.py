@@ -90,7 +90,7 @@ def _texts_field(reader: "Reader") -> None:
             most=head_descriptions.MOST_TEXTS,
         )
     )
-    own_texts.sentences(_OWN, writes=reader.abilities.kind == "encoder-decoder")
+    own_texts.sentences(_OWN, "python -m viz.heads FOLDER --text FILE", writes=reader.abilities.kind == "encoder-decoder")
 
 
 def _can_be_said(trace: "Trace") -> bool:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LABELS: Final = {"own": said("Our own sentences"), "file": said("A file")}
 SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
+_COMMAND = "python -m model atlas --text FILE.txt --out FILE.npz"
 
 
 def measured(above: "DeltaGenerator") -> "Atlas | None":
@@ -75,7 +76,7 @@ def _reading() -> Reading | None:
         is_file = True
     sentences: Loaded[CorpusSentence] | None = None
     if is_file:
-        sentences = own_texts.sentences(SENTENCES, writes=_writes_from_source(abilities))
+        sentences = own_texts.sentences(SENTENCES, _COMMAND, writes=_writes_from_source(abilities))
     elif _writes_from_source(abilities):
         frame.caption("200 everyday sentences written by us; the model reads them with its own translations.")
     else:
