@@ -5,6 +5,7 @@ would hide a person's own `model.py`, so the build writes `headlight.model` and 
 imported, and `headlight` wherever a text gives a command of ours. Nothing else changes, and no line moves.
 """
 
+import os
 import re
 import shutil
 import tempfile
@@ -25,6 +26,11 @@ RECIPES: Final = (
 )  # fmt: skip
 #: What an extra brings.
 EXTRAS: Final = {"notebook": "viz/notebook/requirements.txt", "cluster": ".packaging/cluster-requirements.txt"}
+#: Addresses of the project, below that of its repository.
+URLS: Final = {
+    "Source": "", "Documentation": "/tree/main/.github/docs", "Changelog": "/blob/main/.github/CHANGELOG.md",
+    "Issues": "/issues",
+}  # fmt: skip
 #: As texts of the repository give a command, and as the package has it.
 COMMANDS: Final = {
     "python -m model": "headlight",
@@ -77,10 +83,15 @@ class CustomBuildHook(BuildHookInterface[Any]):
 
 
 class CustomMetadataHook(MetadataHookInterface):
-    """Take what the package needs from requirements.txt, the one list of it, and what extras need from their own."""
+    """Take what the package needs from requirements.txt, the one list of it, and what extras need from their own.
+
+    Its addresses are those of the repository whose hosted checks build it; a build elsewhere has none.
+    """
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Read the lists."""
+        server, repository = (os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY"))
+        metadata["urls"] = {name: f"{server}/{repository}{path}" for name, path in URLS.items()} if repository else {}
         metadata["dependencies"] = self._least("requirements.txt")
         metadata["optional-dependencies"] = {name: self._least(file) for name, file in EXTRAS.items()}
 

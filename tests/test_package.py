@@ -4,14 +4,19 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from tests.paths import ROOT
 from tests.patience import PATIENCE
+
+#: What a package is called there → on PyPI.
+OF_CONDA = {"pytorch": "torch", "pysoundfile": "soundfile", "soxr-python": "soxr", "brotli-python": "brotli"}
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +179,36 @@ def test_only_imports_of_ours_and_the_command_change(hooks: ModuleType, written:
     assert hooks.packaged(written) == packaged
 
 
+def test_the_recipe_of_conda_has_the_version_and_the_requirements_of_the_package() -> None:
+    recipe = yaml.safe_load((ROOT / ".packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert recipe["context"]["version"] == project["version"]
+    assert f">={recipe['context']['python_min']}" == project["requires-python"]
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.lower().split("==") for line in lines if line[:1].isalpha())
+    least = {}
+    for line in recipe["requirements"]["run"][1:]:
+        name, bounds = line.split(" ")
+        least[OF_CONDA.get(name, name)] = bounds
+    assert least.keys() == pinned.keys()
+    for name, version in pinned.items():
+        major, minor, *_ = version.split(".")
+        assert least[name] == f">={major}.{minor},<{int(major) + 1}"
+
+
 def test_a_pinned_version_is_the_least_one_of_the_package(hooks: ModuleType) -> None:
     metadata: dict[str, list[str]] = {}
     hooks.CustomMetadataHook(str(ROOT), {}).update(metadata)
     assert all(re.fullmatch(r"[\w.-]+~=\d+\.\d+", line) for line in metadata["dependencies"])
     assert "torch~=2.13" in metadata["dependencies"]
+
+
+def test_a_hosted_build_says_where_the_project_is_and_one_elsewhere_says_nothing(
+    hooks: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for repository, urls in (("one/fork", ["https://git.example/one/fork"]), ("", [])):
+        metadata: dict[str, dict[str, str]] = {}
+        for name, value in (("GITHUB_SERVER_URL", "https://git.example"), ("GITHUB_REPOSITORY", repository)):
+            monkeypatch.setenv(name, value)
+        hooks.CustomMetadataHook(str(ROOT), {}).update(metadata)
+        assert [url for name, url in metadata["urls"].items() if name == "Source"] == urls

@@ -239,7 +239,7 @@ def main() -> int:
     write_manifest(folder)
     if arguments.data is None or folder.resolve() != SHIPPED:
         return 0
-    subprocess.run([sys.executable, "-m", "tests.benchmarks.readme_pictures"], check=True)
+    print("Take the README's picture again: python -m tests.benchmarks.readme_pictures --model FOLDER")
     # What is said of the weights in words: a person puts right what fails.
     lessons = "tests/viz/pages/learn/lessons/test_lessons.py"
     return subprocess.run([sys.executable, "-m", "pytest", "-q", lessons], cwd=ROOT, check=False).returncode

@@ -169,7 +169,10 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
             query = found.link.row if is_found and found.link is not None else None
             yield Section(written.label(site), drawings.heads_of(trace, site, _opened(trace, site, found), query))
             if is_found and trace.steps:
-                yield Section(_("Film"), drawings.film_of(film(trace, models.writer(choice)), trace.text))
+                yield Section(
+                    _("Film"),
+                    drawings.film_of(film(trace, models.writer(choice)), trace.text, drawings.step_of(trace, found)),
+                )
             if is_found:
                 yield _why(trace, choice)
 

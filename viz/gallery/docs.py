@@ -16,6 +16,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from model.file_writing import make_folder, write_bytes, write_text
+from viz.gallery import TYPEFACES
 from viz.pictures.offline import text_page
 from viz.text import glossary, messages
 from viz.text.templates import filled
@@ -77,7 +78,8 @@ def write(site: Path) -> int:
         make_folder(site / "docs" / "notebooks", site)
         for name, text in texts.items():
             body = filled("gallery/document.html", titles=titles, body=Markup(rendered(text, texts)))
-            write_text(site / "docs" / f"{name}.html", text_page(f"Headlight: {_title(text)}", body, _STYLE), site)
+            page = text_page(f"Headlight: {_title(text)}", body, _STYLE, sheets=[f"../{TYPEFACES}"])
+            write_text(site / "docs" / f"{name}.html", page, site)
     for notebook in (folder / "notebooks").glob("*.ipynb"):
         write_bytes(site / "docs" / "notebooks" / notebook.name, notebook.read_bytes(), site)
     return len(texts)

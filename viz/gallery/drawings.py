@@ -37,7 +37,9 @@ _WORDS: Final = MatrixView("weights", whole_words=True, sinks=False)
 
 
 def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
-    """What was read and written, as words that can be pointed at; below them the sentence of what is pointed at."""
+    """What was read and written, as words that can be pointed at, with those of what was found chosen; below them the
+    sentence of what is pointed at.
+    """
     known, languages = texts.words(trace), models.languages(choice)
     sides: Mapping[Side, tuple[str, slice]] = {
         "source": (languages[0], slice(known.num_source)),
@@ -48,11 +50,16 @@ def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
         for side, (language, part) in sides.items()
         if (labels := known.labels[part])
     ]
+    chosen = words.NOTHING
+    if found.link is not None:
+        pair = texts.words_of_cell(trace, found.site, found.link.row, found.link.key)
+        looking, looked_at = ((word,) if word is not None else () for word in pair)
+        chosen = (looking, looked_at) if looking else words.NOTHING
     headline = Headline(found.site, finding.in_parts(found), found.is_guess)
     parts = [
         Part(
             words.COMPONENT,
-            payload.pack(Words(lines, words.NOTHING)),
+            payload.pack(Words(lines, chosen, is_proposed=True)),
             style=" .words { font-size: clamp(1.1rem, 3vw, 1.35rem); max-height: none; }",
         ),
         Part(captions.COMPONENT, payload.pack(headline), style=" .headline { margin-top: 8px; }"),
@@ -127,11 +134,8 @@ def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawi
         head("", found.site, (queries, keys), layer.queries.groups, layer.keys.groups),
     )
     row = None if found.link is None else layer.queries.index_of(found.link.row)
-    drawn = drawn_lines(
-        replace(data, head_names=(written.head_label(found.layer, found.head),)), LinesView((0,), row), ""
-    )
-    (part,) = drawn.parts
-    return replace(drawn, parts=[replace(part, style=" .bar { display: none; }")], alt=trace.text)
+    data = replace(data, head_names=(written.head_label(found.layer, found.head),))
+    return drawn_lines(data, LinesView((0,), row), trace.text, style=" .bar { display: none; }")
 
 
 def lines_data(
@@ -156,14 +160,27 @@ def lines_data(
     )
 
 
-def drawn_lines(data: LinesData, view: LinesView, alt: str) -> Drawing:
+def drawn_lines(data: LinesData, view: LinesView, alt: str, style: str = "") -> Drawing:
     """Lines alone."""
-    return Drawing([Part(lines_component.COMPONENT, begun(data, view))], len(data.values), alt)
+    return Drawing([Part(lines_component.COMPONENT, begun(data, view), style=style)], len(data.values), alt)
 
 
-def film_of(data: PlayerData, text: str) -> Drawing:
-    """What was written, step by step, of a text."""
-    packed = begun(data, PlayerState(0), name="film", note="", head_names=((), ()))
+def step_of(trace: "Trace", found: Finding) -> PlayerState:
+    """The step that writes the word of what was found, with its head; else the one that the model was least sure of."""
+    step = -1
+    if found.link is not None and found.link.step is not None:
+        step = found.link.step
+    elif found.cell is not None:
+        step = found.cell.row - trace.rows_before
+    if step not in range(len(trace.steps)):
+        step = max(range(len(trace.steps)), key=lambda at: trace.steps[at].entropy)
+    site = written.CROSS if written.CROSS in trace.sites else written.DECODER
+    return PlayerState(step, found.layer, found.head) if found.site == site else PlayerState(step)
+
+
+def film_of(data: PlayerData, text: str, state: PlayerState = PlayerState(0)) -> Drawing:  # noqa: B008 - it never changes
+    """What was written, step by step, of a text; first what is shown of `state`."""
+    packed = begun(data, state, name="film", note="", head_names=((), ()))
     # Nothing is written instead here: that takes the page.
     style = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
     alt = _("Film of {count} steps: {text}", count=len(data.steps), text=text)

@@ -27,7 +27,7 @@ from model.file_writing import make_folder, write_text
 from model.interruption import no_progress
 from viz.access import attention, models
 from viz.access.findings import Finding
-from viz.gallery import PARTS, PROGRAM, docs, drawings
+from viz.gallery import PARTS, PROGRAM, TYPEFACES, docs, drawings, typefaces
 from viz.gallery.contents import Exhibit, Section
 from viz.pages.attention.opened_head.captions import HOW_TO_READ
 from viz.pages.learn.story import bar
@@ -146,6 +146,7 @@ def write(
     """
     for part in PARTS:
         make_folder(folder / part, folder)
+    write_text(folder / TYPEFACES, typefaces.style_sheet(), folder)
     write_text(folder / "scripts" / "draw.js", f"{draw_parts()}{_DRAW}drawGallery(draw);\n", folder)
     _Site(folder, tuple(exhibits), has_story).write(progress)
     return len(messages.languages()) * (1 + len(exhibits)) + docs.write(folder)
@@ -255,7 +256,7 @@ class _Site:
         ]
         known = {"home": _address(START), "mark": _MARK, "around": (), "languages": languages}
         body = filled(f"gallery/{template}.html", **(known | values))
-        page = text_page(title, body, _STYLE, files=[*files, "scripts/draw.js"])
+        page = text_page(title, body, _STYLE, files=[*files, "scripts/draw.js"], sheets=[TYPEFACES])
         write_text(self.folder / _address(name), page, self.folder)
 
     def _write_pictures(self, page: str, group: Group, drawn: Mapping[str, Sequence[Drawing]]) -> dict[str, list[str]]:

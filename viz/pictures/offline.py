@@ -40,6 +40,12 @@ Scheme = Literal["light", "dark"]
 
 _DRAW: Final = Path(__file__).parent / "shared" / "draw_parts.js"
 _SETTINGS: Final = Path(__file__).parents[2] / ".streamlit" / "config.toml"
+#: A site brings Headlight's own (`viz/gallery/typefaces.py`); a file alone is drawn in the reader's.
+_FONTS: Final = {
+    "--st-font": '"Headlight Sans", system-ui, sans-serif',
+    "--st-heading-font": '"Headlight Serif", Georgia, serif',
+    "--st-button-radius": "6px",
+}
 _ENDS_ITS_ELEMENT: Final = re.compile("</script|<!--", re.IGNORECASE)
 #: What pages of text share; colours are those of the app, named as Streamlit names them.
 _STYLE: Final = Path(__file__).with_name("offline.css").read_text(encoding="utf-8")
@@ -182,7 +188,7 @@ def colours(scheme: Scheme) -> dict[str, str]:
     theme = tomllib.loads(_SETTINGS.read_text(encoding="utf-8"))["theme"][scheme]
     named = {re.sub("[A-Z]", lambda big: f"-{big[0].lower()}", name): value for name, value in theme.items()}
     properties = {f"--st-{name}": value for name, value in named.items() if isinstance(value, str)}
-    return properties | {"--st-font": "sans-serif", "--st-heading-font": "serif", "--st-button-radius": "6px"}
+    return properties | _FONTS
 
 
 def root_style(scheme: Scheme) -> str:
@@ -200,16 +206,22 @@ def _without_ends(text: str) -> str:
 
 
 def text_page(
-    title: str, body: str, style: str = "", drawings: Sequence[Drawing] = (), files: Sequence[str] = ()
+    title: str,
+    body: str,
+    style: str = "",
+    drawings: Sequence[Drawing] = (),
+    files: Sequence[str] = (),
+    sheets: Sequence[str] = (),
 ) -> str:
     """A page of text (title as text, body as escaped HTML) in the colours that the reader's system prefers.
 
-    Pictures go into the body's elements `#picture-0`, …; those in files beside the page are scripts at addresses.
+    Pictures go into the body's elements `#picture-0`, …; those in files beside the page are scripts at addresses, as
+    are style sheets.
     """
     dark = f"@media (prefers-color-scheme: dark) {{ {root_style('dark')} }}"
     sheet = f"{root_style('light')}{dark}{_STYLE}{style}"
     modules = [_drawing_script(drawings)] if drawings else []
-    return offline_page(title=title, style=sheet, body=body, modules=modules, files=files)
+    return offline_page(title=title, style=sheet, body=body, modules=modules, files=files, sheets=sheets)
 
 
 def _drawing_script(drawings: Sequence[Drawing]) -> str:
@@ -243,6 +255,7 @@ def offline_page(
     entry: str = "",
     modules: Sequence[str] = (),
     files: Sequence[str] = (),
+    sheets: Sequence[str] = (),
 ) -> str:
     """The page, in the language in which it is made. Pictures may only be part of the page itself.
 
@@ -255,6 +268,7 @@ def offline_page(
             after `script`.
         modules: texts of modules, which may import others that they hold themselves.
         files: addresses of scripts that come with the page, which may import others likewise; they run last.
+        sheets: addresses of style sheets that come with the page, which may hold typefaces.
     """
     script += _of_module(entry) if entry else ""
     after = [script] if script else []
@@ -265,6 +279,8 @@ def offline_page(
     allowed += [*(["'self'"] if files else []), *(["blob:"] if modules or files else [])]
     # Without a source "script-src" allows nothing.
     policy = f"default-src 'none'; script-src {' '.join(allowed)}; style-src 'unsafe-inline'; img-src data: blob:"
+    if sheets:
+        policy = policy.replace("'unsafe-inline'", "'self' 'unsafe-inline'") + "; font-src data:"
     page = filled(
         "pictures/offline.html",
         language=messages.tag(messages.language()),
@@ -277,6 +293,7 @@ def offline_page(
         scripts=map(Markup, after),
         modules=map(Markup, modules),
         files=files,
+        sheets=sheets,
     )
     return str(page)
 

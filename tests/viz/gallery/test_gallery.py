@@ -1,6 +1,7 @@
 """The gallery: pages that lead to each other, share their scripts, and hold what the traces hold."""
 
 import base64
+import io
 import json
 import re
 import zlib
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
 
 from model.analysis.reasons.cell import telling_cell
 from model.analysis.reasons.score import explain
@@ -87,7 +89,20 @@ def test_every_address_of_every_page_is_a_file_of_the_site(folder: Path) -> None
         "tile_keeper", "head_grid", "matrix_picture", "head_lines", "headline", "word_picker", "decode_player", "why",
         "trail_picture",
     )  # fmt: skip
-    assert {file.stem for file in folder.glob("scripts/*")} == {*components, "walk", "draw"}
+    assert {file.stem for file in folder.glob("scripts/*")} == {*components, "walk", "draw", "typefaces"}
+
+
+def test_typefaces_have_the_signs_of_a_page_a_name_of_ours_and_their_notice(folder: Path) -> None:
+    sheet = (folder / "scripts" / "typefaces.css").read_text(encoding="utf-8")
+    faces = [TTFont(io.BytesIO(base64.b64decode(each))) for each in re.findall(r"base64,([^)]+)\)", sheet)]
+    assert [str(face["name"].getDebugName(1)) for face in faces] == ["Headlight Sans", "Headlight Serif"]
+    for face in faces:
+        assert {ord(sign) for sign in "aßžΩ“–→√≈"} <= face.getBestCmap().keys()
+        names = {name.nameID: name.toUnicode() for name in face["name"].names}
+        assert "SIL Open Font License" in names.pop(13)
+        assert "Adobe" in names.pop(0)
+        # The name is reserved by who drew it.
+        assert "Source" not in "".join(names.values())
 
 
 def test_a_page_leads_to_the_one_before_the_one_after_and_itself_in_the_other_language(folder: Path) -> None:
@@ -173,8 +188,8 @@ def test_only_the_sites_own_scripts_run_and_nothing_is_fetched(folder: Path) -> 
         text = page.read_text(encoding="utf-8")
         (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
         assert policy == (
-            "default-src &#39;none&#39;; script-src &#39;self&#39; blob:; style-src &#39;unsafe-inline&#39;; "
-            "img-src data: blob:"
+            "default-src &#39;none&#39;; script-src &#39;self&#39; blob:; "
+            "style-src &#39;self&#39; &#39;unsafe-inline&#39;; img-src data: blob:; font-src data:"
         )
         assert text.count("<script") == text.count('<script src="') == text.count("</script>")
         assert "<b> " not in text
@@ -331,6 +346,14 @@ def test_what_ships_begins_with_the_story_and_breaks_its_head() -> None:
     assert [exhibit.written.count(word) for exhibit, word in ((tired, " es "), (wide, " sie "), (broken, " sie "))] == [
         1, 1, 1,
     ]  # fmt: skip
+    for exhibit, pronoun, noun in ((tired, "es", "animal"), (wide, "sie", "street")):
+        words, _heads, film = islice(exhibit.sections(), 3)
+        line, step = (unpack(section.drawing.parts[0].payload)[0] for section in (words, film))
+        (looking,), (looked_at,) = line["chosen"]
+        shown = [word for each in line["lines"] for word in each["words"]]
+        # The line in the sentence leads from the pronoun to its noun, and the film is on the step that writes it.
+        assert (shown[looking], shown[looked_at]) == (pronoun, noun)
+        assert step["steps"][step["command"]["step"]]["token"] == f"▁{shown[looking]}"
     assert tired.found is not None
     assert broken.trace is not None
     off = broken.trace.weights(tired.found.site, tired.found.layer)[tired.found.head]
@@ -342,8 +365,9 @@ def test_the_first_page_of_what_ships_is_small(tmp_path: Path) -> None:
     site.write(tmp_path, list(islice(contents.shipped(), 2)), has_story=True)
     for name in ("index.html", "index.zh.html"):
         text = (tmp_path / name).read_text(encoding="utf-8")
-        files = [tmp_path / name, *(tmp_path / address for address in re.findall(r'src="([^"]+)"', text))]
-        assert sum(file.stat().st_size for file in files) < 200_000
+        needed = re.findall(r'(?:src|stylesheet" href)="([^"]+)"', text)
+        files = [tmp_path / name, *(tmp_path / address for address in needed)]
+        assert sum(file.stat().st_size for file in files) < 300_000
     assert "the line in the sentence shows it" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
