@@ -140,7 +140,7 @@ NAMED: Final = {
 OWN: Final = {
     "model/adapters/placement.py", "model/analysis/head_description/cells.py", "model/cluster.py", "model/later.py",
     "model/sealed_files.py", "model/training/lexicon.py",
-    "viz/gallery/docs.py", "viz/gallery/site.py", "viz/locale/__main__.py",
+    "viz/gallery/docs.py", "viz/gallery/site.py", "viz/gallery/typefaces.py", "viz/locale/__main__.py",
     "viz/pages/attention/opened_head/bertviz_page.py", "viz/pages/atlas/report.py",
     "viz/ui/collection/page_file.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/learn/story/bar.py",
     "viz/pages/model_card/sections.py", "viz/pictures/offline.py", "viz/selection/examples.py", "viz/server/scripts.py",
