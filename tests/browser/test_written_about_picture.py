@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import visit
+from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of
 from tests.model.adapters import picture_zoo
 
@@ -26,7 +26,10 @@ def start(url: str, checkpoints: Path) -> Iterator[str]:
 def test_four_clicks_lead_to_the_head_that_looks_at_a_patch_while_a_word_is_written_and_hide_it(
     page: Page, start: str
 ) -> None:
-    visit(page, start.format(page=""))
+    page.goto(start.format(page=""))
+    # While a model is opened, the page says so.
+    expect(page.get_by_test_id("stMain").locator(":has(.stSkeleton) .stSpinner")).to_contain_text("Loading seer")
+    settled(page)
     over, status = page.locator(".picture-attention[data-ready='1']"), page.locator(".picture-attention .said")
     word, heads = over.locator(".choice").nth(1), page.locator(".st-key-linked-heads button")
     # The page opens on a word that is written, drawn over the picture in all tiles.

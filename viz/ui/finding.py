@@ -8,7 +8,7 @@ from viz.selection.selection import Selection
 from viz.text.messages import _
 from viz.text.metrics import METRICS
 from viz.text.written import NAMES, head_label, spoken
-from viz.ui import token_labels, words
+from viz.ui import frame, token_labels, words
 
 if TYPE_CHECKING:
     from model import Trace
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def open_on_finding(trace: "Trace") -> None:
     """Propose the head that is most worth seeing, and fit the selection to the model."""
-    found = of(trace)
+    with frame.loading(_("Looking for the head that is most worth seeing …")):
+        found = of(trace)
     state.propose(site=found.site, layer=found.layer, head=found.head)
     state.put(state.current().for_model(trace.shapes))
 

@@ -4,6 +4,8 @@ A job under way belongs to the session, goes on whatever else a person clicks, a
 result stays in the session, and for all viewers among those computed last.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Final, Literal, TypeVar
 
 import streamlit as st
@@ -83,8 +85,17 @@ def in_this_thread(task: Task[Result]) -> Result:
         return task.compute(Progress(task.total, task.unit))
 
 
-def awaited(task: Task[Result], *, key: str) -> Result:
-    """Wait, with its progress, for a result without which there is no page. Raises what the computation raises."""
+def awaited(task: Task[Result], *, key: str, meanwhile: AbstractContextManager[None] | None = None) -> Result:
+    """Wait, with its progress, for a result without which there is no page. Raises what the computation raises.
+
+    `meanwhile` is shown until there is progress to be shown, as while a model is opened.
+    """
+    with ExitStack() as until_progress:
+        until_progress.enter_context(meanwhile or nullcontext())
+        return _awaited(task, key, until_progress.close)
+
+
+def _awaited(task: Task[Result], key: str, on_progress: Callable[[], None]) -> Result:
     job = begin(task, key)
     slot, bar, patience = st.empty(), None, LONGER_PATIENCE
     asks, count = False, 0
@@ -99,6 +110,7 @@ def awaited(task: Task[Result], *, key: str) -> Result:
         if bar is not None and asks == (job.own_before is not None):
             bar.progress(job.progress.share, text=job.text)
         elif bar is not None or job.progress.done or job.before is not None:
+            on_progress()
             with slot.container():
                 # One page may wait for several: each has a button of its own.
                 asks = job.own_before is not None

@@ -160,8 +160,8 @@ def computed(
     unit = said("tokens") if progress_text == WRITING else said("layers")
     task = Task((what, selection.model), 0, unit, lambda progress: compute(progress.reached), progress_text)
     above = st.container()
-    with frame.loading(_("Reading …")), st.skeleton(height=frame.SKELETON_HEIGHT), above:
-        return long_work.awaited(task, key=key)
+    with st.skeleton(height=frame.SKELETON_HEIGHT), above:
+        return long_work.awaited(task, key=key, meanwhile=frame.loading(_("Reading …")))
 
 
 def lines_html(lines: Sequence[Line]) -> str:

@@ -90,7 +90,8 @@ def _texts_field(reader: "Reader") -> None:
             most=head_descriptions.MOST_TEXTS,
         )
     )
-    own_texts.sentences(_OWN, "python -m viz.heads FOLDER --text FILE", writes=reader.abilities.kind == "encoder-decoder")
+    writes = reader.abilities.kind == "encoder-decoder"
+    own_texts.sentences(_OWN, "python -m viz.heads FOLDER --text FILE", writes=writes)
 
 
 def _can_be_said(trace: "Trace") -> bool:

@@ -16,7 +16,8 @@ head = frame.title(
 )
 with frame.errors_shown():
     selection = state.current()
-    with frame.loading(), st.skeleton(height=frame.SKELETON_HEIGHT):
+    # The spinner in a box of its own: in one place only the later of the two is shown.
+    with st.skeleton(height=frame.SKELETON_HEIGHT), st.container(), frame.loading():
         # After the title, which waits for no library.
         from viz.pages.model_card import sections
 
