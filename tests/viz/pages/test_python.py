@@ -585,7 +585,12 @@ def compare(section: str, tab: str, chosen: Mapping[str, object], compared: Call
         same(found, shown)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}")
+@pytest.mark.parametrize(
+    "case",
+    # A whole set of pairs is measured twice.
+    [pytest.param(case, marks=[pytest.mark.long] if case[1] == "Measured" else []) for case in CASES],
+    ids=lambda case: f"{case[0]}-{case[1]}",
+)
 def test_a_snippet_gives_the_numbers_of_its_view(person: Person, case: Case) -> None:
     person(partial(compare, *case))
 
@@ -601,6 +606,7 @@ def test_the_tab_why_gives_a_test_and_where_they_are_unfolded_the_tables_of_toke
     person(do)
 
 
+@pytest.mark.long
 def test_snippets_of_models_of_other_people_give_what_their_views_show(person: Person, folders: Path) -> None:
     def do() -> None:
         for name in ("gpt2", "t5", "chat", "vit"):

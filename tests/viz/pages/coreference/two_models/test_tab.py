@@ -40,7 +40,8 @@ def compared(app: AppTest, name: str, other: str, **params: str) -> AppTest:
 @pytest.mark.parametrize(
     ("name", "other", "site"),
     [
-        ("en-de", "t5", "encoder.self"), ("en-de", "bert", "encoder.self"), ("gpt2", "mpnet", "decoder.self"),
+        pytest.param("en-de", "t5", "encoder.self", marks=pytest.mark.long), ("en-de", "bert", "encoder.self"),
+        ("gpt2", "mpnet", "decoder.self"),
     ],
 )  # fmt: skip
 def test_any_two_models_have_their_distances_and_two_heads_beside_each_other(
