@@ -81,21 +81,31 @@ def texts_of(path: Path) -> Iterator[Text]:
 def python_texts(source: str) -> Iterator[Text]:
     """The texts of a module: what `_`, `said`, `plural`, `frame.note` … and errors are given as literals.
 
-    A long one is named before the call: `message = "…"`, then `DataError(message, path=path)`.
+    A long one is named before the call: `message = "…"`, then `DataError(message, path=path)`. Either may be one of
+    several by a condition.
     """
-    errors, message = error_names(), None
+    errors = error_names()
     nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call | ast.Assign)]
-    for call in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
-        if isinstance(call, ast.Assign):
-            message = call.value if getattr(call.targets[0], "id", "") == "message" else message
+    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
+        if isinstance(node, ast.Assign):
+            if getattr(node.targets[0], "id", "") == "message":
+                yield from _literals(node.value)
             continue
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        given = [message if getattr(arg, "id", "") == "message" else arg for arg in call.args]
-        literals = [arg.value if isinstance(arg, ast.Constant) else None for arg in given]
-        if name in PLURALS and len(literals) > 1 and isinstance(literals[0], str) and isinstance(literals[1], str):
-            yield literals[0], literals[1]
-        elif (name in SINGULARS or name in errors) and literals and isinstance(literals[0], str):
-            yield literals[0]
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        given = [list(_literals(arg)) for arg in node.args]
+        if name in PLURALS and len(given) > 1:
+            yield from zip(*given[:2], strict=True)
+        elif (name in SINGULARS or name in errors) and given:
+            yield from given[0]
+
+
+def _literals(given: ast.expr) -> Iterator[str]:
+    """A literal, or each of those that a condition chooses from."""
+    if isinstance(given, ast.IfExp):
+        yield from _literals(given.body)
+        yield from _literals(given.orelse)
+    elif isinstance(given, ast.Constant) and isinstance(given.value, str):
+        yield given.value
 
 
 def template_texts(path: Path) -> Iterator[str]:

@@ -142,8 +142,8 @@ def _can_read(known: WidgetMetadata[Any], state: WidgetState) -> bool:
 
 
 def _say_dropped(what: str, states: Sequence[WidgetState]) -> None:
-    message = "Dropped %s widget values: %d, the first with the id %.*r"
-    _LOG.log(logging.WARNING, message, what, len(states), _SHOWN, states[0].id)
+    line = "Dropped %s widget values: %d, the first with the id %.*r"
+    _LOG.log(logging.WARNING, line, what, len(states), _SHOWN, states[0].id)
 
 
 def _is_of_a_person(asked: RerunData) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from tests.paths import ROOT
-from viz.locale.__main__ import error_names, read, source_files, template
+from viz.locale.__main__ import error_names, python_texts, read, source_files, template
 from viz.selection.selection import FIELDS
 from viz.text.messages import FOLDER
 
@@ -37,6 +37,20 @@ def source() -> Catalog:
 def test_a_catalogue_holds_exactly_the_texts_of_the_source(path: Path, source: Catalog) -> None:
     texts = {(message.id, message.context) for message in source if message.id}
     assert {(message.id, message.context) for message in read(path) if message.id} == texts, "python -m viz.locale"
+
+
+def test_every_text_that_a_condition_chooses_from_is_found() -> None:
+    source = """
+if falls:
+    message = "It falls by {number}."
+else:
+    message = "It rises by {number}."
+_(message, number=1)
+said("Rows" if wide else "Columns")
+plural("{count} row", "{count} rows", 2)
+"""
+    found = ["It falls by {number}.", "It rises by {number}.", "Rows", "Columns", ("{count} row", "{count} rows")]
+    assert list(python_texts(source)) == found
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
