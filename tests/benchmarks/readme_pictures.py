@@ -141,7 +141,7 @@ def story(browser: Browser, url: str) -> Iterator[tuple[Image.Image, int]]:
 
 
 def own_model(browser: Browser, url: str) -> Iterator[tuple[Image.Image, int]]:
-    """A person starts the app with a model of their own, and points at a word of its sentence."""
+    """A person starts the app with a model of their own, and asks why its head looks where it looks."""
     film = opened(browser, url, has_story=False)
     slide = film.page.context.new_page()
     for written in (0, 20, len(COMMAND)):
@@ -150,9 +150,7 @@ def own_model(browser: Browser, url: str) -> Iterator[tuple[Image.Image, int]]:
         picture = Image.open(io.BytesIO(slide.screenshot())).convert("RGB")
         yield picture, POINTED if written == len(COMMAND) else 500
     film.take(READ)
-    for word in ("it", "tired"):
-        film.point(film.page.locator(".word-picker .word").get_by_text(word, exact=True))
-    film.press(film.page.get_by_role("gridcell").nth(40), ".st-key-open-head [data-ready='1']")
+    film.press(film.page.get_by_role("link", name="Why?").first, ".why[data-ready]")
     film.take(READ)
     yield from film.frames
     film.page.context.close()
