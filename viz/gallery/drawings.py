@@ -21,12 +21,13 @@ from viz.pictures import payload
 from viz.pictures.component import begun
 from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head, head
 from viz.pictures.matrix_picture.component import Kept
-from viz.pictures.offline import Drawing, Part, all_heads
+from viz.pictures.offline import Drawing, Part, all_heads, kept_tiles
+from viz.pictures.payload import fingerprint
 from viz.selection.choices import Common, ModelChoice
 from viz.text import written
 from viz.text.messages import _
 from viz.ui import finding, words
-from viz.ui.words import WordLine, Words
+from viz.ui.words import Chosen, WordHeads, WordLine, Words
 
 if TYPE_CHECKING:
     from model import Trace
@@ -40,31 +41,39 @@ def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
     """What was read and written, as words that can be pointed at, with those of what was found chosen; below them the
     sentence of what is pointed at.
     """
-    known, languages = texts.words(trace), models.languages(choice)
-    sides: Mapping[Side, tuple[str, slice]] = {
-        "source": (languages[0], slice(known.num_source)),
-        "target": (languages[1], slice(known.num_source, None)),
-    }
-    lines = [
-        WordLine(language.upper(), language, labels, (0,) * len(labels), FocusAxis(side, groups=known.groups[part]))
-        for side, (language, part) in sides.items()
-        if (labels := known.labels[part])
-    ]
-    chosen = words.NOTHING
-    if found.link is not None:
-        pair = texts.words_of_cell(trace, found.site, found.link.row, found.link.key)
-        looking, looked_at = ((word,) if word is not None else () for word in pair)
-        chosen = (looking, looked_at) if looking else words.NOTHING
+    line = Words(_word_lines(trace, choice), _found_words(trace, found), is_proposed=True)
     headline = Headline(found.site, finding.in_parts(found), found.is_guess)
     parts = [
         Part(
             words.COMPONENT,
-            payload.pack(Words(lines, chosen, is_proposed=True)),
+            payload.pack(line),
             style=" .words { font-size: clamp(1.1rem, 3vw, 1.35rem); max-height: none; }",
         ),
         Part(captions.COMPONENT, payload.pack(headline), style=" .headline { margin-top: 8px; }"),
     ]
     return Drawing(parts, 1, trace.text)
+
+
+def _word_lines(trace: "Trace", choice: ModelChoice) -> list[WordLine]:
+    known, languages = texts.words(trace), models.languages(choice)
+    sides: Mapping[Side, tuple[str, slice]] = {
+        "source": (languages[0], slice(known.num_source)),
+        "target": (languages[1], slice(known.num_source, None)),
+    }
+    return [
+        WordLine(language.upper(), language, labels, (0,) * len(labels), FocusAxis(side, groups=known.groups[part]))
+        for side, (language, part) in sides.items()
+        if (labels := known.labels[part])
+    ]
+
+
+def _found_words(trace: "Trace", found: Finding) -> Chosen:
+    """The words that the finding links; none where it links none."""
+    if found.link is None:
+        return words.NOTHING
+    pair = texts.words_of_cell(trace, found.site, found.link.row, found.link.key)
+    looking, looked_at = ((word,) if word is not None else () for word in pair)
+    return (looking, looked_at) if looking else words.NOTHING
 
 
 def sound_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
@@ -116,9 +125,8 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
 
 
 def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
-    """The head that is most worth seeing as lines between words, from the word that it was found for; without tools.
-
-    Of a sound it is shown over time.
+    """The words, and the head that is most worth seeing as lines between them, from the word that it was found for;
+    without tools. Of a sound it is shown over time.
     """
     if trace.source.waveform is not None:
         return sound_of(trace, choice, found)
@@ -135,7 +143,15 @@ def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawi
     )
     row = None if found.link is None else layer.queries.index_of(found.link.row)
     data = replace(data, head_names=(written.head_label(found.layer, found.head),))
-    return drawn_lines(data, LinesView((0,), row), trace.text, style=" .bar { display: none; }")
+    drawn = drawn_lines(data, LinesView((0,), row), trace.text, style=" .bar { display: none; }")
+    # These words are tinted by this head alone, so it is the only one that is kept, under a name of its own.
+    weights = trace.weights(found.site, found.layer, [found.head]).numpy()[np.newaxis]
+    names, focus = (trace.row_names(found.site), trace.axis_names(found.site)[1]), any_head("", (queries, keys))
+    heads = WordHeads(f"start-{fingerprint(trace.text, weights)}", "")
+    lines = [replace(line, axis=attention.alone(line.axis, trace)) for line in _word_lines(trace, choice)]
+    line = Words(lines, _found_words(trace, found), heads=heads, is_proposed=True)
+    sentence = Part(words.COMPONENT, payload.pack(line), style=" .word-picker { margin-bottom: 14px; }")
+    return replace(drawn, parts=[kept_tiles(weights, *names, heads.address, focus), sentence, *drawn.parts])
 
 
 def lines_data(

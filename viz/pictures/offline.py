@@ -141,15 +141,23 @@ def drawn_grid(
 ) -> Drawing:
     """Every head as a tile; arguments as of `all_heads`."""
     address = f"offline-{fingerprint(title, *queries, weights)}"
+    grid = Grid(address=address, shape=weights.shape[:2], selected=HeadChoice(*opened), caption=title)
+    parts = [kept_tiles(weights, queries, keys, address, focus), Part(head_grid.COMPONENT, payload.pack(grid))]
+    return Drawing(parts, weights.shape[1], title)
+
+
+def kept_tiles(
+    weights: Float[np.ndarray, "layer head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    address: str,
+    focus: FocusHead | None,
+) -> Part:
+    """The tiles themselves, for parts that ask for them at this address; arguments as of `all_heads`."""
     tiles = Tiles.of(weights.shape, iter(weights))
     axes = None if focus is None else (focus.rows, focus.columns)
     frame = codes.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address, axes=axes)
-    grid = Grid(address=address, shape=weights.shape[:2], selected=HeadChoice(*opened), caption=title)
-    parts = [
-        Part(codes.COMPONENT, payload.pack(frame, codes.as_array(tiles))),
-        Part(head_grid.COMPONENT, payload.pack(grid)),
-    ]
-    return Drawing(parts, weights.shape[1], title)
+    return Part(codes.COMPONENT, payload.pack(frame, codes.as_array(tiles)))
 
 
 def drawn_matrix(data: MatrixData, kept: Kept) -> Drawing:

@@ -49,8 +49,8 @@ class WordHeads:
     address: str  #: of their tiles (`viz.ui.trace_tables`), which say by which tokens they are known
     site: str  #: which attention
     #: layer, head: the open one.
-    layer: int
-    head: int
+    layer: int = 0
+    head: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def test_rows_of_the_start_page_stand_for_what_they_write_and_two_texts_are_poin
         assert exhibit.trace is not None
         assert exhibit.choice is not None
         found = Finding("decoder.cross", 1, 1)
-        (payload,) = drawings.words_as_lines(exhibit.trace, exhibit.choice, found).payloads()
+        _tiles, _words, payload = drawings.words_as_lines(exhibit.trace, exhibit.choice, found).payloads()
         focus = unpack(payload)[0]["focus"]
         assert focus["rows"]["ahead"] == 1
         sides.add(focus["columns"]["side"])
